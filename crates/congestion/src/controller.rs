@@ -1,0 +1,197 @@
+//! A start and a window algorithm together: one congestion control.
+
+use crate::event::{
+    Acknowledged, Decision, DuplicateAck, LossDetected, Phase, ProbePart, RecoveryEnded, Sent, Snapshot, Timeout,
+};
+use crate::option::PeerOption;
+use crate::start::{Start, StartPart};
+use crate::units::Bytes;
+use crate::window::{Window, WindowPart};
+
+/// The window, which the start and the window algorithm both work on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WindowState {
+    /// Congestion window, in segments; fractional.
+    pub cwnd: f64,
+    /// Slow start threshold, in segments.
+    pub ssthresh: f64,
+    /// Payload of a full segment.
+    pub mss: Bytes,
+    /// TCP, IP and constant option bytes that a segment has on the wire beside its payload.
+    pub header: Bytes,
+    /// What the receiver advertises; `Bytes::MAX` without a limit.
+    pub receive_window: Bytes,
+}
+
+impl WindowState {
+    /// cwnd is below ssthresh.
+    #[inline]
+    pub fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+    /// Wire size of a full segment.
+    pub fn full_segment_on_wire(&self) -> Bytes {
+        self.mss + self.header
+    }
+    /// The advertised window, in segments.
+    pub fn receive_window_segments(&self) -> f64 {
+        self.receive_window.get() as f64 / self.mss.get() as f64
+    }
+}
+
+/// Largest window, in segments: far beyond any path, and small enough that a window in bytes cannot overflow.
+pub const MAXIMUM_WINDOW_SEGMENTS: f64 = 1e9;
+
+/// What a connection is when it begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup {
+    /// Payload of a full segment.
+    pub mss: Bytes,
+    /// TCP, IP and constant option bytes on the wire.
+    pub header: Bytes,
+    /// Initial window, in segments.
+    pub initial_window: f64,
+    /// Initial slow start threshold, in segments; infinite: none.
+    pub initial_ssthresh: f64,
+    /// The receiver's window.
+    pub receive_window: Bytes,
+}
+
+/// A congestion control: events in, decision out.
+#[derive(Clone, Debug)]
+pub struct Controller {
+    state: WindowState,
+    recovering: bool,
+    start: Start,
+    window: Window,
+}
+
+impl Controller {
+    /// A connection that begins with `start` and goes on with `window`.
+    pub fn new(setup: Setup, start: Start, window: Window) -> Self {
+        let state = WindowState {
+            cwnd: setup.initial_window.clamp(1.0, MAXIMUM_WINDOW_SEGMENTS),
+            ssthresh: setup.initial_ssthresh.max(2.0),
+            mss: setup.mss,
+            header: setup.header,
+            receive_window: setup.receive_window,
+        };
+        Self { state, recovering: false, start, window }
+    }
+
+    /// An acknowledgement advanced.
+    #[inline]
+    pub fn on_ack(&mut self, event: &Acknowledged) {
+        self.start.on_ack(event, &self.state);
+        if event.recovering || !event.window_limited {
+            return;
+        }
+        if self.state.in_slow_start() {
+            self.start.grow(event, &mut self.state);
+        } else {
+            self.window.grow(event, &mut self.state);
+        }
+        self.state.cwnd = self.state.cwnd.min(MAXIMUM_WINDOW_SEGMENTS);
+    }
+
+    /// An acknowledgement repeated.
+    pub fn on_duplicate_ack(&mut self, event: &DuplicateAck) {
+        self.start.on_duplicate_ack(event);
+    }
+
+    /// A loss was detected.
+    pub fn on_loss(&mut self, event: &LossDetected) {
+        self.recovering = true;
+        self.window.on_loss(event, &mut self.state);
+        self.start.on_loss(event);
+    }
+
+    /// The connection starts again from one segment.
+    pub fn on_timeout(&mut self, event: &Timeout) {
+        self.recovering = false;
+        self.window.on_timeout(event, &mut self.state);
+        self.state.cwnd = 1.0;
+        self.start.on_timeout(event);
+    }
+
+    /// A repair is complete.
+    pub fn on_recovery_ended(&mut self, _event: &RecoveryEnded) {
+        self.recovering = false;
+    }
+
+    /// A segment left.
+    #[inline]
+    pub fn on_sent(&mut self, event: &Sent) {
+        self.start.on_sent(event);
+    }
+
+    /// The option that the next segment of new data carries. Taken once per segment.
+    #[inline]
+    pub fn option_for(&mut self, part: ProbePart) -> Option<PeerOption> {
+        self.start.option_for(part)
+    }
+
+    /// What the sender may do now.
+    #[inline]
+    pub fn decision(&self) -> Decision {
+        Decision {
+            window: Bytes((self.state.cwnd * self.state.mss.get() as f64) as u64),
+            pacing: self.start.pacing(&self.state),
+            burst: Bytes::ZERO,
+            probe: if self.recovering { None } else { self.start.probe(&self.state) },
+        }
+    }
+
+    /// The state for a record.
+    pub fn snapshot(&self) -> Snapshot {
+        let phase = if self.recovering {
+            Phase::Recovery
+        } else if let Some(phase) = self.start.phase() {
+            phase
+        } else if self.state.in_slow_start() {
+            Phase::SlowStart
+        } else {
+            Phase::CongestionAvoidance
+        };
+        Snapshot { cwnd_segments: self.state.cwnd, ssthresh_segments: self.state.ssthresh, phase }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::units::{Duration, Time};
+
+    /// A window of so many 1000-byte segments, in slow start.
+    pub fn state(cwnd: f64) -> WindowState {
+        WindowState {
+            cwnd,
+            ssthresh: f64::INFINITY,
+            mss: Bytes(1000),
+            header: Bytes(40),
+            receive_window: Bytes::MAX,
+        }
+    }
+
+    /// An acknowledgement of so many bytes.
+    pub fn ack(size: u64) -> Acknowledged {
+        Acknowledged {
+            now: Time::ZERO,
+            size: Bytes(size),
+            rtt: None,
+            smoothed_rtt: None,
+            minimum_rtt: None,
+            in_flight: Bytes::ZERO,
+            window_limited: true,
+            recovering: false,
+            option: None,
+        }
+    }
+
+    /// An acknowledgement of one segment at this time with this round-trip time, both in seconds.
+    pub fn ack_at(now: f64, rtt: f64) -> Acknowledged {
+        let rtt = Some(Duration::from_seconds(rtt));
+        let now = Time::ZERO + Duration::from_seconds(now);
+        Acknowledged { now, rtt, smoothed_rtt: rtt, minimum_rtt: rtt, ..ack(1000) }
+    }
+}

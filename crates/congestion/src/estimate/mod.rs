@@ -1,0 +1,3 @@
+//! What the path can carry, measured from the connection's own segments.
+
+pub mod pair_interval;

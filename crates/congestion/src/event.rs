@@ -1,0 +1,172 @@
+//! What can happen to a connection, and what a congestion control decides.
+
+use crate::option::PeerOption;
+use crate::units::{Bytes, Duration, Time};
+
+/// A segment of data left the sender.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sent {
+    /// When.
+    pub now: Time,
+    /// Payload of the segment.
+    pub size: Bytes,
+    /// Payload in flight, this segment included.
+    pub in_flight: Bytes,
+    /// Payload the window allows now but pacing holds back.
+    pub held_back: Bytes,
+}
+
+/// An acknowledgement advanced the cumulative acknowledgement number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Acknowledged {
+    /// When it arrived at the sender.
+    pub now: Time,
+    /// Payload newly acknowledged.
+    pub size: Bytes,
+    /// Round-trip time measured by this acknowledgement, if it could be (Karn's rule).
+    pub rtt: Option<Duration>,
+    /// Smoothed round-trip time (RFC 6298), once there is one.
+    pub smoothed_rtt: Option<Duration>,
+    /// Smallest round-trip time seen so far, once there is one.
+    pub minimum_rtt: Option<Duration>,
+    /// Payload still in flight afterwards.
+    pub in_flight: Bytes,
+    /// The window was what kept the sender from sending more. A window that is not used should not grow.
+    pub window_limited: bool,
+    /// The sender is repairing a loss (fast recovery): the window is not to grow on this acknowledgement.
+    pub recovering: bool,
+    /// The peer's option on this acknowledgement.
+    pub option: Option<PeerOption>,
+}
+
+/// An acknowledgement repeated the last number while data was outstanding.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DuplicateAck {
+    /// When it arrived at the sender.
+    pub now: Time,
+    /// How many in a row, this one included.
+    pub count: u32,
+    /// The peer's option on this acknowledgement.
+    pub option: Option<PeerOption>,
+}
+
+/// Loss was detected by duplicate or selective acknowledgements; the missing segment is about to be sent again.
+/// Reported once per window of data.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LossDetected {
+    /// When.
+    pub now: Time,
+    /// FlightSize of RFC 5681: payload outstanding when the loss was detected, without what Limited Transmit sent.
+    pub flight_size: Bytes,
+}
+
+/// The sender starts again from one segment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Timeout {
+    /// When.
+    pub now: Time,
+    /// FlightSize of RFC 5681: payload outstanding.
+    pub flight_size: Bytes,
+    /// The segment had timed out before: ssthresh stays as the first expiry set it (RFC 5681, section 3.1).
+    pub repeated: bool,
+    /// What made it start again.
+    pub cause: RestartCause,
+}
+
+/// Why a sender starts again from one segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RestartCause {
+    /// The retransmission timer expired.
+    TimerExpired,
+    /// The third duplicate acknowledgement, in a Tahoe sender, which has no fast recovery.
+    TahoeFastRetransmit,
+}
+
+/// Everything outstanding when the loss was detected has been acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RecoveryEnded {
+    /// When.
+    pub now: Time,
+}
+
+/// Release times of segments that the window allows but that should not leave in one burst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pacing {
+    /// Time between two releases of `size`; a smaller segment waits in proportion.
+    pub interval: Duration,
+    /// Wire size of the segment that `interval` belongs to.
+    pub size: Bytes,
+    /// Period of the clock that does the releasing: releases fall on its ticks. Zero: any time.
+    pub tick: Duration,
+}
+
+/// Segments that must leave back to back and marked, because what happens to them is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Probe {
+    /// Two full segments of new data, back to back, past the pacing.
+    Pair,
+}
+
+/// Which part a segment plays in a probe; says which option it must carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProbePart {
+    /// None.
+    Single,
+    /// First of a pair.
+    PairFirst,
+    /// Second of a pair.
+    PairSecond,
+}
+
+/// What the sender may do now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// Payload that may be in flight.
+    pub window: Bytes,
+    /// How to space what the window allows; `None`: acknowledgements are the clock.
+    pub pacing: Option<Pacing>,
+    /// Payload that may leave past the pacing after an idle period.
+    pub burst: Bytes,
+    /// Send the next new data as this probe when it fits in the window.
+    pub probe: Option<Probe>,
+}
+
+/// What a congestion control is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Phase {
+    /// Below ssthresh.
+    SlowStart = 0,
+    /// At or above ssthresh.
+    CongestionAvoidance = 1,
+    /// Between loss detection and the end of the repair.
+    Recovery = 2,
+    /// After a repair, still spacing segments (packet-pair, section 4.2.2 of the paper).
+    SafeTransmit = 3,
+}
+
+impl Phase {
+    /// Every phase, in the order of its number.
+    pub const ALL: [Self; 4] = [Self::SlowStart, Self::CongestionAvoidance, Self::Recovery, Self::SafeTransmit];
+
+    /// Name used in records.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SlowStart => "slow start",
+            Self::CongestionAvoidance => "congestion avoidance",
+            Self::Recovery => "recovery",
+            Self::SafeTransmit => "safe-transmit",
+        }
+    }
+}
+
+/// The state a recorder wants to see.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Snapshot {
+    /// Congestion window, in segments of the maximum size (may be fractional).
+    pub cwnd_segments: f64,
+    /// Slow start threshold, in segments; infinite until the first loss unless set.
+    pub ssthresh_segments: f64,
+    /// What it is doing.
+    pub phase: Phase,
+}

@@ -1,0 +1,176 @@
+//! Parameters of algorithms: one documented struct each, with the unit and the source of every default.
+//!
+//! [`parameters!`](crate::parameters) declares the struct and, from the same lines, the table that
+//! `selfclock algorithms` prints and the function that sets a parameter by name.
+
+use crate::units::{Bytes, Duration};
+
+/// What kind of value a parameter takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `true` or `false`.
+    Switch,
+    /// A number.
+    Number,
+    /// A length of time.
+    Duration,
+    /// A number of bytes.
+    Bytes,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+}
+
+/// A typed value for a parameter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<'a> {
+    /// For [`Kind::Switch`].
+    Switch(bool),
+    /// For [`Kind::Number`].
+    Number(f64),
+    /// For [`Kind::Duration`].
+    Duration(Duration),
+    /// For [`Kind::Bytes`].
+    Bytes(Bytes),
+    /// For [`Kind::Choice`].
+    Choice(&'a str),
+}
+
+/// One row of `selfclock algorithms NAME`.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// Key in a scenario.
+    pub name: &'static str,
+    /// What it does.
+    pub about: &'static str,
+    /// Unit of the value; empty where it has none.
+    pub unit: &'static str,
+    /// What it takes.
+    pub kind: Kind,
+    /// Default, as it would be written in a scenario.
+    pub default: &'static str,
+    /// Where the default comes from.
+    pub source: &'static str,
+    /// Smallest and largest allowed number, for [`Kind::Number`] and, in seconds, [`Kind::Duration`].
+    pub range: (f64, f64),
+}
+
+/// Why a parameter was not set.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ParameterError {
+    /// No parameter has this name.
+    Unknown,
+    /// The value is of another kind.
+    WrongKind(Kind),
+    /// The number is outside of the allowed range.
+    OutOfRange(f64, f64),
+}
+
+/// A type that a parameter can have.
+pub trait ParameterType: Sized {
+    /// Which values it takes.
+    const KIND: Kind;
+    /// From a value; `None` if the value is of another kind or is not one of the choices.
+    fn from_value(value: Value<'_>) -> Option<Self>;
+}
+
+impl ParameterType for bool {
+    const KIND: Kind = Kind::Switch;
+    fn from_value(value: Value<'_>) -> Option<Self> {
+        if let Value::Switch(on) = value { Some(on) } else { None }
+    }
+}
+impl ParameterType for f64 {
+    const KIND: Kind = Kind::Number;
+    fn from_value(value: Value<'_>) -> Option<Self> {
+        if let Value::Number(number) = value { Some(number) } else { None }
+    }
+}
+impl ParameterType for Duration {
+    const KIND: Kind = Kind::Duration;
+    fn from_value(value: Value<'_>) -> Option<Self> {
+        if let Value::Duration(span) = value { Some(span) } else { None }
+    }
+}
+impl ParameterType for Bytes {
+    const KIND: Kind = Kind::Bytes;
+    fn from_value(value: Value<'_>) -> Option<Self> {
+        if let Value::Bytes(size) = value { Some(size) } else { None }
+    }
+}
+
+/// The number to compare with a parameter's range, if the value has one.
+pub fn magnitude(value: Value<'_>) -> Option<f64> {
+    match value {
+        Value::Number(number) => Some(number),
+        Value::Duration(span) => Some(span.seconds()),
+        Value::Bytes(size) => Some(size.get() as f64),
+        Value::Switch(_) | Value::Choice(_) => None,
+    }
+}
+
+/// An enum whose variants are words in a scenario.
+#[macro_export]
+macro_rules! choice {
+    ($(#[$meta:meta])* $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name { $($(#[$variant_meta])* $variant,)+ }
+
+        impl $crate::parameter::ParameterType for $name {
+            const KIND: $crate::parameter::Kind = $crate::parameter::Kind::Choice(&[$($word),+]);
+            fn from_value(value: $crate::parameter::Value<'_>) -> Option<Self> {
+                match value {
+                    $($crate::parameter::Value::Choice($word) => Some(Self::$variant),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+/// Declares a struct of parameters: fields with default, unit, allowed range and source.
+#[macro_export]
+macro_rules! parameters {
+    ($(#[$meta:meta])* $name:ident {
+        $($(#[doc = $about:literal])+ $field:ident: $kind:ty = $default:expr, shown $shown:literal, unit $unit:literal, range $range:expr, source $source:literal;)*
+    }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub struct $name { $($(#[doc = $about])+ pub $field: $kind,)* }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($field: $default,)* }
+            }
+        }
+
+        impl $name {
+            /// Every parameter with its unit, default and source.
+            pub const TABLE: &'static [$crate::parameter::Parameter] = &[$($crate::parameter::Parameter {
+                name: stringify!($field),
+                about: concat!($($about),+),
+                unit: $unit,
+                kind: <$kind as $crate::parameter::ParameterType>::KIND,
+                default: $shown,
+                source: $source,
+                range: $range,
+            },)*];
+
+            /// Sets one parameter by name.
+            #[allow(unused_variables)]
+            pub fn set(&mut self, name: &str, value: $crate::parameter::Value<'_>) -> Result<(), $crate::parameter::ParameterError> {
+                use $crate::parameter::{magnitude, ParameterError, ParameterType};
+                $(if name == stringify!($field) {
+                    let (low, high): (f64, f64) = $range;
+                    // Written so that NaN is out of range.
+                    if magnitude(value).is_some_and(|number| !(low..=high).contains(&number)) {
+                        return Err(ParameterError::OutOfRange(low, high));
+                    }
+                    self.$field = <$kind>::from_value(value).ok_or(ParameterError::WrongKind(<$kind>::KIND))?;
+                    return Ok(());
+                })*
+                Err(ParameterError::Unknown)
+            }
+        }
+    };
+}

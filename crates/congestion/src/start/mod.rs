@@ -1,0 +1,101 @@
+//! How a connection begins, and begins again after a timeout: the part in charge while cwnd < ssthresh.
+
+pub mod packet_pair;
+pub mod slow_start;
+
+use crate::controller::WindowState;
+use crate::event::{Acknowledged, DuplicateAck, LossDetected, Pacing, Phase, Probe, ProbePart, Sent, Timeout};
+use crate::option::PeerOption;
+use packet_pair::PacketPair;
+use slow_start::SlowStart;
+
+/// One of the ways to begin. An enum, not a trait object: the per-acknowledgement path has no dynamic dispatch.
+#[derive(Clone, Debug)]
+pub enum Start {
+    /// Slow start of RFC 5681.
+    SlowStart(SlowStart),
+    /// Packet-pair TCP.
+    PacketPair(PacketPair),
+}
+
+/// Calls the same method on whichever start it is.
+macro_rules! each {
+    ($start:expr, $part:ident => $call:expr) => {
+        match $start {
+            Start::SlowStart($part) => $call,
+            Start::PacketPair($part) => $call,
+        }
+    };
+}
+
+/// What a start is told. It hears of everything, also in congestion avoidance, because some of them watch on;
+/// it changes the window only in [`StartPart::grow`].
+pub trait StartPart {
+    /// An acknowledgement advanced, in whatever phase; the window is still as it was before it.
+    fn on_ack(&mut self, _event: &Acknowledged, _state: &WindowState) {}
+    /// Grow the window on this acknowledgement; cwnd is below ssthresh and no loss is under repair.
+    fn grow(&mut self, event: &Acknowledged, state: &mut WindowState);
+    /// An acknowledgement repeated.
+    fn on_duplicate_ack(&mut self, _event: &DuplicateAck) {}
+    /// A loss was detected.
+    fn on_loss(&mut self, _event: &LossDetected) {}
+    /// The connection starts again from one segment.
+    fn on_timeout(&mut self, _event: &Timeout) {}
+    /// A segment left.
+    fn on_sent(&mut self, _event: &Sent) {}
+    /// Spacing wanted now.
+    fn pacing(&self, _state: &WindowState) -> Option<Pacing> {
+        None
+    }
+    /// Probe wanted for the next new data.
+    fn probe(&self, _state: &WindowState) -> Option<Probe> {
+        None
+    }
+    /// The option that the next segment of new data carries.
+    fn option_for(&mut self, _part: ProbePart) -> Option<PeerOption> {
+        None
+    }
+    /// A phase of its own that it is in, outside of slow start.
+    fn phase(&self) -> Option<Phase> {
+        None
+    }
+}
+
+impl StartPart for Start {
+    #[inline]
+    fn on_ack(&mut self, event: &Acknowledged, state: &WindowState) {
+        each!(self, part => part.on_ack(event, state))
+    }
+    #[inline]
+    fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
+        each!(self, part => part.grow(event, state))
+    }
+    fn on_duplicate_ack(&mut self, event: &DuplicateAck) {
+        each!(self, part => part.on_duplicate_ack(event))
+    }
+    fn on_loss(&mut self, event: &LossDetected) {
+        each!(self, part => part.on_loss(event))
+    }
+    fn on_timeout(&mut self, event: &Timeout) {
+        each!(self, part => part.on_timeout(event))
+    }
+    #[inline]
+    fn on_sent(&mut self, event: &Sent) {
+        each!(self, part => part.on_sent(event))
+    }
+    #[inline]
+    fn pacing(&self, state: &WindowState) -> Option<Pacing> {
+        each!(self, part => part.pacing(state))
+    }
+    #[inline]
+    fn probe(&self, state: &WindowState) -> Option<Probe> {
+        each!(self, part => part.probe(state))
+    }
+    #[inline]
+    fn option_for(&mut self, probe_part: ProbePart) -> Option<PeerOption> {
+        each!(self, part => part.option_for(probe_part))
+    }
+    fn phase(&self) -> Option<Phase> {
+        each!(self, part => part.phase())
+    }
+}

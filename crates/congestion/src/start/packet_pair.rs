@@ -1,0 +1,324 @@
+//! Packet-pair TCP (Nishida, Nakamura, Murai): the receiver times pairs of segments, and the sender spaces what
+//! slow start and the end of a recovery would otherwise send in bursts.
+//!
+//! Section numbers below are those of the paper.
+
+use super::StartPart;
+use crate::controller::WindowState;
+use crate::estimate::pair_interval::{IntervalFilter, IntervalHistory, TickClock, TimerRounding};
+use crate::event::{Acknowledged, DuplicateAck, LossDetected, Pacing, Phase, Probe, ProbePart, Sent, Timeout};
+use crate::option::{PacketPairOption, PairMark, PeerOption};
+use crate::units::{Bytes, Duration, Time};
+use crate::{choice, parameters};
+
+choice! {
+    /// Which ends probe.
+    Probing {
+        /// The data sender sends pairs; the forward path is measured (section 4.2.1, figure 5).
+        SenderOnly = "sender-only",
+        /// The receiver's acknowledgements of a pair are a pair too; the reverse path is measured as well (figure 6).
+        BothSides = "both-sides",
+    }
+}
+
+choice! {
+    /// What an interval of 0 ticks means.
+    ZeroTicks {
+        /// The rate is unknown, but at least one segment per tick: no shaping.
+        Unshaped = "unshaped",
+        /// As if it were 1 tick.
+        One = "one",
+    }
+}
+
+parameters! {
+    /// Parameters of packet-pair TCP.
+    Parameters {
+        /// Which ends probe.
+        probing: Probing = Probing::SenderOnly, shown "sender-only", unit "", range (0.0, 0.0),
+            source "paper, figure 5 (sender-only) and figure 6 (both-sides)";
+        /// Period of the timer that counts time and runs the leaky bucket.
+        tick: Duration = Duration::from_milliseconds(10), shown "10 ms", unit "s", range (1e-6, 1.0),
+            source "paper, section 4.1.1: 10 msec timer interrupt routine";
+        /// How an interval becomes a number of ticks: difference of two readings of the counter, nearest whole
+        /// number, or exact (10 us clock, releases at any time).
+        timer_rounding: TimerRounding = TimerRounding::CounterDifference, shown "counter-difference", unit "", range (0.0, 0.0),
+            source "paper, section 4.1.2: difference between timer counter values";
+        /// What an interval of 0 ticks means.
+        zero_ticks: ZeroTicks = ZeroTicks::Unshaped, shown "unshaped", unit "", range (0.0, 0.0),
+            source "our choice: the paper's own link (8 to 16 ms per segment) often gives 0 ticks, the paper does not say what then";
+        /// Which of the replies counts: the last, the smallest, or the median of the last three.
+        interval_filter: IntervalFilter = IntervalFilter::Last, shown "last", unit "", range (0.0, 0.0),
+            source "paper, section 4.2.1: the value is recorded";
+        /// Space transmissions after a recovery.
+        safe_transmit: bool = true, shown "true", unit "", range (0.0, 0.0),
+            source "paper, section 4.2.2";
+    }
+}
+
+/// The sender's part.
+#[derive(Clone, Debug)]
+pub struct PacketPair {
+    parameters: Parameters,
+    clock: TickClock,
+    /// T of the paper: ticks between full-size segments.
+    intervals: IntervalHistory,
+    next_pair_id: u8,
+    spacing: Spacing,
+    /// Arrival tick of the acknowledgement that carried "pair 1", by pair-id (both-sides probing).
+    first_ack: Option<(u8, Time)>,
+    /// Reverse interval to tell the receiver on the next segment.
+    interval_for_receiver: Option<(u8, u16)>,
+    smoothed_rtt: Duration,
+    /// Payload that pacing held back when the last segment left.
+    held_back: Bytes,
+}
+
+/// Why segments are spaced outside of slow start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Spacing {
+    /// They are not: acknowledgements are the clock.
+    Off,
+    /// Slow start has ended with segments still in the leaky bucket.
+    Draining,
+    /// A loss was detected and nothing new acknowledged yet: Reno, unchanged.
+    AwaitingFirstAck,
+    /// Safe-transmit (section 4.2.2), since this time.
+    SafeTransmit(Time),
+}
+
+impl PacketPair {
+    /// With these parameters.
+    pub fn new(parameters: Parameters) -> Self {
+        Self {
+            parameters,
+            clock: TickClock::new(parameters.tick, parameters.timer_rounding),
+            intervals: IntervalHistory::default(),
+            next_pair_id: 0,
+            spacing: Spacing::Off,
+            first_ack: None,
+            interval_for_receiver: None,
+            smoothed_rtt: Duration::ZERO,
+            held_back: Bytes::ZERO,
+        }
+    }
+
+    /// T, in ticks, once a reply has come.
+    pub fn interval_ticks(&self) -> Option<u16> {
+        self.intervals.filtered(self.parameters.interval_filter)
+    }
+
+    fn read_option(&mut self, now: Time, option: Option<PeerOption>) {
+        let Some(PeerOption::PacketPair(PacketPairOption { mark, reply })) = option else { return };
+        if let Some((_, ticks)) = reply {
+            // "When data sender receives packet pair reply option, data sender records timer values" (4.2.1).
+            self.intervals.record(ticks);
+        }
+        match mark {
+            Some((PairMark::First, id)) => self.first_ack = Some((id, now)),
+            Some((PairMark::Second, id)) => {
+                if let Some((first_id, first)) = self.first_ack.take()
+                    && first_id == id
+                {
+                    self.interval_for_receiver = Some((id, self.clock.interval(first, now)));
+                }
+            }
+            None => {}
+        }
+    }
+
+    fn leave_safe_transmit_if_done(&mut self, now: Time) {
+        // The paper names no exit. Ours: the bucket is empty and one round-trip time has passed, because only then
+        // do all acknowledgements belong to spaced segments, and the clock runs by itself.
+        if let Spacing::SafeTransmit(since) = self.spacing
+            && self.held_back == Bytes::ZERO
+            && now.since(since) >= self.smoothed_rtt
+        {
+            self.spacing = Spacing::Off;
+        }
+    }
+
+    fn interval(&self, state: &WindowState) -> Option<Duration> {
+        match self.interval_ticks() {
+            Some(0) => match self.parameters.zero_ticks {
+                ZeroTicks::Unshaped => None,
+                ZeroTicks::One => Some(self.clock.period()),
+            },
+            Some(ticks) => Some(self.clock.period().times(ticks.into())),
+            // A loss before any reply: the window spread over a round-trip time (our choice).
+            None if matches!(self.spacing, Spacing::SafeTransmit(_)) && !self.smoothed_rtt.is_zero() => {
+                Some(Duration::from_seconds(self.smoothed_rtt.seconds() / state.cwnd.max(1.0)))
+            }
+            None => None,
+        }
+    }
+}
+
+impl StartPart for PacketPair {
+    fn on_ack(&mut self, event: &Acknowledged, state: &WindowState) {
+        self.read_option(event.now, event.option);
+        self.smoothed_rtt = event.smoothed_rtt.unwrap_or_default();
+        if self.spacing == Spacing::AwaitingFirstAck {
+            // "After retransmission of lost packets, TCP receives new acknowledgement packets. When new
+            // acknowledgement packet is received, The new TCP enters in 'safe-transmit' mode."
+            self.spacing =
+                if self.parameters.safe_transmit { Spacing::SafeTransmit(event.now) } else { Spacing::Off };
+        }
+        self.leave_safe_transmit_if_done(event.now);
+        if self.spacing == Spacing::Draining && self.held_back == Bytes::ZERO && !state.in_slow_start() {
+            self.spacing = Spacing::Off;
+        }
+    }
+
+    /// "TCP increases the value of congestion window by 1 segment for each ACK received" (section 1).
+    fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
+        let acknowledged = event.size.get() as f64 / state.mss.get() as f64;
+        state.cwnd += acknowledged.min(1.0);
+        if !state.in_slow_start() && self.spacing == Spacing::Off {
+            self.spacing = Spacing::Draining;
+        }
+    }
+
+    fn on_duplicate_ack(&mut self, event: &DuplicateAck) {
+        self.read_option(event.now, event.option);
+    }
+
+    fn on_loss(&mut self, _event: &LossDetected) {
+        self.spacing = Spacing::AwaitingFirstAck;
+    }
+
+    /// T is kept: the path is the same one. The next reply refreshes it (our choice; the paper is silent).
+    fn on_timeout(&mut self, _event: &Timeout) {
+        self.spacing = Spacing::Off;
+    }
+
+    fn on_sent(&mut self, event: &Sent) {
+        self.held_back = event.held_back;
+        self.leave_safe_transmit_if_done(event.now);
+    }
+
+    fn pacing(&self, state: &WindowState) -> Option<Pacing> {
+        let spaced = match self.spacing {
+            Spacing::Off => state.in_slow_start(),
+            Spacing::Draining | Spacing::SafeTransmit(_) => true,
+            Spacing::AwaitingFirstAck => false,
+        };
+        if !spaced {
+            return None;
+        }
+        let interval = self.interval(state)?;
+        Some(Pacing { interval, size: state.full_segment_on_wire(), tick: self.clock.release_tick() })
+    }
+
+    /// "Packet pair option is used in this two packets transmission" (section 4.2.1): in slow start, always.
+    fn probe(&self, state: &WindowState) -> Option<Probe> {
+        (state.in_slow_start() && matches!(self.spacing, Spacing::Off)).then_some(Probe::Pair)
+    }
+
+    fn option_for(&mut self, part: ProbePart) -> Option<PeerOption> {
+        let mark = match part {
+            ProbePart::Single => None,
+            ProbePart::PairFirst => Some((PairMark::First, self.next_pair_id)),
+            ProbePart::PairSecond => {
+                let id = self.next_pair_id;
+                self.next_pair_id = id.wrapping_add(1);
+                Some((PairMark::Second, id))
+            }
+        };
+        let reply = self.interval_for_receiver.take();
+        (mark.is_some() || reply.is_some()).then_some(PeerOption::PacketPair(PacketPairOption { mark, reply }))
+    }
+
+    fn phase(&self) -> Option<Phase> {
+        matches!(self.spacing, Spacing::SafeTransmit(_)).then_some(Phase::SafeTransmit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::controller::tests::{ack, ack_at, state};
+
+    fn reply(ticks: u16) -> Option<PeerOption> {
+        Some(PeerOption::PacketPair(PacketPairOption { mark: None, reply: Some((0, ticks)) }))
+    }
+
+    #[test]
+    fn a_reply_of_four_ticks_spaces_slow_start_by_40_ms() {
+        let mut start = PacketPair::new(Parameters::default());
+        let mut state = state(2.0);
+        assert_eq!(start.pacing(&state), None, "plain Reno until the first reply");
+        let event = Acknowledged { option: reply(4), ..ack(1000) };
+        start.on_ack(&event, &state);
+        start.grow(&event, &mut state);
+        let pacing = start.pacing(&state).expect("spaced");
+        assert_eq!(pacing.interval, Duration::from_milliseconds(40));
+        assert_eq!(pacing.size, Bytes(1040));
+        assert_eq!(pacing.tick, Duration::from_milliseconds(10));
+    }
+
+    #[test]
+    fn zero_ticks_is_unshaped_or_one_tick() {
+        for (zero_ticks, expected) in
+            [(ZeroTicks::Unshaped, None), (ZeroTicks::One, Some(Duration::from_milliseconds(10)))]
+        {
+            let mut start = PacketPair::new(Parameters { zero_ticks, ..Parameters::default() });
+            let state = state(2.0);
+            start.on_ack(&Acknowledged { option: reply(0), ..ack(1000) }, &state);
+            assert_eq!(start.pacing(&state).map(|pacing| pacing.interval), expected);
+        }
+    }
+
+    #[test]
+    fn pair_ids_count_up_and_wrap() {
+        let mut start = PacketPair::new(Parameters::default());
+        for round in 0..300_u32 {
+            let id = (round % 256) as u8;
+            for (part, mark) in
+                [(ProbePart::PairFirst, PairMark::First), (ProbePart::PairSecond, PairMark::Second)]
+            {
+                let option = PacketPairOption { mark: Some((mark, id)), reply: None };
+                assert_eq!(start.option_for(part), Some(PeerOption::PacketPair(option)));
+            }
+        }
+    }
+
+    #[test]
+    fn safe_transmit_begins_at_the_first_new_ack_and_ends_after_an_empty_bucket_and_a_round_trip() {
+        let mut start = PacketPair::new(Parameters::default());
+        let mut state = state(10.0);
+        state.ssthresh = 5.0;
+        start.on_ack(&Acknowledged { option: reply(4), ..ack(1000) }, &state);
+        start.on_loss(&LossDetected { now: Time::ZERO, flight_size: Bytes(10_000) });
+        assert_eq!(start.pacing(&state), None, "fast recovery itself is Reno's");
+        start.on_ack(&ack_at(1.0, 0.2), &state);
+        assert_eq!(start.phase(), Some(Phase::SafeTransmit));
+        assert!(start.pacing(&state).is_some());
+        let sent = |seconds, held_back| Sent {
+            now: Time::ZERO + Duration::from_seconds(seconds),
+            size: Bytes(1000),
+            in_flight: Bytes(5000),
+            held_back: Bytes(held_back),
+        };
+        start.on_sent(&sent(1.1, 0));
+        assert_eq!(start.phase(), Some(Phase::SafeTransmit), "a round trip has not passed");
+        start.on_sent(&sent(1.3, 1000));
+        assert_eq!(start.phase(), Some(Phase::SafeTransmit), "the bucket is not empty");
+        start.on_sent(&sent(1.31, 0));
+        assert_eq!(start.phase(), None);
+        assert_eq!(start.pacing(&state), None, "congestion avoidance is not modified (4.2.3)");
+    }
+
+    #[test]
+    fn both_sides_returns_the_reverse_interval_once() {
+        let mut start =
+            PacketPair::new(Parameters { probing: Probing::BothSides, ..Parameters::default() });
+        let state = state(4.0);
+        let mark = |mark, reply| Some(PeerOption::PacketPair(PacketPairOption { mark: Some((mark, 3)), reply }));
+        start.on_ack(&Acknowledged { option: mark(PairMark::First, None), ..ack_at(1.0, 0.2) }, &state);
+        start.on_ack(&Acknowledged { option: mark(PairMark::Second, Some((3, 2))), ..ack_at(1.07, 0.2) }, &state);
+        let PeerOption::PacketPair(option) = start.option_for(ProbePart::Single).expect("an option");
+        assert_eq!(option.reply, Some((3, 7)));
+        assert_eq!(start.option_for(ProbePart::Single), None);
+    }
+}

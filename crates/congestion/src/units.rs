@@ -1,0 +1,247 @@
+//! Time, size and rate as separate types, so that a wrong unit does not compile.
+//!
+//! Time is counted in whole picoseconds: one bit at 400 Gbit/s lasts 2.5 ps, so a byte is exact, sums do not
+//! drift, and 2^64 ps is 213 days.
+
+use core::fmt;
+use core::ops::{Add, AddAssign, Sub, SubAssign};
+
+/// Picoseconds in one second.
+pub const PICOSECONDS_PER_SECOND: u64 = 1_000_000_000_000;
+
+/// A point in simulated time, in picoseconds since the start of the run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash)]
+pub struct Time(u64);
+
+/// A length of time, in picoseconds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash)]
+pub struct Duration(u64);
+
+/// A number of bytes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash)]
+pub struct Bytes(pub u64);
+
+/// A rate in bit/s.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash)]
+pub struct Rate(u64);
+
+impl Time {
+    /// The start of the run.
+    pub const ZERO: Self = Self(0);
+    /// Later than any event: "never".
+    pub const NEVER: Self = Self(u64::MAX);
+
+    /// The time `picoseconds` after the start of the run.
+    pub const fn from_picoseconds(picoseconds: u64) -> Self {
+        Self(picoseconds)
+    }
+    /// Picoseconds since the start of the run.
+    pub const fn picoseconds(self) -> u64 {
+        self.0
+    }
+    /// Seconds since the start of the run, rounded to the nearest representable value.
+    pub fn seconds(self) -> f64 {
+        Duration(self.0).seconds()
+    }
+    /// The length of time since `earlier`; zero if `earlier` is later.
+    pub const fn since(self, earlier: Self) -> Duration {
+        Duration(self.0.saturating_sub(earlier.0))
+    }
+    /// Whole periods of a free-running clock that have passed, counted from the start of the run.
+    pub const fn ticks(self, period: Duration) -> u64 {
+        self.0 / period.0
+    }
+}
+
+impl Duration {
+    /// No time.
+    pub const ZERO: Self = Self(0);
+    /// The longest representable length of time.
+    pub const MAX: Self = Self(u64::MAX);
+
+    /// `picoseconds` ps.
+    pub const fn from_picoseconds(picoseconds: u64) -> Self {
+        Self(picoseconds)
+    }
+    /// `microseconds` µs.
+    pub const fn from_microseconds(microseconds: u64) -> Self {
+        Self(microseconds * 1_000_000)
+    }
+    /// `milliseconds` ms.
+    pub const fn from_milliseconds(milliseconds: u64) -> Self {
+        Self(milliseconds * 1_000_000_000)
+    }
+    /// `seconds` s, rounded to the nearest picosecond; negative and NaN become zero, too large becomes the maximum.
+    pub fn from_seconds(seconds: f64) -> Self {
+        // `as` saturates and maps NaN to 0. +0.5 then truncation rounds to nearest without libm.
+        Self((seconds * PICOSECONDS_PER_SECOND as f64 + 0.5) as u64)
+    }
+    /// Picoseconds.
+    pub const fn picoseconds(self) -> u64 {
+        self.0
+    }
+    /// Seconds, rounded to the nearest representable value.
+    pub fn seconds(self) -> f64 {
+        self.0 as f64 / PICOSECONDS_PER_SECOND as f64
+    }
+    /// `self` × `factor`, saturating.
+    pub const fn times(self, factor: u64) -> Self {
+        Self(self.0.saturating_mul(factor))
+    }
+    /// `self` × `numerator` / `denominator`, rounded down, saturating; zero if the denominator is zero.
+    pub const fn scaled(self, numerator: u64, denominator: u64) -> Self {
+        if denominator == 0 {
+            return Self(0);
+        }
+        let scaled = self.0 as u128 * numerator as u128 / denominator as u128;
+        if scaled > u64::MAX as u128 { Self(u64::MAX) } else { Self(scaled as u64) }
+    }
+    /// `self` − `other`, not below zero.
+    pub const fn saturating_sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+    /// True for zero.
+    pub const fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+}
+
+impl Bytes {
+    /// No bytes.
+    pub const ZERO: Self = Self(0);
+    /// As many as there can be: "no limit".
+    pub const MAX: Self = Self(u64::MAX);
+
+    /// The number.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+    /// `self` − `other`, not below zero.
+    pub const fn saturating_sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
+impl Rate {
+    /// `bits_per_second` bit/s.
+    pub const fn from_bits_per_second(bits_per_second: u64) -> Self {
+        Self(bits_per_second)
+    }
+    /// Bit/s.
+    pub const fn bits_per_second(self) -> u64 {
+        self.0
+    }
+    /// How long `size` takes at this rate, rounded to the nearest picosecond; the maximum at rate zero.
+    pub const fn transmission_time(self, size: Bytes) -> Duration {
+        if self.0 == 0 {
+            return Duration::MAX;
+        }
+        let numerator = size.0 as u128 * 8 * PICOSECONDS_PER_SECOND as u128 + self.0 as u128 / 2;
+        let picoseconds = numerator / self.0 as u128;
+        if picoseconds > u64::MAX as u128 { Duration::MAX } else { Duration(picoseconds as u64) }
+    }
+    /// How many whole bytes fit in `span` at this rate.
+    pub const fn bytes_in(self, span: Duration) -> Bytes {
+        let bytes = self.0 as u128 * span.0 as u128 / (8 * PICOSECONDS_PER_SECOND as u128);
+        if bytes > u64::MAX as u128 { Bytes::MAX } else { Bytes(bytes as u64) }
+    }
+}
+
+impl Add<Duration> for Time {
+    type Output = Self;
+    /// Saturates at [`Time::NEVER`].
+    fn add(self, span: Duration) -> Self {
+        Self(self.0.saturating_add(span.0))
+    }
+}
+impl AddAssign<Duration> for Time {
+    fn add_assign(&mut self, span: Duration) {
+        *self = *self + span;
+    }
+}
+impl Add for Duration {
+    type Output = Self;
+    /// Saturates at [`Duration::MAX`].
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+impl AddAssign for Duration {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+impl Add for Bytes {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+impl AddAssign for Bytes {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+impl Sub for Bytes {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self(self.0 - other.0)
+    }
+}
+impl SubAssign for Bytes {
+    fn sub_assign(&mut self, other: Self) {
+        self.0 -= other.0;
+    }
+}
+
+impl fmt::Debug for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Self::NEVER { f.write_str("never") } else { write!(f, "{} s", self.seconds()) }
+    }
+}
+impl fmt::Debug for Duration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} s", self.seconds())
+    }
+}
+impl fmt::Debug for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} B", self.0)
+    }
+}
+impl fmt::Debug for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bit/s", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transmission_time_is_exact_where_the_rate_divides() {
+        // 1500 B at 5 Gbit/s: 12000 bit / 5e9 bit/s = 2.4 µs.
+        let rate = Rate::from_bits_per_second(5_000_000_000);
+        assert_eq!(rate.transmission_time(Bytes(1500)), Duration::from_picoseconds(2_400_000));
+        // One byte at 400 Gbit/s: 20 ps.
+        assert_eq!(Rate::from_bits_per_second(400_000_000_000).transmission_time(Bytes(1)).picoseconds(), 20);
+    }
+
+    #[test]
+    fn nothing_wraps_at_the_end_of_time() {
+        assert_eq!(Time::NEVER + Duration::MAX, Time::NEVER);
+        assert_eq!(Rate::from_bits_per_second(0).transmission_time(Bytes(1)), Duration::MAX);
+        assert_eq!(Rate::from_bits_per_second(1).transmission_time(Bytes::MAX), Duration::MAX);
+        assert_eq!(Rate::from_bits_per_second(u64::MAX).bytes_in(Duration::MAX), Bytes::MAX);
+        assert_eq!(Duration::from_seconds(f64::NAN), Duration::ZERO);
+        assert_eq!(Duration::from_seconds(-1.0), Duration::ZERO);
+    }
+
+    #[test]
+    fn ticks_count_whole_periods_from_the_start() {
+        let tick = Duration::from_milliseconds(10);
+        assert_eq!((Time::ZERO + Duration::from_microseconds(9_999)).ticks(tick), 0);
+        assert_eq!((Time::ZERO + Duration::from_microseconds(10_000)).ticks(tick), 1);
+    }
+}

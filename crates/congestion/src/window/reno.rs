@@ -1,0 +1,139 @@
+//! Reno's congestion avoidance, RFC 5681.
+
+use super::WindowPart;
+use crate::controller::WindowState;
+use crate::event::{Acknowledged, LossDetected, Timeout};
+use crate::units::Bytes;
+use crate::{choice, parameters};
+
+choice! {
+    /// What congestion avoidance counts.
+    Counting {
+        /// Acknowledgements: SMSS*SMSS/cwnd each, equation 3 of RFC 5681.
+        PerAck = "per-ack",
+        /// Acknowledged bytes: one SMSS per window of data whatever the receiver's acknowledgement ratio.
+        PerByte = "per-byte",
+    }
+}
+
+choice! {
+    /// What is halved at a loss.
+    Halved {
+        /// FlightSize, RFC 5681 equation 4: what is outstanding.
+        FlightSize = "flight-size",
+        /// cwnd, as the simulators of the 1990s did.
+        Window = "window",
+    }
+}
+
+parameters! {
+    /// Parameters of Reno.
+    Parameters {
+        /// What congestion avoidance counts.
+        counting: Counting = Counting::PerAck, shown "per-ack", unit "", range (0.0, 0.0),
+            source "RFC 5681 section 3.1, equation 3";
+        /// What is halved at a loss.
+        halved: Halved = Halved::FlightSize, shown "flight-size", unit "", range (0.0, 0.0),
+            source "RFC 5681 section 3.1, equation 4";
+    }
+}
+
+/// Reno.
+#[derive(Clone, Debug)]
+pub struct Reno {
+    parameters: Parameters,
+}
+
+impl Reno {
+    /// With these parameters.
+    pub const fn new(parameters: Parameters) -> Self {
+        Self { parameters }
+    }
+
+    /// "ssthresh = max (FlightSize / 2, 2*SMSS)"; in segments.
+    fn half(&self, flight_size: Bytes, state: &WindowState) -> f64 {
+        let base = match self.parameters.halved {
+            Halved::FlightSize => flight_size.get() as f64 / state.mss.get() as f64,
+            Halved::Window => state.cwnd.min(state.receive_window_segments()),
+        };
+        (base / 2.0).max(2.0)
+    }
+}
+
+impl WindowPart for Reno {
+    #[inline]
+    fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
+        state.cwnd += match self.parameters.counting {
+            Counting::PerAck => 1.0 / state.cwnd,
+            Counting::PerByte => event.size.get() as f64 / state.mss.get() as f64 / state.cwnd,
+        };
+    }
+
+    fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
+        state.ssthresh = self.half(event.flight_size, state);
+        state.cwnd = state.ssthresh;
+    }
+
+    fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
+        // "when a TCP sender detects segment loss using the retransmission timer and the given segment has already
+        // been retransmitted by way of the retransmission timer at least once, the value of ssthresh is held constant"
+        if !event.repeated {
+            state.ssthresh = self.half(event.flight_size, state);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::controller::tests::{ack, state};
+    use crate::event::RestartCause;
+    use crate::units::Time;
+
+    #[test]
+    fn one_segment_per_round_trip() {
+        let mut reno = Reno::new(Parameters::default());
+        let mut state = state(100.0);
+        for _ in 0..100 {
+            reno.grow(&ack(1000), &mut state);
+        }
+        // 100 steps of 1/w with w from 100 to 101: sqrt(100² + 2·100) = 100.995 to first order.
+        assert!((state.cwnd - 100.995).abs() < 1e-3, "{}", state.cwnd);
+    }
+
+    #[test]
+    fn per_byte_growth_does_not_depend_on_the_ack_ratio() {
+        let mut reno = Reno::new(Parameters { counting: Counting::PerByte, ..Parameters::default() });
+        let mut state = state(100.0);
+        for _ in 0..50 {
+            reno.grow(&ack(2000), &mut state);
+        }
+        assert!((state.cwnd - 100.995).abs() < 1e-2, "{}", state.cwnd);
+    }
+
+    #[test]
+    fn loss_halves_the_flight_but_never_below_two_segments() {
+        let mut reno = Reno::new(Parameters::default());
+        let mut state = state(100.0);
+        reno.on_loss(&LossDetected { now: Time::ZERO, flight_size: Bytes(60_000) }, &mut state);
+        assert_eq!((state.cwnd, state.ssthresh), (30.0, 30.0));
+        reno.on_loss(&LossDetected { now: Time::ZERO, flight_size: Bytes(3000) }, &mut state);
+        assert_eq!(state.ssthresh, 2.0);
+    }
+
+    #[test]
+    fn a_repeated_timeout_keeps_ssthresh() {
+        let mut reno = Reno::new(Parameters::default());
+        let mut state = state(40.0);
+        let timeout = |repeated, flight| Timeout {
+            now: Time::ZERO,
+            flight_size: Bytes(flight),
+            repeated,
+            cause: RestartCause::TimerExpired,
+        };
+        reno.on_timeout(&timeout(false, 40_000), &mut state);
+        assert_eq!(state.ssthresh, 20.0);
+        reno.on_timeout(&timeout(true, 1000), &mut state);
+        assert_eq!(state.ssthresh, 20.0);
+    }
+}

@@ -1,0 +1,5 @@
+//! A deterministic packet-level simulator for congestion control.
+//!
+//! [`scenario`] reads a file into a [`plan::Plan`]; [`Simulation`] runs it.
+
+pub mod plan;

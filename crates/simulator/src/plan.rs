@@ -1,0 +1,358 @@
+//! A run, fully resolved: every default filled in, every unit converted, every name an index.
+//!
+//! A scenario file becomes a [`Plan`] (see [`crate::scenario`]), and a [`crate::Simulation`] is built from one.
+//! A plan built by hand is as good.
+
+use selfclock_congestion::registry::Selection;
+use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
+
+/// Everything a run needs to know.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Name of the scenario.
+    pub name: String,
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// When the run ends.
+    pub duration: Duration,
+    /// Names of the nodes.
+    pub nodes: Vec<String>,
+    /// One-way links.
+    pub links: Vec<LinkPlan>,
+    /// Flows, in the order in which they were written.
+    pub flows: Vec<FlowPlan>,
+    /// What to record.
+    pub record: RecordPlan,
+}
+
+/// A one-way link: a FIFO queue, then a transmitter, then a delay line.
+#[derive(Clone, Debug)]
+pub struct LinkPlan {
+    /// Name in records.
+    pub name: String,
+    /// Index of the node it leaves.
+    pub from: usize,
+    /// Index of the node it enters.
+    pub to: usize,
+    /// Rate of the transmitter.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Duration,
+    /// What the queue holds at most.
+    pub queue: QueueLimit,
+    /// The packet in service takes one of the queue's places (ns-2's way). If not, the limit is of waiting packets.
+    pub counts_packet_in_service: bool,
+    /// Random loss on the wire, after the queue.
+    pub loss: LossPlan,
+    /// Each packet is delayed by a further uniform random time in [0, jitter), without overtaking.
+    pub jitter: Duration,
+}
+
+/// What a drop-tail queue holds at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueLimit {
+    /// Any number.
+    Unlimited,
+    /// So many packets.
+    Packets(u64),
+    /// So many bytes.
+    Bytes(Bytes),
+}
+
+/// Random loss.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LossPlan {
+    /// None.
+    None,
+    /// Each packet is lost with this probability, independently.
+    Bernoulli(f64),
+    /// A two-state Markov chain that steps once per packet.
+    GilbertElliott {
+        /// Probability to go from the good to the bad state.
+        good_to_bad: f64,
+        /// Probability to go from the bad to the good state.
+        bad_to_good: f64,
+        /// Loss probability in the good state.
+        loss_good: f64,
+        /// Loss probability in the bad state.
+        loss_bad: f64,
+    },
+}
+
+/// A flow from one node to another.
+#[derive(Clone, Debug)]
+pub struct FlowPlan {
+    /// Name in records.
+    pub name: String,
+    /// Index of the node that sends data.
+    pub from: usize,
+    /// Index of the node that receives it.
+    pub to: usize,
+    /// Links that data takes.
+    pub forward: Vec<usize>,
+    /// Links that acknowledgements take; empty for UDP.
+    pub reverse: Vec<usize>,
+    /// When it starts.
+    pub start: Time,
+    /// A further uniform random delay of the start, in [0, start_jitter).
+    pub start_jitter: Duration,
+    /// When the application stops producing data; [`Time::NEVER`]: at the end of the run.
+    pub stop: Time,
+    /// TCP or UDP.
+    pub protocol: Protocol,
+}
+
+/// How a flow sends.
+#[derive(Clone, Debug)]
+pub enum Protocol {
+    /// TCP.
+    Tcp(Box<TcpPlan>),
+    /// UDP.
+    Udp(UdpPlan),
+}
+
+/// A UDP source that knows no congestion.
+#[derive(Clone, Copy, Debug)]
+pub struct UdpPlan {
+    /// Wire size of a packet.
+    pub packet: Bytes,
+    /// Mean rate on the wire.
+    pub rate: Rate,
+    /// When packets leave.
+    pub arrivals: Arrivals,
+}
+
+/// Times between the packets of a UDP source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrivals {
+    /// Constant.
+    Constant,
+    /// Exponentially distributed.
+    Poisson,
+}
+
+/// A TCP connection.
+#[derive(Clone, Debug)]
+pub struct TcpPlan {
+    /// Start and window with their parameters.
+    pub control: Selection,
+    /// Name of the algorithm in records: "reno", or "reno+packet-pair" for window and start.
+    pub control_name: String,
+    /// What the application has to send.
+    pub source: Source,
+    /// Transport settings.
+    pub transport: Transport,
+}
+
+/// What the application has to send.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Source {
+    /// As much as the connection takes.
+    Bulk,
+    /// So many bytes.
+    Size(Bytes),
+    /// Bytes at this rate, in writes of one segment: the connection is application-limited when it could carry more.
+    Rate(Rate),
+}
+
+/// Transport settings of one connection; the named profiles are two values of this.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Transport {
+    /// Payload of a full segment.
+    pub mss: Bytes,
+    /// TCP and IP header on the wire, without options.
+    pub header: Bytes,
+    /// Size of an acknowledgement without data and options on the wire.
+    pub ack: Bytes,
+    /// Loss recovery.
+    pub recovery: Recovery,
+    /// Limited Transmit, RFC 3042: a new segment on each of the first two duplicate acknowledgements.
+    pub limited_transmit: bool,
+    /// Initial window, in segments.
+    pub initial_window: f64,
+    /// Initial slow start threshold, in segments; infinite: none.
+    pub initial_ssthresh: f64,
+    /// The receiver's buffer, which it advertises.
+    pub receive_window: Bytes,
+    /// The window scale option: without it no more than 65535 bytes can be advertised.
+    pub window_scaling: bool,
+    /// SYN and SYN-ACK before the first data. The third packet of the handshake is the first data segment.
+    pub handshake: bool,
+    /// Timestamps option: 12 bytes on every segment, a round-trip sample on every acknowledgement.
+    pub timestamps: bool,
+    /// Delayed acknowledgement.
+    pub delayed_ack: DelayedAck,
+    /// Retransmission timer.
+    pub timer: RetransmissionTimer,
+    /// Grow the window only when it is what limits the sender.
+    pub grow_only_when_limited: bool,
+    /// Space segments at `pacing_gain` × cwnd / srtt even where the algorithm does not ask for it; `None`: do not.
+    pub pacing_gain: Option<f64>,
+    /// A leaky bucket that shapes everything the sender sends.
+    pub shaper: Option<Shaper>,
+    /// The receiver knows the algorithm's option. If not, it ignores it.
+    pub peer_knows_option: bool,
+}
+
+/// Loss recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// Fast retransmit, then slow start.
+    Tahoe,
+    /// Fast recovery that the first new acknowledgement ends, RFC 2581.
+    Reno,
+    /// Fast recovery that partial acknowledgements keep up, RFC 6582.
+    NewReno,
+    /// Selective acknowledgements, RFC 6675.
+    Sack,
+}
+
+/// Delayed acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DelayedAck {
+    /// Acknowledge every so many full segments; 1: each.
+    pub every: u32,
+    /// Acknowledge at the latest after this time.
+    pub timer: Duration,
+    /// What the timer counts from.
+    pub clock: AckClock,
+}
+
+/// What the delayed-acknowledgement timer counts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AckClock {
+    /// The first segment not yet acknowledged.
+    Segment,
+    /// A free-running clock with this period, as in 4.4BSD: whatever waits is acknowledged at its ticks.
+    Grid,
+}
+
+/// Retransmission timer, RFC 6298.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RetransmissionTimer {
+    /// Before the first round-trip sample.
+    pub initial: Duration,
+    /// Smallest value.
+    pub minimum: Duration,
+    /// Largest value.
+    pub maximum: Duration,
+    /// Clock granularity G. Zero: exact.
+    pub granularity: Duration,
+    /// Factor at each expiry.
+    pub backoff: f64,
+    /// How samples become srtt and rttvar.
+    pub arithmetic: TimerArithmetic,
+    /// Which segments are timed.
+    pub samples: RttSamples,
+}
+
+/// How round-trip samples become srtt and rttvar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimerArithmetic {
+    /// RFC 6298 as written: RTO = SRTT + max(G, 4 RTTVAR).
+    Rfc6298,
+    /// Jacobson 1988 as in 4.3BSD: samples in whole ticks of G, srtt scaled by 8 and rttvar by 4 in integers.
+    Bsd,
+}
+
+/// Which segments are timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RttSamples {
+    /// One at a time.
+    OneAtATime,
+    /// Every one that was sent once (with timestamps, or as a stack with a send time per segment does).
+    EverySegment,
+}
+
+/// A leaky bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shaper {
+    /// Rate on the wire.
+    pub rate: Rate,
+    /// Bytes that may leave at once after an idle time.
+    pub burst: Bytes,
+}
+
+/// What to record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordPlan {
+    /// Interval of the sampled series; `None`: no series.
+    pub interval: Option<Duration>,
+    /// Record every packet: send, enqueue, drop, deliver, acknowledge.
+    pub packets: bool,
+}
+
+impl Transport {
+    /// What a current stack does: SACK, timestamps, initial window 10, 200 ms minimum RTO, 40 ms delayed
+    /// acknowledgement.
+    pub fn modern() -> Self {
+        Self {
+            mss: Bytes(1448),
+            header: Bytes(40),
+            ack: Bytes(40),
+            recovery: Recovery::Sack,
+            limited_transmit: true,
+            initial_window: 10.0,
+            initial_ssthresh: f64::INFINITY,
+            receive_window: Bytes::MAX,
+            window_scaling: true,
+            handshake: true,
+            timestamps: true,
+            delayed_ack: DelayedAck {
+                every: 2,
+                timer: Duration::from_milliseconds(40),
+                clock: AckClock::Segment,
+            },
+            timer: RetransmissionTimer {
+                initial: Duration::from_milliseconds(1000),
+                minimum: Duration::from_milliseconds(200),
+                maximum: Duration::from_milliseconds(120_000),
+                granularity: Duration::from_milliseconds(1),
+                backoff: 2.0,
+                arithmetic: TimerArithmetic::Rfc6298,
+                samples: RttSamples::EverySegment,
+            },
+            grow_only_when_limited: true,
+            pacing_gain: None,
+            shaper: None,
+            peer_knows_option: true,
+        }
+    }
+
+    /// What the papers' simulators did: Reno, a 20-segment window, no handshake, every segment acknowledged,
+    /// coarse timers.
+    pub fn classic() -> Self {
+        let mss = Bytes(1000);
+        Self {
+            mss,
+            header: Bytes(40),
+            ack: Bytes(40),
+            recovery: Recovery::Reno,
+            limited_transmit: false,
+            initial_window: 1.0,
+            initial_ssthresh: f64::INFINITY,
+            receive_window: Bytes(20 * mss.get()),
+            window_scaling: true,
+            handshake: false,
+            timestamps: false,
+            delayed_ack: DelayedAck {
+                every: 1,
+                timer: Duration::from_milliseconds(200),
+                clock: AckClock::Grid,
+            },
+            timer: RetransmissionTimer {
+                initial: Duration::from_milliseconds(3000),
+                minimum: Duration::from_milliseconds(1000),
+                maximum: Duration::from_milliseconds(64_000),
+                granularity: Duration::from_milliseconds(500),
+                backoff: 2.0,
+                arithmetic: TimerArithmetic::Bsd,
+                samples: RttSamples::OneAtATime,
+            },
+            grow_only_when_limited: false,
+            pacing_gain: None,
+            shaper: None,
+            peer_knows_option: true,
+        }
+    }
+}
