@@ -3,3 +3,4 @@
 //! [`scenario`] reads a file into a [`plan::Plan`]; [`Simulation`] runs it.
 
 pub mod plan;
+pub mod record;

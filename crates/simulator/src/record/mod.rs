@@ -1,0 +1,5 @@
+//! What a run leaves behind: a summary, sampled series, and on request every packet.
+
+pub mod packets;
+pub mod series;
+pub mod summary;

@@ -1,0 +1,85 @@
+//! Totals of a run, as `selfclock run --json` prints them.
+
+use serde::Serialize;
+
+/// Totals of a run. Units are in the names.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// Name of the scenario.
+    pub scenario: String,
+    /// Seed it ran with.
+    pub seed: u64,
+    /// Simulated time.
+    pub simulated_s: f64,
+    /// Events taken from the event queue.
+    pub events: u64,
+    /// Packets that crossed a link, summed over links; data and acknowledgements count.
+    pub packet_hops: u64,
+    /// One entry per flow, in the order of the scenario.
+    pub flows: Vec<FlowSummary>,
+    /// One entry per link, in the order of the topology.
+    pub links: Vec<LinkSummary>,
+}
+
+/// Totals of one flow.
+#[derive(Clone, Debug, Serialize)]
+pub struct FlowSummary {
+    /// Name of the flow.
+    pub name: String,
+    /// Its congestion control; "udp" for a UDP source.
+    pub algorithm: String,
+    /// Node that sends data.
+    pub from: String,
+    /// Node that receives it.
+    pub to: String,
+    /// In-order payload delivered to the application, over the time from the flow's start to its completion or the
+    /// end of the run.
+    pub goodput_bps: f64,
+    /// Everything that arrived at the receiver, headers and repeated segments included, over the same time.
+    pub throughput_bps: f64,
+    /// Segments delivered in order to the application.
+    pub delivered_segments: u64,
+    /// Bytes delivered in order to the application.
+    pub delivered_bytes: u64,
+    /// Data segments sent, retransmissions included.
+    pub sent_segments: u64,
+    /// Of these, retransmissions.
+    pub retransmitted_segments: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+    /// Recoveries begun by duplicate or selective acknowledgements.
+    pub fast_retransmits: u64,
+    /// Smallest round-trip sample; null without one.
+    pub rtt_min_s: Option<f64>,
+    /// Mean round-trip sample.
+    pub rtt_mean_s: Option<f64>,
+    /// 95th percentile of the round-trip samples, within 1 %.
+    pub rtt_p95_s: Option<f64>,
+    /// Time from the flow's start until its last byte was acknowledged; null if it did not complete.
+    pub completion_s: Option<f64>,
+}
+
+/// Totals of one link.
+#[derive(Clone, Debug, Serialize)]
+pub struct LinkSummary {
+    /// Name of the link.
+    pub name: String,
+    /// Rate of its transmitter.
+    pub rate_bps: u64,
+    /// Fraction of the run in which it was transmitting.
+    pub utilization: f64,
+    /// Packets transmitted.
+    pub packets: u64,
+    /// Bytes transmitted.
+    pub bytes: u64,
+    /// Packets dropped by the queue or lost on the wire.
+    pub drops: u64,
+    /// Packets marked congestion-experienced.
+    pub ce_marks: u64,
+    /// Time average of the packets waiting, without the one in service.
+    pub queue_mean_packets: f64,
+    /// Most packets that waited at once.
+    pub queue_max_packets: u64,
+    /// Mean waiting time of a packet.
+    pub queue_mean_s: f64,
+}
