@@ -26,6 +26,16 @@ choice! {
     }
 }
 
+choice! {
+    /// What ssthresh is rounded to.
+    Threshold {
+        /// Nothing: RFC 5681 counts bytes.
+        Exact = "exact",
+        /// Down to whole segments, as 4.4BSD, Linux and ns-2 do.
+        WholeSegments = "whole-segments",
+    }
+}
+
 parameters! {
     /// Parameters of Reno.
     Parameters {
@@ -35,6 +45,9 @@ parameters! {
         /// What is halved at a loss.
         halved: Halved = Halved::FlightSize, shown "flight-size", unit "", range (0.0, 0.0),
             source "RFC 5681 section 3.1, equation 4";
+        /// What ssthresh is rounded to.
+        threshold: Threshold = Threshold::Exact, shown "exact", unit "", range (0.0, 0.0),
+            source "RFC 5681 section 3.1, equation 4; whole segments: 4.4BSD tcp_input.c, Linux tcp_reno_ssthresh";
     }
 }
 
@@ -56,7 +69,11 @@ impl Reno {
             Halved::FlightSize => flight_size.get() as f64 / state.mss.get() as f64,
             Halved::Window => state.cwnd.min(state.receive_window_segments()),
         };
-        (base / 2.0).max(2.0)
+        let half = match self.parameters.threshold {
+            Threshold::Exact => base / 2.0,
+            Threshold::WholeSegments => (base / 2.0).floor(),
+        };
+        half.max(2.0)
     }
 }
 
@@ -119,6 +136,14 @@ mod tests {
         assert_eq!((state.cwnd, state.ssthresh), (30.0, 30.0));
         reno.on_loss(&LossDetected { now: Time::ZERO, flight_size: Bytes(3000) }, &mut state);
         assert_eq!(state.ssthresh, 2.0);
+    }
+
+    #[test]
+    fn half_in_whole_segments() {
+        let mut reno = Reno::new(Parameters { threshold: Threshold::WholeSegments, ..Parameters::default() });
+        let mut state = state(100.0);
+        reno.on_loss(&LossDetected { now: Time::ZERO, flight_size: Bytes(61_500) }, &mut state);
+        assert_eq!((state.cwnd, state.ssthresh), (30.0, 30.0));
     }
 
     #[test]
