@@ -89,6 +89,17 @@ impl RttEstimator {
         self.backoff = (self.backoff * self.settings.backoff).min(1e9);
     }
 
+    /// Data transmission begins after the SYN or its answer was lost: "If the timer expires awaiting the ACK of a SYN
+    /// segment and the TCP implementation is using an RTO less than 3 seconds, the RTO MUST be re-initialized to 3
+    /// seconds when data transmission begins" (RFC 6298, rule 5.7). A timestamp may have given a sample; then that
+    /// counts.
+    pub fn after_handshake_loss(&mut self) {
+        if let State::Initial = self.state {
+            self.settings.initial = self.settings.initial.max(Duration::from_milliseconds(3000));
+            self.backoff = 1.0;
+        }
+    }
+
     /// The retransmission timeout now.
     #[inline]
     pub fn timeout(&self) -> Duration {

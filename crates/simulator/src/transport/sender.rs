@@ -43,8 +43,9 @@ enum State {
 struct Repair {
     /// An acknowledgement of everything below ends it.
     recover: u64,
-    /// Without SACK: payload that duplicate acknowledgements say has left the network ("inflating the window").
-    inflation: u64,
+    /// Without SACK: payload that duplicate acknowledgements say has left the network ("inflating the window"), less
+    /// what partial acknowledgements took off. Negative when duplicate acknowledgements were lost.
+    inflation: i64,
     /// A partial acknowledgement has restarted the retransmission timer (RFC 6582, "Impatient" variant).
     timer_restarted: bool,
 }
@@ -284,6 +285,9 @@ impl Sender {
         }
         let opportunity = if acknowledgement > self.una {
             self.on_new_ack(context, acknowledgement, packet.echo, extra.option);
+            if self.recovery == Recovery::Sack && self.scoreboard.sacked_bytes() > 0 {
+                self.on_new_ack_with_gap(context, news);
+            }
             Opportunity::NewAck
         } else if !self.scoreboard.is_empty() {
             self.on_duplicate_ack(context, news, extra.option);
@@ -302,6 +306,9 @@ impl Sender {
             let sent = if self.timestamps { echo } else { sent };
             let rtt = self.rtt.sample(sent, context.now);
             self.rtt_samples.add(rtt);
+        }
+        if self.totals.timeouts > 0 {
+            self.rtt.after_handshake_loss();
         }
         self.retransmission_timer.cancel();
         self.state = State::Open;
@@ -357,8 +364,9 @@ impl Sender {
                     // RFC 6582, section 3.2: "retransmit the first unacknowledged segment. Deflate the congestion
                     // window by the amount of new data acknowledged [...]. If the partial ACK acknowledges at least
                     // one SMSS of new data, then add back SMSS bytes to the congestion window."
+                    // That may take it below ssthresh.
                     let add_back = if advance.bytes >= self.mss { self.mss } else { 0 };
-                    repair.inflation = (repair.inflation + add_back).saturating_sub(advance.bytes);
+                    repair.inflation += add_back as i64 - advance.bytes as i64;
                     restart_timer = !repair.timer_restarted;
                     repair.timer_restarted = true;
                     self.scoreboard.mark_first_lost();
@@ -368,8 +376,6 @@ impl Sender {
                     self.scoreboard.mark_lost_below_edge();
                 }
             }
-        } else if self.recovery == Recovery::Sack && self.scoreboard.sacked_bytes() > 0 {
-            self.scoreboard.mark_lost_below_edge();
         }
         if recovery_ended {
             self.state = State::Open;
@@ -402,6 +408,35 @@ impl Sender {
         }
     }
 
+    /// A new acknowledgement has left SACKed data above a gap. One that also tells of newly SACKed data "is counted as
+    /// a duplicate acknowledgment [...] even if it [...] moves the cumulative acknowledgment point" (RFC 6675,
+    /// section 2), and a loss that is known of begins a recovery.
+    fn on_new_ack_with_gap(&mut self, context: &mut Context<'_>, news: u64) {
+        if self.state != State::Open {
+            return;
+        }
+        if news > 0 {
+            self.duplicates = 1;
+        }
+        if !self.waits_for_recovery_point() {
+            self.scoreboard.mark_lost_below_edge();
+            if self.scoreboard.unrepaired_bytes() > 0 {
+                self.fast_retransmit(context);
+            }
+        }
+    }
+
+    /// What was outstanding at the last timeout or fast retransmit is still being acknowledged: "a new recovery phase
+    /// [...] MUST NOT be initiated until HighACK is greater than or equal to the new value of RecoveryPoint" (RFC 6675,
+    /// section 5.1). Without SACK the acknowledgement must cover more than `recover` (RFC 6582, section 3.2), for at
+    /// `recover` itself duplicate acknowledgements may still come from segments that were sent twice.
+    fn waits_for_recovery_point(&self) -> bool {
+        self.recover.is_some_and(|recover| match self.recovery {
+            Recovery::Sack => self.una < recover,
+            _ => self.una <= recover,
+        })
+    }
+
     fn on_duplicate_ack(&mut self, context: &mut Context<'_>, news: u64, option: Option<PeerOption>) {
         // With SACK only acknowledgements that tell something count (RFC 6675, section 2).
         if self.recovery == Recovery::Sack && news == 0 {
@@ -409,26 +444,26 @@ impl Sender {
         }
         self.duplicates += 1;
         self.control.on_duplicate_ack(&DuplicateAck { now: context.now, count: self.duplicates, option });
-        let lost = self.recovery == Recovery::Sack && {
-            self.scoreboard.mark_lost_below_edge();
-            self.scoreboard.unrepaired_bytes() > 0
-        };
         if let State::FastRecovery(repair) = &mut self.state {
-            if self.recovery != Recovery::Sack {
-                repair.inflation += self.mss;
+            if self.recovery == Recovery::Sack {
+                self.scoreboard.mark_lost_below_edge();
+            } else {
+                repair.inflation += self.mss as i64;
             }
+            return;
+        }
+        if self.waits_for_recovery_point() {
             return;
         }
         // Once, at the third; or, with SACK, as soon as the information is there.
         let enough = match self.recovery {
-            Recovery::Sack => lost || self.duplicates >= DUPLICATE_THRESHOLD,
+            Recovery::Sack => {
+                self.scoreboard.mark_lost_below_edge();
+                self.scoreboard.unrepaired_bytes() > 0 || self.duplicates >= DUPLICATE_THRESHOLD
+            }
             _ => self.duplicates == DUPLICATE_THRESHOLD,
         };
-        let old_news = match self.recovery {
-            Recovery::Sack => self.recover.is_some_and(|recover| self.una < recover),
-            _ => self.recover.is_some_and(|recover| self.una <= recover),
-        };
-        if enough && !old_news {
+        if enough {
             self.fast_retransmit(context);
         }
     }
@@ -444,7 +479,7 @@ impl Sender {
             self.recover = Some(self.next);
             self.state = State::FastRecovery(Repair {
                 recover: self.next,
-                inflation: u64::from(DUPLICATE_THRESHOLD) * self.mss,
+                inflation: i64::from(DUPLICATE_THRESHOLD) * self.mss as i64,
                 timer_restarted: false,
             });
             self.scoreboard.mark_first_lost();
@@ -492,7 +527,7 @@ impl Sender {
         match self.state {
             // With SACK the scoreboard knows.
             State::FastRecovery(repair) if self.recovery != Recovery::Sack => {
-                pipe.saturating_sub(repair.inflation)
+                pipe.saturating_add_signed(-repair.inflation)
             }
             // RFC 3042: one new segment on each of the first two duplicate acknowledgements.
             State::Open if self.duplicates > 0 && self.duplicates < DUPLICATE_THRESHOLD => {
@@ -530,6 +565,11 @@ impl Sender {
             let window = decision.window.get();
             let pipe = self.pipe();
             if let Some(index) = self.scoreboard.next_repair() {
+                // Limited Transmit is for new data (RFC 3042), not for what a timeout made this sender send again.
+                let pipe = match self.state {
+                    State::FastRecovery(_) => pipe,
+                    _ => self.scoreboard.pipe_bytes(),
+                };
                 if pipe + self.mss > window && pipe > 0 {
                     self.limited_by_window = true;
                     return;
@@ -567,6 +607,13 @@ impl Sender {
             if !self.may_leave(context, pacing, size) {
                 return;
             }
+            // Limited Transmit is what the window alone would not have let go.
+            if self.duplicates > 0
+                && self.state == State::Open
+                && self.scoreboard.pipe_bytes() + self.scoreboard.sacked_bytes() + size > window
+            {
+                self.limited_transmit_bytes += size;
+            }
             self.send_new(context, size, ProbePart::Single, pacing);
         }
     }
@@ -592,9 +639,6 @@ impl Sender {
         if self.samples == RttSamples::OneAtATime && self.timed.is_none() {
             self.timed = Some((self.next, context.now));
         }
-        if self.duplicates > 0 && self.state == State::Open {
-            self.limited_transmit_bytes += size;
-        }
         if !self.retransmission_timer.is_set() {
             self.restart_retransmission_timer(context);
         }
@@ -603,6 +647,10 @@ impl Sender {
 
     fn send_again(&mut self, context: &mut Context<'_>, index: usize, pacing: Option<Pacing>) {
         let segment = self.scoreboard.retransmit(index, context.now);
+        // Karn: a segment sent twice is not timed.
+        if self.timed.is_some_and(|(end, _)| segment.sequence < end && end <= segment.end()) {
+            self.timed = None;
+        }
         self.totals.retransmitted += 1;
         if !self.retransmission_timer.is_set() {
             self.restart_retransmission_timer(context);
@@ -757,3 +805,6 @@ enum Opportunity {
     /// The retransmission timer.
     Timeout,
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,291 @@
+//! A sender alone, acknowledgement by acknowledgement. Segments are numbered from 0 and have 1000 bytes.
+
+use super::*;
+use crate::engine::EventQueue;
+use crate::network::Network;
+use crate::plan::{FlowPlan, LinkPlan, LossPlan, Plan, Protocol, QueueLimit, RecordPlan, Source, Transport};
+use crate::record::packets::PacketEvent;
+use selfclock_congestion::registry::Selection;
+use selfclock_congestion::units::Rate;
+
+const MSS: u64 = 1000;
+
+struct Rig {
+    events: EventQueue,
+    network: Network,
+    sender: Sender,
+    reported: usize,
+}
+
+fn link(name: &str, from: usize, to: usize) -> LinkPlan {
+    LinkPlan {
+        name: name.to_owned(),
+        from,
+        to,
+        rate: Rate::from_bits_per_second(1_000_000_000_000),
+        delay: Duration::from_milliseconds(10),
+        queue: QueueLimit::Unlimited,
+        counts_packet_in_service: false,
+        loss: LossPlan::None,
+        jitter: Duration::ZERO,
+    }
+}
+
+impl Rig {
+    /// A sender that starts at time 0.
+    fn new(source: Source, transport: Transport) -> Self {
+        let tcp = TcpPlan {
+            control: Selection::new("slow-start", "reno").expect("known names"),
+            control_name: "reno".to_owned(),
+            source,
+            transport,
+        };
+        let plan = Plan {
+            name: "test".to_owned(),
+            seed: 1,
+            duration: Duration::from_milliseconds(100_000),
+            nodes: vec!["a".to_owned(), "b".to_owned()],
+            links: vec![link("there", 0, 1), link("back", 1, 0)],
+            flows: vec![FlowPlan {
+                name: "flow".to_owned(),
+                from: 0,
+                to: 1,
+                forward: vec![0],
+                reverse: vec![1],
+                start: Time::ZERO,
+                start_jitter: Duration::ZERO,
+                stop: Time::NEVER,
+                protocol: Protocol::Tcp(Box::new(tcp.clone())),
+            }],
+            record: RecordPlan { interval: None, packets: true },
+        };
+        let (network, routes) = Network::new(&plan);
+        let sender = Sender::new(0, routes[0], &tcp, Time::ZERO, Time::NEVER, None);
+        let mut rig = Self { events: EventQueue::default(), network, sender, reported: 0 };
+        let Self { events, network, sender, .. } = &mut rig;
+        sender.schedule_start(&mut Context { now: Time::ZERO, events, network }, Time::ZERO);
+        rig.run_until(0);
+        rig
+    }
+
+    /// Nobody answers; the sender's timers run.
+    fn run_until(&mut self, milliseconds: u64) {
+        let until = Time::ZERO + Duration::from_milliseconds(milliseconds);
+        while let Some(event) = self.events.peek()
+            && event.time <= until
+        {
+            let Self { events, network, sender, .. } = self;
+            if let Target::Link(link) = event.target {
+                network.arrive(events, link);
+                continue;
+            }
+            events.pop();
+            let mut context = Context { now: event.time, events, network };
+            match event.target {
+                Target::Application(_) => sender.on_application_timer(&mut context),
+                Target::Release(_) => sender.on_release_timer(&mut context),
+                _ => sender.on_retransmission_timer(&mut context),
+            }
+        }
+    }
+
+    fn answer(&mut self, milliseconds: u64, kind: PacketKind, next: u64, sack: &[(u64, u64)]) {
+        self.run_until(milliseconds);
+        let Self { events, network, sender, .. } = self;
+        let mut parts = Extra { sack_blocks: sack.len() as u8, ..Extra::default() };
+        for (block, &(first, end)) in parts.sack.iter_mut().zip(sack) {
+            *block = (first * MSS, end * MSS);
+        }
+        let now = Time::ZERO + Duration::from_milliseconds(milliseconds);
+        let packet = Packet {
+            arrival: now,
+            order: 0,
+            sequence: next * MSS,
+            sent: now,
+            echo: Time::NEVER,
+            flow: 0,
+            hop: 0,
+            payload: 0,
+            size: 40,
+            kind,
+            retransmission: false,
+            extra: network.extras.put(parts),
+            number: 0,
+        };
+        sender.on_packet(&mut Context { now, events, network }, &packet);
+    }
+
+    /// An acknowledgement arrives at this time that expects segment `next` and reports the segments from the first
+    /// number of each pair to before the second.
+    fn ack(&mut self, milliseconds: u64, next: u64, sack: &[(u64, u64)]) {
+        self.answer(milliseconds, PacketKind::Ack, next, sack);
+    }
+
+    /// The segments sent since the last call.
+    fn sent(&mut self) -> Vec<u64> {
+        let records = self.network.recorder.clone().expect("packets are recorded").finish();
+        let sent: Vec<u64> = records
+            .iter()
+            .filter(|record| record.event == PacketEvent::Send && record.kind == PacketKind::Data)
+            .map(|record| record.sequence / MSS)
+            .collect();
+        let new = sent[self.reported..].to_vec();
+        self.reported = sent.len();
+        new
+    }
+
+    /// In segments.
+    fn ssthresh(&self) -> f64 {
+        self.sender.control.snapshot().ssthresh_segments
+    }
+}
+
+/// Without handshake, timestamps and Limited Transmit.
+fn transport(recovery: Recovery, initial_window: f64) -> Transport {
+    Transport {
+        mss: Bytes(MSS),
+        recovery,
+        handshake: false,
+        timestamps: false,
+        limited_transmit: false,
+        initial_window,
+        ..Transport::modern()
+    }
+}
+
+fn up_to(end: u64) -> Vec<u64> {
+    (0..end).collect()
+}
+
+/// RFC 6582, section 3.2: a partial acknowledgement deflates the window by what it acknowledges. Most duplicate
+/// acknowledgements are lost here, so that this is more than the window was inflated by. The sender used to stop at
+/// ssthresh (10), and sent two new segments on top of eight of which it knew nothing.
+#[test]
+fn a_partial_acknowledgement_deflates_below_ssthresh() {
+    let mut rig = Rig::new(Source::Bulk, transport(Recovery::NewReno, 20.0));
+    assert_eq!(rig.sent(), up_to(20));
+    for time in [100, 101, 102] {
+        rig.ack(time, 0, &[]);
+    }
+    assert_eq!(rig.sent(), [0]);
+    // 10 + 3 - 12 + 1 = 2, and 8 are outstanding.
+    rig.ack(200, 12, &[]);
+    assert_eq!(rig.sent(), [12]);
+    // All of them arrived: ssthresh again.
+    rig.ack(300, 20, &[]);
+    assert_eq!(rig.sent(), (20..30).collect::<Vec<_>>());
+}
+
+/// RFC 3042 lets previously unsent data go on the first two duplicate acknowledgements. After a timeout the sender
+/// used to send a segment again on each, beyond the window of slow start.
+#[test]
+fn limited_transmit_sends_nothing_again() {
+    let settings = Transport { limited_transmit: true, ..transport(Recovery::Reno, 4.0) };
+    let mut rig = Rig::new(Source::Bulk, settings.clone());
+    assert_eq!(rig.sent(), up_to(4));
+    rig.run_until(1000);
+    assert_eq!(rig.sent(), [0]);
+    rig.ack(1100, 0, &[]);
+    rig.ack(1101, 0, &[]);
+    assert_eq!(rig.sent(), []);
+    rig.ack(1102, 1, &[]);
+    assert_eq!(rig.sent(), [1, 2]);
+    // While nothing is to be repaired, it does send.
+    let mut rig = Rig::new(Source::Bulk, settings);
+    rig.ack(100, 0, &[]);
+    rig.ack(101, 0, &[]);
+    assert_eq!(rig.sent(), up_to(6));
+}
+
+/// Karn: with one segment timed at a time, a segment first sent during a recovery, lost, and sent again in the same
+/// recovery, used to give a sample that began at its first sending.
+#[test]
+fn a_timed_segment_that_is_sent_again_gives_no_sample() {
+    let mut settings = transport(Recovery::Sack, 10.0);
+    settings.timer.samples = RttSamples::OneAtATime;
+    let mut rig = Rig::new(Source::Bulk, settings);
+    for end in 2..=10 {
+        rig.ack(100 + end, 0, &[(1, end)]);
+    }
+    rig.sent();
+    // Recovery from segment 0 has let out 10 to 13, of which 10 is timed; it is lost.
+    assert!(rig.sender.timed.is_some_and(|(end, _)| end == 11 * MSS));
+    for end in 12..=14 {
+        rig.ack(200 + end, 0, &[(11, end), (1, 10)]);
+    }
+    assert!(rig.sent().contains(&10));
+    rig.ack(300, 14, &[]);
+    assert_eq!(rig.sender.minimum_rtt(), None);
+}
+
+/// RFC 6298, rule 5.7: after a lost SYN the timer begins the data at 3 s. It used to go on with the doubled 1 s.
+#[test]
+fn a_lost_syn_makes_the_first_timeout_three_seconds() {
+    let mut rig = Rig::new(Source::Bulk, Transport { handshake: true, ..transport(Recovery::Reno, 4.0) });
+    rig.run_until(1050);
+    rig.answer(1100, PacketKind::SynAck, 0, &[]);
+    assert_eq!(rig.sent(), [0]);
+    rig.run_until(4099);
+    assert_eq!(rig.sent(), []);
+    rig.run_until(4100);
+    assert_eq!(rig.sent(), [0]);
+}
+
+/// RFC 6675, sections 2 and 5: an acknowledgement that advances and reports three segments above a gap tells of a
+/// loss, and begins a recovery with half the window. The sender used to repair the gap without reducing its window.
+#[test]
+fn a_loss_told_by_a_new_acknowledgement_begins_a_recovery() {
+    let mut rig = Rig::new(Source::Bulk, transport(Recovery::Sack, 20.0));
+    assert_eq!(rig.sent(), up_to(20));
+    rig.ack(100, 5, &[(6, 10)]);
+    assert_eq!(rig.sent(), [5]);
+    assert_eq!((rig.sender.totals.fast_retransmits, rig.ssthresh()), (1, 7.5));
+}
+
+/// The same at the end of a recovery, when data sent during it was lost.
+#[test]
+fn a_loss_known_at_the_end_of_a_recovery_begins_another() {
+    let mut rig = Rig::new(Source::Bulk, transport(Recovery::Sack, 10.0));
+    for end in 2..=10 {
+        rig.ack(100 + end, 0, &[(1, end)]);
+    }
+    assert_eq!(rig.sent(), [(0..10).collect::<Vec<_>>(), (0..1).collect(), (10..14).collect()].concat());
+    rig.ack(200, 10, &[(11, 14)]);
+    assert_eq!(rig.sent().first(), Some(&10));
+    assert_eq!(rig.sender.totals.fast_retransmits, 2);
+}
+
+/// After a timeout with SACK there is no new recovery before everything outstanding then is acknowledged (RFC 6675,
+/// section 5.1).
+#[test]
+fn no_recovery_below_the_recovery_point() {
+    let mut rig = Rig::new(Source::Bulk, transport(Recovery::Sack, 8.0));
+    rig.run_until(1000);
+    assert_eq!(rig.sent(), [up_to(8), vec![0]].concat());
+    for end in [3, 4, 5] {
+        rig.ack(1100, 1, &[(2, end)]);
+    }
+    assert_eq!(rig.sender.totals.fast_retransmits, 0);
+    assert_eq!(rig.sent(), [1, 3, 4, 5]);
+}
+
+/// RFC 5681, section 3.2: FlightSize leaves out what Limited Transmit sent, and only that. Data that the application
+/// wrote between duplicate acknowledgements and that the window had room for used to be left out, too.
+#[test]
+fn limited_transmit_is_what_the_window_would_not_have_let_go() {
+    let settings = Transport { limited_transmit: true, ..transport(Recovery::Reno, 20.0) };
+    // A segment every 10 ms.
+    let mut rig = Rig::new(Source::Rate(Rate::from_bits_per_second(800_000)), settings.clone());
+    rig.ack(99, 0, &[]);
+    rig.ack(149, 0, &[]);
+    let before = rig.sent().len();
+    rig.ack(150, 0, &[]);
+    assert!(before >= 14, "{before}");
+    assert!((rig.ssthresh() * 2.0 - before as f64).abs() <= 1.0, "{} of {before}", rig.ssthresh());
+    // A bulk sender's two segments are left out.
+    let mut rig = Rig::new(Source::Bulk, settings);
+    for time in [100, 101, 102] {
+        rig.ack(time, 0, &[]);
+    }
+    assert_eq!(rig.ssthresh(), 10.0);
+}
