@@ -86,8 +86,8 @@ fn square_root_constant(probability: f64, every: u32, seed: u64) -> f64 {
     let mut dumbbell =
         Dumbbell::new(1, (100_000_000_000, ms(1)), (100_000_000_000, ms(48)), QueueLimit::Unlimited);
     dumbbell.counts_packet_in_service = false;
-    // 10,000 losses: throughput is about 1.2/√p segments per RTT of 0.1 s, so a loss comes every 0.08/√p s.
-    let mut plan = dumbbell.plan(Duration::from_seconds(800.0 / probability.sqrt()));
+    // 2,500 losses: throughput is about 1.2/√p segments per RTT of 0.1 s, so a loss comes every 0.08/√p s.
+    let mut plan = dumbbell.plan(Duration::from_seconds(200.0 / probability.sqrt()));
     plan.seed = seed;
     plan.links[0].loss = LossPlan::Bernoulli(probability);
     let transport = Transport {
@@ -111,7 +111,7 @@ fn square_root_constant(probability: f64, every: u32, seed: u64) -> f64 {
 /// gives √(2/b) / E[√Σ E_k 4^-k] = 1.31/√b (Ott, Kemperman, Mathis 1996). At p = 10^-4 the mean window is 130 segments
 /// and the second form must hold; what it leaves out, the round trip of each repair in which the window does not grow,
 /// costs about a tenth at p = 10^-2, where a cycle has only some ten round trips. So: 10 % around the classical
-/// constant everywhere, 3 % around the exact one where windows are large. (10^4 losses: standard error below 1 %.)
+/// constant everywhere, 3 % around the exact one where windows are large. (2,500 losses: standard error about 1 %.)
 #[test]
 fn square_root_law() {
     for every in [1_u32, 2] {
