@@ -1,0 +1,4 @@
+//! Nodes, links and the routes between them.
+
+pub mod route;
+pub mod topology;
