@@ -55,7 +55,8 @@ impl<W: Clone> Topology<W> {
     }
 }
 
-/// `source1`..`sourceN` at router `left`, `sink1`..`sinkN` at router `right`, one bottleneck between the routers.
+/// `source1`..`sourceN` at router `left`, `sink1`..`sinkN` at router `right`, one bottleneck between the
+/// routers.
 ///
 /// ```text
 /// source1 ──┐                 ┌── sink1
@@ -80,12 +81,13 @@ pub fn dumbbell<W: Clone>(hosts: usize, wires: &DumbbellWires<W>) -> Topology<W>
     topology
 }
 
-/// `hops` bottlenecks in a row between `router0`..`routerN`. The pair `source0`, `sink0` sits at the ends of the
-/// chain; `source1`, `sink1` at the ends of the first hop, and so on.
+/// `hops` bottlenecks in a row between `router0`..`routerN`. The pair `source0`, `sink0` sits at the ends of
+/// the chain; `source1`, `sink1` at the ends of the first hop, and so on.
 ///
 /// ```text
 /// source0 ── router0 ═══ router1 ═══ router2 ── sink0
-/// source1 ──┘      sink1 ──┘└── source2   └── sink2
+/// source1 ─────┘          │ │         └── sink2
+///                 sink1 ──┘ └── source2
 /// ```
 ///
 /// Links `hop1`, `hop1-reverse`, `hop2`, ... come first; the rest are named `source0-router0` and so on.

@@ -1,5 +1,7 @@
 //! `congestion_control`: which start and window, with which parameters, from the registry of algorithms.
 
+use std::collections::BTreeMap;
+
 use selfclock_congestion::parameter::{Kind, Parameter, ParameterError, Value};
 use selfclock_congestion::registry::{DEFAULT_START, DEFAULT_WINDOW, ENTRIES, Part, Selection};
 use serde_json::{Value as Json, json};
@@ -24,8 +26,8 @@ impl Default for Control {
 }
 
 impl Control {
-    /// The part that is a default goes without saying, so "reno" is slow start and Reno, and "packet-pair" is packet pair
-    /// and Reno.
+    /// The part that is a default goes without saying, so "reno" is slow start and Reno, and "packet-pair" is
+    /// packet pair and Reno.
     fn new(start: &str, window: &str) -> Option<Self> {
         let name = match (start, window) {
             (DEFAULT_START, window) => window.to_owned(),
@@ -77,22 +79,8 @@ impl Read for Control {
             key("start", "How the connection begins. Default: \"slow-start\".", names_schema(Part::Start));
         let window =
             key("window", "How the window grows and shrinks. Default: \"reno\".", names_schema(Part::Window));
-        let parameters = ENTRIES.iter().flat_map(|entry| {
-            entry.parameters.iter().map(|parameter| {
-                let about = format!(
-                    "{}: {} Default: {} ({}).",
-                    entry.name,
-                    parameter.about.trim(),
-                    parameter.default,
-                    parameter.source
-                );
-                key(parameter.name, &about, parameter_schema(parameter))
-            })
-        });
-        let table = table_schema(
-            "Start and window with their parameters.",
-            [window, start].into_iter().chain(parameters),
-        );
+        let keys = [window, start].into_iter().chain(parameter_keys());
+        let table = table_schema("Start and window with their parameters.", keys);
         json!({ "anyOf": [{ "enum": names }, table] })
     }
 }
@@ -149,11 +137,32 @@ fn value<'a>(parameter: &Parameter, item: &Item<'a>) -> Result<Value<'a>, Proble
     })
 }
 
+/// Every parameter of every algorithm. One name may stand for a parameter of several.
+fn parameter_keys() -> impl Iterator<Item = KeySchema> {
+    let mut keys: BTreeMap<&'static str, Vec<(String, Json)>> = BTreeMap::new();
+    for entry in ENTRIES {
+        for parameter in entry.parameters {
+            let (algorithm, about) = (entry.name, parameter.about.trim());
+            let (default, source) = (parameter.default, parameter.source);
+            let about = format!("{algorithm}: {about} Default: {default} ({source}).");
+            keys.entry(parameter.name).or_default().push((about, parameter_schema(parameter)));
+        }
+    }
+    keys.into_iter().map(|(name, meanings)| {
+        let (about, mut schemas): (Vec<String>, Vec<Json>) = meanings.into_iter().unzip();
+        let schema = if schemas.len() == 1 { schemas.remove(0) } else { json!({ "anyOf": schemas }) };
+        KeySchema { name, about: about.join(" "), schema, required: false }
+    })
+}
+
 fn parameter_schema(parameter: &Parameter) -> Json {
     let (low, high) = parameter.range;
     match parameter.kind {
         Kind::Switch => json!({ "type": "boolean" }),
-        Kind::Number => json!({ "type": "number", "minimum": low, "maximum": high }),
+        // JSON has no infinity.
+        Kind::Number => {
+            json!({ "type": "number", "minimum": low.max(f64::MIN), "maximum": high.min(f64::MAX) })
+        }
         Kind::Duration => quantity_schema(&[Dimension::Time]),
         Kind::Bytes => quantity_schema(&[Dimension::Size]),
         Kind::Choice(words) => json!({ "enum": words }),

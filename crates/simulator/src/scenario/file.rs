@@ -26,8 +26,8 @@ table! {
         duration: Needed<Positive<Duration>>,
         /// Seed of every random stream. Default: 1.
         seed: Maybe<Seed>,
-        /// Defaults of transport and queues: "modern" (a current stack) or "classic" (the simulators of the 1990s, where a
-        /// queue limit counts the packet in service). Default: "modern".
+        /// Defaults of transport and queues: "modern" (a current stack) or "classic" (the simulators of the
+        /// 1990s, where a queue limit counts the packet in service). Default: "modern".
         profile: Maybe<Profile>,
         /// Nodes and links.
         network: Needed<Network>,
@@ -55,7 +55,8 @@ table! {
         sink_access: Maybe<WireFile>,
     }
 
-    /// Bottlenecks in a row: router0..N, source0 and sink0 at the ends, sourceI and sinkI at the ends of hop I.
+    /// Bottlenecks in a row: router0..N, source0 and sink0 at the ends, sourceI and sinkI at the ends of hop
+    /// I.
     ParkingLotFile {
         /// Shape of the network.
         topology: Needed<TopologyName>,
@@ -83,21 +84,23 @@ table! {
         rate: Needed<Rate>,
         /// Propagation delay.
         delay: Needed<Duration>,
-        /// What the drop-tail queue holds at most. "1 bdp" is the rate times the largest base round-trip time of the TCP
-        /// flows that cross the link. Default: "1 bdp"; "unlimited" for access links.
+        /// What the drop-tail queue holds at most. "1 bdp" is the rate times the largest base round-trip time
+        /// of the TCP flows that cross the link. Default: "1 bdp"; "unlimited" for access links.
         queue: Maybe<QueueSize>,
-        /// Whether the limit is of the packets that wait, or of those in the system, which includes the one in service.
-        /// Default: "waiting"; "in-system" in the classic profile.
+        /// Whether the limit is of the packets that wait, or of those in the system, which includes the one
+        /// in service. Default: "waiting"; "in-system" in the classic profile.
         queue_counts: Maybe<QueueCounts>,
         /// Random loss on the wire, after the queue. Default: none.
         loss: Maybe<LossPlan>,
-        /// Each packet is delayed by a further uniform random time below this, without overtaking. Default: "0 s".
+        /// Each packet is delayed by a further uniform random time below this, without overtaking. Default:
+        /// "0 s".
         jitter: Maybe<Duration>,
     }
 
     /// A link of a graph.
     LinkFile {
-        /// Name in records. Default: the nodes, as "a-b". The other direction is "b-a", or the name and "-reverse".
+        /// Name in records. Default: the nodes, as "a-b". The other direction is "b-a", or the name and
+        /// "-reverse".
         name: Maybe<Name>,
         /// Node that it leaves.
         from: Needed<Name>,
@@ -109,15 +112,16 @@ table! {
         rate: Needed<Rate>,
         /// Propagation delay.
         delay: Needed<Duration>,
-        /// What the drop-tail queue holds at most. "1 bdp" is the rate times the largest base round-trip time of the TCP
-        /// flows that cross the link. Default: "1 bdp".
+        /// What the drop-tail queue holds at most. "1 bdp" is the rate times the largest base round-trip time
+        /// of the TCP flows that cross the link. Default: "1 bdp".
         queue: Maybe<QueueSize>,
-        /// Whether the limit is of the packets that wait, or of those in the system, which includes the one in service.
-        /// Default: "waiting"; "in-system" in the classic profile.
+        /// Whether the limit is of the packets that wait, or of those in the system, which includes the one
+        /// in service. Default: "waiting"; "in-system" in the classic profile.
         queue_counts: Maybe<QueueCounts>,
         /// Random loss on the wire, after the queue. Default: none.
         loss: Maybe<LossPlan>,
-        /// Each packet is delayed by a further uniform random time below this, without overtaking. Default: "0 s".
+        /// Each packet is delayed by a further uniform random time below this, without overtaking. Default:
+        /// "0 s".
         jitter: Maybe<Duration>,
     }
 
@@ -141,18 +145,20 @@ table! {
 
     /// A flow, or several that are alike.
     FlowFile {
-        /// Name in records; with count above 1, followed by -1, -2 and so on. Default: "flow1", "flow2" and so on.
+        /// Name in records; with count above 1, followed by -1, -2 and so on. Default: "flow1", "flow2" and
+        /// so on.
         name: Maybe<Name>,
         /// Number of flows. Default: 1.
         count: Maybe<Count>,
-        /// Node that sends data. Default: flow i starts at source i, again from the first after the last (parking lot: the
-        /// long path first). A graph has no default.
+        /// Node that sends data. Default: flow i starts at source i, again from the first after the last
+        /// (parking lot: the long path first). A graph has no default.
         from: Maybe<Name>,
         /// Node that receives data. Default: as for from, at the sinks.
         to: Maybe<Name>,
         /// How the flow sends. Default: "tcp".
         protocol: Maybe<ProtocolName>,
-        /// Congestion control of a TCP flow: a window algorithm, a start algorithm, or a table. Default: "reno".
+        /// Congestion control of a TCP flow: a window algorithm, a start algorithm, or a table. Default:
+        /// "reno".
         congestion_control: Maybe<Control>,
         /// When the flow starts. Default: "0 s".
         start: Maybe<Duration>,
@@ -208,8 +214,8 @@ table! {
         timer: Maybe<TimerFile>,
         /// Grow the window only when it is what limits the sender. Modern: true; classic: false.
         grow_only_when_limited: Maybe<bool>,
-        /// Space segments at this multiple of window / smoothed round-trip time even where the algorithm does not ask for
-        /// it. "off".
+        /// Space segments at this multiple of window / smoothed round-trip time even where the algorithm does
+        /// not ask for it. "off".
         pacing_gain: Maybe<OrOff<Gain>>,
         /// A leaky bucket that shapes everything the sender sends. "off".
         shaper: Maybe<OrOff<ShaperFile>>,
@@ -223,8 +229,8 @@ table! {
         every: Maybe<SmallCount>,
         /// Acknowledge at the latest after this time. Modern: "40 ms"; classic: "200 ms".
         timer: Maybe<Positive<Duration>>,
-        /// What the timer counts from: the first segment not yet acknowledged, or a free-running clock. Modern: "segment";
-        /// classic: "grid".
+        /// What the timer counts from: the first segment not yet acknowledged, or a free-running clock.
+        /// Modern: "segment"; classic: "grid".
         clock: Maybe<AckClock>,
     }
 
@@ -240,7 +246,8 @@ table! {
         granularity: Maybe<Duration>,
         /// Factor at each expiry, 1 to 100. 2.
         backoff: Maybe<Backoff>,
-        /// How samples become srtt and rttvar. Modern: "rfc6298"; classic: "bsd", in whole ticks of the granularity.
+        /// How samples become srtt and rttvar. Modern: "rfc6298"; classic: "bsd", in whole ticks of the
+        /// granularity.
         arithmetic: Maybe<TimerArithmetic>,
         /// Which segments are timed. Modern: "every-segment"; classic: "one-at-a-time".
         samples: Maybe<RttSamples>,
@@ -256,8 +263,8 @@ table! {
 
     /// What to record.
     RecordFile {
-        /// Interval of the sampled series; "auto": a thousandth of the duration, or longer so that there are at most two
-        /// million rows; "off": no series. Default: "auto".
+        /// Interval of the sampled series; "auto": a thousandth of the duration, or longer so that there are
+        /// at most two million rows; "off": no series. Default: "auto".
         interval: Maybe<Interval>,
         /// Record every packet. Default: false.
         packets: Maybe<bool>,
@@ -532,9 +539,9 @@ impl<T: Read> Read for OrOff<T> {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         match item.value.as_str() {
             Some("off") => Ok(Self::Off),
-            Some(word) => {
-                Err(item.place.problem(format!("unknown value {word:?}"), "write \"off\", or a value"))
-            }
+            Some(word) => Err(item
+                .place
+                .problem(format!("unknown value {word:?}"), "write \"off\", or a value without quotes")),
             None => T::read(item).map(Self::On),
         }
     }
@@ -651,13 +658,4 @@ impl Read for Name {
     fn schema() -> Json {
         json!({ "type": "string", "minLength": 1, "maxLength": LONGEST_NAME })
     }
-}
-
-/// Refuses a name that is not among those that are known.
-pub fn unknown_name<'a>(
-    name: &super::reader::Located<Name>,
-    what: &str,
-    known: impl Iterator<Item = &'a str> + Clone,
-) -> Problem {
-    name.place.problem(format!("unknown {what} {:?}", name.value.0), allowed(&name.value.0, known))
 }

@@ -62,11 +62,14 @@ pub struct Scenario {
     pub source_name: String,
 }
 
+/// Stands in errors where otherwise the file does.
+const OVERRIDE: &str = "--set";
 /// Largest scenario file, in bytes.
 const LARGEST_FILE: u64 = 64 << 20;
 
 impl Scenario {
-    /// Reads a file. An override is `PATH=VALUE`, as `network.bottleneck.rate=10 Mbps` or `flow.*.transport.mss=512 B`.
+    /// Reads a file. An override is `PATH=VALUE`, as `network.bottleneck.rate=10 Mbps` or
+    /// `flow.*.transport.mss=512 B`.
     pub fn load(path: &Path, overrides: &[String]) -> Result<Self, ScenarioError> {
         let source_name = path.display().to_string();
         let text = read_text(path).map_err(|message| ScenarioError::unlocated(&source_name, message))?;
@@ -117,41 +120,44 @@ fn read_text(path: &Path) -> Result<String, String> {
         .map_err(|error| format!("is not UTF-8 text: byte {} is invalid", error.utf8_error().valid_up_to()))
 }
 
-/// Applies overrides to a valid text.
+/// A valid text with overrides applied, and what it becomes.
 fn apply(
     text: &str,
     source_name: &str,
     stem: &str,
     overrides: &[String],
 ) -> Result<(Checked, String), ScenarioError> {
-    let located = |text: &str| {
-        let text = text.to_owned();
-        move |problem: Problem| problem.in_text("--set", &text)
-    };
-    let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
-        ScenarioError::unlocated(source_name, error.message().to_owned())
-    })?;
-    let mut versions = Vec::new();
-    for text in overrides {
-        let change = Override::parse(text).map_err(located(text))?;
-        change.apply(&mut document).map_err(located(text))?;
-        versions.push((change, document.to_string()));
-    }
-    let edited = document.to_string();
+    let edited = edit(text, source_name, overrides)?;
     match check(&edited, stem) {
         Ok(checked) => Ok((checked, edited)),
-        Err(problem) => Err(blame(&versions, stem, problem)),
+        Err(problem) => Err(blame(text, source_name, stem, overrides, problem)),
     }
 }
 
-/// The error of a text with overrides, placed in the first of them after which it is there.
-fn blame(versions: &[(Override<'_>, String)], stem: &str, problem: Problem) -> ScenarioError {
-    let same = |text: &str| {
-        check(text, stem)
-            .is_err_and(|other| other.message == problem.message && other.place.key == problem.place.key)
+/// The text with overrides applied, not yet checked.
+fn edit(text: &str, source_name: &str, overrides: &[String]) -> Result<String, ScenarioError> {
+    let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
+        ScenarioError::unlocated(source_name, error.message().to_owned())
+    })?;
+    for change in overrides {
+        Override::parse(change)
+            .and_then(|parsed| parsed.apply(&mut document))
+            .map_err(|problem| problem.in_text(OVERRIDE, change))?;
+    }
+    Ok(document.to_string())
+}
+
+/// The problem of a text with overrides, placed in the first of them after which it is there.
+fn blame(text: &str, source_name: &str, stem: &str, overrides: &[String], problem: Problem) -> ScenarioError {
+    let is_there_after = |changes: usize| {
+        edit(text, source_name, &overrides[..changes]).is_ok_and(|edited| {
+            let same =
+                |other: Problem| other.message == problem.message && other.place.key == problem.place.key;
+            check(&edited, stem).is_err_and(same)
+        })
     };
-    let cause = versions.iter().find(|(_, text)| same(text)).or(versions.last());
-    let (text, span) = cause.map_or(("", 0..0), |(change, _)| (change.text, change.value_span()));
-    let place = Place { key: problem.place.key.clone(), span };
-    Problem { place, ..problem }.in_text("--set", text)
+    let changes = (1..overrides.len()).find(|&changes| is_there_after(changes)).unwrap_or(overrides.len());
+    let change = overrides[changes - 1].as_str();
+    let place = Place { key: problem.place.key.clone(), span: overrides::value_span(change) };
+    Problem { place, ..problem }.in_text(OVERRIDE, change)
 }

@@ -1,7 +1,8 @@
 //! Overrides of a scenario: `PATH=VALUE`.
 //!
-//! A path is keys and indices, as `network.bottleneck.rate`, `flow.0.transport.mss`, `flow[0].start` or, for every
-//! element, `flow.*.start`. A value is TOML; what is not TOML is taken as a string, so quotes can be left out.
+//! A path is keys and indices, as `network.bottleneck.rate`, `flow.0.transport.mss`, `flow[0].start` or, for
+//! every element, `flow.*.start`. A value is TOML; what is not TOML is taken as a string, so quotes can be
+//! left out.
 
 use std::ops::Range;
 
@@ -9,11 +10,12 @@ use toml_edit::{DocumentMut, InlineTable, Item, TableLike, Value};
 
 use super::error::{Place, Problem};
 
+/// Most steps of a path: more than any key of a scenario has, and no risk for the stack.
+const DEEPEST_PATH: usize = 16;
+
 /// One override.
 #[derive(Clone, Debug)]
-pub struct Override<'a> {
-    /// As given.
-    pub text: &'a str,
+pub struct Override {
     path: Vec<Segment>,
     value: Value,
 }
@@ -25,9 +27,9 @@ struct Segment {
     span: Range<usize>,
 }
 
-impl<'a> Override<'a> {
+impl Override {
     /// Reads `PATH=VALUE`.
-    pub fn parse(text: &'a str) -> Result<Self, Problem> {
+    pub fn parse(text: &str) -> Result<Self, Problem> {
         let whole = |message: &str| {
             let place = Place { key: String::new(), span: 0..text.len() };
             place.problem(message, "write PATH=VALUE, for example network.bottleneck.rate=10Mbps")
@@ -37,13 +39,11 @@ impl<'a> Override<'a> {
         if path.iter().any(|segment| segment.name.is_empty()) {
             return Err(whole("the path has an empty key"));
         }
+        if path.len() > DEEPEST_PATH {
+            return Err(whole("the path is too deep"));
+        }
         let value = value.trim();
-        Ok(Self { text, path, value: value.parse().unwrap_or_else(|_| Value::from(value)) })
-    }
-
-    /// Bytes of the value in the text.
-    pub fn value_span(&self) -> Range<usize> {
-        self.text.find('=').map_or(0, |equals| equals + 1)..self.text.len()
+        Ok(Self { path, value: value.parse().unwrap_or_else(|_| Value::from(value)) })
     }
 
     /// Edits the document.
@@ -101,6 +101,11 @@ impl<'a> Override<'a> {
         table.insert(&segment.name, created);
         Ok(())
     }
+}
+
+/// Bytes of the value in the text of an override.
+pub fn value_span(text: &str) -> Range<usize> {
+    text.find('=').map_or(0, |equals| equals + 1)..text.len()
 }
 
 /// Puts a value in the place of another and keeps the spaces and the comment around it.

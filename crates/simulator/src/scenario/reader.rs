@@ -1,7 +1,8 @@
 //! From TOML values to typed ones, each with its place in the file.
 //!
-//! A type that can stand in a scenario implements [`Read`]: how it is read, and its JSON Schema. [`table!`] declares a
-//! struct for a TOML table, so that its keys, their descriptions, the reader and the schema come from the same lines.
+//! A type that can stand in a scenario implements [`Read`]: how it is read, and its JSON Schema. [`table!`]
+//! declares a struct for a TOML table, so that its keys, their descriptions, the reader and the schema come
+//! from the same lines.
 
 use selfclock_congestion::units::{Bytes, Duration, Rate};
 use serde_json::{Value as Json, json};
@@ -101,11 +102,15 @@ impl<'a> Item<'a> {
             return Err(self.expected("an integer"));
         };
         match i64::from_str_radix(digits.as_str(), digits.radix()) {
-            Ok(number) if (low..=high).contains(&number) => Ok(number),
-            _ => Err(self
-                .place
-                .problem(format!("{digits} is out of range"), format!("allowed: {low} to {high}"))),
+            Ok(number) if (low..=high).contains(&number) => return Ok(number),
+            _ => {}
         }
+        let help = match high {
+            i64::MAX => format!("allowed: from {low}"),
+            high if high == low => format!("allowed: {low}"),
+            high => format!("allowed: {low} to {high}"),
+        };
+        Err(self.place.problem(format!("{digits} is out of range"), help))
     }
 
     /// A finite number.
@@ -279,7 +284,8 @@ pub fn table_schema(about: &str, keys: impl IntoIterator<Item = KeySchema>) -> J
     })
 }
 
-/// Declares a struct for a TOML table: each key with its description and type ([`Needed`], [`Maybe`] or [`List`]).
+/// Declares a struct for a TOML table: each key with its description and type ([`Needed`], [`Maybe`] or
+/// [`List`]).
 macro_rules! table {
     ($($(#[doc = $about:literal])+ $name:ident { $($(#[doc = $key_about:literal])+ $key:ident: $kind:ty,)+ })+) => {$(
         $(#[doc = $about])+
@@ -313,7 +319,10 @@ macro_rules! words {
                 let words = [$($word),+];
                 match item.string(&format!("one of {}", words.join(", ")))? {
                     $($word => Ok($value),)+
-                    other => Err(item.place.problem(format!("unknown value {other:?}"), allowed(other, words.into_iter()))),
+                    other => {
+                        let help = allowed(other, words.into_iter());
+                        Err(item.place.problem(format!("unknown value {other:?}"), help))
+                    }
                 }
             }
             fn schema() -> serde_json::Value {

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
 
 use super::control::Control;
-use super::error::{Place, Problem};
+use super::error::{Place, Problem, allowed};
 use super::file::{
     File, FlowFile, GraphFile, Interval, LinkFile, Name, Network, Profile, ProtocolName, QueueCounts,
-    QueueSize, Traffic, TrafficFile, WireFile, unknown_name,
+    QueueSize, Traffic, TrafficFile, WireFile,
 };
 use super::limits::{self, Demand};
 use super::reader::{Located, Maybe};
@@ -91,7 +91,8 @@ fn network_size(network: &Network, flows: u128) -> (u128, u128, u128) {
     }
 }
 
-/// Interval of the series: a thousandth of the duration, or longer so that their rows are at most two million.
+/// Interval of the series: a thousandth of the duration, or longer so that their rows are at most two
+/// million.
 fn interval(file: &File, flows: u128) -> Option<Duration> {
     let written = file.record.as_ref().and_then(|record| record.value.interval.as_ref());
     match written.map_or(Interval::Auto, |interval| interval.value) {
@@ -126,7 +127,12 @@ fn check_memory(file: &File, flows: u128, interval: Option<Duration>) -> Result<
         Demand { count: flows, what: "flows", each: 2048, place: flow_place },
         Demand { count: nodes, what: "nodes", each: 128, place: network_place },
         Demand { count: links, what: "links", each: 1024, place: network_place },
-        Demand { count: flows * longest_route, what: "hops of routes", each: 16, place: flow_place },
+        Demand {
+            count: flows.saturating_mul(longest_route),
+            what: "hops of routes",
+            each: 16,
+            place: flow_place,
+        },
         Demand { count: rows, what: "rows of series", each: 80, place: interval_place },
     ])
 }
@@ -236,8 +242,10 @@ fn wire_of(link: &LinkFile) -> WireFile {
 }
 
 fn find_node(index: &BTreeMap<&str, usize>, name: &Located<Name>) -> Result<usize, Problem> {
-    let found = index.get(name.value.0.as_str()).copied();
-    found.ok_or_else(|| unknown_name(name, "node", index.keys().copied()))
+    let name_text = name.value.0.as_str();
+    index.get(name_text).copied().ok_or_else(|| {
+        name.place.problem(format!("unknown node {name_text:?}"), allowed(name_text, index.keys().copied()))
+    })
 }
 
 // Flows
@@ -443,8 +451,8 @@ fn size_queues(topology: &Topology<Wire>, flows: &[FlowPlan]) -> Vec<LinkPlan> {
     topology.links.iter().zip(&crossings).map(plan).collect()
 }
 
-/// The rate times the largest base round-trip time of the TCP flows that cross the link (twice its own delay if there are
-/// none), but never less than one packet, without which nothing would get through.
+/// The rate times the largest base round-trip time of the TCP flows that cross the link (twice its own delay
+/// if there are none), but never less than one packet, without which nothing would get through.
 fn bandwidth_delay(multiple: f64, wire: &Wire, crossing: &Crossing) -> Bytes {
     let round_trip = crossing.round_trip.unwrap_or(wire.delay.times(2));
     let bytes = Bytes((wire.rate.bytes_in(round_trip).get() as f64 * multiple) as u64);

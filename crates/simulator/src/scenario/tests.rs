@@ -453,7 +453,7 @@ fn wrong_types() {
         "expected an integer, found a string",
         "",
     );
-    refused(&edited("schema = 1", "schema = 2"), (1, 10), "schema", "2 is out of range", "allowed: 1 to 1");
+    refused(&edited("schema = 1", "schema = 2"), (1, 10), "schema", "2 is out of range", "allowed: 1");
     refused(
         &edited("\"10 s\"", "true"),
         (2, 12),
@@ -529,10 +529,10 @@ fn numbers_out_of_range() {
         (6, 9),
         "network.hosts",
         "0 is out of range",
-        "allowed: 1 to",
+        "allowed: from 1",
     );
-    refused_flow("count = 0", 9, "flow[0].count", "0 is out of range", "allowed: 1 to");
-    refused(&format!("seed = -1\n{DUMBBELL}"), (1, 8), "seed", "-1 is out of range", "allowed: 0 to");
+    refused_flow("count = 0", 9, "flow[0].count", "0 is out of range", "allowed: from 1");
+    refused(&format!("seed = -1\n{DUMBBELL}"), (1, 8), "seed", "-1 is out of range", "allowed: from 0");
     refused_flow(
         "transport = { mss = \"0 B\" }",
         21,
@@ -694,9 +694,30 @@ fn what_no_memory_can_hold_is_refused_at_once() {
     assert_eq!(error.key, "network.hosts", "{error}");
     let error = parse(&PARKING_LOT.replace("hops = 3", "hops = 9223372036854775807")).unwrap_err();
     assert_eq!(error.key, "network.hops", "{error}");
+    let flows = "[[flow]]\ncount = 9223372036854775807\n".repeat(4);
+    let error = parse(&format!("{}{flows}", PARKING_LOT.replace("hops = 3", "hops = 9223372036854775807")))
+        .unwrap_err();
+    assert_eq!(error.key, "flow[4].count", "{error}");
     let error = parse(&format!("{DUMBBELL}[record]\ninterval = \"1 ps\"\n")).unwrap_err();
     assert_eq!((error.line(), error.key.as_str()), (Some(12), "record.interval"), "{error}");
     assert!(error.message.contains("rows of series"), "{error}");
+}
+
+#[test]
+fn deep_nesting_is_an_error() {
+    let deep = "[".repeat(100_000);
+    assert!(parse(&format!("schema = {deep}")).is_err());
+    let _ = Scenario::parse(DUMBBELL, "s.toml", &[format!("seed={deep}")]).expect_err("not an integer");
+    let path = "x.".repeat(10_000);
+    let _ = Scenario::parse(DUMBBELL, "s.toml", &[format!("{path}x=1")]).expect_err("too deep");
+}
+
+#[test]
+fn line_ends_and_byte_order_marks_of_other_systems() {
+    assert_eq!(plan(&DUMBBELL.replace('\n', "\r\n")).flows.len(), 1);
+    let text = edited("\"10 s\"", "10").replace('\n', "\r\n");
+    refused(&text, (2, 12), "duration", "10 has no unit", "");
+    assert_eq!(plan(&format!("\u{feff}{DUMBBELL}")).flows.len(), 1);
 }
 
 // Overrides
