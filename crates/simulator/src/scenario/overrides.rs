@@ -24,6 +24,8 @@ pub struct Override {
 #[derive(Clone, Debug)]
 struct Segment {
     name: String,
+    /// The path up to and with this step.
+    key: String,
     span: Range<usize>,
 }
 
@@ -119,7 +121,7 @@ fn replace(item: &mut Item, value: &Value) {
 
 impl Segment {
     fn problem(&self, message: impl Into<String>, help: &str) -> Problem {
-        Place { key: self.name.clone(), span: self.span.clone() }.problem(message, help)
+        Place { key: self.key.clone(), span: self.span.clone() }.problem(message, help)
     }
 
     /// The elements of an array that this stands for.
@@ -142,7 +144,8 @@ fn segments(path: &str) -> Vec<Segment> {
     let mut segments = Vec::new();
     let mut start = 0;
     let mut push = |range: Range<usize>| {
-        segments.push(Segment { name: path[range.clone()].trim().to_owned(), span: range });
+        let name = path[range.clone()].trim().to_owned();
+        segments.push(Segment { name, key: path[..range.end].to_owned(), span: range });
     };
     for (position, separator) in path.match_indices(['.', '[']) {
         push(start..position);
