@@ -1,0 +1,111 @@
+//! From a scenario file to a plan: defaults filled in, names turned into indices, routes found, queues sized.
+
+use selfclock_congestion::units::Duration;
+
+use super::error::Problem;
+use super::file::{File, Interval, Network, Profile};
+use super::flows::{copies, expand, find_routes};
+use super::limits::{self, Demand};
+use super::links::{build, size_queues};
+use super::reader::{place_or, value_or};
+use crate::plan::{Plan, RecordPlan};
+
+/// Longest run: half of the range of times, so that no sum of a time and a delay overflows.
+const LONGEST_RUN: Duration = Duration::from_picoseconds(1 << 63);
+/// Samples of a series where the file does not say.
+const SAMPLES: u128 = 1_000;
+/// Most rows of all series where the file does not say.
+const ROWS: u128 = 2_000_000;
+
+/// The plan of a file.
+pub fn resolve(file: &File, default_name: &str) -> Result<Plan, Problem> {
+    let duration = file.duration.value.0;
+    if duration > LONGEST_RUN {
+        return Err(file.duration.place.problem("longer than 106 days", "at most 2^63 ps"));
+    }
+    let flows: u128 = file.flow.iter().map(|flow| u128::from(copies(&flow.value))).sum();
+    let interval = interval(file, flows);
+    check_memory(file, flows, interval)?;
+
+    let profile = value_or(&file.profile, Profile::Modern);
+    let topology = build(file, profile, flows as usize)?;
+    let mut flows = expand(file, profile, &topology)?;
+    find_routes(file, &topology, &mut flows)?;
+    let links = size_queues(&topology, &flows);
+    Ok(Plan {
+        name: file.name.as_ref().map_or(default_name, |name| &name.value.0).to_owned(),
+        seed: file.seed.as_ref().map_or(1, |seed| seed.value.0),
+        duration,
+        nodes: topology.nodes,
+        links,
+        flows,
+        record: RecordPlan {
+            interval,
+            packets: file.record.as_ref().is_some_and(|record| value_or(&record.value.packets, false)),
+        },
+    })
+}
+
+/// Nodes, links, and links on the longest route, without building them.
+fn network_size(network: &Network, flows: u128) -> (u128, u128, u128) {
+    match network {
+        Network::Dumbbell(file) => {
+            let hosts = file.hosts.as_ref().map_or(flows, |hosts| hosts.value.0.into());
+            (2 * hosts + 2, 4 * hosts + 2, 3)
+        }
+        Network::ParkingLot(file) => {
+            let hops = u128::from(file.hops.value.0);
+            (3 * hops + 3, 6 * hops + 4, hops + 2)
+        }
+        Network::Graph(file) => {
+            let nodes = file.nodes.len() as u128;
+            (nodes, 2 * file.link.len() as u128, nodes)
+        }
+    }
+}
+
+/// Interval of the series: a thousandth of the duration, or longer so that their rows are at most two
+/// million.
+fn interval(file: &File, flows: u128) -> Option<Duration> {
+    let written = file.record.as_ref().and_then(|record| record.value.interval.as_ref());
+    match written.map_or(Interval::Auto, |interval| interval.value) {
+        Interval::Off => None,
+        Interval::Every(interval) => Some(interval),
+        Interval::Auto => {
+            let (_, links, _) = network_size(&file.network.value, flows);
+            let samples = (ROWS / (flows + links)).clamp(1, SAMPLES) as u64;
+            Some(Duration::from_picoseconds(file.duration.value.0.picoseconds().div_ceil(samples)))
+        }
+    }
+}
+
+fn check_memory(file: &File, flows: u128, interval: Option<Duration>) -> Result<(), Problem> {
+    let (nodes, links, longest_route) = network_size(&file.network.value, flows);
+    let samples = interval
+        .map_or(0, |interval| 1 + u128::from(file.duration.value.0.picoseconds() / interval.picoseconds()));
+    let largest = file.flow.iter().max_by_key(|flow| copies(&flow.value));
+    let flow_place = largest.map_or(&file.duration.place, |flow| place_or(&flow.value.count, &flow.place));
+    let network_place = match &file.network.value {
+        Network::Dumbbell(dumbbell) if dumbbell.hosts.is_none() => flow_place,
+        Network::Dumbbell(dumbbell) => place_or(&dumbbell.hosts, &file.network.place),
+        Network::ParkingLot(chain) => &chain.hops.place,
+        Network::Graph(_) => &file.network.place,
+    };
+    let interval_place = file
+        .record
+        .as_ref()
+        .map_or(&file.duration.place, |record| place_or(&record.value.interval, &file.duration.place));
+    let rows = (flows + links).saturating_mul(samples);
+    limits::check(&[
+        Demand { count: flows, what: "flows", each: 2048, place: flow_place },
+        Demand { count: nodes, what: "nodes", each: 128, place: network_place },
+        Demand { count: links, what: "links", each: 1024, place: network_place },
+        Demand {
+            count: flows.saturating_mul(longest_route),
+            what: "hops of routes",
+            each: 16,
+            place: flow_place,
+        },
+        Demand { count: rows, what: "rows of series", each: 80, place: interval_place },
+    ])
+}
