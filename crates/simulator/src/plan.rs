@@ -168,6 +168,10 @@ pub struct Transport {
     pub recovery: Recovery,
     /// Limited Transmit, RFC 3042: a new segment on each of the first two duplicate acknowledgements.
     pub limited_transmit: bool,
+    /// No fast retransmit until everything outstanding at the last one, or at the last timeout, is acknowledged (RFC
+    /// 6582, "recover"). Off: Reno as in 4.3BSD, which cuts the window again for each loss of one window. With SACK
+    /// always on (RFC 6675).
+    pub one_recovery_per_window: bool,
     /// Initial window, in segments.
     pub initial_window: f64,
     /// Initial slow start threshold, in segments; infinite: none.
@@ -292,6 +296,7 @@ impl Transport {
             ack: Bytes(40),
             recovery: Recovery::Sack,
             limited_transmit: true,
+            one_recovery_per_window: true,
             initial_window: 10.0,
             initial_ssthresh: f64::INFINITY,
             receive_window: Bytes::MAX,
@@ -329,6 +334,7 @@ impl Transport {
             ack: Bytes(40),
             recovery: Recovery::Reno,
             limited_transmit: false,
+            one_recovery_per_window: true,
             initial_window: 1.0,
             initial_ssthresh: f64::INFINITY,
             receive_window: Bytes(20 * mss.get()),

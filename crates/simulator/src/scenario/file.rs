@@ -196,6 +196,9 @@ table! {
         recovery: Maybe<Recovery>,
         /// Limited Transmit, RFC 3042. Modern: true; classic: false.
         limited_transmit: Maybe<bool>,
+        /// No fast retransmit until everything outstanding at the last one, or at the last timeout, is acknowledged
+        /// (RFC 6582); off: Reno as in 4.3BSD. With SACK always on. true.
+        one_recovery_per_window: Maybe<bool>,
         /// Initial window. Modern: "10 segments"; classic: "1 segment".
         initial_window: Maybe<Segments>,
         /// Initial slow start threshold. "unlimited".

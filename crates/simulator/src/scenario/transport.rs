@@ -43,6 +43,7 @@ fn overlay(transport: &mut Transport, layer: &TransportFile) {
     set(&mut transport.ack, &layer.ack, |size| size.0);
     set(&mut transport.recovery, &layer.recovery, |recovery| *recovery);
     set(&mut transport.limited_transmit, &layer.limited_transmit, |on| *on);
+    set(&mut transport.one_recovery_per_window, &layer.one_recovery_per_window, |on| *on);
     set(&mut transport.initial_window, &layer.initial_window, |segments| segments.0);
     set(&mut transport.initial_ssthresh, &layer.initial_ssthresh, |threshold| threshold.0);
     set(&mut transport.window_scaling, &layer.window_scaling, |on| *on);

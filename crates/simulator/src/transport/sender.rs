@@ -75,6 +75,7 @@ pub struct Sender {
     receive_window: u64,
     recovery: Recovery,
     limited_transmit: bool,
+    one_recovery_per_window: bool,
     timestamps: bool,
     handshake: bool,
     grow_only_when_limited: bool,
@@ -152,6 +153,7 @@ impl Sender {
             receive_window,
             recovery: transport.recovery,
             limited_transmit: transport.limited_transmit,
+            one_recovery_per_window: transport.one_recovery_per_window,
             timestamps: transport.timestamps,
             handshake: transport.handshake,
             grow_only_when_limited: transport.grow_only_when_limited,
@@ -435,7 +437,7 @@ impl Sender {
     fn waits_for_recovery_point(&self) -> bool {
         self.recover.is_some_and(|recover| match self.recovery {
             Recovery::Sack => self.una < recover,
-            _ => self.una <= recover,
+            _ => self.one_recovery_per_window && self.una <= recover,
         })
     }
 

@@ -289,3 +289,23 @@ fn limited_transmit_is_what_the_window_would_not_have_let_go() {
     }
     assert_eq!(rig.ssthresh(), 10.0);
 }
+
+/// Floyd 1994: Reno without a memory of what it has already reacted to cuts its window once for every loss of one
+/// window of data; RFC 6582's "recover" lets it do so once.
+#[test]
+fn one_recovery_per_window_or_one_per_loss() {
+    for (one_recovery_per_window, recoveries, ssthresh) in [(true, 1, 10.0), (false, 2, 6.0)] {
+        let settings = Transport { one_recovery_per_window, ..transport(Recovery::Reno, 20.0) };
+        let mut rig = Rig::new(Source::Bulk, settings);
+        // Segments 0 and 10 of 20 are lost.
+        for time in 100..103 {
+            rig.ack(time, 0, &[]);
+        }
+        rig.ack(110, 10, &[]);
+        for time in 111..114 {
+            rig.ack(time, 10, &[]);
+        }
+        assert_eq!(rig.sender.totals.fast_retransmits, recoveries);
+        assert_eq!(rig.ssthresh(), ssthresh);
+    }
+}
