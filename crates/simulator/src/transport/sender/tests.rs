@@ -294,7 +294,7 @@ fn limited_transmit_is_what_the_window_would_not_have_let_go() {
 /// window of data; RFC 6582's "recover" lets it do so once.
 #[test]
 fn one_recovery_per_window_or_one_per_loss() {
-    for (one_recovery_per_window, recoveries, ssthresh) in [(true, 1, 10.0), (false, 2, 6.0)] {
+    for (one_recovery_per_window, recoveries, ssthresh) in [(true, 1, 10.0), (false, 2, 5.0)] {
         let settings = Transport { one_recovery_per_window, ..transport(Recovery::Reno, 20.0) };
         let mut rig = Rig::new(Source::Bulk, settings);
         // Segments 0 and 10 of 20 are lost.
