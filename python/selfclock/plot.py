@@ -1,0 +1,168 @@
+"""Figures of one run."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from selfclock import style
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from selfclock.result import Result
+
+#: With more flows than this, names would fill the figure: flows are then told apart by algorithm only.
+MOST_NAMED_FLOWS = 8
+
+#: Rates are averages over this fraction of the run: long enough to be smooth, short enough to show a slow start.
+RATE_WINDOW = 1 / 60
+
+
+class Plot:
+    """Figures of one run; each method returns a matplotlib Figure to show, change or save."""
+
+    def __init__(self, result: Result) -> None:
+        self._result = result
+
+    def sequence(self) -> Figure:
+        """Sequence numbers against time: what was sent, what was acknowledged, what was lost.
+
+        With packets recorded every packet is a point; without, the sampled series are lines.
+        """
+        figure, (axes,) = style.figure()
+        if self._result.packets.num_rows:
+            self._packets(axes)
+            _label(axes, "sequence number (segments)")
+        else:
+            for _, frame, colour, line, label in self._each_flow():
+                axes.plot(frame["time_s"], frame["sent_bytes"] / 1e6, line, color=colour, label=label)
+                axes.plot(frame["time_s"], frame["acknowledged_bytes"] / 1e6, line, color=colour, alpha=0.4)
+            _label(axes, "sent, and paler acknowledged (MB)")
+        axes.set_title(f"{self._result.scenario.name}: sequence numbers")
+        return figure
+
+    def window(self) -> Figure:
+        """Congestion window and slow start threshold against time."""
+        figure, (axes,) = style.figure()
+        for _, frame, colour, line, label in self._each_flow():
+            axes.plot(frame["time_s"], frame["cwnd_bytes"] / 1e3, line, color=colour, label=label)
+            threshold = frame.filter(pl.col("ssthresh_bytes").is_finite())
+            axes.plot(threshold["time_s"], threshold["ssthresh_bytes"] / 1e3, ":", color=colour, alpha=0.6)
+        _label(axes, "congestion window, and dotted ssthresh (kB)")
+        axes.set_title(f"{self._result.scenario.name}: window")
+        return figure
+
+    def queue(self) -> Figure:
+        """Packets that wait, and drops, against time; links that never had a queue are left out."""
+        figure, (axes,) = style.figure()
+        frame = self._links
+        busy = frame.group_by("link", maintain_order=True).agg(pl.col("queue_packets").max(), pl.col("drops").max())
+        busy = busy.filter((pl.col("queue_packets") > 0) | (pl.col("drops") > 0)).head(MOST_NAMED_FLOWS)
+        for number, link in enumerate(busy["link"].cast(pl.String)):
+            series = frame.filter(pl.col("link").cast(pl.String) == link)
+            line = style.LINE_STYLES[number % len(style.LINE_STYLES)]
+            shade = str(0.1 + 0.5 * number / max(1, len(busy)))
+            axes.plot(series["time_s"], series["queue_packets"], line, color=shade, label=link)
+            dropped = series.filter(pl.col("drops").diff() > 0)
+            axes.plot(
+                dropped["time_s"], dropped["queue_packets"], style.DROP.marker, color=style.look("packet-pair").colour
+            )
+        _label(axes, "queue (packets; crosses: drops)")
+        axes.set_title(f"{self._result.scenario.name}: queues")
+        return figure
+
+    def rate(self) -> Figure:
+        """Rate at which payload was acknowledged, against time."""
+        figure, (axes,) = style.figure()
+        for _, frame, colour, line, label in self._each_flow():
+            span = max(1, round(len(frame) * RATE_WINDOW))
+            rate = frame["acknowledged_bytes"].cast(pl.Float64).diff(span) * 8 / frame["time_s"].diff(span)
+            axes.plot(frame["time_s"], rate / 1e6, line, color=colour, label=label)
+        _label(axes, "goodput (Mbit/s)")
+        axes.set_title(f"{self._result.scenario.name}: rate")
+        return figure
+
+    def rtt(self) -> Figure:
+        """Smoothed round-trip time against time."""
+        figure, (axes,) = style.figure()
+        for _, frame, colour, line, label in self._each_flow():
+            axes.plot(frame["time_s"], frame["srtt_s"] * 1e3, line, color=colour, label=label)
+        _label(axes, "smoothed round-trip time (ms)")
+        axes.set_title(f"{self._result.scenario.name}: round-trip time")
+        return figure
+
+    @cached_property
+    def _flows(self) -> pl.DataFrame:
+        return pl.DataFrame(self._result.flows)
+
+    @cached_property
+    def _links(self) -> pl.DataFrame:
+        return pl.DataFrame(self._result.links)
+
+    def _each_flow(self) -> Iterator[tuple[str, pl.DataFrame, str, str, str | None]]:
+        """Name, samples, colour, line style and label of every TCP flow that was sampled."""
+        flows = [flow for flow in self._result.summary["flows"] if flow["algorithm"] != "udp"]
+        frames = {
+            str(key[0]): frame for key, frame in self._flows.partition_by("flow", as_dict=True).items()
+        }
+        named = len(flows) <= MOST_NAMED_FLOWS
+        seen: dict[str, int] = {}
+        for flow in flows:
+            frame, algorithm = frames.get(flow["name"]), flow["algorithm"]
+            if frame is None:
+                continue
+            again = seen.get(algorithm, 0)
+            seen[algorithm] = again + 1
+            line = style.LINE_STYLES[again % len(style.LINE_STYLES)] if named else "-"
+            label = f"{flow['name']} ({algorithm})" if named else (algorithm if again == 0 else None)
+            yield flow["name"], frame, style.look(algorithm).colour, line, label
+
+    def _packets(self, axes: Axes) -> None:
+        packets = pl.DataFrame(self._result.packets)
+        packets = packets.with_columns(pl.col("event", "kind", "flow").cast(pl.String))
+        for flow in self._result.summary["flows"]:
+            colour = style.look(flow["algorithm"]).colour
+            sequence(axes, packets.filter(pl.col("flow") == flow["name"]), colour, flow["name"])
+
+
+def sequence(axes: Axes, packets: pl.DataFrame, colour: str, name: str) -> None:
+    """Draw the packets of one flow: data, retransmissions, acknowledgements, losses."""
+    segment = packets["payload_bytes"].max() or 1
+    data = packets.filter(pl.col("kind").is_in(["data", "datagram"])).with_columns(
+        number=pl.col("sequence") / segment + 1
+    )
+    sent = data.filter(pl.col("event") == "send")
+    first, again = sent.filter(~pl.col("retransmission")), sent.filter(pl.col("retransmission"))
+    lost = data.filter(pl.col("event").is_in(["drop", "lose"]))
+    acknowledged = packets.filter((pl.col("kind") == "ack") & (pl.col("event") == "deliver"))
+    axes.plot(first["time_s"], first["number"], ".", color=colour, label=f"{name}: sent")
+    axes.plot(
+        again["time_s"], again["number"], "o", color=colour, fillstyle="none", label=f"{name}: sent again"
+    )
+    axes.plot(
+        acknowledged["time_s"],
+        acknowledged["acknowledgement"] / segment,
+        "-",
+        color="#777777",
+        linewidth=0.8,
+        drawstyle="steps-post",
+        label=f"{name}: acknowledged",
+    )
+    axes.plot(
+        lost["time_s"], lost["number"], style.DROP.marker, color=style.DROP.colour, label=f"{name}: lost"
+    )
+
+
+def _label(axes: Axes, what: str) -> None:
+    axes.set_xlabel("time (s)")
+    axes.set_ylabel(what)
+    axes.set_ylim(bottom=0)
+    axes.margins(x=0.01)
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend()
