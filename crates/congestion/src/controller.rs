@@ -1,7 +1,8 @@
 //! A start and a window algorithm together: one congestion control.
 
 use crate::event::{
-    Acknowledged, Decision, DuplicateAck, LossDetected, Phase, ProbePart, RecoveryEnded, Sent, Snapshot, Timeout,
+    Acknowledged, Decision, DuplicateAck, LossDetected, Phase, ProbePart, RecoveryEnded, Sent, Snapshot,
+    Timeout,
 };
 use crate::option::PeerOption;
 use crate::start::{Start, StartPart};
@@ -112,6 +113,12 @@ impl Controller {
         self.window.on_timeout(event, &mut self.state);
         self.state.cwnd = 1.0;
         self.start.on_timeout(event);
+    }
+
+    /// The SYN or its answer was lost: "the initial window used by a sender after a correctly transmitted SYN MUST be
+    /// one segment" (RFC 5681, section 3.1).
+    pub fn on_handshake_loss(&mut self) {
+        self.state.cwnd = 1.0;
     }
 
     /// A repair is complete.

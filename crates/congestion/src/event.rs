@@ -147,7 +147,8 @@ pub enum Phase {
 
 impl Phase {
     /// Every phase, in the order of its number.
-    pub const ALL: [Self; 4] = [Self::SlowStart, Self::CongestionAvoidance, Self::Recovery, Self::SafeTransmit];
+    pub const ALL: [Self; 4] =
+        [Self::SlowStart, Self::CongestionAvoidance, Self::Recovery, Self::SafeTransmit];
 
     /// Name used in records.
     pub const fn name(self) -> &'static str {

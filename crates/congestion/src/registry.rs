@@ -3,11 +3,11 @@
 use crate::controller::{Controller, Setup};
 use crate::parameter::{Parameter, ParameterError, Value};
 use crate::receiver::{PacketPairReceiver, ReceiverPart};
+use crate::start::Start;
 use crate::start::packet_pair::{self, PacketPair};
 use crate::start::slow_start::{self, SlowStart};
-use crate::start::Start;
-use crate::window::reno::{self, Reno};
 use crate::window::Window;
+use crate::window::reno::{self, Reno};
 
 /// Which part of an algorithm a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,9 +172,8 @@ mod tests {
     /// Keys of start and window stand in one table in a scenario.
     #[test]
     fn no_start_parameter_is_also_a_window_parameter() {
-        let of = |part| {
-            ENTRIES.iter().filter(move |entry| entry.part == part).flat_map(|entry| entry.parameters)
-        };
+        let of =
+            |part| ENTRIES.iter().filter(move |entry| entry.part == part).flat_map(|entry| entry.parameters);
         for start in of(Part::Start) {
             assert!(of(Part::Window).all(|window| window.name != start.name), "{}", start.name);
         }

@@ -4,7 +4,9 @@ pub mod packet_pair;
 pub mod slow_start;
 
 use crate::controller::WindowState;
-use crate::event::{Acknowledged, DuplicateAck, LossDetected, Pacing, Phase, Probe, ProbePart, Sent, Timeout};
+use crate::event::{
+    Acknowledged, DuplicateAck, LossDetected, Pacing, Phase, Probe, ProbePart, Sent, Timeout,
+};
 use crate::option::PeerOption;
 use packet_pair::PacketPair;
 use slow_start::SlowStart;

@@ -6,7 +6,9 @@
 use super::StartPart;
 use crate::controller::WindowState;
 use crate::estimate::pair_interval::{IntervalFilter, IntervalHistory, TickClock, TimerRounding};
-use crate::event::{Acknowledged, DuplicateAck, LossDetected, Pacing, Phase, Probe, ProbePart, Sent, Timeout};
+use crate::event::{
+    Acknowledged, DuplicateAck, LossDetected, Pacing, Phase, Probe, ProbePart, Sent, Timeout,
+};
 use crate::option::{PacketPairOption, PairMark, PeerOption};
 use crate::units::{Bytes, Duration, Time};
 use crate::{choice, parameters};
@@ -226,7 +228,8 @@ impl StartPart for PacketPair {
             }
         };
         let reply = self.interval_for_receiver.take();
-        (mark.is_some() || reply.is_some()).then_some(PeerOption::PacketPair(PacketPairOption { mark, reply }))
+        (mark.is_some() || reply.is_some())
+            .then_some(PeerOption::PacketPair(PacketPairOption { mark, reply }))
     }
 
     fn phase(&self) -> Option<Phase> {
@@ -311,12 +314,15 @@ mod tests {
 
     #[test]
     fn both_sides_returns_the_reverse_interval_once() {
-        let mut start =
-            PacketPair::new(Parameters { probing: Probing::BothSides, ..Parameters::default() });
+        let mut start = PacketPair::new(Parameters { probing: Probing::BothSides, ..Parameters::default() });
         let state = state(4.0);
-        let mark = |mark, reply| Some(PeerOption::PacketPair(PacketPairOption { mark: Some((mark, 3)), reply }));
+        let mark =
+            |mark, reply| Some(PeerOption::PacketPair(PacketPairOption { mark: Some((mark, 3)), reply }));
         start.on_ack(&Acknowledged { option: mark(PairMark::First, None), ..ack_at(1.0, 0.2) }, &state);
-        start.on_ack(&Acknowledged { option: mark(PairMark::Second, Some((3, 2))), ..ack_at(1.07, 0.2) }, &state);
+        start.on_ack(
+            &Acknowledged { option: mark(PairMark::Second, Some((3, 2))), ..ack_at(1.07, 0.2) },
+            &state,
+        );
         let PeerOption::PacketPair(option) = start.option_for(ProbePart::Single).expect("an option");
         assert_eq!(option.reply, Some((3, 7)));
         assert_eq!(start.option_for(ProbePart::Single), None);

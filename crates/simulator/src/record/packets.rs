@@ -1,5 +1,8 @@
 //! Every packet, on request.
 
+use crate::network::Extra;
+use crate::network::packet::Packet;
+use crate::plan::{Plan, Protocol};
 use selfclock_congestion::PeerOption;
 use selfclock_congestion::units::Time;
 
@@ -109,4 +112,57 @@ pub struct PacketRecord {
     pub sack_blocks: u8,
     /// The algorithm's option.
     pub option: Option<PeerOption>,
+}
+
+/// Collects packet records.
+#[derive(Clone, Debug)]
+pub struct PacketRecorder {
+    records: Vec<PacketRecord>,
+    /// Per flow: the advertised window, and whether segments carry timestamps.
+    flows: Vec<(u64, bool)>,
+}
+
+impl PacketRecorder {
+    /// An empty record of this plan.
+    pub fn new(plan: &Plan) -> Self {
+        let flows = plan.flows.iter().map(|flow| match &flow.protocol {
+            Protocol::Tcp(tcp) => (tcp.transport.receive_window.get(), tcp.transport.timestamps),
+            Protocol::Udp(_) => (0, false),
+        });
+        Self { records: Vec::new(), flows: flows.collect() }
+    }
+
+    /// Adds one thing that happened to one packet.
+    pub fn add(&mut self, event: PacketEvent, time: Time, link: u32, packet: &Packet, extra: &Extra) {
+        let (receive_window, timestamps) = self.flows[packet.flow as usize];
+        let acknowledges = matches!(packet.kind, PacketKind::Ack | PacketKind::SynAck);
+        // Microseconds, wrapping at 32 bits as the option does.
+        let microseconds =
+            |time: Time| if time == Time::NEVER { 0 } else { (time.picoseconds() / 1_000_000) as u32 };
+        self.records.push(PacketRecord {
+            time,
+            event,
+            link,
+            flow: packet.flow,
+            kind: packet.kind,
+            retransmission: packet.retransmission,
+            packet: u64::from(packet.number),
+            sequence: if acknowledges { 0 } else { packet.sequence },
+            payload: packet.payload,
+            size: u32::from(packet.size),
+            acknowledgement: if acknowledges { packet.sequence } else { 0 },
+            receive_window: if acknowledges { receive_window } else { u64::MAX },
+            timestamps: timestamps.then(|| (microseconds(packet.sent), microseconds(packet.echo))),
+            sack: extra.sack,
+            sack_blocks: extra.sack_blocks,
+            option: extra.option,
+        });
+    }
+
+    /// The records in the order of time; those at equal times in the order in which they came to be.
+    pub fn finish(mut self) -> Vec<PacketRecord> {
+        // A link that is served ahead of the clock writes ahead, too. The sort is stable.
+        self.records.sort_by_key(|record| record.time);
+        self.records
+    }
 }

@@ -1,6 +1,36 @@
 //! Series sampled at a fixed interval, one column per quantity.
+//!
+//! A sample shows the state after everything that happened up to and at its time. Samples are taken when the next
+//! thing happens to the flow or link, so they cost no events.
 
-/// Samples of every flow, in the order flow by flow, time ascending. All columns have the same length.
+use crate::network::link::LinkSample;
+use selfclock_congestion::Phase;
+use selfclock_congestion::units::Time;
+
+/// State of a flow at a sample time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlowSample {
+    /// Sample time.
+    pub time: Time,
+    /// Congestion window, bytes.
+    pub cwnd_bytes: f64,
+    /// Slow start threshold, bytes.
+    pub ssthresh_bytes: f64,
+    /// Payload in flight, bytes.
+    pub in_flight_bytes: u64,
+    /// Pacing rate, bit/s; NaN where segments are not paced.
+    pub pacing_bps: f64,
+    /// Smoothed round-trip time, s; NaN before the first sample.
+    pub srtt_s: f64,
+    /// Highest payload byte sent so far.
+    pub sent_bytes: u64,
+    /// Payload acknowledged cumulatively so far, bytes.
+    pub acknowledged_bytes: u64,
+    /// What the congestion control is doing.
+    pub phase: Phase,
+}
+
+/// Samples of every TCP flow, in the order flow by flow, time ascending. All columns have the same length.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FlowSeries {
     /// Sample time, s.
@@ -21,8 +51,24 @@ pub struct FlowSeries {
     pub sent_bytes: Vec<u64>,
     /// Payload acknowledged cumulatively so far, bytes.
     pub acknowledged_bytes: Vec<u64>,
-    /// [`selfclock_congestion::Phase`] as a number.
+    /// [`Phase`] as a number.
     pub phase: Vec<u8>,
+}
+
+impl FlowSeries {
+    /// Appends the samples of one flow.
+    pub fn extend(&mut self, flow: u32, samples: &[FlowSample]) {
+        self.time_s.extend(samples.iter().map(|sample| sample.time.seconds()));
+        self.flow.extend(samples.iter().map(|_| flow));
+        self.cwnd_bytes.extend(samples.iter().map(|sample| sample.cwnd_bytes));
+        self.ssthresh_bytes.extend(samples.iter().map(|sample| sample.ssthresh_bytes));
+        self.in_flight_bytes.extend(samples.iter().map(|sample| sample.in_flight_bytes));
+        self.pacing_bps.extend(samples.iter().map(|sample| sample.pacing_bps));
+        self.srtt_s.extend(samples.iter().map(|sample| sample.srtt_s));
+        self.sent_bytes.extend(samples.iter().map(|sample| sample.sent_bytes));
+        self.acknowledged_bytes.extend(samples.iter().map(|sample| sample.acknowledged_bytes));
+        self.phase.extend(samples.iter().map(|sample| sample.phase as u8));
+    }
 }
 
 /// Samples of every link, in the order link by link, time ascending. All columns have the same length.
@@ -36,8 +82,20 @@ pub struct LinkSeries {
     pub queue_packets: Vec<u64>,
     /// Drops so far.
     pub drops: Vec<u64>,
-    /// Bytes handed to the transmitter so far.
+    /// Bytes of packets whose transmission has begun so far.
     pub bytes: Vec<u64>,
     /// Fraction of the time since the previous sample in which the transmitter was busy.
     pub utilization: Vec<f64>,
+}
+
+impl LinkSeries {
+    /// Appends the samples of one link.
+    pub fn extend(&mut self, link: u32, samples: &[LinkSample]) {
+        self.time_s.extend(samples.iter().map(|sample| sample.time.seconds()));
+        self.link.extend(samples.iter().map(|_| link));
+        self.queue_packets.extend(samples.iter().map(|sample| sample.queue_packets));
+        self.drops.extend(samples.iter().map(|sample| sample.drops));
+        self.bytes.extend(samples.iter().map(|sample| sample.bytes));
+        self.utilization.extend(samples.iter().map(|sample| sample.utilization));
+    }
 }

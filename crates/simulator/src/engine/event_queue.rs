@@ -1,0 +1,251 @@
+//! The event queue: a four-ary heap of (time, order number, target).
+//!
+//! It holds one entry per link with packets in flight and at most a few per flow, so it stays small however many
+//! packets there are. Four children share a cache line pair and halve the depth of a binary heap.
+
+use selfclock_congestion::units::Time;
+
+/// What an event is for, packed into 32 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The first packet in flight on this link reaches its next stop.
+    Link(u32),
+    /// Retransmission timer of this flow's sender.
+    Retransmission(u32),
+    /// This flow's sender may release the next segment.
+    Release(u32),
+    /// This flow's application starts, writes or stops.
+    Application(u32),
+    /// Delayed-acknowledgement timer of this flow's receiver.
+    DelayedAck(u32),
+}
+
+const KIND_SHIFT: u32 = 29;
+
+/// Links and flows that the packing has room for.
+pub const MAXIMUM_INDEX: u32 = (1 << KIND_SHIFT) - 1;
+
+impl Target {
+    #[inline]
+    const fn pack(self) -> u32 {
+        match self {
+            Self::Link(index) => index,
+            Self::Retransmission(index) => 1 << KIND_SHIFT | index,
+            Self::Release(index) => 2 << KIND_SHIFT | index,
+            Self::Application(index) => 3 << KIND_SHIFT | index,
+            Self::DelayedAck(index) => 4 << KIND_SHIFT | index,
+        }
+    }
+    #[inline]
+    const fn unpack(packed: u32) -> Self {
+        let index = packed & MAXIMUM_INDEX;
+        match packed >> KIND_SHIFT {
+            0 => Self::Link(index),
+            1 => Self::Retransmission(index),
+            2 => Self::Release(index),
+            3 => Self::Application(index),
+            _ => Self::DelayedAck(index),
+        }
+    }
+}
+
+/// An event that is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// When.
+    pub time: Time,
+    /// Position among events at the same time.
+    pub order: u64,
+    /// For whom.
+    pub target: Target,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    time: u64,
+    order: u64,
+    target: u32,
+}
+
+impl Entry {
+    #[inline]
+    fn before(&self, other: &Self) -> bool {
+        // One comparison of 128 bits instead of two with a branch between them.
+        ((self.time as u128) << 64 | self.order as u128) < ((other.time as u128) << 64 | other.order as u128)
+    }
+}
+
+/// The event queue.
+#[derive(Clone, Debug, Default)]
+pub struct EventQueue {
+    heap: Vec<Entry>,
+    next_order: u64,
+}
+
+const ARITY: usize = 4;
+
+impl EventQueue {
+    /// The next order number: draw one when an event is scheduled.
+    #[inline]
+    pub fn take_order(&mut self) -> u64 {
+        self.next_order += 1;
+        self.next_order
+    }
+
+    /// Adds an event.
+    #[inline]
+    pub fn push(&mut self, time: Time, order: u64, target: Target) {
+        self.heap.push(Entry { time: time.picoseconds(), order, target: target.pack() });
+        self.sift_up(self.heap.len() - 1);
+    }
+
+    /// The earliest event.
+    #[inline]
+    pub fn peek(&self) -> Option<Event> {
+        self.heap.first().map(|entry| Event {
+            time: Time::from_picoseconds(entry.time),
+            order: entry.order,
+            target: Target::unpack(entry.target),
+        })
+    }
+
+    /// Removes the earliest event.
+    #[inline]
+    pub fn pop(&mut self) {
+        if let Some(last) = self.heap.pop()
+            && !self.heap.is_empty()
+        {
+            self.heap[0] = last;
+            self.sift_down();
+        }
+    }
+
+    /// Gives the earliest event a later time, for the same target: cheaper than removing and adding.
+    #[inline]
+    pub fn postpone_first(&mut self, time: Time, order: u64) {
+        let first = &mut self.heap[0];
+        first.time = time.picoseconds();
+        first.order = order;
+        self.sift_down();
+    }
+
+    /// Number of events waiting.
+    pub fn len(&self) -> usize {
+        self.heap.len()
+    }
+
+    /// No event is waiting.
+    pub fn is_empty(&self) -> bool {
+        self.heap.is_empty()
+    }
+
+    fn sift_up(&mut self, mut index: usize) {
+        let entry = self.heap[index];
+        while index > 0 {
+            let parent = (index - 1) / ARITY;
+            if !entry.before(&self.heap[parent]) {
+                break;
+            }
+            self.heap[index] = self.heap[parent];
+            index = parent;
+        }
+        self.heap[index] = entry;
+    }
+
+    #[inline]
+    fn sift_down(&mut self) {
+        let entry = self.heap[0];
+        let length = self.heap.len();
+        let mut index = 0;
+        loop {
+            let first_child = index * ARITY + 1;
+            if first_child >= length {
+                break;
+            }
+            let mut smallest = first_child;
+            for child in first_child + 1..(first_child + ARITY).min(length) {
+                if self.heap[child].before(&self.heap[smallest]) {
+                    smallest = child;
+                }
+            }
+            if !self.heap[smallest].before(&entry) {
+                break;
+            }
+            self.heap[index] = self.heap[smallest];
+            index = smallest;
+        }
+        self.heap[index] = entry;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn at(picoseconds: u64) -> Time {
+        Time::from_picoseconds(picoseconds)
+    }
+
+    #[test]
+    fn equal_times_run_in_the_order_they_were_scheduled() {
+        let mut queue = EventQueue::default();
+        for index in 0..100 {
+            let order = queue.take_order();
+            queue.push(at(7), order, Target::Link(index));
+        }
+        for index in 0..100 {
+            assert_eq!(queue.peek().expect("an event").target, Target::Link(index));
+            queue.pop();
+        }
+        assert!(queue.is_empty());
+    }
+
+    #[test]
+    fn targets_survive_packing() {
+        for index in [0, 1, MAXIMUM_INDEX] {
+            for target in [
+                Target::Link(index),
+                Target::Retransmission(index),
+                Target::Release(index),
+                Target::Application(index),
+                Target::DelayedAck(index),
+            ] {
+                assert_eq!(Target::unpack(target.pack()), target);
+            }
+        }
+    }
+
+    proptest! {
+        /// Against a sorted list, with additions, removals and postponements mixed.
+        #[test]
+        fn behaves_as_a_sorted_list(steps in proptest::collection::vec((0_u8..3, 0_u64..50), 1..200)) {
+            let mut queue = EventQueue::default();
+            let mut list: Vec<(u64, u64, u32)> = Vec::new();
+            for (index, (step, time)) in steps.into_iter().enumerate() {
+                list.sort_unstable();
+                match step {
+                    0 => {
+                        let order = queue.take_order();
+                        queue.push(at(time), order, Target::Link(index as u32));
+                        list.push((time, order, index as u32));
+                    }
+                    1 => {
+                        queue.pop();
+                        if !list.is_empty() { list.remove(0); }
+                    }
+                    _ => if let Some(first) = list.first_mut() {
+                        let order = queue.take_order();
+                        let later = first.0 + time;
+                        queue.postpone_first(at(later), order);
+                        (first.0, first.1) = (later, order);
+                    }
+                }
+                list.sort_unstable();
+                let expected = list.first().map(|&(time, order, link)| Event { time: at(time), order, target: Target::Link(link) });
+                prop_assert_eq!(queue.peek(), expected);
+                prop_assert_eq!(queue.len(), list.len());
+            }
+        }
+    }
+}

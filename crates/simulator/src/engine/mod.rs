@@ -1,0 +1,14 @@
+//! Time-ordered execution: the event queue, lazy timers and random streams.
+//!
+//! # Order
+//! Events run in the order of (time, order number). An order number is drawn from one counter when an event is
+//! *scheduled*: for a packet, when it is committed to its next stop; for a timer, when it is set. Events at equal
+//! time therefore run in the order in which they were scheduled, on every machine and on any number of threads.
+
+pub mod event_queue;
+pub mod random;
+pub mod timer;
+
+pub use event_queue::{Event, EventQueue, Target};
+pub use random::Stream;
+pub use timer::Timer;

@@ -1,0 +1,90 @@
+//! A packet: one cache line; what few packets carry stands out of line.
+
+use crate::record::packets::{MAXIMUM_SACK_BLOCKS, PacketKind};
+use selfclock_congestion::PeerOption;
+use selfclock_congestion::units::Time;
+
+/// No out-of-line part.
+pub const NO_EXTRA: u32 = u32::MAX;
+
+/// A packet on its way. 64 bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Packet {
+    /// When it reaches its next stop.
+    pub arrival: Time,
+    /// Position among events at that time.
+    pub order: u64,
+    /// Data, datagram: number of the first payload byte. Acknowledgement: next byte expected.
+    pub sequence: u64,
+    /// When it was sent: the timestamp value of RFC 7323, exact.
+    pub sent: Time,
+    /// The timestamp echoed; [`Time::NEVER`] if none.
+    pub echo: Time,
+    /// Flow it belongs to.
+    pub flow: u32,
+    /// Position in the route table of the next link to take.
+    pub hop: u32,
+    /// Payload, bytes.
+    pub payload: u32,
+    /// Size on the wire, bytes.
+    pub size: u16,
+    /// Kind.
+    pub kind: PacketKind,
+    /// It was sent before.
+    pub retransmission: bool,
+    /// Index of its out-of-line part, or [`NO_EXTRA`].
+    pub extra: u32,
+    /// Number of the packet, for records.
+    pub number: u32,
+}
+
+const _: () = assert!(size_of::<Packet>() == 64, "one cache line");
+
+/// What few packets carry: SACK blocks, the algorithm's option.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Extra {
+    /// SACK blocks: first byte, byte after the last.
+    pub sack: [(u64, u64); MAXIMUM_SACK_BLOCKS],
+    /// How many are used.
+    pub sack_blocks: u8,
+    /// The algorithm's option.
+    pub option: Option<PeerOption>,
+}
+
+/// Storage for out-of-line parts; places are used again, so a run allocates only while their number grows.
+#[derive(Clone, Debug, Default)]
+pub struct Extras {
+    places: Vec<Extra>,
+    free: Vec<u32>,
+}
+
+impl Extras {
+    /// Stores a part and returns its index.
+    pub fn put(&mut self, extra: Extra) -> u32 {
+        if let Some(index) = self.free.pop() {
+            self.places[index as usize] = extra;
+            return index;
+        }
+        self.places.push(extra);
+        self.places.len() as u32 - 1
+    }
+
+    /// The part at this index; an empty one for [`NO_EXTRA`].
+    #[inline]
+    pub fn get(&self, index: u32) -> Extra {
+        if index == NO_EXTRA { Extra::default() } else { self.places[index as usize] }
+    }
+
+    /// Frees the place.
+    #[inline]
+    pub fn release(&mut self, index: u32) {
+        if index != NO_EXTRA {
+            self.free.push(index);
+        }
+    }
+
+    /// Places in use.
+    pub fn in_use(&self) -> usize {
+        self.places.len() - self.free.len()
+    }
+}

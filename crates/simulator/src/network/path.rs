@@ -1,0 +1,211 @@
+//! The way of a packet: from stop to stop.
+//!
+//! A packet has to *stop*, that is, wait for its turn in the event queue, only where it can meet packets that come
+//! another way. A link that is fed by one upstream link alone sees its packets in the order in which they left that
+//! link, so its part of the passage is computed at the moment of sending, ahead of the clock. On a single-flow
+//! dumbbell a data packet therefore stops once, at the receiver.
+
+use super::link::{Link, Passage};
+use super::packet::{Extras, Packet};
+use crate::engine::{EventQueue, Target};
+use crate::plan::Plan;
+use crate::record::packets::{PacketEvent, PacketRecorder};
+use selfclock_congestion::units::Time;
+
+/// End of a route in the route table.
+const END: u32 = u32::MAX;
+/// Set on a link in the route table where the packet stops before it.
+const STOP: u32 = 1 << 31;
+
+/// All links and routes, and the packets on them.
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// Links, in the order of the plan.
+    pub links: Vec<Link>,
+    /// Routes of all flows one after another: links, then [`END`].
+    routes: Vec<u32>,
+    /// Out-of-line parts of the packets in flight.
+    pub extras: Extras,
+    /// Every packet event, if they are recorded.
+    pub recorder: Option<PacketRecorder>,
+    packets_sent: u64,
+    /// Nothing after this time can be observed.
+    end: Time,
+    sent_beyond_end: u64,
+}
+
+/// First links of a flow's two routes in the route table.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowRoutes {
+    /// For data.
+    pub forward: u32,
+    /// For acknowledgements.
+    pub reverse: u32,
+}
+
+impl Network {
+    /// The network of a plan, and where each flow's routes begin.
+    pub fn new(plan: &Plan) -> (Self, Vec<FlowRoutes>) {
+        let links = plan
+            .links
+            .iter()
+            .enumerate()
+            .map(|(index, link)| Link::new(link, plan.seed, index, plan.record.interval))
+            .collect();
+        let single_feeder = single_feeder(plan);
+        let mut routes = Vec::new();
+        let mut add = |path: &[usize]| {
+            let first = routes.len() as u32;
+            for (position, &link) in path.iter().enumerate() {
+                let stop = if position == 0 || single_feeder[link] { 0 } else { STOP };
+                routes.push(link as u32 | stop);
+            }
+            routes.push(END);
+            first
+        };
+        let flows = plan
+            .flows
+            .iter()
+            .map(|flow| FlowRoutes { forward: add(&flow.forward), reverse: add(&flow.reverse) })
+            .collect();
+        let network = Self {
+            links,
+            routes,
+            extras: Extras::default(),
+            recorder: plan.record.packets.then(|| PacketRecorder::new(plan)),
+            packets_sent: 0,
+            end: Time::ZERO + plan.duration,
+            sent_beyond_end: 0,
+        };
+        (network, flows)
+    }
+
+    /// An endpoint sends a packet; its `hop` is the beginning of its route.
+    #[inline]
+    pub fn send(&mut self, events: &mut EventQueue, now: Time, mut packet: Packet) {
+        packet.number = self.packets_sent as u32;
+        self.packets_sent += 1;
+        if self.recorder.is_some() {
+            self.record(PacketEvent::Send, now, u32::MAX, &packet);
+        }
+        self.forward(events, now, packet);
+    }
+
+    /// Carries a packet from where it is to its next stop.
+    #[inline]
+    fn forward(&mut self, events: &mut EventQueue, now: Time, mut packet: Packet) {
+        let mut at = now;
+        loop {
+            let index = (self.routes[packet.hop as usize] & !STOP) as usize;
+            if at > self.end {
+                self.sent_beyond_end += 1;
+                self.extras.release(packet.extra);
+                return;
+            }
+            let passage = self.links[index].accept(at, u32::from(packet.size));
+            if self.recorder.is_some() {
+                self.record_passage(passage, at, index as u32, &packet);
+            }
+            match passage {
+                Passage::Crosses { arrival, .. } => at = arrival,
+                Passage::Dropped => return self.extras.release(packet.extra),
+                Passage::Lost { .. } => {
+                    self.links[index].count_loss_on_wire();
+                    return self.extras.release(packet.extra);
+                }
+            }
+            packet.hop += 1;
+            // END has the bit of STOP, too.
+            if self.routes[packet.hop as usize] & STOP != 0 {
+                packet.arrival = at;
+                packet.order = events.take_order();
+                let in_flight = &mut self.links[index].in_flight;
+                if in_flight.is_empty() {
+                    events.push(at, packet.order, Target::Link(index as u32));
+                }
+                in_flight.push_back(packet);
+                return;
+            }
+        }
+    }
+
+    /// The first packet in flight on a link has reached its stop. It is returned if it is at its destination, and
+    /// carried on if not. The link's entry must be the first in the event queue; it is moved to the next packet.
+    #[inline]
+    pub fn arrive(&mut self, events: &mut EventQueue, link: u32) -> Option<Packet> {
+        let in_flight = &mut self.links[link as usize].in_flight;
+        let packet = in_flight.pop_front()?;
+        match in_flight.front() {
+            Some(next) => events.postpone_first(next.arrival, next.order),
+            None => events.pop(),
+        }
+        if self.routes[packet.hop as usize] == END {
+            if self.recorder.is_some() {
+                self.record(PacketEvent::Deliver, packet.arrival, u32::MAX, &packet);
+            }
+            return Some(packet);
+        }
+        self.forward(events, packet.arrival, packet);
+        None
+    }
+
+    /// Packets sent by endpoints so far.
+    pub fn packets_sent(&self) -> u64 {
+        self.packets_sent
+    }
+
+    /// Packets that are on their way: in a queue, in service, on a wire.
+    pub fn packets_in_flight(&self) -> u64 {
+        self.links.iter().map(|link| link.in_flight.len() as u64).sum::<u64>() + self.sent_beyond_end
+    }
+
+    #[cold]
+    fn record_passage(&mut self, passage: Passage, now: Time, link: u32, packet: &Packet) {
+        match passage {
+            Passage::Dropped => self.record(PacketEvent::Drop, now, link, packet),
+            Passage::Crosses { start, .. } => {
+                self.record(PacketEvent::Enqueue, now, link, packet);
+                self.record(PacketEvent::Transmit, start, link, packet);
+            }
+            Passage::Lost { start, end } => {
+                self.record(PacketEvent::Enqueue, now, link, packet);
+                self.record(PacketEvent::Transmit, start, link, packet);
+                self.record(PacketEvent::Lose, end, link, packet);
+            }
+        }
+    }
+
+    #[cold]
+    fn record(&mut self, event: PacketEvent, time: Time, link: u32, packet: &Packet) {
+        let extra = self.extras.get(packet.extra);
+        let end = self.end;
+        let Some(recorder) = &mut self.recorder else { return };
+        if time <= end {
+            recorder.add(event, time, link, packet, &extra);
+        }
+    }
+}
+
+/// For each link: everything that enters it comes from one and the same upstream link, in the order in which that
+/// link delivers it.
+fn single_feeder(plan: &Plan) -> Vec<bool> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Feeder {
+        None,
+        Link(usize),
+        Several,
+    }
+    let mut feeders = vec![Feeder::None; plan.links.len()];
+    for path in plan.flows.iter().flat_map(|flow| [&flow.forward, &flow.reverse]) {
+        for (position, &link) in path.iter().enumerate() {
+            // Endpoints send at the time of the clock, so a first link cannot be served ahead of it.
+            let feeder = if position == 0 { Feeder::Several } else { Feeder::Link(path[position - 1]) };
+            feeders[link] = match feeders[link] {
+                Feeder::None => feeder,
+                same if same == feeder => same,
+                _ => Feeder::Several,
+            };
+        }
+    }
+    feeders.into_iter().map(|feeder| matches!(feeder, Feeder::Link(_))).collect()
+}

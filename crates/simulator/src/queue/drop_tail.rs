@@ -1,0 +1,132 @@
+//! A FIFO queue that refuses what does not fit.
+//!
+//! The transmitter serves packets in order and at a known rate, so when a packet is accepted the moment at which its
+//! transmission begins is known. The queue is therefore a list of such moments: a packet waits until then, and
+//! nothing has to happen when it leaves.
+
+use crate::plan::QueueLimit;
+use selfclock_congestion::units::Time;
+use std::collections::VecDeque;
+
+/// The packets that wait, the one in service not among them.
+#[derive(Clone, Debug)]
+pub struct DropTail {
+    limit: QueueLimit,
+    counts_packet_in_service: bool,
+    /// Beginning of transmission and size in bytes of each waiting packet.
+    waiting: VecDeque<(Time, u32)>,
+    waiting_bytes: u64,
+    /// Size of the packet in service.
+    in_service: u32,
+}
+
+impl DropTail {
+    /// A queue that holds `limit`. If `counts_packet_in_service`, the packet in service takes one of the places
+    /// (ns-2's way); if not, the limit is of waiting packets.
+    pub fn new(limit: QueueLimit, counts_packet_in_service: bool) -> Self {
+        Self { limit, counts_packet_in_service, waiting: VecDeque::new(), waiting_bytes: 0, in_service: 0 }
+    }
+
+    /// Forgets packets whose transmission has begun by `now`. A packet whose transmission begins just now no longer
+    /// waits: at equal times departures come before arrivals.
+    #[inline]
+    pub fn serve_until(&mut self, now: Time) {
+        while let Some(&(start, size)) = self.waiting.front()
+            && start <= now
+        {
+            self.waiting.pop_front();
+            self.waiting_bytes -= u64::from(size);
+            self.in_service = size;
+        }
+    }
+
+    /// All that waited has been served, and the transmission of a packet of `size` bytes begins.
+    #[inline]
+    pub fn serve_at_once(&mut self, size: u32) {
+        self.in_service = size;
+        if !self.waiting.is_empty() {
+            self.waiting.clear();
+            self.waiting_bytes = 0;
+        }
+    }
+
+    /// There is room for a packet of `size` bytes behind the one in service.
+    #[inline]
+    pub fn has_room(&self, size: u32) -> bool {
+        let counted = self.counts_packet_in_service;
+        match self.limit {
+            QueueLimit::Unlimited => true,
+            QueueLimit::Packets(limit) => (self.waiting.len() as u64) + u64::from(counted) < limit,
+            QueueLimit::Bytes(limit) => {
+                let in_service = if counted { u64::from(self.in_service) } else { 0 };
+                self.waiting_bytes + in_service + u64::from(size) <= limit.get()
+            }
+        }
+    }
+
+    /// Adds a packet whose transmission begins at `start`.
+    #[inline]
+    pub fn add(&mut self, start: Time, size: u32) {
+        self.waiting.push_back((start, size));
+        self.waiting_bytes += u64::from(size);
+    }
+
+    /// Packets waiting.
+    #[inline]
+    pub fn packets(&self) -> u64 {
+        self.waiting.len() as u64
+    }
+
+    /// Bytes waiting.
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        self.waiting_bytes
+    }
+
+    /// Beginning of transmission of each waiting packet.
+    pub fn starts(&self) -> impl Iterator<Item = (Time, u32)> + '_ {
+        self.waiting.iter().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use selfclock_congestion::units::Bytes;
+
+    fn at(picoseconds: u64) -> Time {
+        Time::from_picoseconds(picoseconds)
+    }
+
+    /// Packets of 10 bytes, each served in 10 ps, that all arrive at time 0; how many are accepted.
+    fn accepted(limit: QueueLimit, counts_packet_in_service: bool) -> usize {
+        let mut queue = DropTail::new(limit, counts_packet_in_service);
+        queue.serve_at_once(10);
+        let mut count = 1;
+        while count < 100 && queue.has_room(10) {
+            queue.add(at(10 * count as u64), 10);
+            count += 1;
+        }
+        count
+    }
+
+    #[test]
+    fn the_packet_in_service_counts_or_not() {
+        assert_eq!(accepted(QueueLimit::Packets(5), true), 5);
+        assert_eq!(accepted(QueueLimit::Packets(5), false), 6);
+        assert_eq!(accepted(QueueLimit::Bytes(Bytes(50)), true), 5);
+        assert_eq!(accepted(QueueLimit::Bytes(Bytes(50)), false), 6);
+        assert_eq!(accepted(QueueLimit::Unlimited, false), 100);
+    }
+
+    #[test]
+    fn a_departure_makes_room_for_an_arrival_at_the_same_time() {
+        let mut queue = DropTail::new(QueueLimit::Packets(1), false);
+        queue.serve_at_once(10);
+        queue.add(at(10), 10);
+        queue.serve_until(at(9));
+        assert!(!queue.has_room(10));
+        queue.serve_until(at(10));
+        assert!(queue.has_room(10));
+    }
+}

@@ -1,0 +1,264 @@
+//! One run: a value, with no state outside of it.
+
+use crate::engine::random::Purpose;
+use crate::engine::{EventQueue, Stream, Target};
+use crate::network::Network;
+use crate::plan::{Plan, Protocol};
+use crate::record::packets::{PacketKind, PacketRecord};
+use crate::record::series::{FlowSeries, LinkSeries};
+use crate::record::summary::{FlowSummary, Summary};
+use crate::transport::udp::{UdpSink, UdpSource};
+use crate::transport::{Context, Receiver, Sender};
+use selfclock_congestion::units::{Duration, Time};
+
+/// The sending end of a flow. Not boxed: nearly every flow is TCP, and a pointer would cost every acknowledgement.
+#[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant)]
+enum Source {
+    Tcp(Sender),
+    Udp(UdpSource),
+}
+
+/// The receiving end of a flow.
+#[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant)]
+enum Sink {
+    Tcp(Receiver),
+    Udp(UdpSink),
+}
+
+/// A run under way.
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    now: Time,
+    end: Time,
+    events: EventQueue,
+    events_run: u64,
+    network: Network,
+    sources: Vec<Source>,
+    sinks: Vec<Sink>,
+    starts: Vec<Time>,
+    plan: Plan,
+}
+
+/// What a run leaves behind.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Totals.
+    pub summary: Summary,
+    /// Sampled series of the flows; empty if not recorded.
+    pub flow_series: FlowSeries,
+    /// Sampled series of the links; empty if not recorded.
+    pub link_series: LinkSeries,
+    /// Every packet event in the order of time; empty if not recorded.
+    pub packets: Vec<PacketRecord>,
+}
+
+impl Simulation {
+    /// A run of this plan, at time zero.
+    pub fn new(plan: &Plan) -> Self {
+        let (mut network, routes) = Network::new(plan);
+        let mut events = EventQueue::default();
+        let mut sources = Vec::with_capacity(plan.flows.len());
+        let mut sinks = Vec::with_capacity(plan.flows.len());
+        let mut starts = Vec::with_capacity(plan.flows.len());
+        for (index, (flow, routes)) in plan.flows.iter().zip(routes).enumerate() {
+            let number = index as u32;
+            let jitter = Stream::new(plan.seed, Purpose::FlowStart, index).duration_below(flow.start_jitter);
+            let start = flow.start + jitter;
+            let mut context = Context { now: Time::ZERO, events: &mut events, network: &mut network };
+            match &flow.protocol {
+                Protocol::Tcp(tcp) => {
+                    let mut sender = Sender::new(number, routes, tcp, start, flow.stop, plan.record.interval);
+                    sender.schedule_start(&mut context, start);
+                    sources.push(Source::Tcp(sender));
+                    sinks.push(Sink::Tcp(Receiver::new(number, routes, tcp)));
+                }
+                Protocol::Udp(udp) => {
+                    let mut source = UdpSource::new(number, routes.forward, udp, plan.seed, flow.stop);
+                    source.begin(&mut context, start);
+                    sources.push(Source::Udp(source));
+                    sinks.push(Sink::Udp(UdpSink::default()));
+                }
+            }
+            starts.push(start);
+        }
+        let end = Time::ZERO + plan.duration;
+        let plan = plan.clone();
+        Self { now: Time::ZERO, end, events, events_run: 0, network, sources, sinks, starts, plan }
+    }
+
+    /// Simulated time.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// When the run ends.
+    pub fn end(&self) -> Time {
+        self.end
+    }
+
+    /// Runs at most so many events; true when the run is over.
+    pub fn advance(&mut self, events: u64) -> bool {
+        for _ in 0..events {
+            match self.events.peek() {
+                Some(event) if event.time <= self.end => {
+                    self.now = event.time;
+                    self.run(event.target);
+                }
+                _ => {
+                    self.now = self.end;
+                    return true;
+                }
+            }
+            self.events_run += 1;
+        }
+        false
+    }
+
+    #[inline]
+    fn run(&mut self, target: Target) {
+        let Self { now, events, network, sources, sinks, .. } = self;
+        if let Target::Link(link) = target {
+            let Some(packet) = network.arrive(events, link) else { return };
+            let mut context = Context { now: *now, events, network };
+            match packet.kind {
+                PacketKind::Ack | PacketKind::SynAck => {
+                    if let Source::Tcp(sender) = &mut sources[packet.flow as usize] {
+                        sender.on_packet(&mut context, &packet);
+                    }
+                }
+                PacketKind::Data | PacketKind::Syn | PacketKind::Datagram => {
+                    match &mut sinks[packet.flow as usize] {
+                        Sink::Tcp(receiver) => receiver.on_packet(&mut context, &packet),
+                        Sink::Udp(sink) => sink.on_packet(&packet),
+                    }
+                }
+            }
+            return;
+        }
+        events.pop();
+        let mut context = Context { now: *now, events, network };
+        match target {
+            Target::Link(_) => {}
+            Target::DelayedAck(flow) => {
+                if let Sink::Tcp(receiver) = &mut sinks[flow as usize] {
+                    receiver.on_timer(&mut context);
+                }
+            }
+            Target::Retransmission(flow) | Target::Release(flow) | Target::Application(flow) => {
+                match &mut sources[flow as usize] {
+                    Source::Udp(source) => source.on_timer(&mut context),
+                    Source::Tcp(sender) => match target {
+                        Target::Retransmission(_) => sender.on_retransmission_timer(&mut context),
+                        Target::Release(_) => sender.on_release_timer(&mut context),
+                        _ => sender.on_application_timer(&mut context),
+                    },
+                }
+            }
+        }
+    }
+
+    /// Packets sent by endpoints, and those of them still on their way. Together with what arrived and what was
+    /// dropped they must balance.
+    pub fn packets_sent_and_in_flight(&self) -> (u64, u64) {
+        (self.network.packets_sent(), self.network.packets_in_flight())
+    }
+
+    /// Out-of-line packet parts in use.
+    pub fn extras_in_use(&self) -> usize {
+        self.network.extras.in_use()
+    }
+
+    /// Ends the run where it is and takes the results.
+    pub fn finish(mut self) -> Outcome {
+        let end = self.now;
+        let mut flow_series = FlowSeries::default();
+        let mut flows = Vec::with_capacity(self.plan.flows.len());
+        for index in 0..self.plan.flows.len() {
+            if let Source::Tcp(sender) = &mut self.sources[index] {
+                flow_series.extend(index as u32, &sender.finish(end));
+            }
+            flows.push(self.flow_summary(index, end));
+        }
+        let mut link_series = LinkSeries::default();
+        let mut links = Vec::with_capacity(self.plan.links.len());
+        for (index, link) in self.network.links.iter_mut().enumerate() {
+            links.push(link.finish(end));
+            link_series.extend(index as u32, link.samples());
+        }
+        let summary = Summary {
+            scenario: self.plan.name.clone(),
+            seed: self.plan.seed,
+            simulated_s: end.seconds(),
+            events: self.events_run,
+            packet_hops: links.iter().map(|link| link.packets).sum(),
+            flows,
+            links,
+        };
+        let packets = self.network.recorder.map_or_else(Vec::new, |recorder| recorder.finish());
+        Outcome { summary, flow_series, link_series, packets }
+    }
+
+    fn flow_summary(&self, index: usize, end: Time) -> FlowSummary {
+        let plan = &self.plan.flows[index];
+        let start = self.starts[index];
+        let rate = |bytes: u64, span: Duration| {
+            if span.is_zero() { 0.0 } else { bytes as f64 * 8.0 / span.seconds() }
+        };
+        let mut summary = FlowSummary {
+            name: plan.name.clone(),
+            algorithm: "udp".to_owned(),
+            from: self.plan.nodes[plan.from].clone(),
+            to: self.plan.nodes[plan.to].clone(),
+            goodput_bps: 0.0,
+            throughput_bps: 0.0,
+            delivered_segments: 0,
+            delivered_bytes: 0,
+            sent_segments: 0,
+            retransmitted_segments: 0,
+            timeouts: 0,
+            fast_retransmits: 0,
+            rtt_min_s: None,
+            rtt_mean_s: None,
+            rtt_p95_s: None,
+            completion_s: None,
+        };
+        let mut active_until = end;
+        match &self.sources[index] {
+            Source::Tcp(sender) => {
+                let totals = sender.totals();
+                summary.sent_segments = totals.sent;
+                summary.retransmitted_segments = totals.retransmitted;
+                summary.timeouts = totals.timeouts;
+                summary.fast_retransmits = totals.fast_retransmits;
+                summary.rtt_min_s = sender.minimum_rtt().map(Duration::seconds);
+                summary.rtt_mean_s = sender.rtt_samples().mean_seconds();
+                summary.rtt_p95_s = sender.rtt_samples().quantile_seconds(0.95);
+                summary.completion_s = sender.completed().map(|time| time.since(start).seconds());
+                active_until = sender.completed().unwrap_or(end);
+            }
+            Source::Udp(source) => summary.sent_segments = source.sent().0,
+        }
+        if let Protocol::Tcp(tcp) = &plan.protocol {
+            summary.algorithm = tcp.control_name.clone();
+        }
+        let wire_bytes;
+        match &self.sinks[index] {
+            Sink::Tcp(receiver) => {
+                summary.delivered_segments = receiver.delivered_segments();
+                summary.delivered_bytes = receiver.delivered_bytes();
+                wire_bytes = receiver.arrived_bytes();
+            }
+            Sink::Udp(sink) => {
+                summary.delivered_segments = sink.packets;
+                summary.delivered_bytes = sink.payload_bytes;
+                wire_bytes = sink.wire_bytes;
+            }
+        }
+        let span = active_until.since(start);
+        summary.goodput_bps = rate(summary.delivered_bytes, span);
+        summary.throughput_bps = rate(wire_bytes, span);
+        summary
+    }
+}

@@ -1,0 +1,3 @@
+//! What applications have to send.
+
+pub mod source;

@@ -1,0 +1,32 @@
+//! TCP and UDP endpoints.
+
+pub mod pacer;
+pub mod reassembly;
+pub mod receiver;
+pub mod rto;
+pub mod rtt_histogram;
+pub mod scoreboard;
+pub mod sender;
+pub mod udp;
+
+use crate::engine::EventQueue;
+use crate::network::Network;
+use selfclock_congestion::units::Time;
+
+pub use receiver::Receiver;
+pub use sender::Sender;
+
+/// What an endpoint works with: the clock, the event queue, the network.
+pub struct Context<'a> {
+    /// Now.
+    pub now: Time,
+    /// To set timers.
+    pub events: &'a mut EventQueue,
+    /// To send packets.
+    pub network: &'a mut Network,
+}
+
+/// Bytes of the timestamps option with its padding (RFC 7323, appendix A).
+pub const TIMESTAMPS_OPTION: u32 = 12;
+/// Most bytes of options that a TCP header has room for.
+pub const MAXIMUM_OPTIONS: u32 = 40;

@@ -1,0 +1,167 @@
+//! A TCP receiver: reassembly and acknowledgement policy.
+
+use super::reassembly::{Arrival, Reassembly};
+use super::{Context, MAXIMUM_OPTIONS, TIMESTAMPS_OPTION};
+use crate::engine::{Target, Timer};
+use crate::network::packet::{NO_EXTRA, Packet};
+use crate::network::{Extra, path::FlowRoutes};
+use crate::plan::{AckClock, DelayedAck, Recovery, TcpPlan};
+use crate::record::packets::{MAXIMUM_SACK_BLOCKS, PacketKind};
+use selfclock_congestion::PeerOption;
+use selfclock_congestion::receiver::ReceiverPart;
+use selfclock_congestion::units::{Duration, Time};
+
+/// A TCP receiver.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    flow: u32,
+    route: u32,
+    ack_size: u32,
+    sack: bool,
+    timestamps: bool,
+    delayed_ack: DelayedAck,
+    part: ReceiverPart,
+    reassembly: Reassembly,
+    /// In-order segments not yet acknowledged.
+    unacknowledged: u32,
+    timer: Timer,
+    /// Acknowledgement number sent last; with `recent_timestamp` it makes RFC 7323's echo rule.
+    last_acknowledgement: u64,
+    recent_timestamp: Time,
+    /// Wire bytes that arrived, repeated segments included.
+    arrived_bytes: u64,
+}
+
+impl Receiver {
+    /// The receiver of this flow.
+    pub fn new(flow: u32, routes: FlowRoutes, plan: &TcpPlan) -> Self {
+        let transport = &plan.transport;
+        Self {
+            flow,
+            route: routes.reverse,
+            ack_size: transport.ack.get() as u32,
+            sack: transport.recovery == Recovery::Sack,
+            timestamps: transport.timestamps,
+            delayed_ack: transport.delayed_ack,
+            part: if transport.peer_knows_option { plan.control.receiver() } else { ReceiverPart::Plain },
+            reassembly: Reassembly::default(),
+            unacknowledged: 0,
+            timer: Timer::default(),
+            last_acknowledgement: 0,
+            recent_timestamp: Time::NEVER,
+            arrived_bytes: 0,
+        }
+    }
+
+    /// Bytes delivered in order to the application.
+    pub fn delivered_bytes(&self) -> u64 {
+        self.reassembly.next()
+    }
+
+    /// Segments delivered in order to the application.
+    pub fn delivered_segments(&self) -> u64 {
+        self.reassembly.delivered_segments()
+    }
+
+    /// Wire bytes that arrived, repeated segments included.
+    pub fn arrived_bytes(&self) -> u64 {
+        self.arrived_bytes
+    }
+
+    /// A packet has arrived.
+    #[inline]
+    pub fn on_packet(&mut self, context: &mut Context<'_>, packet: &Packet) {
+        if packet.kind == PacketKind::Syn {
+            return self.send(context, PacketKind::SynAck, packet.sent, None);
+        }
+        let option = context.network.extras.get(packet.extra).option;
+        context.network.extras.release(packet.extra);
+        self.arrived_bytes += u64::from(packet.size);
+        // RFC 7323 section 4.3: the timestamp echoed is that of the segment which the last acknowledgement asked for,
+        // so that a delayed acknowledgement echoes the earliest of the segments it covers.
+        if packet.sequence <= self.last_acknowledgement {
+            self.recent_timestamp = packet.sent;
+        }
+        let end = packet.sequence + u64::from(packet.payload);
+        let arrival = self.reassembly.insert(packet.sequence, end);
+        let request = self.part.on_data(context.now, option);
+        // RFC 5681 section 4.2: "Out-of-order data segments SHOULD be acknowledged immediately", and likewise one
+        // that fills a gap.
+        if request.immediately || arrival != Arrival::InOrder {
+            return self.acknowledge(context, request.option);
+        }
+        self.unacknowledged += 1;
+        // A ratio of 2 is what delayed acknowledgements do anyway, or what was switched off on purpose.
+        let every = self.part.ack_every().filter(|&every| every > 2).unwrap_or(1).max(self.delayed_ack.every);
+        if self.unacknowledged >= every {
+            return self.acknowledge(context, request.option);
+        }
+        if !self.timer.is_set() {
+            let deadline = match self.delayed_ack.clock {
+                AckClock::Segment => context.now + self.delayed_ack.timer,
+                AckClock::Grid => {
+                    let period = self.delayed_ack.timer;
+                    Time::ZERO + period.times(context.now.ticks(period) + 1)
+                }
+            };
+            self.timer.set(context.events, deadline, Target::DelayedAck(self.flow));
+        }
+    }
+
+    /// An entry of the delayed-acknowledgement timer has come up.
+    pub fn on_timer(&mut self, context: &mut Context<'_>) {
+        if self.timer.due(context.events, context.now, Target::DelayedAck(self.flow))
+            && self.unacknowledged > 0
+        {
+            self.acknowledge(context, None);
+        }
+    }
+
+    #[inline]
+    fn acknowledge(&mut self, context: &mut Context<'_>, option: Option<PeerOption>) {
+        self.unacknowledged = 0;
+        self.timer.cancel();
+        self.last_acknowledgement = self.reassembly.next();
+        self.send(context, PacketKind::Ack, self.recent_timestamp, option);
+    }
+
+    fn send(&mut self, context: &mut Context<'_>, kind: PacketKind, echo: Time, option: Option<PeerOption>) {
+        let mut options = if self.timestamps { TIMESTAMPS_OPTION } else { 0 };
+        let mut extra = NO_EXTRA;
+        let blocks = self.sack && self.reassembly.has_gap();
+        if blocks || option.is_some() {
+            options += option.map_or(0, PeerOption::wire_length);
+            let mut parts = Extra { option, ..Extra::default() };
+            if blocks {
+                // Kind, length and padding take 4 bytes, each block 8.
+                let room = MAXIMUM_OPTIONS.saturating_sub(options + 4) as usize / 8;
+                self.reassembly.sack_blocks(&mut parts, room.min(MAXIMUM_SACK_BLOCKS));
+                if parts.sack_blocks > 0 {
+                    options += 4 + 8 * u32::from(parts.sack_blocks);
+                }
+            }
+            extra = context.network.extras.put(parts);
+        }
+        let packet = Packet {
+            arrival: Time::ZERO,
+            order: 0,
+            sequence: self.reassembly.next(),
+            sent: context.now,
+            echo,
+            flow: self.flow,
+            hop: self.route,
+            payload: 0,
+            size: (self.ack_size + options) as u16,
+            kind,
+            retransmission: false,
+            extra,
+            number: 0,
+        };
+        context.network.send(context.events, context.now, packet);
+    }
+
+    /// Longest time that this receiver may hold back an acknowledgement.
+    pub fn longest_delay(&self) -> Duration {
+        if self.delayed_ack.every > 1 { self.delayed_ack.timer } else { Duration::ZERO }
+    }
+}

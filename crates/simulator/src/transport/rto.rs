@@ -1,0 +1,189 @@
+//! Round-trip time and retransmission timeout, RFC 6298.
+
+use crate::plan::{RetransmissionTimer, TimerArithmetic};
+use selfclock_congestion::units::{Duration, Time};
+
+/// Estimates the retransmission timeout from round-trip samples.
+#[derive(Clone, Debug)]
+pub struct RttEstimator {
+    settings: RetransmissionTimer,
+    state: State,
+    /// Product of the backoff factors since the last sample.
+    backoff: f64,
+    minimum: Option<Duration>,
+    latest: Option<Duration>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    /// No sample yet.
+    Initial,
+    /// Picoseconds.
+    Rfc6298 { srtt: u64, rttvar: u64 },
+    /// Ticks: srtt times 8 and rttvar times 4, in integers (Jacobson 1988, appendix A).
+    Bsd { srtt_times_8: i64, rttvar_times_4: i64 },
+}
+
+impl RttEstimator {
+    /// Before any sample.
+    pub const fn new(settings: RetransmissionTimer) -> Self {
+        Self { settings, state: State::Initial, backoff: 1.0, minimum: None, latest: None }
+    }
+
+    /// A segment sent at `sent` was acknowledged at `now`. Ends the backoff (Karn's algorithm: such a sample only
+    /// comes from a segment that was sent once, or from a timestamp).
+    #[inline]
+    pub fn sample(&mut self, sent: Time, now: Time) -> Duration {
+        let rtt = now.since(sent);
+        self.backoff = 1.0;
+        self.latest = Some(rtt);
+        self.minimum = Some(self.minimum.map_or(rtt, |minimum| minimum.min(rtt)));
+        match self.settings.arithmetic {
+            TimerArithmetic::Rfc6298 => self.smooth(rtt.picoseconds()),
+            TimerArithmetic::Bsd => {
+                // A coarse clock counts the ticks that fell between.
+                let tick = self.settings.granularity;
+                let ticks = if tick.is_zero() {
+                    rtt.picoseconds() // one tick is one picosecond
+                } else {
+                    now.ticks(tick) - sent.ticks(tick)
+                };
+                self.smooth_in_ticks(ticks.clamp(1, 1 << 50) as i64);
+            }
+        }
+        rtt
+    }
+
+    /// "RTTVAR <- (1 - beta) * RTTVAR + beta * |SRTT - R'|", then "SRTT <- (1 - alpha) * SRTT + alpha * R'", with
+    /// alpha = 1/8 and beta = 1/4.
+    #[inline]
+    fn smooth(&mut self, rtt: u64) {
+        self.state = match self.state {
+            State::Rfc6298 { srtt, rttvar } => {
+                let deviation = srtt.abs_diff(rtt);
+                State::Rfc6298 {
+                    rttvar: rttvar - rttvar / 4 + deviation / 4,
+                    srtt: srtt - srtt / 8 + rtt / 8,
+                }
+            }
+            // "SRTT <- R, RTTVAR <- R/2"
+            _ => State::Rfc6298 { srtt: rtt, rttvar: rtt / 2 },
+        }
+    }
+
+    fn smooth_in_ticks(&mut self, ticks: i64) {
+        self.state = match self.state {
+            State::Bsd { mut srtt_times_8, mut rttvar_times_4 } => {
+                let error = ticks - (srtt_times_8 >> 3);
+                srtt_times_8 = (srtt_times_8 + error).max(1);
+                rttvar_times_4 = (rttvar_times_4 + error.abs() - (rttvar_times_4 >> 2)).max(1);
+                State::Bsd { srtt_times_8, rttvar_times_4 }
+            }
+            _ => State::Bsd { srtt_times_8: ticks << 3, rttvar_times_4: ticks << 1 },
+        }
+    }
+
+    /// The timer expired: "The host MUST set RTO <- RTO * 2 ("back off the timer")".
+    pub fn back_off(&mut self) {
+        // Beyond the maximum it makes no difference; bounded so that it stays a finite number.
+        self.backoff = (self.backoff * self.settings.backoff).min(1e9);
+    }
+
+    /// The retransmission timeout now.
+    #[inline]
+    pub fn timeout(&self) -> Duration {
+        let settings = &self.settings;
+        let base = match self.state {
+            State::Initial => settings.initial,
+            // "RTO <- SRTT + max (G, K*RTTVAR)" with K = 4.
+            State::Rfc6298 { srtt, rttvar } => {
+                let variation = rttvar.saturating_mul(4).max(settings.granularity.picoseconds());
+                Duration::from_picoseconds(srtt.saturating_add(variation)).max(settings.minimum)
+            }
+            State::Bsd { srtt_times_8, rttvar_times_4 } => {
+                let ticks = ((rttvar_times_4 << 3) + srtt_times_8) >> 3;
+                let tick = settings.granularity.max(Duration::from_picoseconds(1));
+                tick.times(ticks.max(0) as u64).max(settings.minimum)
+            }
+        };
+        if self.backoff == 1.0 {
+            return base.min(settings.maximum);
+        }
+        Duration::from_seconds(base.seconds() * self.backoff).min(settings.maximum)
+    }
+
+    /// Smoothed round-trip time, once there is a sample.
+    #[inline]
+    pub fn smoothed(&self) -> Option<Duration> {
+        match self.state {
+            State::Initial => None,
+            State::Rfc6298 { srtt, .. } => Some(Duration::from_picoseconds(srtt)),
+            State::Bsd { srtt_times_8, .. } => {
+                let tick = self.settings.granularity.max(Duration::from_picoseconds(1));
+                Some(tick.scaled(srtt_times_8.max(0) as u64, 8))
+            }
+        }
+    }
+
+    /// Smallest sample.
+    #[inline]
+    pub fn minimum(&self) -> Option<Duration> {
+        self.minimum
+    }
+
+    /// Last sample.
+    pub fn latest(&self) -> Option<Duration> {
+        self.latest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Transport;
+
+    fn at(milliseconds: u64) -> Time {
+        Time::ZERO + Duration::from_milliseconds(milliseconds)
+    }
+
+    /// RFC 6298 section 2 by hand: R = 100 ms, then 140 ms.
+    #[test]
+    fn rfc6298_by_hand() {
+        let settings = RetransmissionTimer { minimum: Duration::ZERO, ..Transport::modern().timer };
+        let mut rtt = RttEstimator::new(settings);
+        assert_eq!(rtt.timeout(), Duration::from_milliseconds(1000));
+        rtt.sample(at(0), at(100));
+        assert_eq!(rtt.timeout(), Duration::from_milliseconds(300)); // 100 + 4·50
+        rtt.sample(at(1000), at(1140));
+        // rttvar = 0.75·50 + 0.25·40 = 47.5; srtt = 0.875·100 + 0.125·140 = 105; RTO = 295.
+        assert_eq!(rtt.timeout(), Duration::from_milliseconds(295));
+        rtt.back_off();
+        rtt.back_off();
+        assert_eq!(rtt.timeout(), Duration::from_milliseconds(1180));
+        rtt.sample(at(2000), at(2100));
+        assert!(rtt.timeout() < Duration::from_milliseconds(300), "a sample ends the backoff");
+    }
+
+    #[test]
+    fn minimum_and_maximum_bound_it() {
+        let mut rtt = RttEstimator::new(Transport::modern().timer);
+        rtt.sample(at(0), at(1));
+        assert_eq!(rtt.timeout(), Duration::from_milliseconds(200));
+        for _ in 0..50 {
+            rtt.back_off();
+        }
+        assert_eq!(rtt.timeout(), Transport::modern().timer.maximum);
+    }
+
+    /// Jacobson's integers by hand, tick 500 ms: samples of 1, then 3 ticks.
+    #[test]
+    fn bsd_by_hand() {
+        let mut rtt = RttEstimator::new(Transport::classic().timer);
+        rtt.sample(at(400), at(600));
+        // srtt·8 = 8, rttvar·4 = 2: RTO = (2·8 + 8)/8 = 3 ticks.
+        assert_eq!(rtt.timeout(), Duration::from_milliseconds(1500));
+        rtt.sample(at(1000), at(2500));
+        // error = 3 − 1 = 2: srtt·8 = 10, rttvar·4 = 2 + 2 − 0 = 4; RTO = (32 + 10) >> 3 = 5 ticks.
+        assert_eq!(rtt.timeout(), Duration::from_milliseconds(2500));
+    }
+}

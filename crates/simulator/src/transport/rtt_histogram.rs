@@ -1,0 +1,103 @@
+//! Distribution of round-trip samples in bins of constant relative width.
+
+use selfclock_congestion::units::{Duration, PICOSECONDS_PER_SECOND};
+
+/// Bins per doubling: each 1/64 of its octave wide, so a quantile is within 0.8 %.
+const BINS_PER_OCTAVE_LOG2: u32 = 6;
+
+/// A histogram that holds only the range of bins that occur: a few hundred bytes for a path, nothing when empty.
+#[derive(Clone, Debug, Default)]
+pub struct RttHistogram {
+    first_bin: usize,
+    counts: Vec<u32>,
+    total: u64,
+    sum: u128,
+}
+
+fn bin(picoseconds: u64) -> usize {
+    let value = picoseconds.max(1 << BINS_PER_OCTAVE_LOG2);
+    let octave = value.ilog2();
+    let within = (value >> (octave - BINS_PER_OCTAVE_LOG2)) as usize & ((1 << BINS_PER_OCTAVE_LOG2) - 1);
+    (octave as usize) << BINS_PER_OCTAVE_LOG2 | within
+}
+
+fn middle_of(bin: usize) -> f64 {
+    let octave = (bin >> BINS_PER_OCTAVE_LOG2) as u32;
+    let within = bin & ((1 << BINS_PER_OCTAVE_LOG2) - 1);
+    let width = (1_u64 << (octave - BINS_PER_OCTAVE_LOG2)) as f64;
+    ((1_u64 << BINS_PER_OCTAVE_LOG2) as f64 + within as f64 + 0.5) * width
+}
+
+impl RttHistogram {
+    /// Adds a sample.
+    #[inline]
+    pub fn add(&mut self, sample: Duration) {
+        let bin = bin(sample.picoseconds());
+        self.total += 1;
+        self.sum += u128::from(sample.picoseconds());
+        match bin.checked_sub(self.first_bin).and_then(|index| self.counts.get_mut(index)) {
+            Some(count) => *count = count.saturating_add(1),
+            None => self.add_outside(bin),
+        }
+    }
+
+    #[cold]
+    fn add_outside(&mut self, bin: usize) {
+        if self.counts.is_empty() {
+            self.first_bin = bin;
+        }
+        if bin < self.first_bin {
+            self.counts.splice(0..0, std::iter::repeat_n(0, self.first_bin - bin));
+            self.first_bin = bin;
+        }
+        let index = bin - self.first_bin;
+        if index >= self.counts.len() {
+            self.counts.resize(index + 1, 0);
+        }
+        self.counts[index] += 1;
+    }
+
+    /// Mean of the samples, s.
+    pub fn mean_seconds(&self) -> Option<f64> {
+        (self.total > 0).then(|| self.sum as f64 / self.total as f64 / PICOSECONDS_PER_SECOND as f64)
+    }
+
+    /// The value below which this fraction of the samples lies, s; within 0.8 %.
+    pub fn quantile_seconds(&self, fraction: f64) -> Option<f64> {
+        let wanted = (fraction * self.total as f64) as u64;
+        let mut below = 0;
+        for (index, &count) in self.counts.iter().enumerate() {
+            below += u64::from(count);
+            if below > wanted {
+                return Some(middle_of(self.first_bin + index) / PICOSECONDS_PER_SECOND as f64);
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn quantiles_within_one_per_cent(mut samples in proptest::collection::vec(1_000_u64..10_000_000_000_000, 1..300)) {
+            let mut histogram = RttHistogram::default();
+            for &sample in &samples {
+                histogram.add(Duration::from_picoseconds(sample));
+            }
+            samples.sort_unstable();
+            let exact = samples[(0.95 * samples.len() as f64) as usize] as f64 / 1e12;
+            let found = histogram.quantile_seconds(0.95).expect("samples");
+            prop_assert!((found / exact - 1.0).abs() < 0.01, "{} {}", found, exact);
+        }
+    }
+
+    #[test]
+    fn empty_has_none() {
+        assert_eq!(RttHistogram::default().quantile_seconds(0.5), None);
+        assert_eq!(RttHistogram::default().mean_seconds(), None);
+    }
+}
