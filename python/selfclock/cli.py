@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 
 import typer
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 
 from selfclock import __version__
@@ -142,14 +143,13 @@ def _print_summary(summary: Summary) -> None:
         highlight=False,
     )
     flows = _table(
-        "flow", "algorithm", "path", "goodput\nMbit/s", "segments\nsent", "of these\nagain", "timeouts",
-        "fast re-\ntransmits", "RTT min\nms", "mean\nms", "95 %\nms", left=3,
+        "flow", "algorithm", "goodput\nMbit/s", "segments\nsent", "again", "time-\nouts", "fast\nretr.",
+        "RTT ms\nmin", "\nmean", "\n95 %", left=2,
     )  # fmt: skip
     for flow in summary["flows"]:
         flows.add_row(
             flow["name"],
             flow["algorithm"],
-            f"{flow['from']} > {flow['to']}",
             f"{flow['goodput_bps'] / 1e6:.4g}",
             f"{flow['sent_segments']:,}",
             f"{flow['retransmitted_segments']:,}",
@@ -158,8 +158,7 @@ def _print_summary(summary: Summary) -> None:
             *(_milliseconds(flow[key]) for key in ("rtt_min_s", "rtt_mean_s", "rtt_p95_s")),
         )
     links = _table(
-        "link", "rate\nMbit/s", "utilization\n%", "packets", "drops", "queue mean\npackets", "max\npackets",
-        "wait\nms", left=1,
+        "link", "rate\nMbit/s", "busy\n%", "packets", "drops", "queue, packets\nmean", "\nmax", "wait\nms", left=1,
     )  # fmt: skip
     for link in summary["links"]:
         links.add_row(
@@ -172,7 +171,7 @@ def _print_summary(summary: Summary) -> None:
             f"{link['queue_max_packets']:,}",
             _milliseconds(link["queue_mean_s"]),
         )
-    console.print(flows, links)
+    console.print("", flows, "", links, sep="\n")
 
 
 def _milliseconds(seconds: float | None) -> str:
@@ -182,7 +181,8 @@ def _milliseconds(seconds: float | None) -> str:
 def _table(*headings: str, left: int) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for number, heading in enumerate(headings):
-        table.add_column(heading, justify="left" if number < left else "right", overflow="fold")
+        text = number < left
+        table.add_column(heading, justify="left" if text else "right", no_wrap=not text, overflow="fold")
     return table
 
 
@@ -208,11 +208,9 @@ def reproduce_papers(
     if as_json:
         _print_json({"claims": [claim.row() for claim in claims]})
     else:
-        table = _table("paper", "claim", "printed", "measured", "verdict", "what the paper says", left=2)
+        table = _table("paper", "claim", "printed", "measured", "verdict", left=5)
         for claim in claims:
-            says = f"{claim.source}: {claim.says}"
-            table.add_row(claim.paper, claim.id, claim.printed_text, claim.measured_text, claim.verdict, says)
-        table.columns[4].justify = table.columns[5].justify = "left"
+            table.add_row(claim.paper, claim.id, claim.printed_text, claim.measured_text, claim.verdict)
         Console().print(table)
         sys.stdout.write(f"\nReport: {written}\n")
     changed = [line for report in reports for line in report.differences()]
@@ -244,12 +242,10 @@ def list_algorithms(
         return
     for algorithm in chosen:
         console.print(f"[bold]{algorithm.name}[/bold] ({algorithm.part})\n{algorithm.about}\n{algorithm.source}\n")
-        table = _table("parameter", "default", "allowed", "what it does", "source of the default", left=5)
         for parameter in algorithm.parameters:
-            table.add_row(
-                parameter.name, parameter.default, parameter.allowed_text, parameter.about, parameter.source
-            )
-        console.print(table if algorithm.parameters else "It has no parameters.")
+            console.print(f"[bold]{parameter.name}[/bold] = {parameter.default}", highlight=False)
+            details = f"{parameter.about}\nAllowed: {parameter.allowed_text}.\nSource: {parameter.source}."
+            console.print(Padding(details, (0, 0, 1, 4)), highlight=False)
 
 
 def _algorithm_document(algorithm: Algorithm) -> dict[str, Any]:

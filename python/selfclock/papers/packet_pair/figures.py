@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from selfclock.papers.packet_pair.figure_05 import Events
     from selfclock.result import Result
 
-BOTTLENECK = "left-right"
+BOTTLENECK = "bottleneck"
 
 
 def sequences(single: Mapping[int, Result], headline: Ensemble) -> list[Illustration]:
