@@ -58,7 +58,8 @@ impl PeerOption {
         }
     }
 
-    /// Writes the option block; returns the buffer and the number of bytes used.
+    /// Writes the option block; returns the buffer and the number of bytes used. The padding stands before the
+    /// option that it aligns, as RFC 7323, appendix A, does with timestamps.
     pub fn encode(self) -> ([u8; MAXIMUM_LENGTH], usize) {
         const NO_OPERATION: u8 = 1;
         let mut bytes = [NO_OPERATION; MAXIMUM_LENGTH];
@@ -74,10 +75,11 @@ impl PeerOption {
         }
         if let Some((id, ticks)) = option.reply {
             let [high, low] = ticks.to_be_bytes();
-            bytes[length..length + 6].copy_from_slice(&[PACKET_PAIR_KIND, 6, 3, id, high, low]);
-            length += 6;
+            let reply = length + 2;
+            bytes[reply..reply + 6].copy_from_slice(&[PACKET_PAIR_KIND, 6, 3, id, high, low]);
+            length = reply + 6;
         }
-        (bytes, length.next_multiple_of(4))
+        (bytes, length)
     }
 
     /// Reads the packet-pair options in a TCP option block; options of other kinds are passed over.

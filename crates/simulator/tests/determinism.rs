@@ -1,0 +1,90 @@
+//! Same plan and seed, same bytes: run twice, in slices, beside others in threads.
+
+mod common;
+
+use common::{Dumbbell, add_flow, ms, run, tcp};
+use selfclock_congestion::units::{Bytes, Rate};
+use selfclock_simulator::plan::{
+    Arrivals, LossPlan, Plan, Protocol, QueueLimit, Recovery, Transport, UdpPlan,
+};
+use selfclock_simulator::{Outcome, Simulation};
+
+/// Everything random is in it: loss, jitter, Poisson arrivals, start times.
+fn plan(seed: u64) -> Plan {
+    let mut plan =
+        Dumbbell::new(5, (20_000_000, ms(3)), (5_000_000, ms(10)), QueueLimit::Packets(12)).plan(ms(4000));
+    plan.seed = seed;
+    plan.record.packets = true;
+    plan.record.interval = Some(ms(10));
+    plan.links[0].loss = LossPlan::Bernoulli(0.01);
+    plan.links[1].jitter = ms(2);
+    for (pair, recovery) in
+        [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack].into_iter().enumerate()
+    {
+        let start = if pair % 2 == 0 { "packet-pair" } else { "slow-start" };
+        add_flow(&mut plan, pair, tcp(start, "reno", Transport { recovery, ..Transport::modern() }));
+        plan.flows[pair].start_jitter = ms(300);
+    }
+    let udp = UdpPlan {
+        packet: Bytes(900),
+        rate: Rate::from_bits_per_second(700_000),
+        arrivals: Arrivals::Poisson,
+    };
+    add_flow(&mut plan, 4, Protocol::Udp(udp));
+    plan
+}
+
+/// Every bit of an outcome; floating-point numbers are printed so that different bits give different text.
+fn bytes_of(outcome: &Outcome) -> String {
+    format!("{outcome:?}")
+}
+
+#[test]
+fn two_runs_give_the_same_bytes_and_seeds_matter() {
+    let first = bytes_of(&run(&plan(1)));
+    assert_eq!(first, bytes_of(&run(&plan(1))));
+    assert_ne!(first, bytes_of(&run(&plan(2))));
+}
+
+#[test]
+fn it_does_not_matter_in_what_slices_a_run_is_advanced() {
+    let whole = bytes_of(&run(&plan(3)));
+    let mut simulation = Simulation::new(&plan(3));
+    let mut slice = 1;
+    while !simulation.advance(slice) {
+        slice = slice % 1000 + 7;
+    }
+    assert_eq!(whole, bytes_of(&simulation.finish()));
+}
+
+#[test]
+fn one_thread_or_many() {
+    let alone: Vec<String> = (0..8).map(|seed| bytes_of(&run(&plan(seed)))).collect();
+    let together: Vec<String> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8).map(|seed| scope.spawn(move || bytes_of(&run(&plan(seed))))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+    });
+    assert!(alone == together);
+}
+
+#[test]
+fn a_copy_of_a_run_under_way_goes_on_the_same() {
+    let mut simulation = Simulation::new(&plan(5));
+    simulation.advance(5000);
+    let mut copy = simulation.clone();
+    while !simulation.advance(1000) {}
+    while !copy.advance(1000) {}
+    assert_eq!(bytes_of(&simulation.finish()), bytes_of(&copy.finish()));
+}
+
+/// A flow's random numbers are its own.
+#[test]
+fn another_flow_does_not_change_when_a_flow_starts() {
+    let start_of_first = |flows: usize| {
+        let mut plan = plan(9);
+        plan.flows.truncate(flows);
+        let packets = run(&plan).packets;
+        packets.iter().find(|record| record.flow == 0).map(|record| record.time)
+    };
+    assert_eq!(start_of_first(1), start_of_first(5));
+}
