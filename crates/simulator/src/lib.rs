@@ -1,12 +1,14 @@
 //! A deterministic packet-level simulator for congestion control.
 //!
-//! [`plan::Plan`] says what to run, [`Simulation`] runs it, [`Outcome`] is what it leaves behind.
+//! [`scenario`] reads a file into a [`plan::Plan`], which says what to run; [`Simulation`] runs it; [`Outcome`] is what
+//! it leaves behind.
 
 pub mod engine;
 pub mod network;
 pub mod plan;
 pub mod queue;
 pub mod record;
+pub mod scenario;
 mod simulation;
 pub mod traffic;
 pub mod transport;

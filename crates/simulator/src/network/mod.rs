@@ -1,9 +1,11 @@
-//! Links, packets and the way packets take.
+//! Nodes, links, packets and the way packets take.
 
 pub mod link;
 pub mod loss;
 pub mod packet;
 pub mod path;
+pub mod route;
+pub mod topology;
 
 pub use link::{Link, Passage};
 pub use packet::{Extra, Extras, Packet};

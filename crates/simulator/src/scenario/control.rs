@@ -1,0 +1,170 @@
+//! `congestion_control`: which start and window, with which parameters, from the registry of algorithms.
+
+use std::collections::BTreeMap;
+
+use selfclock_congestion::parameter::{Kind, Parameter, ParameterError, Value};
+use selfclock_congestion::registry::{DEFAULT_START, DEFAULT_WINDOW, ENTRIES, Part, Selection};
+use serde_json::{Value as Json, json};
+
+use super::error::{Problem, allowed};
+use super::reader::{Item, KeySchema, Read, quantity_schema, table_schema};
+use super::units::Dimension;
+
+/// A start and a window with their parameters.
+#[derive(Clone, Debug)]
+pub struct Control {
+    /// Start and window.
+    pub selection: Selection,
+    /// Name in records.
+    pub name: String,
+}
+
+impl Default for Control {
+    fn default() -> Self {
+        Self::new(DEFAULT_START, DEFAULT_WINDOW).expect("the registry knows its defaults")
+    }
+}
+
+impl Control {
+    /// The part that is a default goes without saying, so "reno" is slow start and Reno, and "packet-pair" is
+    /// packet pair and Reno.
+    fn new(start: &str, window: &str) -> Option<Self> {
+        let name = match (start, window) {
+            (DEFAULT_START, window) => window.to_owned(),
+            (start, DEFAULT_WINDOW) => start.to_owned(),
+            (start, window) => format!("{window}+{start}"),
+        };
+        Some(Self { selection: Selection::new(start, window)?, name })
+    }
+
+    fn from_name(item: &Item<'_>, name: &str) -> Result<Self, Problem> {
+        let control = match ENTRIES.iter().find(|entry| entry.name == name).map(|entry| entry.part) {
+            Some(Part::Start) => Self::new(name, DEFAULT_WINDOW),
+            Some(Part::Window) => Self::new(DEFAULT_START, name),
+            None => None,
+        };
+        let names = ENTRIES.iter().map(|entry| entry.name);
+        control.ok_or_else(|| item.place.problem(format!("unknown algorithm {name:?}"), allowed(name, names)))
+    }
+
+    fn from_table(item: &Item<'_>) -> Result<Self, Problem> {
+        let start = part(item, "start", Part::Start, DEFAULT_START)?;
+        let window = part(item, "window", Part::Window, DEFAULT_WINDOW)?;
+        let mut control = Self::new(start, window)
+            .ok_or_else(|| item.place.problem("start and window do not combine", ""))?;
+        for entry in item.entries() {
+            let key = entry.place.last_key();
+            if key != "start" && key != "window" {
+                set(&mut control.selection, key, &entry)?;
+            }
+        }
+        Ok(control)
+    }
+}
+
+impl Read for Control {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        match item.value.as_str() {
+            Some(name) => Self::from_name(item, name),
+            None if item.value.is_table() => Self::from_table(item),
+            None => Err(item.expected("the name of an algorithm, or a table")),
+        }
+    }
+
+    fn schema() -> Json {
+        let names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
+        let key =
+            |name, about: &str, schema| KeySchema { name, about: about.to_owned(), schema, required: false };
+        let start =
+            key("start", "How the connection begins. Default: \"slow-start\".", names_schema(Part::Start));
+        let window =
+            key("window", "How the window grows and shrinks. Default: \"reno\".", names_schema(Part::Window));
+        let keys = [window, start].into_iter().chain(parameter_keys());
+        let table = table_schema("Start and window with their parameters.", keys);
+        json!({ "anyOf": [{ "enum": names }, table] })
+    }
+}
+
+fn names(part: Part) -> impl Iterator<Item = &'static str> + Clone {
+    ENTRIES.iter().filter(move |entry| entry.part == part).map(|entry| entry.name)
+}
+
+fn names_schema(part: Part) -> Json {
+    json!({ "enum": names(part).collect::<Vec<_>>() })
+}
+
+fn part<'a>(item: &Item<'a>, key: &str, part: Part, default: &'a str) -> Result<&'a str, Problem> {
+    let Some(named) = item.get(key) else {
+        return Ok(default);
+    };
+    let name = named.string("the name of an algorithm")?;
+    if names(part).any(|known| known == name) {
+        return Ok(name);
+    }
+    Err(named.place.problem(format!("unknown {key} {name:?}"), allowed(name, names(part))))
+}
+
+fn set(selection: &mut Selection, name: &str, item: &Item<'_>) -> Result<(), Problem> {
+    let Some(parameter) = selection.parameter(name) else {
+        let own = selection.parameters().map(|parameter| parameter.name);
+        let names: Vec<&str> = ["window", "start"].into_iter().chain(own).collect();
+        return Err(item.place.problem("unknown parameter", allowed(name, names.iter().copied())));
+    };
+    let value = value(parameter, item)?;
+    selection.set(name, value).map_err(|error| match error {
+        ParameterError::OutOfRange(low, high) => {
+            let unit = parameter.unit;
+            item.place.problem("out of range", format!("allowed: {low} to {high} {unit}").trim_end())
+        }
+        ParameterError::WrongKind(_) | ParameterError::Unknown => item.place.problem("unknown value", ""),
+    })
+}
+
+fn value<'a>(parameter: &Parameter, item: &Item<'a>) -> Result<Value<'a>, Problem> {
+    Ok(match parameter.kind {
+        Kind::Switch => Value::Switch(bool::read(item)?),
+        Kind::Number => Value::Number(item.number()?),
+        Kind::Duration => Value::Duration(item.duration()?),
+        Kind::Bytes => Value::Bytes(item.bytes()?),
+        Kind::Choice(words) => {
+            let word = item.string(&format!("one of {}", words.join(", ")))?;
+            if !words.contains(&word) {
+                let help = allowed(word, words.iter().copied());
+                return Err(item.place.problem(format!("unknown value {word:?}"), help));
+            }
+            Value::Choice(word)
+        }
+    })
+}
+
+/// Every parameter of every algorithm. One name may stand for a parameter of several.
+fn parameter_keys() -> impl Iterator<Item = KeySchema> {
+    let mut keys: BTreeMap<&'static str, Vec<(String, Json)>> = BTreeMap::new();
+    for entry in ENTRIES {
+        for parameter in entry.parameters {
+            let (algorithm, about) = (entry.name, parameter.about.trim());
+            let (default, source) = (parameter.default, parameter.source);
+            let about = format!("{algorithm}: {about} Default: {default} ({source}).");
+            keys.entry(parameter.name).or_default().push((about, parameter_schema(parameter)));
+        }
+    }
+    keys.into_iter().map(|(name, meanings)| {
+        let (about, mut schemas): (Vec<String>, Vec<Json>) = meanings.into_iter().unzip();
+        let schema = if schemas.len() == 1 { schemas.remove(0) } else { json!({ "anyOf": schemas }) };
+        KeySchema { name, about: about.join(" "), schema, required: false }
+    })
+}
+
+fn parameter_schema(parameter: &Parameter) -> Json {
+    let (low, high) = parameter.range;
+    match parameter.kind {
+        Kind::Switch => json!({ "type": "boolean" }),
+        // JSON has no infinity.
+        Kind::Number => {
+            json!({ "type": "number", "minimum": low.max(f64::MIN), "maximum": high.min(f64::MAX) })
+        }
+        Kind::Duration => quantity_schema(&[Dimension::Time]),
+        Kind::Bytes => quantity_schema(&[Dimension::Size]),
+        Kind::Choice(words) => json!({ "enum": words }),
+    }
+}

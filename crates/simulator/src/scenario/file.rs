@@ -1,0 +1,661 @@
+//! The structure of a scenario file: every table and key, as written, with nothing filled in.
+//!
+//! The comments of the keys are their descriptions in the JSON Schema.
+
+use selfclock_congestion::units::{Bytes, Duration, Rate};
+use serde_json::{Value as Json, json};
+
+use super::control::Control;
+use super::error::{Problem, allowed};
+use super::reader::{
+    Field, Item, KeySchema, List, Maybe, Needed, Read, quantity_schema, table, table_schema, words,
+};
+use super::units::{self, Dimension, Quantity};
+use crate::plan::{AckClock, Arrivals, LossPlan, Recovery, RttSamples, TimerArithmetic};
+
+table! {
+    /// A selfclock scenario.
+    File {
+        /// Version of the file format: 1.
+        schema: Needed<SchemaVersion>,
+        /// Name in reports. Default: the name of the file without its extension.
+        name: Maybe<Name>,
+        /// One line for people.
+        title: Maybe<String>,
+        /// Simulated time.
+        duration: Needed<Positive<Duration>>,
+        /// Seed of every random stream. Default: 1.
+        seed: Maybe<Seed>,
+        /// Defaults of transport and queues: "modern" (a current stack) or "classic" (the simulators of the
+        /// 1990s, where a queue limit counts the packet in service). Default: "modern".
+        profile: Maybe<Profile>,
+        /// Nodes and links.
+        network: Needed<Network>,
+        /// Flows, in the order in which records list them.
+        flow: List<FlowFile>,
+        /// Transport settings of every flow, over the profile.
+        transport: Maybe<TransportFile>,
+        /// What to record.
+        record: Maybe<RecordFile>,
+    }
+
+    /// Hosts in pairs across one bottleneck: source1..N, left, right, sink1..N.
+    DumbbellFile {
+        /// Shape of the network.
+        topology: Needed<TopologyName>,
+        /// Number of pairs of hosts. Default: the number of flows.
+        hosts: Maybe<Count>,
+        /// Link from left to right.
+        bottleneck: Needed<WireFile>,
+        /// Link from right to left. Default: as bottleneck.
+        reverse: Maybe<WireFile>,
+        /// Links between each source and left, each direction.
+        access: Needed<WireFile>,
+        /// Links between right and each sink, each direction. Default: as access.
+        sink_access: Maybe<WireFile>,
+    }
+
+    /// Bottlenecks in a row: router0..N, source0 and sink0 at the ends, sourceI and sinkI at the ends of hop
+    /// I.
+    ParkingLotFile {
+        /// Shape of the network.
+        topology: Needed<TopologyName>,
+        /// Number of bottlenecks.
+        hops: Needed<Count>,
+        /// Links between neighbouring routers, each direction.
+        hop: Needed<WireFile>,
+        /// Links between each host and its router, each direction.
+        access: Needed<WireFile>,
+    }
+
+    /// Nodes and links one by one.
+    GraphFile {
+        /// Shape of the network.
+        topology: Needed<TopologyName>,
+        /// Names of the nodes.
+        nodes: List<Name>,
+        /// Links.
+        link: List<LinkFile>,
+    }
+
+    /// What a link is made of.
+    WireFile {
+        /// Rate of the transmitter.
+        rate: Needed<Rate>,
+        /// Propagation delay.
+        delay: Needed<Duration>,
+        /// What the drop-tail queue holds at most. "1 bdp" is the rate times the largest base round-trip time
+        /// of the TCP flows that cross the link. Default: "1 bdp"; "unlimited" for access links.
+        queue: Maybe<QueueSize>,
+        /// Whether the limit is of the packets that wait, or of those in the system, which includes the one
+        /// in service. Default: "waiting"; "in-system" in the classic profile.
+        queue_counts: Maybe<QueueCounts>,
+        /// Random loss on the wire, after the queue. Default: none.
+        loss: Maybe<LossPlan>,
+        /// Each packet is delayed by a further uniform random time below this, without overtaking. Default:
+        /// "0 s".
+        jitter: Maybe<Duration>,
+    }
+
+    /// A link of a graph.
+    LinkFile {
+        /// Name in records. Default: the nodes, as "a-b". The other direction is "b-a", or the name and
+        /// "-reverse".
+        name: Maybe<Name>,
+        /// Node that it leaves.
+        from: Needed<Name>,
+        /// Node that it enters.
+        to: Needed<Name>,
+        /// Make the same link in the other direction too. Default: true.
+        duplex: Maybe<bool>,
+        /// Rate of the transmitter.
+        rate: Needed<Rate>,
+        /// Propagation delay.
+        delay: Needed<Duration>,
+        /// What the drop-tail queue holds at most. "1 bdp" is the rate times the largest base round-trip time
+        /// of the TCP flows that cross the link. Default: "1 bdp".
+        queue: Maybe<QueueSize>,
+        /// Whether the limit is of the packets that wait, or of those in the system, which includes the one
+        /// in service. Default: "waiting"; "in-system" in the classic profile.
+        queue_counts: Maybe<QueueCounts>,
+        /// Random loss on the wire, after the queue. Default: none.
+        loss: Maybe<LossPlan>,
+        /// Each packet is delayed by a further uniform random time below this, without overtaking. Default:
+        /// "0 s".
+        jitter: Maybe<Duration>,
+    }
+
+    /// Each packet is lost with the same probability, independently.
+    BernoulliFile {
+        /// Probability of loss.
+        probability: Needed<Probability>,
+    }
+
+    /// Gilbert-Elliott: a two-state Markov chain that steps once per packet.
+    GilbertElliottFile {
+        /// Probability to go from the good to the bad state.
+        good_to_bad: Needed<Probability>,
+        /// Probability to go from the bad to the good state.
+        bad_to_good: Needed<Probability>,
+        /// Probability of loss in the good state. Default: 0.
+        loss_good: Maybe<Probability>,
+        /// Probability of loss in the bad state. Default: 1.
+        loss_bad: Maybe<Probability>,
+    }
+
+    /// A flow, or several that are alike.
+    FlowFile {
+        /// Name in records; with count above 1, followed by -1, -2 and so on. Default: "flow1", "flow2" and
+        /// so on.
+        name: Maybe<Name>,
+        /// Number of flows. Default: 1.
+        count: Maybe<Count>,
+        /// Node that sends data. Default: flow i starts at source i, again from the first after the last
+        /// (parking lot: the long path first). A graph has no default.
+        from: Maybe<Name>,
+        /// Node that receives data. Default: as for from, at the sinks.
+        to: Maybe<Name>,
+        /// How the flow sends. Default: "tcp".
+        protocol: Maybe<ProtocolName>,
+        /// Congestion control of a TCP flow: a window algorithm, a start algorithm, or a table. Default:
+        /// "reno".
+        congestion_control: Maybe<Control>,
+        /// When the flow starts. Default: "0 s".
+        start: Maybe<Duration>,
+        /// A further uniform random delay of the start, below this. Default: "0 s".
+        start_jitter: Maybe<Duration>,
+        /// When the application stops to produce data. Default: the end of the run.
+        stop: Maybe<Duration>,
+        /// What the application sends. Default: "bulk". UDP needs a table with a rate.
+        traffic: Maybe<Traffic>,
+        /// Transport settings of this flow, over those of all flows.
+        transport: Maybe<TransportFile>,
+    }
+
+    /// What the application sends: a size or a rate; a UDP source has a rate, a packet size and arrivals.
+    TrafficFile {
+        /// So many bytes, then the flow is complete. TCP only.
+        size: Maybe<Positive<Bytes>>,
+        /// TCP: rate at which the application writes. UDP: mean rate on the wire.
+        rate: Maybe<Rate>,
+        /// Wire size of a UDP packet, 1 to 65535 B. Default: "1500 B".
+        packet: Maybe<PacketSize>,
+        /// Times between UDP packets. Default: "constant".
+        arrivals: Maybe<Arrivals>,
+    }
+
+    /// Transport settings. A key that is not written keeps the value of the profile.
+    TransportFile {
+        /// Payload of a full segment, 1 to 65535 B. Modern: "1448 B"; classic: "1000 B".
+        mss: Maybe<PacketSize>,
+        /// TCP and IP header on the wire, without options. "40 B".
+        header: Maybe<HeaderSize>,
+        /// Size of an acknowledgement on the wire, without data and options. "40 B".
+        ack: Maybe<HeaderSize>,
+        /// Loss recovery. Modern: "sack"; classic: "reno".
+        recovery: Maybe<Recovery>,
+        /// Limited Transmit, RFC 3042. Modern: true; classic: false.
+        limited_transmit: Maybe<bool>,
+        /// Initial window. Modern: "10 segments"; classic: "1 segment".
+        initial_window: Maybe<Segments>,
+        /// Initial slow start threshold. "unlimited".
+        initial_ssthresh: Maybe<Threshold>,
+        /// The receiver's buffer. Modern: "unlimited"; classic: "20 segments".
+        receive_window: Maybe<ReceiveWindow>,
+        /// The window scale option: without it no more than 65535 bytes can be advertised. true.
+        window_scaling: Maybe<bool>,
+        /// SYN and SYN-ACK before the first data. Modern: true; classic: false.
+        handshake: Maybe<bool>,
+        /// Timestamps option: 12 bytes on every segment. Modern: true; classic: false.
+        timestamps: Maybe<bool>,
+        /// Delayed acknowledgement. Modern: every 2 segments, 40 ms after the segment; classic: "off".
+        delayed_ack: Maybe<OrOff<DelayedAckFile>>,
+        /// Retransmission timer.
+        timer: Maybe<TimerFile>,
+        /// Grow the window only when it is what limits the sender. Modern: true; classic: false.
+        grow_only_when_limited: Maybe<bool>,
+        /// Space segments at this multiple of window / smoothed round-trip time even where the algorithm does
+        /// not ask for it. "off".
+        pacing_gain: Maybe<OrOff<Gain>>,
+        /// A leaky bucket that shapes everything the sender sends. "off".
+        shaper: Maybe<OrOff<ShaperFile>>,
+        /// The receiver knows the algorithm's option. true.
+        peer_knows_option: Maybe<bool>,
+    }
+
+    /// Delayed acknowledgement. A key that is not written keeps its value.
+    DelayedAckFile {
+        /// Acknowledge every so many full segments. Modern: 2; classic: 1.
+        every: Maybe<SmallCount>,
+        /// Acknowledge at the latest after this time. Modern: "40 ms"; classic: "200 ms".
+        timer: Maybe<Positive<Duration>>,
+        /// What the timer counts from: the first segment not yet acknowledged, or a free-running clock.
+        /// Modern: "segment"; classic: "grid".
+        clock: Maybe<AckClock>,
+    }
+
+    /// Retransmission timer. A key that is not written keeps its value.
+    TimerFile {
+        /// Before the first round-trip sample. Modern: "1 s"; classic: "3 s".
+        initial: Maybe<Positive<Duration>>,
+        /// Smallest value. Modern: "200 ms"; classic: "1 s".
+        minimum: Maybe<Duration>,
+        /// Largest value. Modern: "120 s"; classic: "64 s".
+        maximum: Maybe<Positive<Duration>>,
+        /// Clock granularity; "0 s" is exact. Modern: "1 ms"; classic: "500 ms".
+        granularity: Maybe<Duration>,
+        /// Factor at each expiry, 1 to 100. 2.
+        backoff: Maybe<Backoff>,
+        /// How samples become srtt and rttvar. Modern: "rfc6298"; classic: "bsd", in whole ticks of the
+        /// granularity.
+        arithmetic: Maybe<TimerArithmetic>,
+        /// Which segments are timed. Modern: "every-segment"; classic: "one-at-a-time".
+        samples: Maybe<RttSamples>,
+    }
+
+    /// A leaky bucket.
+    ShaperFile {
+        /// Rate on the wire.
+        rate: Needed<Rate>,
+        /// Bytes that may leave at once after an idle time.
+        burst: Needed<Positive<Bytes>>,
+    }
+
+    /// What to record.
+    RecordFile {
+        /// Interval of the sampled series; "auto": a thousandth of the duration, or longer so that there are
+        /// at most two million rows; "off": no series. Default: "auto".
+        interval: Maybe<Interval>,
+        /// Record every packet. Default: false.
+        packets: Maybe<bool>,
+    }
+}
+
+/// Defaults of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profile {
+    /// A current stack.
+    Modern,
+    /// The simulators of the 1990s.
+    Classic,
+}
+
+/// What the limit of a queue is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueCounts {
+    /// Packets that wait.
+    Waiting,
+    /// Packets that wait and the one in service.
+    InSystem,
+}
+
+/// How a flow sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProtocolName {
+    /// TCP.
+    Tcp,
+    /// UDP.
+    Udp,
+}
+
+/// Shape of a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TopologyName {
+    /// One bottleneck.
+    Dumbbell,
+    /// Bottlenecks in a row.
+    ParkingLot,
+    /// Nodes and links one by one.
+    Graph,
+}
+
+words! {
+    Profile { "modern" => Self::Modern, "classic" => Self::Classic, }
+    QueueCounts { "waiting" => Self::Waiting, "in-system" => Self::InSystem, }
+    ProtocolName { "tcp" => Self::Tcp, "udp" => Self::Udp, }
+    TopologyName { "dumbbell" => Self::Dumbbell, "parking-lot" => Self::ParkingLot, "graph" => Self::Graph, }
+    Arrivals { "constant" => Self::Constant, "poisson" => Self::Poisson, }
+    Recovery { "tahoe" => Self::Tahoe, "reno" => Self::Reno, "newreno" => Self::NewReno, "sack" => Self::Sack, }
+    AckClock { "segment" => Self::Segment, "grid" => Self::Grid, }
+    TimerArithmetic { "rfc6298" => Self::Rfc6298, "bsd" => Self::Bsd, }
+    RttSamples { "one-at-a-time" => Self::OneAtATime, "every-segment" => Self::EverySegment, }
+}
+
+/// The network, by its shape.
+#[derive(Clone, Debug)]
+pub enum Network {
+    /// One bottleneck.
+    Dumbbell(Box<DumbbellFile>),
+    /// Bottlenecks in a row.
+    ParkingLot(Box<ParkingLotFile>),
+    /// Nodes and links one by one.
+    Graph(Box<GraphFile>),
+}
+
+impl Read for Network {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        item.table("a table")?;
+        let topology: Needed<TopologyName> = Field::read_key(item, "topology")?;
+        Ok(match topology.value {
+            TopologyName::Dumbbell => Self::Dumbbell(Box::new(Read::read(item)?)),
+            TopologyName::ParkingLot => Self::ParkingLot(Box::new(Read::read(item)?)),
+            TopologyName::Graph => Self::Graph(Box::new(Read::read(item)?)),
+        })
+    }
+    fn schema() -> Json {
+        let shape = |name: &str, mut schema: Json| {
+            schema["properties"]["topology"]["enum"] = json!([name]);
+            schema
+        };
+        json!({ "oneOf": [
+            shape("dumbbell", DumbbellFile::schema()),
+            shape("parking-lot", ParkingLotFile::schema()),
+            shape("graph", GraphFile::schema()),
+        ] })
+    }
+}
+
+/// What a queue holds at most, as written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum QueueSize {
+    /// Any number.
+    Unlimited,
+    /// So many packets.
+    Packets(u64),
+    /// So many bytes.
+    Bytes(Bytes),
+    /// So many bandwidth-delay products.
+    Bdp(f64),
+}
+
+impl QueueSize {
+    const DIMENSIONS: [Dimension; 3] = [Dimension::Packets, Dimension::Size, Dimension::Bdp];
+}
+
+impl Read for QueueSize {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        if item.is_word("unlimited") {
+            return Ok(Self::Unlimited);
+        }
+        match item.quantity(&Self::DIMENSIONS)? {
+            Quantity::Packets(packets) if packets > 0 => Ok(Self::Packets(packets)),
+            Quantity::Size(size) if size > Bytes::ZERO => Ok(Self::Bytes(size)),
+            Quantity::Bdp(multiple) if multiple > 0.0 => Ok(Self::Bdp(multiple)),
+            _ => Err(item.place.problem(
+                "a queue must hold something",
+                format!("{}, or \"unlimited\"", units::example(&Self::DIMENSIONS)),
+            )),
+        }
+    }
+    fn schema() -> Json {
+        json!({ "anyOf": [{ "const": "unlimited" }, quantity_schema(&Self::DIMENSIONS)] })
+    }
+}
+
+impl Read for LossPlan {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        item.table("a table such as { probability = 0.01 }")?;
+        if item.entries().iter().any(|entry| GILBERT_ELLIOTT.contains(&entry.place.last_key())) {
+            let chain = GilbertElliottFile::read(item)?;
+            return Ok(Self::GilbertElliott {
+                good_to_bad: chain.good_to_bad.value.0,
+                bad_to_good: chain.bad_to_good.value.0,
+                loss_good: chain.loss_good.map_or(0.0, |loss| loss.value.0),
+                loss_bad: chain.loss_bad.map_or(1.0, |loss| loss.value.0),
+            });
+        }
+        let probability = BernoulliFile::read(item)?.probability.value.0;
+        Ok(if probability == 0.0 { Self::None } else { Self::Bernoulli(probability) })
+    }
+    fn schema() -> Json {
+        json!({ "oneOf": [BernoulliFile::schema(), GilbertElliottFile::schema()] })
+    }
+}
+
+/// A key that shows which of the two kinds of loss is meant.
+const GILBERT_ELLIOTT: [&str; 4] = ["good_to_bad", "bad_to_good", "loss_good", "loss_bad"];
+
+/// What the application sends, as written.
+#[derive(Clone, Debug)]
+pub enum Traffic {
+    /// As much as the connection takes.
+    Bulk,
+    /// A size or a rate.
+    Table(TrafficFile),
+}
+
+impl Read for Traffic {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        if let Some(word) = item.value.as_str() {
+            return match word {
+                "bulk" => Ok(Self::Bulk),
+                _ => Err(item.place.problem(
+                    format!("unknown value {word:?}"),
+                    "write \"bulk\", { size = \"10 MB\" } or { rate = \"1 Mbps\" }",
+                )),
+            };
+        }
+        TrafficFile::read(item).map(Self::Table)
+    }
+    fn schema() -> Json {
+        json!({ "anyOf": [{ "const": "bulk" }, TrafficFile::schema()] })
+    }
+}
+
+/// A receive window, as written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ReceiveWindow {
+    /// Any size.
+    Unlimited,
+    /// So many segments.
+    Segments(f64),
+    /// So many bytes.
+    Bytes(Bytes),
+}
+
+impl Read for ReceiveWindow {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        if item.is_word("unlimited") {
+            return Ok(Self::Unlimited);
+        }
+        match item.quantity(&[Dimension::Segments, Dimension::Size])? {
+            Quantity::Size(size) => Ok(Self::Bytes(size)),
+            Quantity::Segments(segments) => Ok(Self::Segments(segments)),
+            _ => Err(item.expected("a window")),
+        }
+    }
+    fn schema() -> Json {
+        let quantity = quantity_schema(&[Dimension::Segments, Dimension::Size]);
+        json!({ "anyOf": [{ "const": "unlimited" }, quantity] })
+    }
+}
+
+/// At least one segment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Segments(pub f64);
+
+impl Read for Segments {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        match item.quantity(&[Dimension::Segments])? {
+            Quantity::Segments(segments) if segments >= 1.0 => Ok(Self(segments)),
+            _ => Err(item.place.problem("less than one segment", units::example(&[Dimension::Segments]))),
+        }
+    }
+    fn schema() -> Json {
+        quantity_schema(&[Dimension::Segments])
+    }
+}
+
+/// A slow start threshold in segments; "unlimited" is infinite.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Threshold(pub f64);
+
+impl Read for Threshold {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        if item.is_word("unlimited") {
+            return Ok(Self(f64::INFINITY));
+        }
+        Segments::read(item).map(|segments| Self(segments.0))
+    }
+    fn schema() -> Json {
+        json!({ "anyOf": [{ "const": "unlimited" }, Segments::schema()] })
+    }
+}
+
+/// Interval of the sampled series, as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interval {
+    /// From the duration and the size of the network.
+    Auto,
+    /// No series.
+    Off,
+    /// This.
+    Every(Duration),
+}
+
+impl Read for Interval {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        match item.value.as_str() {
+            Some("auto") => Ok(Self::Auto),
+            Some("off") => Ok(Self::Off),
+            _ => Positive::<Duration>::read(item).map(|interval| Self::Every(interval.0)),
+        }
+    }
+    fn schema() -> Json {
+        json!({ "anyOf": [{ "enum": ["auto", "off"] }, Duration::schema()] })
+    }
+}
+
+/// A value, or the word "off".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OrOff<T> {
+    /// Not used.
+    Off,
+    /// Used, with this.
+    On(T),
+}
+
+impl<T: Read> Read for OrOff<T> {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        match item.value.as_str() {
+            Some("off") => Ok(Self::Off),
+            Some(word) => Err(item
+                .place
+                .problem(format!("unknown value {word:?}"), "write \"off\", or a value without quotes")),
+            None => T::read(item).map(Self::On),
+        }
+    }
+    fn schema() -> Json {
+        json!({ "anyOf": [{ "const": "off" }, T::schema()] })
+    }
+}
+
+/// Above zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Positive<T>(pub T);
+
+impl<T: Read + Default + PartialEq> Read for Positive<T> {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        let value = T::read(item)?;
+        if value == T::default() {
+            return Err(item.place.problem("must be above zero", ""));
+        }
+        Ok(Self(value))
+    }
+    fn schema() -> Json {
+        T::schema()
+    }
+}
+
+fn size_within(item: &Item<'_>, low: u64) -> Result<Bytes, Problem> {
+    let size = item.bytes()?;
+    if (low..=65_535).contains(&size.get()) {
+        return Ok(size);
+    }
+    Err(item
+        .place
+        .problem(format!("{} B is out of range", size.get()), format!("allowed: {low} B to 65535 B")))
+}
+
+/// Size of a packet or of its payload: 1 to 65535 B.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketSize(pub Bytes);
+
+impl Read for PacketSize {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        size_within(item, 1).map(Self)
+    }
+    fn schema() -> Json {
+        Bytes::schema()
+    }
+}
+
+/// Size of a header: 0 to 65535 B.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeaderSize(pub Bytes);
+
+impl Read for HeaderSize {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        size_within(item, 0).map(Self)
+    }
+    fn schema() -> Json {
+        Bytes::schema()
+    }
+}
+
+/// Declares numbers with a range.
+macro_rules! ranges {
+    ($($(#[$about:meta])* $name:ident($kind:ty) = $read:ident, $json:literal, $low:expr, $high:expr;)+) => {$(
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub struct $name(pub $kind);
+
+        impl Read for $name {
+            fn read(item: &Item<'_>) -> Result<Self, Problem> {
+                item.$read($low, $high).map(|number| Self(number as $kind))
+            }
+            fn schema() -> Json {
+                json!({ "type": $json, "minimum": $low, "maximum": $high })
+            }
+        }
+    )+};
+}
+
+ranges! {
+    /// Version of the file format.
+    SchemaVersion(u64) = integer, "integer", 1, 1;
+    /// At least one.
+    Count(u64) = integer, "integer", 1, i64::MAX;
+    /// At least one, at most 2^32 - 1.
+    SmallCount(u32) = integer, "integer", 1, i64::from(u32::MAX);
+    /// A seed.
+    Seed(u64) = integer, "integer", 0, i64::MAX;
+    /// A probability.
+    Probability(f64) = number_within, "number", 0.0, 1.0;
+    /// Factor of a timer at each expiry.
+    Backoff(f64) = number_within, "number", 1.0, 100.0;
+    /// Factor of the pacing rate.
+    Gain(f64) = number_within, "number", 0.01, 100.0;
+}
+
+/// Name of a node, link, flow or run. It may become the name of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name(pub String);
+
+/// Longest name, in bytes.
+const LONGEST_NAME: usize = 200;
+
+impl Read for Name {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        let name = item.string("a name")?;
+        let forbidden = |c: char| c.is_control() || matches!(c, '/' | '\\');
+        if name.is_empty() || name.len() > LONGEST_NAME || name.contains(forbidden) {
+            let help = "1 to 200 bytes, no slash, no backslash, no control character";
+            return Err(item.place.problem("not a name", help));
+        }
+        Ok(Self(name.to_owned()))
+    }
+    fn schema() -> Json {
+        json!({ "type": "string", "minLength": 1, "maxLength": LONGEST_NAME })
+    }
+}

@@ -1,0 +1,163 @@
+//! Scenario files: TOML to [`Plan`], with errors that point at the line.
+//!
+//! ```
+//! use selfclock_simulator::scenario::Scenario;
+//!
+//! let text = r#"
+//! schema = 1
+//! duration = "10 s"
+//! [network]
+//! topology = "dumbbell"
+//! bottleneck = { rate = "500 kbps", delay = "100 ms", queue = "5 packets" }
+//! access = { rate = "10 Mbps", delay = "5 ms" }
+//! [[flow]]
+//! congestion_control = "packet-pair"
+//! "#;
+//! let scenario = Scenario::parse(text, "example.toml", &["flow.0.start=1 s".into()])?;
+//! assert_eq!(scenario.plan.flows[0].start.seconds(), 1.0);
+//!
+//! let error = Scenario::parse(text, "example.toml", &["flow.0.start=1".into()]).unwrap_err();
+//! assert_eq!(error.message, "1 has no unit");
+//! # Ok::<(), selfclock_simulator::scenario::ScenarioError>(())
+//! ```
+
+mod control;
+mod error;
+mod file;
+mod limits;
+mod overrides;
+mod reader;
+mod resolve;
+mod schema;
+#[cfg(test)]
+mod tests;
+mod transport;
+mod units;
+
+use std::io::Read as _;
+use std::path::Path;
+
+use toml::de::{DeTable, DeValue};
+use toml_edit::DocumentMut;
+
+pub use error::{Location, ScenarioError};
+pub use schema::schema;
+
+use crate::plan::Plan;
+use error::{Place, Problem};
+use file::File;
+use overrides::Override;
+use reader::{Item, Read as _};
+
+/// A scenario: what to run, and the text that says so.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// The run.
+    pub plan: Plan,
+    /// One line for people.
+    pub title: Option<String>,
+    /// The TOML text with the overrides applied: enough to repeat the run.
+    pub text: String,
+    /// Name of the file.
+    pub source_name: String,
+}
+
+/// Stands in errors where otherwise the file does.
+const OVERRIDE: &str = "--set";
+/// Largest scenario file, in bytes.
+const LARGEST_FILE: u64 = 64 << 20;
+
+impl Scenario {
+    /// Reads a file. An override is `PATH=VALUE`, as `network.bottleneck.rate=10 Mbps` or
+    /// `flow.*.transport.mss=512 B`.
+    pub fn load(path: &Path, overrides: &[String]) -> Result<Self, ScenarioError> {
+        let source_name = path.display().to_string();
+        let text = read_text(path).map_err(|message| ScenarioError::unlocated(&source_name, message))?;
+        Self::parse(&text, &source_name, overrides)
+    }
+
+    /// Reads a text. The text alone must be valid; an error that an override causes names the override.
+    pub fn parse(text: &str, source_name: &str, overrides: &[String]) -> Result<Self, ScenarioError> {
+        let stem = Path::new(source_name).file_stem().and_then(|stem| stem.to_str()).unwrap_or("scenario");
+        let checked = check(text, stem).map_err(|problem| problem.in_text(source_name, text))?;
+        let (checked, text) = if overrides.is_empty() {
+            (checked, text.to_owned())
+        } else {
+            apply(text, source_name, stem, overrides)?
+        };
+        let Checked { plan, title } = checked;
+        Ok(Self { plan, title, text, source_name: source_name.to_owned() })
+    }
+}
+
+struct Checked {
+    plan: Plan,
+    title: Option<String>,
+}
+
+fn check(text: &str, default_name: &str) -> Result<Checked, Problem> {
+    let table = DeTable::parse(text).map_err(|error| {
+        let place = Place { key: String::new(), span: error.span().unwrap_or(0..0) };
+        place.problem(error.message().replace('\n', ", "), "")
+    })?;
+    let value = DeValue::Table(table.into_inner());
+    let file = File::read(&Item { value: &value, place: Place::default() })?;
+    let plan = resolve::resolve(&file, default_name)?;
+    Ok(Checked { plan, title: file.title.map(|title| title.value) })
+}
+
+fn read_text(path: &Path) -> Result<String, String> {
+    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+    if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+        return Err("is a directory".to_owned());
+    }
+    let mut bytes = Vec::new();
+    file.take(LARGEST_FILE + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > LARGEST_FILE {
+        return Err(format!("is larger than {} MiB", LARGEST_FILE >> 20));
+    }
+    String::from_utf8(bytes)
+        .map_err(|error| format!("is not UTF-8 text: byte {} is invalid", error.utf8_error().valid_up_to()))
+}
+
+/// A valid text with overrides applied, and what it becomes.
+fn apply(
+    text: &str,
+    source_name: &str,
+    stem: &str,
+    overrides: &[String],
+) -> Result<(Checked, String), ScenarioError> {
+    let edited = edit(text, source_name, overrides)?;
+    match check(&edited, stem) {
+        Ok(checked) => Ok((checked, edited)),
+        Err(problem) => Err(blame(text, source_name, stem, overrides, problem)),
+    }
+}
+
+/// The text with overrides applied, not yet checked.
+fn edit(text: &str, source_name: &str, overrides: &[String]) -> Result<String, ScenarioError> {
+    let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
+        ScenarioError::unlocated(source_name, error.message().to_owned())
+    })?;
+    for change in overrides {
+        Override::parse(change)
+            .and_then(|parsed| parsed.apply(&mut document))
+            .map_err(|problem| problem.in_text(OVERRIDE, change))?;
+    }
+    Ok(document.to_string())
+}
+
+/// The problem of a text with overrides, placed in the first of them after which it is there.
+fn blame(text: &str, source_name: &str, stem: &str, overrides: &[String], problem: Problem) -> ScenarioError {
+    let is_there_after = |changes: usize| {
+        edit(text, source_name, &overrides[..changes]).is_ok_and(|edited| {
+            let same =
+                |other: Problem| other.message == problem.message && other.place.key == problem.place.key;
+            check(&edited, stem).is_err_and(same)
+        })
+    };
+    let changes = (1..overrides.len()).find(|&changes| is_there_after(changes)).unwrap_or(overrides.len());
+    let change = overrides[changes - 1].as_str();
+    let place = Place { key: problem.place.key.clone(), span: overrides::value_span(change) };
+    Problem { place, ..problem }.in_text(OVERRIDE, change)
+}

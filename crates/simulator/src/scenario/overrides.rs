@@ -1,0 +1,160 @@
+//! Overrides of a scenario: `PATH=VALUE`.
+//!
+//! A path is keys and indices, as `network.bottleneck.rate`, `flow.0.transport.mss`, `flow[0].start` or, for
+//! every element, `flow.*.start`. A value is TOML; what is not TOML is taken as a string, so quotes can be
+//! left out.
+
+use std::ops::Range;
+
+use toml_edit::{DocumentMut, InlineTable, Item, TableLike, Value};
+
+use super::error::{Place, Problem};
+
+/// Most steps of a path: more than any key of a scenario has, and no risk for the stack.
+const DEEPEST_PATH: usize = 16;
+
+/// One override.
+#[derive(Clone, Debug)]
+pub struct Override {
+    path: Vec<Segment>,
+    value: Value,
+}
+
+/// One step of a path, and its place in the text of the override.
+#[derive(Clone, Debug)]
+struct Segment {
+    name: String,
+    span: Range<usize>,
+}
+
+impl Override {
+    /// Reads `PATH=VALUE`.
+    pub fn parse(text: &str) -> Result<Self, Problem> {
+        let whole = |message: &str| {
+            let place = Place { key: String::new(), span: 0..text.len() };
+            place.problem(message, "write PATH=VALUE, for example network.bottleneck.rate=10Mbps")
+        };
+        let (path, value) = text.split_once('=').ok_or_else(|| whole("no \"=\""))?;
+        let path = segments(path);
+        if path.iter().any(|segment| segment.name.is_empty()) {
+            return Err(whole("the path has an empty key"));
+        }
+        if path.len() > DEEPEST_PATH {
+            return Err(whole("the path is too deep"));
+        }
+        let value = value.trim();
+        Ok(Self { path, value: value.parse().unwrap_or_else(|_| Value::from(value)) })
+    }
+
+    /// Edits the document.
+    pub fn apply(&self, document: &mut DocumentMut) -> Result<(), Problem> {
+        self.set(document.as_item_mut(), &self.path)
+    }
+
+    fn set(&self, item: &mut Item, path: &[Segment]) -> Result<(), Problem> {
+        let Some((segment, rest)) = path.split_first() else {
+            replace(item, &self.value);
+            return Ok(());
+        };
+        if let Some(tables) = item.as_array_of_tables_mut() {
+            for index in segment.indices(tables.len())? {
+                let table = tables.get_mut(index).ok_or_else(|| segment.problem("no such element", ""))?;
+                // A whole element is replaced key by key: it must stay a table with a header.
+                match rest {
+                    [] => return Err(segment.problem("an element of a list", "name one of its keys")),
+                    rest => self.set_key(table, rest)?,
+                }
+            }
+            return Ok(());
+        }
+        if let Some(array) = item.as_array_mut() {
+            for index in segment.indices(array.len())? {
+                let value = array.get_mut(index).ok_or_else(|| segment.problem("no such element", ""))?;
+                let mut element = Item::Value(std::mem::replace(value, Value::from(0)));
+                let done = self.set(&mut element, rest);
+                *value = element.into_value().unwrap_or_else(|_| Value::from(0));
+                done?;
+            }
+            return Ok(());
+        }
+        match item.as_table_like_mut() {
+            Some(table) => self.set_key(table, path),
+            None => Err(segment.problem(format!("what is before {:?} is not a table", segment.name), "")),
+        }
+    }
+
+    fn set_key(&self, table: &mut dyn TableLike, path: &[Segment]) -> Result<(), Problem> {
+        let Some((segment, rest)) = path.split_first() else {
+            return Ok(());
+        };
+        if let Some(item) = table.get_mut(&segment.name) {
+            return self.set(item, rest);
+        }
+        let mut created = match rest {
+            [] => Item::Value(self.value.clone()),
+            // An inline table stands where it is created, whatever comes after it in the file.
+            _ => Item::Value(Value::InlineTable(InlineTable::new())),
+        };
+        if !rest.is_empty() {
+            self.set(&mut created, rest)?;
+        }
+        table.insert(&segment.name, created);
+        Ok(())
+    }
+}
+
+/// Bytes of the value in the text of an override.
+pub fn value_span(text: &str) -> Range<usize> {
+    text.find('=').map_or(0, |equals| equals + 1)..text.len()
+}
+
+/// Puts a value in the place of another and keeps the spaces and the comment around it.
+fn replace(item: &mut Item, value: &Value) {
+    let mut value = value.clone();
+    if let Some(old) = item.as_value() {
+        *value.decor_mut() = old.decor().clone();
+    }
+    *item = Item::Value(value);
+}
+
+impl Segment {
+    fn problem(&self, message: impl Into<String>, help: &str) -> Problem {
+        Place { key: self.name.clone(), span: self.span.clone() }.problem(message, help)
+    }
+
+    /// The elements of an array that this stands for.
+    fn indices(&self, length: usize) -> Result<Range<usize>, Problem> {
+        if self.name == "*" {
+            return Ok(0..length);
+        }
+        match self.name.parse::<usize>() {
+            Ok(index) if index < length => Ok(index..index + 1),
+            _ => Err(self.problem(
+                format!("{:?} is not an element", self.name),
+                &format!("an index from 0 to {}, or * for every element", length.saturating_sub(1)),
+            )),
+        }
+    }
+}
+
+/// Splits at dots and brackets: `flow[0].start` is flow, 0, start.
+fn segments(path: &str) -> Vec<Segment> {
+    let mut segments = Vec::new();
+    let mut start = 0;
+    let mut push = |range: Range<usize>| {
+        segments.push(Segment { name: path[range.clone()].trim().to_owned(), span: range });
+    };
+    for (position, separator) in path.match_indices(['.', '[']) {
+        push(start..position);
+        start = position + separator.len();
+    }
+    push(start..path.len());
+    for segment in &mut segments {
+        if path[..segment.span.start].ends_with('[')
+            && let Some(index) = segment.name.strip_suffix(']')
+        {
+            segment.name = index.to_owned();
+        }
+    }
+    segments
+}

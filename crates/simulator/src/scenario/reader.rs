@@ -1,0 +1,388 @@
+//! From TOML values to typed ones, each with its place in the file.
+//!
+//! A type that can stand in a scenario implements [`Read`]: how it is read, and its JSON Schema. [`table!`]
+//! declares a struct for a TOML table, so that its keys, their descriptions, the reader and the schema come
+//! from the same lines.
+
+use selfclock_congestion::units::{Bytes, Duration, Rate};
+use serde_json::{Value as Json, json};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::error::{Place, Problem, allowed};
+use super::units::{self, Dimension, Quantity};
+
+/// A TOML value and its place.
+pub struct Item<'a> {
+    /// The value.
+    pub value: &'a DeValue<'a>,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// A type that can stand in a scenario.
+pub trait Read: Sized {
+    /// From a TOML value.
+    fn read(item: &Item<'_>) -> Result<Self, Problem>;
+    /// JSON Schema of the values that are read.
+    fn schema() -> Json;
+}
+
+/// A value and where it was written.
+#[derive(Clone, Debug)]
+pub struct Located<T> {
+    /// The value.
+    pub value: T,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// A key that must be there.
+pub type Needed<T> = Located<T>;
+/// A key that may be there.
+pub type Maybe<T> = Option<Located<T>>;
+/// A key that holds one value or more.
+pub type List<T> = Vec<Located<T>>;
+
+impl<'a> Item<'a> {
+    /// The problem that this is not what it should be.
+    pub fn expected(&self, what: &str) -> Problem {
+        self.place.problem(format!("expected {what}, found {}", type_name(self.value)), "")
+    }
+
+    /// As a string, or else the problem that this is not what it should be.
+    pub fn string(&self, what: &str) -> Result<&'a str, Problem> {
+        self.value.as_str().ok_or_else(|| self.expected(what))
+    }
+
+    /// As a table, or else the problem that this is not what it should be.
+    pub fn table(&self, what: &str) -> Result<&'a DeTable<'a>, Problem> {
+        self.value.as_table().ok_or_else(|| self.expected(what))
+    }
+
+    /// True for the string `word`.
+    pub fn is_word(&self, word: &str) -> bool {
+        self.value.as_str() == Some(word)
+    }
+
+    /// The value of a key of this table.
+    pub fn get(&self, key: &str) -> Option<Item<'a>> {
+        let value = self.value.as_table()?.get(key)?;
+        Some(Item { value: value.get_ref(), place: self.place.child(key, value) })
+    }
+
+    /// Every key of this table, in the order of the file.
+    pub fn entries(&self) -> Vec<Item<'a>> {
+        let mut entries: Vec<Item<'a>> = self
+            .value
+            .as_table()
+            .into_iter()
+            .flatten()
+            .map(|(key, value)| Item { value: value.get_ref(), place: self.place.child(key.get_ref(), key) })
+            .collect();
+        entries.sort_by_key(|entry| entry.place.span.start);
+        entries
+    }
+
+    /// Refuses a key that is not one of these.
+    pub fn only_keys(&self, keys: &[&str]) -> Result<(), Problem> {
+        self.table("a table")?;
+        for entry in self.entries() {
+            let key = entry.place.last_key();
+            if !keys.contains(&key) {
+                return Err(entry.place.problem("unknown key", allowed(key, keys.iter().copied())));
+            }
+        }
+        Ok(())
+    }
+
+    /// An integer in a range.
+    pub fn integer(&self, low: i64, high: i64) -> Result<i64, Problem> {
+        let DeValue::Integer(digits) = self.value else {
+            return Err(self.expected("an integer"));
+        };
+        match i64::from_str_radix(digits.as_str(), digits.radix()) {
+            Ok(number) if (low..=high).contains(&number) => return Ok(number),
+            _ => {}
+        }
+        let help = match high {
+            i64::MAX => format!("allowed: from {low}"),
+            high if high == low => format!("allowed: {low}"),
+            high => format!("allowed: {low} to {high}"),
+        };
+        Err(self.place.problem(format!("{digits} is out of range"), help))
+    }
+
+    /// A finite number.
+    pub fn number(&self) -> Result<f64, Problem> {
+        let text = match self.value {
+            DeValue::Float(float) => float.as_str(),
+            DeValue::Integer(integer) if integer.radix() == 10 => integer.as_str(),
+            _ => return Err(self.expected("a number")),
+        };
+        let number = text.parse().unwrap_or(f64::NAN);
+        if number.is_finite() {
+            Ok(number)
+        } else {
+            Err(self.place.problem(format!("{text} is not a finite number"), ""))
+        }
+    }
+
+    /// A number in a range.
+    pub fn number_within(&self, low: f64, high: f64) -> Result<f64, Problem> {
+        let number = self.number()?;
+        if (low..=high).contains(&number) {
+            return Ok(number);
+        }
+        Err(self.place.problem(format!("{number} is out of range"), format!("allowed: {low} to {high}")))
+    }
+
+    /// A quantity of one of these dimensions.
+    pub fn quantity(&self, accepted: &[Dimension]) -> Result<Quantity, Problem> {
+        match self.value {
+            DeValue::String(text) => units::parse(text, accepted)
+                .map_err(|refusal| self.place.problem(refusal.message, refusal.help)),
+            DeValue::Integer(_) | DeValue::Float(_) => {
+                let number = match self.value {
+                    DeValue::Float(float) => float.to_string(),
+                    _ => self.value.as_integer().map(ToString::to_string).unwrap_or_default(),
+                };
+                Err(self.place.problem(format!("{number} has no unit"), units::example(accepted)))
+            }
+            _ => Err(self.expected("a string with a number and a unit")),
+        }
+    }
+
+    /// A length of time.
+    pub fn duration(&self) -> Result<Duration, Problem> {
+        match self.quantity(&[Dimension::Time])? {
+            Quantity::Time(span) => Ok(span),
+            _ => Err(self.expected("a time")),
+        }
+    }
+
+    /// A number of bytes.
+    pub fn bytes(&self) -> Result<Bytes, Problem> {
+        match self.quantity(&[Dimension::Size])? {
+            Quantity::Size(size) => Ok(size),
+            _ => Err(self.expected("a size")),
+        }
+    }
+}
+
+impl Place {
+    fn child<T>(&self, key: &str, spanned: &Spanned<T>) -> Self {
+        let key = if self.key.is_empty() { key.to_owned() } else { format!("{}.{key}", self.key) };
+        Self { key, span: spanned.span() }
+    }
+
+    fn element<T>(&self, index: usize, spanned: &Spanned<T>) -> Self {
+        Self { key: format!("{}[{index}]", self.key), span: spanned.span() }
+    }
+
+    /// The key without the tables that it is in.
+    pub fn last_key(&self) -> &str {
+        self.key.rsplit('.').next().unwrap_or_default()
+    }
+}
+
+fn type_name(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a string",
+        DeValue::Integer(_) => "an integer",
+        DeValue::Float(_) => "a number",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "an array",
+        DeValue::Table(_) => "a table",
+    }
+}
+
+/// What a key of a table can be: needed, optional, or a list.
+pub trait Field: Sized {
+    /// The key must be there.
+    const REQUIRED: bool;
+    /// From a table.
+    fn read_key(table: &Item<'_>, key: &str) -> Result<Self, Problem>;
+    /// JSON Schema of its value.
+    fn schema() -> Json;
+}
+
+fn missing(table: &Item<'_>, key: &str) -> Problem {
+    table.place.problem(format!("missing key {key:?}"), "")
+}
+
+impl<T: Read> Field for Needed<T> {
+    const REQUIRED: bool = true;
+    fn read_key(table: &Item<'_>, key: &str) -> Result<Self, Problem> {
+        Maybe::<T>::read_key(table, key)?.ok_or_else(|| missing(table, key))
+    }
+    fn schema() -> Json {
+        T::schema()
+    }
+}
+
+impl<T: Read> Field for Maybe<T> {
+    const REQUIRED: bool = false;
+    fn read_key(table: &Item<'_>, key: &str) -> Result<Self, Problem> {
+        table.get(key).map(|item| Ok(Located { value: T::read(&item)?, place: item.place })).transpose()
+    }
+    fn schema() -> Json {
+        T::schema()
+    }
+}
+
+impl<T: Read> Field for List<T> {
+    const REQUIRED: bool = true;
+    fn read_key(table: &Item<'_>, key: &str) -> Result<Self, Problem> {
+        let list = table.get(key).ok_or_else(|| missing(table, key))?;
+        let array = list.value.as_array().ok_or_else(|| list.expected("an array"))?;
+        if array.is_empty() {
+            return Err(list.place.problem("is empty", "at least one is needed"));
+        }
+        let elements = array.iter().enumerate().map(|(index, element)| {
+            let item = Item { value: element.get_ref(), place: list.place.element(index, element) };
+            Ok(Located { value: T::read(&item)?, place: item.place })
+        });
+        elements.collect()
+    }
+    fn schema() -> Json {
+        json!({ "type": "array", "items": T::schema(), "minItems": 1 })
+    }
+}
+
+/// One key of a table in a schema.
+pub struct KeySchema {
+    /// Name.
+    pub name: &'static str,
+    /// What it does.
+    pub about: String,
+    /// Its values.
+    pub schema: Json,
+    /// It must be there.
+    pub required: bool,
+}
+
+/// JSON Schema of a table with these keys and no other.
+pub fn table_schema(about: &str, keys: impl IntoIterator<Item = KeySchema>) -> Json {
+    let mut properties = serde_json::Map::new();
+    let mut required = Vec::new();
+    for key in keys {
+        let mut schema = key.schema;
+        schema["description"] = json!(key.about.trim());
+        if key.required {
+            required.push(key.name);
+        }
+        properties.insert(key.name.to_owned(), schema);
+    }
+    json!({
+        "type": "object",
+        "description": about.trim(),
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+/// Declares a struct for a TOML table: each key with its description and type ([`Needed`], [`Maybe`] or
+/// [`List`]).
+macro_rules! table {
+    ($($(#[doc = $about:literal])+ $name:ident { $($(#[doc = $key_about:literal])+ $key:ident: $kind:ty,)+ })+) => {$(
+        $(#[doc = $about])+
+        #[derive(Clone, Debug)]
+        #[allow(dead_code, reason = "a key such as the version is read to be checked, and then known")]
+        pub struct $name { $($(#[doc = $key_about])+ pub $key: $kind,)+ }
+
+        impl Read for $name {
+            fn read(item: &Item<'_>) -> Result<Self, Problem> {
+                item.only_keys(&[$(stringify!($key)),+])?;
+                Ok(Self { $($key: Field::read_key(item, stringify!($key))?,)+ })
+            }
+            fn schema() -> serde_json::Value {
+                table_schema(concat!($($about),+), [$(KeySchema {
+                    name: stringify!($key),
+                    about: concat!($($key_about),+).to_owned(),
+                    schema: <$kind as Field>::schema(),
+                    required: <$kind as Field>::REQUIRED,
+                }),+])
+            }
+        }
+    )+};
+}
+pub(super) use table;
+
+/// Reads an enum from words.
+macro_rules! words {
+    ($($kind:ty { $($word:literal => $value:expr,)+ })+) => {$(
+        impl Read for $kind {
+            fn read(item: &Item<'_>) -> Result<Self, Problem> {
+                let words = [$($word),+];
+                match item.string(&format!("one of {}", words.join(", ")))? {
+                    $($word => Ok($value),)+
+                    other => {
+                        let help = allowed(other, words.into_iter());
+                        Err(item.place.problem(format!("unknown value {other:?}"), help))
+                    }
+                }
+            }
+            fn schema() -> serde_json::Value {
+                serde_json::json!({ "enum": [$($word),+] })
+            }
+        }
+    )+};
+}
+pub(super) use words;
+
+/// JSON Schema of a quantity.
+pub fn quantity_schema(accepted: &[Dimension]) -> Json {
+    json!({ "type": "string", "pattern": units::pattern(accepted) })
+}
+
+impl Read for bool {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        item.value.as_bool().ok_or_else(|| item.expected("true or false"))
+    }
+    fn schema() -> Json {
+        json!({ "type": "boolean" })
+    }
+}
+
+impl Read for String {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        item.string("a string").map(str::to_owned)
+    }
+    fn schema() -> Json {
+        json!({ "type": "string" })
+    }
+}
+
+impl Read for Duration {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        item.duration()
+    }
+    fn schema() -> Json {
+        quantity_schema(&[Dimension::Time])
+    }
+}
+
+impl Read for Bytes {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        item.bytes()
+    }
+    fn schema() -> Json {
+        quantity_schema(&[Dimension::Size])
+    }
+}
+
+/// A rate of zero would never deliver a packet, so it is refused wherever a rate stands.
+impl Read for Rate {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        match item.quantity(&[Dimension::Rate])? {
+            Quantity::Rate(rate) if rate.bits_per_second() > 0 => Ok(rate),
+            _ => Err(item.place.problem("a rate must be above zero", units::example(&[Dimension::Rate]))),
+        }
+    }
+    fn schema() -> Json {
+        quantity_schema(&[Dimension::Rate])
+    }
+}

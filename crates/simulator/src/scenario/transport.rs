@@ -1,0 +1,116 @@
+//! Transport settings: a profile, then what the file says of all flows, then what it says of one.
+
+use selfclock_congestion::units::Bytes;
+
+use super::error::{Place, Problem};
+use super::file::{DelayedAckFile, OrOff, Profile, ReceiveWindow, TimerFile, TransportFile};
+use super::reader::{Located, Maybe};
+use crate::plan::{DelayedAck, RetransmissionTimer, Shaper, TimerArithmetic, Transport};
+
+/// The settings of a connection. A later layer goes over an earlier one.
+pub fn transport(profile: Profile, layers: &[&TransportFile]) -> Result<Transport, Problem> {
+    let mut transport = match profile {
+        Profile::Modern => Transport::modern(),
+        Profile::Classic => Transport::classic(),
+    };
+    // A window in segments follows the MSS, whichever layer sets that.
+    let mut window = match transport.receive_window {
+        Bytes::MAX => ReceiveWindow::Unlimited,
+        size => ReceiveWindow::Segments(size.get() as f64 / transport.mss.get() as f64),
+    };
+    for layer in layers {
+        overlay(&mut transport, layer);
+        set(&mut window, &layer.receive_window, |window| *window);
+    }
+    transport.receive_window = match window {
+        ReceiveWindow::Unlimited => Bytes::MAX,
+        ReceiveWindow::Bytes(size) => size,
+        ReceiveWindow::Segments(segments) => Bytes((segments * transport.mss.get() as f64) as u64),
+    };
+    check(&transport, layers)?;
+    Ok(transport)
+}
+
+fn set<T, U>(target: &mut U, written: &Maybe<T>, value: impl Fn(&T) -> U) {
+    if let Some(written) = written {
+        *target = value(&written.value);
+    }
+}
+
+fn overlay(transport: &mut Transport, layer: &TransportFile) {
+    set(&mut transport.mss, &layer.mss, |size| size.0);
+    set(&mut transport.header, &layer.header, |size| size.0);
+    set(&mut transport.ack, &layer.ack, |size| size.0);
+    set(&mut transport.recovery, &layer.recovery, |recovery| *recovery);
+    set(&mut transport.limited_transmit, &layer.limited_transmit, |on| *on);
+    set(&mut transport.initial_window, &layer.initial_window, |segments| segments.0);
+    set(&mut transport.initial_ssthresh, &layer.initial_ssthresh, |threshold| threshold.0);
+    set(&mut transport.window_scaling, &layer.window_scaling, |on| *on);
+    set(&mut transport.handshake, &layer.handshake, |on| *on);
+    set(&mut transport.timestamps, &layer.timestamps, |on| *on);
+    set(&mut transport.grow_only_when_limited, &layer.grow_only_when_limited, |on| *on);
+    set(&mut transport.peer_knows_option, &layer.peer_knows_option, |on| *on);
+    set(&mut transport.pacing_gain, &layer.pacing_gain, |gain| match gain {
+        OrOff::Off => None,
+        OrOff::On(gain) => Some(gain.0),
+    });
+    set(&mut transport.shaper, &layer.shaper, |shaper| match shaper {
+        OrOff::Off => None,
+        OrOff::On(shaper) => Some(Shaper { rate: shaper.rate.value, burst: shaper.burst.value.0 }),
+    });
+    match layer.delayed_ack.as_ref().map(|written| &written.value) {
+        Some(OrOff::Off) => transport.delayed_ack.every = 1,
+        Some(OrOff::On(written)) => overlay_delayed_ack(&mut transport.delayed_ack, written),
+        None => {}
+    }
+    if let Some(timer) = &layer.timer {
+        overlay_timer(&mut transport.timer, &timer.value);
+    }
+}
+
+fn overlay_delayed_ack(delayed_ack: &mut DelayedAck, written: &DelayedAckFile) {
+    set(&mut delayed_ack.every, &written.every, |every| every.0);
+    set(&mut delayed_ack.timer, &written.timer, |span| span.0);
+    set(&mut delayed_ack.clock, &written.clock, |clock| *clock);
+}
+
+fn overlay_timer(timer: &mut RetransmissionTimer, written: &TimerFile) {
+    set(&mut timer.initial, &written.initial, |span| span.0);
+    set(&mut timer.minimum, &written.minimum, |span| *span);
+    set(&mut timer.maximum, &written.maximum, |span| span.0);
+    set(&mut timer.granularity, &written.granularity, |span| *span);
+    set(&mut timer.backoff, &written.backoff, |factor| factor.0);
+    set(&mut timer.arithmetic, &written.arithmetic, |arithmetic| *arithmetic);
+    set(&mut timer.samples, &written.samples, |samples| *samples);
+}
+
+/// What no key shows alone.
+fn check(transport: &Transport, layers: &[&TransportFile]) -> Result<(), Problem> {
+    if transport.receive_window < transport.mss {
+        let place = last_place(layers, |layer| place(&layer.receive_window));
+        let help = format!("at least {} B, one segment", transport.mss.get());
+        return Err(place.problem("the receive window is smaller than a segment", help));
+    }
+    let timer = &transport.timer;
+    let timer_place = || last_place(layers, |layer| place(&layer.timer));
+    if timer.maximum < timer.minimum {
+        let message = format!("maximum {:?} is below minimum {:?}", timer.maximum, timer.minimum);
+        return Err(timer_place().problem(message, ""));
+    }
+    if timer.arithmetic == TimerArithmetic::Bsd && timer.granularity.is_zero() {
+        let help = "give granularity a value, or take arithmetic = \"rfc6298\"";
+        return Err(
+            timer_place().problem("arithmetic \"bsd\" counts ticks of the granularity, which is zero", help)
+        );
+    }
+    Ok(())
+}
+
+fn place<T>(written: &Maybe<T>) -> Option<&Place> {
+    written.as_ref().map(|Located { place, .. }| place)
+}
+
+/// Where the value that counts was written.
+fn last_place(layers: &[&TransportFile], place: impl Fn(&TransportFile) -> Option<&Place>) -> Place {
+    layers.iter().rev().find_map(|layer| place(layer)).cloned().unwrap_or_default()
+}

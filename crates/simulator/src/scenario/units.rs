@@ -1,0 +1,371 @@
+//! Quantities: a number and a unit, read exactly.
+//!
+//! "4.8 kbps" is 4800 bit/s because the digits are read as an integer and scaled, never as a binary fraction.
+//! What is finer than a picosecond or a bit per second is rounded to the nearest; a fraction of a byte or a
+//! packet is refused.
+
+use selfclock_congestion::units::{Bytes, Duration, Rate};
+
+/// What a quantity measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dimension {
+    /// A length of time.
+    Time,
+    /// A rate.
+    Rate,
+    /// A number of bytes.
+    Size,
+    /// A number of packets.
+    Packets,
+    /// A number of segments of the flow's MSS.
+    Segments,
+    /// A multiple of the bandwidth-delay product.
+    Bdp,
+}
+
+/// A number with its unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Quantity {
+    /// A length of time.
+    Time(Duration),
+    /// A rate.
+    Rate(Rate),
+    /// A number of bytes.
+    Size(Bytes),
+    /// A number of packets.
+    Packets(u64),
+    /// A number of segments, not always whole.
+    Segments(f64),
+    /// A multiple of the bandwidth-delay product.
+    Bdp(f64),
+}
+
+/// Why a text is not the wanted quantity, and what to write instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// What is wrong.
+    pub message: String,
+    /// What is allowed.
+    pub help: String,
+}
+
+/// Longest fraction: 10^20 × the largest scale stays below 2^128.
+const MOST_DECIMAL_PLACES: usize = 20;
+
+impl Dimension {
+    const ALL: [Self; 6] = [Self::Time, Self::Rate, Self::Size, Self::Packets, Self::Segments, Self::Bdp];
+
+    /// The units, each with its size in ps, bit/s, bytes, or ones.
+    const fn units(self) -> &'static [(&'static str, u64)] {
+        match self {
+            Self::Time => &[
+                ("ps", 1),
+                ("ns", 1_000),
+                ("us", 1_000_000),
+                ("µs", 1_000_000),
+                ("μs", 1_000_000),
+                ("ms", 1_000_000_000),
+                ("s", 1_000_000_000_000),
+                ("min", 60_000_000_000_000),
+                ("h", 3_600_000_000_000_000),
+            ],
+            Self::Rate => &[
+                ("bps", 1),
+                ("kbps", 1_000),
+                ("Mbps", 1_000_000),
+                ("Gbps", 1_000_000_000),
+                ("Tbps", 1_000_000_000_000),
+                ("bit/s", 1),
+                ("kbit/s", 1_000),
+                ("Mbit/s", 1_000_000),
+                ("Gbit/s", 1_000_000_000),
+                ("Tbit/s", 1_000_000_000_000),
+            ],
+            Self::Size => &[
+                ("B", 1),
+                ("kB", 1_000),
+                ("MB", 1_000_000),
+                ("GB", 1_000_000_000),
+                ("KiB", 1 << 10),
+                ("MiB", 1 << 20),
+                ("GiB", 1 << 30),
+            ],
+            Self::Packets => &[("packets", 1), ("packet", 1)],
+            Self::Segments => &[("segments", 1), ("segment", 1)],
+            Self::Bdp => &[("bdp", 1)],
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Time => "a time",
+            Self::Rate => "a rate",
+            Self::Size => "a size",
+            Self::Packets => "a number of packets",
+            Self::Segments => "a number of segments",
+            Self::Bdp => "a bandwidth-delay product",
+        }
+    }
+
+    const fn examples(self) -> &'static str {
+        match self {
+            Self::Time => "\"10 s\" or \"100 ms\"",
+            Self::Rate => "\"10 Mbps\" or \"500 kbps\"",
+            Self::Size => "\"1500 B\" or \"64 kB\"",
+            Self::Packets => "\"50 packets\"",
+            Self::Segments => "\"20 segments\"",
+            Self::Bdp => "\"1 bdp\"",
+        }
+    }
+
+    /// May be rounded to a whole number of its smallest unit.
+    const fn rounds(self) -> bool {
+        matches!(self, Self::Time | Self::Rate)
+    }
+}
+
+/// "write a time such as ..."
+pub fn example(accepted: &[Dimension]) -> String {
+    let examples: Vec<String> = accepted
+        .iter()
+        .map(|dimension| format!("{} such as {}", dimension.name(), dimension.examples()))
+        .collect();
+    format!("write {}", examples.join(", or "))
+}
+
+/// A regular expression (ECMA 262) that every accepted text matches.
+pub fn pattern(accepted: &[Dimension]) -> String {
+    format!("^\\s*[0-9]+(\\.[0-9]+)?\\s*({})\\s*$", unit_names(accepted).join("|"))
+}
+
+fn unit_names(accepted: &[Dimension]) -> Vec<&'static str> {
+    accepted.iter().flat_map(|dimension| dimension.units()).map(|(name, _)| *name).collect()
+}
+
+/// Reads a quantity of one of the accepted dimensions.
+pub fn parse(text: &str, accepted: &[Dimension]) -> Result<Quantity, Refusal> {
+    let refuse = |message: String| Refusal { message, help: example(accepted) };
+    let unsigned = text.trim();
+    let unsigned = unsigned.strip_prefix('-').unwrap_or(unsigned);
+    let negative = unsigned.len() < text.trim().len();
+    let end = unsigned.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(unsigned.len());
+    let (number, unit) = (&unsigned[..end], unsigned[end..].trim());
+    if number.is_empty() {
+        return Err(refuse(format!("{text:?} does not begin with a number")));
+    }
+    if unit.is_empty() {
+        return Err(refuse(format!("{text:?} has no unit")));
+    }
+    let (dimension, scale) = find_unit(unit, accepted).map_err(|message| Refusal {
+        message: format!("{text:?}: {message}"),
+        help: format!("allowed units: {}", unit_names(accepted).join(", ")),
+    })?;
+    if negative {
+        return Err(refuse(format!("{text:?} is negative")));
+    }
+    scaled(number, dimension, scale).map_err(|message| refuse(format!("{text:?} {message}")))
+}
+
+fn find_unit(unit: &str, accepted: &[Dimension]) -> Result<(Dimension, u64), String> {
+    let in_dimension = |dimension: Dimension| {
+        dimension.units().iter().find(|(name, _)| *name == unit).map(|(_, scale)| (dimension, *scale))
+    };
+    if let Some(found) = accepted.iter().find_map(|&dimension| in_dimension(dimension)) {
+        return Ok(found);
+    }
+    Err(match Dimension::ALL.into_iter().find_map(in_dimension) {
+        Some((other, _)) => format!("{unit:?} is a unit of {}", &other.name()[2..]),
+        None => format!("unknown unit {unit:?}"),
+    })
+}
+
+fn scaled(number: &str, dimension: Dimension, scale: u64) -> Result<Quantity, String> {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+    if whole.is_empty() || fraction.is_empty() || fraction.contains('.') {
+        return Err(format!("has a malformed number {number:?}"));
+    }
+    if fraction.len() > MOST_DECIMAL_PLACES {
+        return Err(format!("has more than {MOST_DECIMAL_PLACES} decimal places"));
+    }
+    let too_large = || "is too large".to_owned();
+    let whole: u64 = whole.parse().map_err(|_| too_large())?;
+    match dimension {
+        Dimension::Segments => return Ok(Quantity::Segments(number.parse().map_err(|_| too_large())?)),
+        Dimension::Bdp => return Ok(Quantity::Bdp(number.parse().map_err(|_| too_large())?)),
+        _ => {}
+    }
+    // At most 20 digits: fits in u128, and so does its product with the largest scale.
+    let digits: u128 = fraction.parse().map_err(|_| too_large())?;
+    let divisor = 10_u128.pow(fraction.len() as u32);
+    let part = digits * u128::from(scale);
+    if !dimension.rounds() && !part.is_multiple_of(divisor) {
+        return Err("is not a whole number".to_owned());
+    }
+    let total = u128::from(whole) * u128::from(scale) + (part + divisor / 2) / divisor;
+    let total = u64::try_from(total).map_err(|_| too_large())?;
+    Ok(match dimension {
+        Dimension::Time => Quantity::Time(Duration::from_picoseconds(total)),
+        Dimension::Rate => Quantity::Rate(Rate::from_bits_per_second(total)),
+        Dimension::Size => Quantity::Size(Bytes(total)),
+        _ => Quantity::Packets(total),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn time(text: &str) -> u64 {
+        match parse(text, &[Dimension::Time]) {
+            Ok(Quantity::Time(span)) => span.picoseconds(),
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    fn rate(text: &str) -> u64 {
+        match parse(text, &[Dimension::Rate]) {
+            Ok(Quantity::Rate(rate)) => rate.bits_per_second(),
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    fn size(text: &str) -> u64 {
+        match parse(text, &[Dimension::Size]) {
+            Ok(Quantity::Size(size)) => size.get(),
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    fn refusal(text: &str, accepted: &[Dimension]) -> (String, String) {
+        let refusal = parse(text, accepted).expect_err(text);
+        (refusal.message, refusal.help)
+    }
+
+    #[test]
+    fn every_unit() {
+        for (text, picoseconds) in [
+            ("3 ps", 3),
+            ("3 ns", 3_000),
+            ("3 us", 3_000_000),
+            ("3 µs", 3_000_000),
+            ("3 μs", 3_000_000),
+            ("3 ms", 3_000_000_000),
+            ("3 s", 3_000_000_000_000),
+            ("3 min", 180_000_000_000_000),
+            ("3 h", 10_800_000_000_000_000),
+        ] {
+            assert_eq!(time(text), picoseconds, "{text}");
+        }
+        for (prefix, factor) in
+            [("", 1), ("k", 1_000), ("M", 1_000_000), ("G", 1_000_000_000), ("T", 1_000_000_000_000)]
+        {
+            assert_eq!(rate(&format!("7 {prefix}bps")), 7 * factor);
+            assert_eq!(rate(&format!("7 {prefix}bit/s")), 7 * factor);
+        }
+        for (text, bytes) in [
+            ("2 B", 2),
+            ("2 kB", 2_000),
+            ("2 MB", 2_000_000),
+            ("2 GB", 2_000_000_000),
+            ("2 KiB", 2_048),
+            ("2 MiB", 2_097_152),
+            ("2 GiB", 2_147_483_648),
+        ] {
+            assert_eq!(size(text), bytes, "{text}");
+        }
+        assert_eq!(parse("1 packet", &[Dimension::Packets]), Ok(Quantity::Packets(1)));
+        assert_eq!(parse("5 packets", &[Dimension::Packets]), Ok(Quantity::Packets(5)));
+        assert_eq!(parse("2.5 segments", &[Dimension::Segments]), Ok(Quantity::Segments(2.5)));
+        assert_eq!(parse("1 segment", &[Dimension::Segments]), Ok(Quantity::Segments(1.0)));
+        assert_eq!(parse("0.5bdp", &[Dimension::Bdp]), Ok(Quantity::Bdp(0.5)));
+    }
+
+    #[test]
+    fn decimals_are_exact() {
+        assert_eq!(rate("4.8 kbps"), 4_800);
+        assert_eq!(rate("1.544 Mbps"), 1_544_000);
+        assert_eq!(time("0.1 ms"), 100_000_000);
+        assert_eq!(time("0.000000000001 s"), 1);
+        assert_eq!(time("18446744.073709551615 s"), u64::MAX);
+        assert_eq!(size("1.5 kB"), 1_500);
+        assert_eq!(size("0.5 KiB"), 512);
+    }
+
+    #[test]
+    fn finer_than_the_smallest_unit_is_rounded_for_times_and_rates_only() {
+        assert_eq!(time("0.01666666666666666666 s"), 16_666_666_667);
+        assert_eq!(rate("0.5 bps"), 1);
+        assert_eq!(refusal("1.5 B", &[Dimension::Size]).0, "\"1.5 B\" is not a whole number");
+        assert_eq!(refusal("0.5 packets", &[Dimension::Packets]).0, "\"0.5 packets\" is not a whole number");
+    }
+
+    #[test]
+    fn spaces_do_not_matter() {
+        assert_eq!(rate("100Mbps"), 100_000_000);
+        assert_eq!(rate("  100   Mbps "), 100_000_000);
+    }
+
+    #[test]
+    fn what_is_not_a_quantity_says_what_to_write() {
+        let time = "write a time such as \"10 s\" or \"100 ms\"";
+        for (text, message) in [
+            ("10", "\"10\" has no unit"),
+            ("", "\"\" does not begin with a number"),
+            ("fast", "\"fast\" does not begin with a number"),
+            ("nan s", "\"nan s\" does not begin with a number"),
+            ("inf s", "\"inf s\" does not begin with a number"),
+            ("-inf s", "\"-inf s\" does not begin with a number"),
+            ("-1 s", "\"-1 s\" is negative"),
+            ("1.2.3 s", "\"1.2.3 s\" has a malformed number \"1.2.3\""),
+            ("1. s", "\"1. s\" has a malformed number \"1.\""),
+            (".5 s", "\".5 s\" has a malformed number \".5\""),
+            ("18446745 s", "\"18446745 s\" is too large"),
+            (
+                "99999999999999999999999999999999999999999999 s",
+                "\"99999999999999999999999999999999999999999999 s\" is too large",
+            ),
+            ("0.000000000000000000001 s", "\"0.000000000000000000001 s\" has more than 20 decimal places"),
+        ] {
+            assert_eq!(refusal(text, &[Dimension::Time]), (message.to_owned(), time.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_unit_lists_the_right_ones() {
+        let (message, help) = refusal("10 MB/s", &[Dimension::Rate]);
+        assert_eq!(message, "\"10 MB/s\": unknown unit \"MB/s\"");
+        assert_eq!(help, "allowed units: bps, kbps, Mbps, Gbps, Tbps, bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s");
+        assert_eq!(refusal("10 Mibps", &[Dimension::Rate]).0, "\"10 Mibps\": unknown unit \"Mibps\"");
+        assert_eq!(refusal("10 s", &[Dimension::Rate]).0, "\"10 s\": \"s\" is a unit of time");
+        assert_eq!(refusal("1e9 bps", &[Dimension::Rate]).0, "\"1e9 bps\": unknown unit \"e9 bps\"");
+        assert_eq!(
+            refusal("10 Mbps", &[Dimension::Packets, Dimension::Bdp]).1,
+            "allowed units: packets, packet, bdp"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in any::<String>()) {
+            for dimension in Dimension::ALL {
+                let _ = parse(&text, &[dimension]);
+            }
+        }
+
+        #[test]
+        fn no_number_panics(number in "[0-9]{0,45}\\.?[0-9]{0,45}", unit in 0..9usize) {
+            for dimension in Dimension::ALL {
+                let units = dimension.units();
+                let _ = parse(&format!("{number} {}", units[unit % units.len()].0), &[dimension]);
+            }
+        }
+
+        #[test]
+        fn whole_numbers_of_the_smallest_unit_come_back(number in any::<u64>()) {
+            prop_assert_eq!(time(&format!("{number} ps")), number);
+            prop_assert_eq!(rate(&format!("{number} bps")), number);
+            prop_assert_eq!(size(&format!("{number} B")), number);
+        }
+    }
+}
