@@ -5,12 +5,13 @@
 >>> result.summary["flows"][0]["goodput_bps"]  # doctest: +SKIP
 """
 
-from selfclock._core import VERSION as __version__
-from selfclock._core import ScenarioError, Table
+from selfclock._core import VERSION, ScenarioError, Table
 from selfclock.algorithms import Algorithm, Parameter, algorithms
 from selfclock.dumbbell import dumbbell
 from selfclock.result import FlowSummary, LinkSummary, Result, Summary
 from selfclock.scenario import Scenario, run_many, schema
+
+__version__ = VERSION
 
 __all__ = [
     "Algorithm",

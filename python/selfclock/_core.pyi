@@ -1,7 +1,10 @@
 from collections.abc import Callable, Sequence
 from os import PathLike
-from types import CapsuleType
 from typing import Final, final
+
+from typing_extensions import CapsuleType
+
+__all__ = ["VERSION", "Outcome", "Scenario", "ScenarioError", "Table", "algorithms", "run", "run_many", "schema"]
 
 VERSION: Final[str]
 

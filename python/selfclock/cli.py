@@ -66,7 +66,7 @@ def _command(work: Callable[P, None]) -> Callable[P, None]:
             _fail(str(error), FAILED)
         except BrokenPipeError:
             # The reader has seen enough; Python would complain once more when it closes the stream.
-            sys.stdout = None  # type: ignore[assignment]
+            sys.stdout = None
             raise typer.Exit(FAILED) from None
         except OSError as error:
             _fail(f"{error.filename or 'input or output'}: {error.strerror or error}", BAD_USAGE)
@@ -88,7 +88,7 @@ def _print_json(document: object) -> None:
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
 
-def _version(wanted: bool) -> None:  # noqa: FBT001
+def _version(wanted: bool) -> None:
     if wanted:
         sys.stdout.write(f"selfclock {__version__}\n")
         raise typer.Exit
@@ -189,7 +189,9 @@ def _table(*headings: str, left: int) -> Table:
 @app.command("reproduce")
 @_command
 def reproduce_papers(
-    papers: Annotated[list[str] | None, typer.Argument(help="Papers; all if none is named.", show_default=False)] = None,
+    papers: Annotated[
+        list[str] | None, typer.Argument(help="Papers; all if none is named.", show_default=False)
+    ] = None,
     out: Annotated[Path, typer.Option(help="Directory of the report.")] = Path("results/reproduction"),
     as_json: Json = False,
 ) -> None:
@@ -256,7 +258,8 @@ def _algorithm_document(algorithm: Algorithm) -> dict[str, Any]:
 @_command
 def run_bench(
     cases: Annotated[
-        list[str] | None, typer.Argument(help=f"Cases: {', '.join(CASES)}; all if none is named.", show_default=False)
+        list[str] | None,
+        typer.Argument(help=f"Cases: {', '.join(CASES)}; all if none is named.", show_default=False),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -273,11 +276,11 @@ def run_bench(
     for row in measured:
         table.add_row(
             row["case"],
-            f"{case['packet_hops']:,}",
-            f"{case['events']:,}",
-            f"{case['cpu_s']:.2f}",
-            f"{case['packet_hops_per_cpu_s'] / 1e6:.1f}",
-            f"{case['peak_rss_bytes'] / 1e6:.0f}",
+            f"{row['packet_hops']:,}",
+            f"{row['events']:,}",
+            f"{row['cpu_s']:.2f}",
+            f"{row['packet_hops_per_cpu_s'] / 1e6:.1f}",
+            f"{row['peak_rss_bytes'] / 1e6:.0f}",
         )
     Console().print(table)
 

@@ -12,6 +12,7 @@ from selfclock.scenario import Scenario
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+
 def dumbbell(
     bottleneck: str = "10 Mbps",
     rtt: str = "40 ms",
@@ -43,7 +44,10 @@ def dumbbell(
         "network": {
             "topology": "dumbbell",
             "bottleneck": {"rate": bottleneck, "delay": _times(rtt, "rtt", 0.3), "queue": buffer},
-            "access": {"rate": access or _times(bottleneck, "bottleneck", 100), "delay": _times(rtt, "rtt", 0.1)},
+            "access": {
+                "rate": access or _times(bottleneck, "bottleneck", 100),
+                "delay": _times(rtt, "rtt", 0.1),
+            },
         },
         "transport": dict(transport or {}),
         "record": dict(record or {}),
@@ -63,19 +67,19 @@ def _times(quantity: str, argument: str, factor: float) -> str:
 
 def to_toml(document: Mapping[str, object]) -> str:
     """Write a document of scalars, lists and tables as TOML: top-level tables as sections, deeper ones inline."""
-    lines = [f"{key} = {_value(value)}" for key, value in document.items() if not _is_section(value)]
+    lines = [f"{key} = {_value(value)}" for key, value in document.items() if not _sections(value)]
     for key, value in document.items():
-        sections = value if isinstance(value, list) else [value]
-        if not _is_section(value):
-            continue
         heading = f"[[{key}]]" if isinstance(value, list) else f"[{key}]"
-        for section in sections:
+        for section in _sections(value):
             lines += ["", heading, *(f"{name} = {_value(item)}" for name, item in section.items())]
     return "\n".join(lines) + "\n"
 
 
-def _is_section(value: object) -> bool:
-    return isinstance(value, dict) or (isinstance(value, list) and all(isinstance(item, dict) for item in value))
+def _sections(value: object) -> list[dict[str, object]]:
+    """The tables that a top-level value is, none if it is something else."""
+    candidates = value if isinstance(value, list) else [value]
+    tables = [candidate for candidate in candidates if isinstance(candidate, dict)]
+    return tables if len(tables) == len(candidates) else []
 
 
 def _value(value: object) -> str:

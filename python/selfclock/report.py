@@ -7,7 +7,6 @@ import io
 from typing import TYPE_CHECKING
 
 import jinja2
-import matplotlib as mpl
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
@@ -43,7 +42,7 @@ def write_report(reports: list[PaperReport], directory: Path) -> Path:
 def _data_uri(figure: Figure) -> str:
     # As images, not inline: the identifiers inside one drawing then cannot meet those of another.
     buffer = io.BytesIO()
-    with mpl.rc_context(style.STYLE):
+    with style.house():
         figure.savefig(buffer, format="svg", metadata={"Date": None})
     return "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode()
 

@@ -160,7 +160,7 @@ def find(names: list[str]) -> list[str]:
 def reproduce(name: str) -> PaperReport:
     """Run the experiments of one paper."""
     package = PAPERS[name]
-    paper: PaperModule = importlib.import_module(package)  # type: ignore[assignment]
+    paper: PaperModule = importlib.import_module(package)
     folder = resources.files(package)
     begun = time.monotonic()
     with progress_bar(name) as progress:

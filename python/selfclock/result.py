@@ -81,8 +81,16 @@ class Result:
     def summary(self) -> Summary:
         """Totals. `cpu_s` is what this machine took; everything else depends on scenario and seed only."""
         totals = json.loads(self._outcome.summary)
-        flows, links = totals.pop("flows"), totals.pop("links")
-        return Summary(**totals, cpu_s=self._outcome.cpu_s, flows=flows, links=links)
+        return Summary(
+            scenario=totals["scenario"],
+            seed=totals["seed"],
+            simulated_s=totals["simulated_s"],
+            events=totals["events"],
+            packet_hops=totals["packet_hops"],
+            cpu_s=self._outcome.cpu_s,
+            flows=totals["flows"],
+            links=totals["links"],
+        )
 
     @property
     def flows(self) -> _core.Table:

@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -16,11 +15,13 @@ from selfclock._core import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from selfclock import _core
     from selfclock.result import Result
     from selfclock.scenario import Scenario
 
+FIGURE_DPI = 200
 FIGURES = ("sequence", "window", "queue", "rate", "rtt")
 
 
@@ -93,7 +94,7 @@ def save(result: Result, directory: Path, *, pcap: bool = False) -> None:
                 result.write_pcapng(link, aside / file_name(link))
         for name in FIGURES:
             if result.flows.num_rows or name == "sequence":
-                getattr(result.plot, name)().savefig(aside / f"{name}.png")
+                getattr(result.plot, name)().savefig(aside / f"{name}.png", dpi=FIGURE_DPI)
         # Tables of an earlier run that this one did not record would pass for its own.
         if directory.is_dir() and not scenario.records_packets:
             (directory / "packets.parquet").unlink(missing_ok=True)

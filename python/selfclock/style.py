@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import zlib
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from matplotlib.axes import Axes
 
 
@@ -38,7 +41,7 @@ DROP = Look("#000000", "x")
 #: For several flows with one algorithm.
 LINE_STYLES = ["-", "--", ":", "-."]
 
-STYLE = {
+STYLE: dict[str, Any] = {
     "figure.dpi": 110,
     "savefig.dpi": 200,
     "font.size": 9,
@@ -65,12 +68,18 @@ def look(algorithm: str) -> Look:
     return LOOKS.get(algorithm) or _OTHERS[zlib.crc32(algorithm.encode()) % len(_OTHERS)]
 
 
+@contextmanager
+def house() -> Iterator[None]:
+    """Draw in the house style, whatever the user's own settings are; also a decorator: `@style.house()`."""
+    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
+        yield
+
+
 def figure(rows: int = 1, height: float = 3.2, ratios: list[float] | None = None) -> tuple[Figure, list[Axes]]:
     """Return an empty figure of axes above each other that share their time axis.
 
     It belongs to no display and no global list: whoever drops it frees it.
     """
-    with mpl.rc_context(STYLE):
-        new = Figure(figsize=(6.4, height), layout="constrained")
-        axes = new.subplots(rows, 1, sharex=True, squeeze=False, height_ratios=ratios)
-        return new, [row[0] for row in axes]
+    new = Figure(figsize=(6.4, height), layout="constrained")
+    axes = new.subplots(rows, 1, sharex=True, squeeze=False, height_ratios=ratios)
+    return new, [row[0] for row in axes]

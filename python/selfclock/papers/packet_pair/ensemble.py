@@ -77,9 +77,12 @@ SETTINGS = [
     Setting("receive window 64 segments", ["transport.receive_window=64 segments"]),
     Setting("no receive window", ["transport.receive_window=unlimited"]),
     Setting("packet-pair tick 1 ms", packet_pair=["flow.0.congestion_control.tick=1 ms"]),
-    Setting("interval of 0 ticks taken as 1", packet_pair=['flow.0.congestion_control.zero_ticks=one']),
+    Setting("interval of 0 ticks taken as 1", packet_pair=["flow.0.congestion_control.zero_ticks=one"]),
     Setting("no delayed acknowledgement", ["transport.delayed_ack=off"]),
-    Setting("retransmission timer of packet-pair as coarse as Reno's", packet_pair=["transport.timer.granularity=500 ms"]),
+    Setting(
+        "retransmission timer of packet-pair as coarse as Reno's",
+        packet_pair=["transport.timer.granularity=500 ms"],
+    ),
     Setting("retransmission timer of Reno as fine as packet-pair's", ["transport.timer.granularity=10 ms"]),
 ]
 

@@ -25,8 +25,10 @@ SHAPED_S = (0.580, 0.820, 0.860, 0.900)
 DELAYED_ACKS_S = (0.200, 0.800)
 TIMER_VALUE = 4
 
-#: First bytes of the options as recorded: kind 6, length, type.
-_PAIR_1, _PAIR_2, _REPLY = "060401", "060402", "060603"
+#: Options as recorded: padding (kind 1), then kind 6, length, type, pair-id; in a reply also the interval.
+_MARK = r"^(?:01)*060401|^(?:01)*060402"
+_PAIR_2 = r"^(?:01)*060402"
+_REPLY = r"^(?:01|0604....)*060603..(....)"
 
 
 @dataclass(frozen=True)
@@ -53,21 +55,22 @@ def run() -> Events:
 def events(result: Result) -> Events:
     """Find the events in the packet record."""
     packets = pl.DataFrame(result.packets).with_columns(
-        pl.col("event", "kind").cast(pl.String), pl.col("option").fill_null("")
+        pl.col("event", "kind").cast(pl.String),
+        pl.col("option").fill_null(""),
+        interval=pl.col("option").str.extract(_REPLY).str.to_integer(base=16),
     )
     sent = packets.filter((pl.col("event") == "send") & (pl.col("kind") == "data"))
-    seconds = sent.filter(pl.col("option").str.starts_with(_PAIR_2))
-    single = sent.filter(~pl.col("option").str.contains(f"^({_PAIR_1}|{_PAIR_2})"))
+    seconds = sent.filter(pl.col("option").str.contains(_PAIR_2))
+    single = sent.filter(~pl.col("option").str.contains(_MARK))
     acks = packets.filter((pl.col("event") == "send") & (pl.col("kind") == "ack"))
     arrivals = packets.filter((pl.col("event") == "deliver") & (pl.col("kind") == "data"))["time_s"].to_list()
-    replies = acks.filter(pl.col("option").str.starts_with(_REPLY))["option"].to_list()
     return Events(
         packets,
         pairs=seconds["time_s"].to_list(),
         shaped=single["time_s"].to_list()[1:],
         # An acknowledgement that leaves when nothing arrives is the timer's.
         delayed_acks=[time for time in acks["time_s"].to_list() if time not in arrivals],
-        intervals=[int(reply[8:12], 16) for reply in replies],
+        intervals=acks["interval"].drop_nulls().to_list(),
     )
 
 
@@ -87,7 +90,7 @@ _SHAPED_NOTES = (
     "",
     "",
     "It takes one segment of window more than one per acknowledgement gives.",
-    "",
+    "The delayed acknowledgement of 0.800 s opens the window by two, and two segments leave as a pair.",
 )
 
 

@@ -27,6 +27,7 @@ def sequences(single: Mapping[int, Result], headline: Ensemble) -> list[Illustra
     return [_sequence(experiment, single[experiment.figure], headline) for experiment in EXPERIMENTS]
 
 
+@style.house()
 def _sequence(experiment: Experiment, result: Result, headline: Ensemble) -> Illustration:
     figure, (top, middle, bottom) = style.figure(3, height=6.2, ratios=[3, 1, 1])
     colour = style.look("packet-pair" if experiment.is_packet_pair else "reno").colour
@@ -59,6 +60,7 @@ def _sequence(experiment: Experiment, result: Result, headline: Ensemble) -> Ill
 LADDER_S = 1.02
 
 
+@style.house()
 def ladder(found: Events) -> Illustration:
     """Return figure 5: packets as lines between sender and receiver, time downwards."""
     figure, (axes,) = style.figure(height=7.0)
@@ -80,21 +82,21 @@ def ladder(found: Events) -> Illustration:
     axes.axvline(1, color="black", linewidth=1)
     axes.set_title("Figure 5: the modified slow start")
     caption = (
-        "Time runs downwards. Solid: data; dashed: acknowledgements, with the interval reported in ticks. Circled: pairs; "
-        "squared: segments from the leaky bucket. A line begins when a packet is handed to the link and ends when its "
+        "Time runs downwards. Solid: data; dashed: acknowledgements, with the interval reported in ticks. Circled: "
+        "pairs; squared: segments from the leaky bucket. A line begins when a packet is handed to the link and ends when its "
         "last bit has arrived."
     )
     return Illustration("Figure 5, the modified slow start", caption, figure)
 
 
 def _packet(axes: Axes, row: dict[str, object], found: Events) -> None:
-    time, arrival, option = float(str(row["time_s"])), float(str(row["arrival"])), str(row["option"])
+    time, arrival, interval = float(str(row["time_s"])), float(str(row["arrival"])), row["interval"]
     if row["kind"] == "data":
         axes.plot([0, 1], [time, arrival], "-", color=style.look("packet-pair").colour, linewidth=0.9)
         return
     axes.plot([1, 0], [time, arrival], "--", color=style.look("reno").colour, linewidth=0.9)
     delayed = any(abs(time - other) < 1e-9 for other in found.delayed_acks)
-    note = "delayed ACK" if delayed else (f"T = {int(option[8:12], 16)}" if option.startswith("0606") else "")
+    note = "delayed ACK" if delayed else ("" if interval is None else f"T = {interval}")
     axes.annotate(f"{time:.3f} {note}", (1.02, time), fontsize=7, va="center")
 
 
