@@ -59,7 +59,7 @@ class Plot:
             axes.plot(frame["time_s"], frame["cwnd_bytes"] / 1e3, line, color=colour, label=label)
             threshold = frame.filter(pl.col("ssthresh_bytes").is_finite())
             axes.plot(threshold["time_s"], threshold["ssthresh_bytes"] / 1e3, ":", color=colour, alpha=0.6)
-        _label(axes, "congestion window, and dotted ssthresh (kB)")
+        _label(axes, "window, and dotted ssthresh (kB)")
         self._title(axes, "window")
         return figure
 
@@ -73,14 +73,14 @@ class Plot:
         for number, link in enumerate(busy["link"].cast(pl.String)):
             series = frame.filter(pl.col("link").cast(pl.String) == link)
             line = style.LINE_STYLES[number % len(style.LINE_STYLES)]
-            shade = str(0.1 + 0.5 * number / max(1, len(busy)))
+            shade = str(0.4 + 0.4 * number / max(1, len(busy)))
             axes.plot(series["time_s"], series["queue_packets"], line, color=shade, label=link)
             dropped = series.filter(pl.col("drops").diff() > 0)
             axes.plot(
                 dropped["time_s"],
                 dropped["queue_packets"],
                 style.DROP.marker,
-                color=style.look("packet-pair").colour,
+                color=style.DROP.colour,
             )
         _label(axes, "queue (packets; crosses: drops)")
         self._title(axes, "queues")
