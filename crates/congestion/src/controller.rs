@@ -185,6 +185,8 @@ pub(crate) mod tests {
         Acknowledged {
             now: Time::ZERO,
             size: Bytes(size),
+            acknowledged_total: Bytes(size),
+            sent_total: Bytes(size),
             rtt: None,
             smoothed_rtt: None,
             minimum_rtt: None,

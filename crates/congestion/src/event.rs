@@ -23,6 +23,11 @@ pub struct Acknowledged {
     pub now: Time,
     /// Payload newly acknowledged.
     pub size: Bytes,
+    /// Payload acknowledged since the connection began, this included.
+    pub acknowledged_total: Bytes,
+    /// Payload sent since the connection began, repeated segments counted once. A round trip is over when
+    /// `acknowledged_total` reaches what this was at its beginning.
+    pub sent_total: Bytes,
     /// Round-trip time measured by this acknowledgement, if it could be (Karn's rule).
     pub rtt: Option<Duration>,
     /// Smoothed round-trip time (RFC 6298), once there is one.

@@ -1,7 +1,7 @@
 //! A deterministic packet-level simulator for congestion control.
 //!
-//! [`scenario`] reads a file into a [`plan::Plan`], which says what to run; [`Simulation`] runs it; [`Outcome`] is what
-//! it leaves behind.
+//! [`scenario::Scenario`] reads a file into a [`plan::Plan`], [`Simulation`] runs it, [`Outcome`] is what it leaves
+//! behind.
 
 pub mod engine;
 pub mod network;

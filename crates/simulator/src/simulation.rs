@@ -170,6 +170,11 @@ impl Simulation {
         self.network.extras.in_use()
     }
 
+    /// The packet record has outgrown its limit: the run is of no use and should be given up.
+    pub fn record_overflowed(&self) -> bool {
+        self.network.recorder.as_ref().is_some_and(|recorder| recorder.overflowed())
+    }
+
     /// Ends the run where it is and takes the results.
     pub fn finish(mut self) -> Outcome {
         let end = self.now;

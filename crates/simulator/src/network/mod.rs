@@ -1,4 +1,4 @@
-//! Nodes, links, packets and the way packets take.
+//! Links, packets, topologies, and the way packets take.
 
 pub mod link;
 pub mod loss;

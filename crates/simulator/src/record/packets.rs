@@ -114,10 +114,14 @@ pub struct PacketRecord {
     pub option: Option<PeerOption>,
 }
 
+/// Most packet events that one run records: some 3 GB, and as much again as tables.
+pub const MOST_RECORDS: usize = 20_000_000;
+
 /// Collects packet records.
 #[derive(Clone, Debug)]
 pub struct PacketRecorder {
     records: Vec<PacketRecord>,
+    overflowed: bool,
     /// Per flow: the advertised window, and whether segments carry timestamps.
     flows: Vec<(u64, bool)>,
 }
@@ -129,11 +133,15 @@ impl PacketRecorder {
             Protocol::Tcp(tcp) => (tcp.transport.receive_window.get(), tcp.transport.timestamps),
             Protocol::Udp(_) => (0, false),
         });
-        Self { records: Vec::new(), flows: flows.collect() }
+        Self { records: Vec::new(), overflowed: false, flows: flows.collect() }
     }
 
     /// Adds one thing that happened to one packet.
     pub fn add(&mut self, event: PacketEvent, time: Time, link: u32, packet: &Packet, extra: &Extra) {
+        if self.records.len() == MOST_RECORDS {
+            self.overflowed = true;
+            return;
+        }
         let (receive_window, timestamps) = self.flows[packet.flow as usize];
         let acknowledges = matches!(packet.kind, PacketKind::Ack | PacketKind::SynAck);
         // Microseconds, wrapping at 32 bits as the option does.
@@ -157,6 +165,11 @@ impl PacketRecorder {
             sack_blocks: extra.sack_blocks,
             option: extra.option,
         });
+    }
+
+    /// There was more to record than [`MOST_RECORDS`]: what there is is not whole.
+    pub fn overflowed(&self) -> bool {
+        self.overflowed
     }
 
     /// The records in the order of time; those at equal times in the order in which they came to be.

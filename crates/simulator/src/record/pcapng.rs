@@ -731,7 +731,7 @@ mod tests {
         // 12 bytes each for timestamps and the option leave room for one block.
         assert_eq!(tcp.options.as_slice().len(), 36);
         assert_eq!(&tcp.options.as_slice()[12..24], [1, 1, 5, 10, 0, 0, 0, 11, 0, 0, 0, 21]);
-        assert_eq!(&tcp.options.as_slice()[24..], [6, 4, 2, 3, 6, 6, 3, 3, 0x12, 0x34, 1, 1]);
+        assert_eq!(&tcp.options.as_slice()[24..], [6, 4, 2, 3, 1, 1, 6, 6, 3, 3, 0x12, 0x34]);
     }
 
     #[test]

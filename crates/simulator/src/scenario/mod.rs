@@ -24,7 +24,9 @@
 mod control;
 mod error;
 mod file;
+mod flows;
 mod limits;
+mod links;
 mod overrides;
 mod reader;
 mod resolve;

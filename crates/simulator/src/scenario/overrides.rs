@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use toml_edit::{DocumentMut, InlineTable, Item, TableLike, Value};
+use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, TableLike, Value};
 
 use super::error::{Place, Problem};
 
@@ -24,6 +24,8 @@ pub struct Override {
 #[derive(Clone, Debug)]
 struct Segment {
     name: String,
+    /// The path up to and with this step.
+    key: String,
     span: Range<usize>,
 }
 
@@ -57,48 +59,54 @@ impl Override {
             return Ok(());
         };
         if let Some(tables) = item.as_array_of_tables_mut() {
-            for index in segment.indices(tables.len())? {
-                let table = tables.get_mut(index).ok_or_else(|| segment.problem("no such element", ""))?;
-                // A whole element is replaced key by key: it must stay a table with a header.
-                match rest {
-                    [] => return Err(segment.problem("an element of a list", "name one of its keys")),
-                    rest => self.set_key(table, rest)?,
-                }
-            }
-            return Ok(());
+            return self.set_in_tables(tables, segment, rest);
         }
         if let Some(array) = item.as_array_mut() {
-            for index in segment.indices(array.len())? {
-                let value = array.get_mut(index).ok_or_else(|| segment.problem("no such element", ""))?;
-                let mut element = Item::Value(std::mem::replace(value, Value::from(0)));
-                let done = self.set(&mut element, rest);
-                *value = element.into_value().unwrap_or_else(|_| Value::from(0));
-                done?;
-            }
-            return Ok(());
+            return self.set_in_array(array, segment, rest);
         }
         match item.as_table_like_mut() {
-            Some(table) => self.set_key(table, path),
+            Some(table) => self.set_key(table, segment, rest),
             None => Err(segment.problem(format!("what is before {:?} is not a table", segment.name), "")),
         }
     }
 
-    fn set_key(&self, table: &mut dyn TableLike, path: &[Segment]) -> Result<(), Problem> {
-        let Some((segment, rest)) = path.split_first() else {
-            return Ok(());
+    fn set_in_tables(
+        &self,
+        tables: &mut ArrayOfTables,
+        at: &Segment,
+        rest: &[Segment],
+    ) -> Result<(), Problem> {
+        let indices = at.indices(tables.len())?;
+        // A whole element is set key by key: it stays a table with a header.
+        let Some((key, rest)) = rest.split_first() else {
+            return Err(at.problem("an element of a list", "name one of its keys"));
         };
-        if let Some(item) = table.get_mut(&segment.name) {
+        for table in tables.iter_mut().skip(indices.start).take(indices.len()) {
+            self.set_key(table, key, rest)?;
+        }
+        Ok(())
+    }
+
+    fn set_in_array(&self, array: &mut Array, at: &Segment, rest: &[Segment]) -> Result<(), Problem> {
+        let indices = at.indices(array.len())?;
+        for value in array.iter_mut().skip(indices.start).take(indices.len()) {
+            let mut element = Item::Value(value.clone());
+            self.set(&mut element, rest)?;
+            if let Ok(changed) = element.into_value() {
+                *value = changed;
+            }
+        }
+        Ok(())
+    }
+
+    fn set_key(&self, table: &mut dyn TableLike, key: &Segment, rest: &[Segment]) -> Result<(), Problem> {
+        if let Some(item) = table.get_mut(&key.name) {
             return self.set(item, rest);
         }
-        let mut created = match rest {
-            [] => Item::Value(self.value.clone()),
-            // An inline table stands where it is created, whatever comes after it in the file.
-            _ => Item::Value(Value::InlineTable(InlineTable::new())),
-        };
-        if !rest.is_empty() {
-            self.set(&mut created, rest)?;
-        }
-        table.insert(&segment.name, created);
+        // An inline table stands where it is created, whatever comes after it in the file.
+        let mut created = Item::Value(Value::InlineTable(InlineTable::new()));
+        self.set(&mut created, rest)?;
+        table.insert(&key.name, created);
         Ok(())
     }
 }
@@ -119,7 +127,7 @@ fn replace(item: &mut Item, value: &Value) {
 
 impl Segment {
     fn problem(&self, message: impl Into<String>, help: &str) -> Problem {
-        Place { key: self.name.clone(), span: self.span.clone() }.problem(message, help)
+        Place { key: self.key.clone(), span: self.span.clone() }.problem(message, help)
     }
 
     /// The elements of an array that this stands for.
@@ -142,7 +150,8 @@ fn segments(path: &str) -> Vec<Segment> {
     let mut segments = Vec::new();
     let mut start = 0;
     let mut push = |range: Range<usize>| {
-        segments.push(Segment { name: path[range.clone()].trim().to_owned(), span: range });
+        let name = path[range.clone()].trim().to_owned();
+        segments.push(Segment { name, key: path[..range.end].to_owned(), span: range });
     };
     for (position, separator) in path.match_indices(['.', '[']) {
         push(start..position);

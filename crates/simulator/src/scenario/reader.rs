@@ -251,6 +251,16 @@ impl<T: Read> Field for List<T> {
     }
 }
 
+/// The value that was written, or else this.
+pub fn value_or<T: Copy>(written: &Maybe<T>, default: T) -> T {
+    written.as_ref().map_or(default, |written| written.value)
+}
+
+/// Where the value was written, or else this.
+pub fn place_or<'a, T>(written: &'a Maybe<T>, default: &'a Place) -> &'a Place {
+    written.as_ref().map_or(default, |written| &written.place)
+}
+
 /// One key of a table in a schema.
 pub struct KeySchema {
     /// Name.

@@ -763,6 +763,7 @@ fn an_error_of_an_override_names_it() {
         error.to_string(),
         "--set:1:14: flow[0].start: 10 has no unit\n  |\n1 | flow.0.start=10\n  |              ^^ write a time such as \"10 s\" or \"100 ms\""
     );
+    assert_eq!(override_error(&["flow[1].start=1 s"]).key, "flow[1]");
     let error = override_error(&["flow.0.from=source2", "flow.0.count=2", "network.hosts=1"]);
     assert_eq!((error.key.as_str(), error.source_name.as_str()), ("flow[0].from", "--set"), "{error}");
 }

@@ -360,7 +360,10 @@ impl Scoreboard {
             let of_flag = self.segments.iter().filter(|segment| segment.is(flag));
             of_flag.map(|segment| u64::from(segment.length)).sum::<u64>()
         };
-        assert_eq!(self.outstanding, self.segments.iter().map(|segment| u64::from(segment.length)).sum());
+        assert_eq!(
+            self.outstanding,
+            self.segments.iter().map(|segment| u64::from(segment.length)).sum::<u64>()
+        );
         assert_eq!((self.sacked, self.lost, self.in_repair), (sum(SACKED), sum(LOST), sum(IN_REPAIR)));
         let mut index = 0;
         while index < self.segments.len() {

@@ -378,6 +378,8 @@ impl Sender {
         self.control.on_ack(&Acknowledged {
             now,
             size: Bytes(advance.bytes),
+            acknowledged_total: Bytes(self.una),
+            sent_total: Bytes(self.next),
             rtt,
             smoothed_rtt: self.rtt.smoothed(),
             minimum_rtt: self.rtt.minimum(),

@@ -83,8 +83,8 @@ def ladder(found: Events) -> Illustration:
     axes.set_title("Figure 5: the modified slow start")
     caption = (
         "Time runs downwards. Solid: data; dashed: acknowledgements, with the interval reported in ticks. "
-        "Circled: pairs; squared: segments from the leaky bucket. A line begins when a packet is handed to the link and "
-        "ends when its last bit has arrived."
+        "Circled: pairs; squared: segments from the leaky bucket. A line begins when a packet is handed to the link "
+        "and ends when its last bit has arrived."
     )
     return Illustration("Figure 5, the modified slow start", caption, figure)
 

@@ -1,0 +1,170 @@
+//! From the flows of a scenario file to those of a plan: copies made, ends and routes found.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use selfclock_congestion::units::{Duration, Time};
+
+use super::control::Control;
+use super::error::{Place, Problem};
+use super::file::{File, FlowFile, Name, Network, Profile, ProtocolName, Traffic, TrafficFile};
+use super::links::{USUAL_PACKET, Wire, find_node};
+use super::reader::{Located, Maybe, place_or, value_or};
+use super::transport::transport;
+use crate::network::route::{Edge, routes};
+use crate::network::topology::Topology;
+use crate::plan::{Arrivals, FlowPlan, Protocol, Source, TcpPlan, UdpPlan};
+
+/// How many flows a table stands for.
+pub fn copies(flow: &FlowFile) -> u64 {
+    flow.count.as_ref().map_or(1, |count| count.value.0)
+}
+
+/// Every flow, without its routes.
+pub fn expand(file: &File, profile: Profile, topology: &Topology<Wire>) -> Result<Vec<FlowPlan>, Problem> {
+    let index: BTreeMap<&str, usize> =
+        topology.nodes.iter().enumerate().map(|(position, name)| (name.as_str(), position)).collect();
+    let mut flows = Vec::new();
+    let mut names = BTreeSet::new();
+    for (position, Located { value: flow, place }) in file.flow.iter().enumerate() {
+        let template = flow_template(file, profile, flow, place)?;
+        let base =
+            flow.name.as_ref().map_or_else(|| format!("flow{}", position + 1), |name| name.value.0.clone());
+        let end = |written: &Maybe<Name>, key: &str, role: &str, position: usize| match (
+            written,
+            host(&file.network.value, position),
+        ) {
+            (Some(written), _) => find_node(&index, written),
+            (None, Some(host)) => Ok(index[format!("{role}{host}").as_str()]),
+            (None, None) => {
+                Err(place.problem(format!("missing key {key:?}"), "in a graph a flow has no default"))
+            }
+        };
+        for copy in 1..=copies(flow) {
+            let name = if copies(flow) > 1 { format!("{base}-{copy}") } else { base.clone() };
+            if !names.insert(name.clone()) {
+                return Err(place_or(&flow.name, place).problem(format!("a second flow {name:?}"), ""));
+            }
+            let from = end(&flow.from, "from", "source", flows.len())?;
+            let to = end(&flow.to, "to", "sink", flows.len())?;
+            if from == to {
+                return Err(place_or(&flow.to, place).problem("a flow from a node to itself", ""));
+            }
+            flows.push(FlowPlan { name, from, to, ..template.clone() });
+        }
+    }
+    Ok(flows)
+}
+
+/// The number of the host that a flow uses if the file does not say: each pair in turn.
+fn host(network: &Network, flow: usize) -> Option<u64> {
+    let flow = flow as u64;
+    match network {
+        Network::Dumbbell(file) => Some(file.hosts.as_ref().map_or(flow, |hosts| flow % hosts.value.0) + 1),
+        Network::ParkingLot(file) => Some(flow % (file.hops.value.0 + 1)),
+        Network::Graph(_) => None,
+    }
+}
+
+/// A flow without name, ends and routes.
+fn flow_template(file: &File, profile: Profile, flow: &FlowFile, place: &Place) -> Result<FlowPlan, Problem> {
+    let start = Time::ZERO + value_or(&flow.start, Duration::ZERO);
+    let stop = flow.stop.as_ref().map_or(Time::NEVER, |stop| Time::ZERO + stop.value);
+    if stop <= start {
+        return Err(
+            place_or(&flow.stop, place).problem("stops before it starts", "stop must be later than start")
+        );
+    }
+    let protocol = match value_or(&flow.protocol, ProtocolName::Tcp) {
+        ProtocolName::Tcp => Protocol::Tcp(Box::new(tcp(file, profile, flow)?)),
+        ProtocolName::Udp => Protocol::Udp(udp(flow, place)?),
+    };
+    Ok(FlowPlan {
+        name: String::new(),
+        from: 0,
+        to: 0,
+        forward: Vec::new(),
+        reverse: Vec::new(),
+        start,
+        start_jitter: value_or(&flow.start_jitter, Duration::ZERO),
+        stop,
+        protocol,
+    })
+}
+
+fn tcp(file: &File, profile: Profile, flow: &FlowFile) -> Result<TcpPlan, Problem> {
+    let layers: Vec<_> =
+        [&file.transport, &flow.transport].into_iter().flatten().map(|layer| &layer.value).collect();
+    let control =
+        flow.congestion_control.as_ref().map_or_else(Control::default, |control| control.value.clone());
+    let source = match &flow.traffic {
+        None => Source::Bulk,
+        Some(Located { value: Traffic::Bulk, .. }) => Source::Bulk,
+        Some(Located { value: Traffic::Table(traffic), place }) => tcp_source(traffic, place)?,
+    };
+    Ok(TcpPlan {
+        control: control.selection,
+        control_name: control.name,
+        source,
+        transport: transport(profile, &layers)?,
+    })
+}
+
+fn tcp_source(traffic: &TrafficFile, place: &Place) -> Result<Source, Problem> {
+    refuse_key(&traffic.packet, "TCP sends segments of transport.mss")?;
+    refuse_key(&traffic.arrivals, "only UDP has arrivals")?;
+    match (&traffic.size, &traffic.rate) {
+        (Some(size), None) => Ok(Source::Size(size.value.0)),
+        (None, Some(rate)) => Ok(Source::Rate(rate.value)),
+        _ => Err(place
+            .problem("either size or rate is needed", "write { size = \"10 MB\" } or { rate = \"1 Mbps\" }")),
+    }
+}
+
+fn udp(flow: &FlowFile, place: &Place) -> Result<UdpPlan, Problem> {
+    refuse_key(&flow.congestion_control, "UDP has no congestion control")?;
+    refuse_key(&flow.transport, "UDP has no transport settings")?;
+    let help = "write traffic = { rate = \"1 Mbps\", packet = \"1500 B\", arrivals = \"constant\" }";
+    let needs_rate = || place_or(&flow.traffic, place).problem("UDP traffic needs a rate", help);
+    let Some(Traffic::Table(traffic)) = flow.traffic.as_ref().map(|traffic| &traffic.value) else {
+        return Err(needs_rate());
+    };
+    refuse_key(&traffic.size, "UDP traffic has a rate, and ends at stop")?;
+    Ok(UdpPlan {
+        packet: traffic.packet.as_ref().map_or(USUAL_PACKET, |packet| packet.value.0),
+        rate: traffic.rate.as_ref().ok_or_else(needs_rate)?.value,
+        arrivals: value_or(&traffic.arrivals, Arrivals::Constant),
+    })
+}
+
+fn refuse_key<T>(written: &Maybe<T>, why: &str) -> Result<(), Problem> {
+    match written {
+        Some(written) => Err(written.place.problem("not allowed here", why)),
+        None => Ok(()),
+    }
+}
+
+/// Finds the routes of the flows.
+pub fn find_routes(file: &File, topology: &Topology<Wire>, flows: &mut [FlowPlan]) -> Result<(), Problem> {
+    let edges: Vec<Edge> = topology
+        .links
+        .iter()
+        .map(|link| Edge { from: link.from, to: link.to, delay: link.wire.delay })
+        .collect();
+    let pairs: Vec<(usize, usize)> =
+        flows.iter().flat_map(|flow| [(flow.from, flow.to), (flow.to, flow.from)]).collect();
+    let mut found = routes(topology.nodes.len(), &edges, &pairs).into_iter();
+    let written = file.flow.iter().flat_map(|flow| std::iter::repeat_n(flow, copies(&flow.value) as usize));
+    for (flow, written) in flows.iter_mut().zip(written) {
+        let no_route = |from: usize, to: usize, what: &str| {
+            let [from, to] = [from, to].map(|node| &topology.nodes[node]);
+            let place = place_or(&written.value.to, &written.place);
+            place.problem(format!("no route from {from:?} to {to:?}{what}"), "")
+        };
+        let (forward, reverse) = (found.next().flatten(), found.next().flatten());
+        flow.forward = forward.ok_or_else(|| no_route(flow.from, flow.to, ""))?;
+        if matches!(flow.protocol, Protocol::Tcp(_)) {
+            flow.reverse = reverse.ok_or_else(|| no_route(flow.to, flow.from, " for acknowledgements"))?;
+        }
+    }
+    Ok(())
+}
