@@ -5,7 +5,7 @@
 >>> result.summary["flows"][0]["goodput_bps"]  # doctest: +SKIP
 """
 
-from selfclock._core import VERSION, ScenarioError, Table
+from selfclock._core import VERSION, RunError, ScenarioError, Table
 from selfclock.algorithms import Algorithm, Parameter, algorithms
 from selfclock.dumbbell import dumbbell
 from selfclock.result import FlowSummary, LinkSummary, Result, Summary
@@ -19,6 +19,7 @@ __all__ = [
     "LinkSummary",
     "Parameter",
     "Result",
+    "RunError",
     "Scenario",
     "ScenarioError",
     "Summary",

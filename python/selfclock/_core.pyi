@@ -4,11 +4,23 @@ from typing import Final, final
 
 from typing_extensions import CapsuleType
 
-__all__ = ["VERSION", "Outcome", "Scenario", "ScenarioError", "Table", "algorithms", "run", "run_many", "schema"]
+__all__ = [
+    "VERSION",
+    "Outcome",
+    "RunError",
+    "Scenario",
+    "ScenarioError",
+    "Table",
+    "algorithms",
+    "run",
+    "run_many",
+    "schema",
+]
 
 VERSION: Final[str]
 
 class ScenarioError(ValueError): ...
+class RunError(RuntimeError): ...
 
 @final
 class Scenario:

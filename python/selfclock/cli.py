@@ -15,7 +15,7 @@ from rich.padding import Padding
 from rich.table import Table
 
 from selfclock import __version__
-from selfclock._core import ScenarioError
+from selfclock._core import RunError, ScenarioError
 from selfclock.algorithms import Algorithm, algorithms
 from selfclock.bench import CASES, BenchError, bench
 from selfclock.progress import progress_bar
@@ -62,7 +62,7 @@ def _command(work: Callable[P, None]) -> Callable[P, None]:
             work(*args, **kwargs)
         except (ScenarioError, UsageError, UnwritableError) as error:
             _fail(str(error), BAD_USAGE)
-        except BenchError as error:
+        except (RunError, BenchError) as error:
             _fail(str(error), FAILED)
         except BrokenPipeError:
             # The reader has seen enough; Python would complain once more when it closes the stream.

@@ -153,6 +153,16 @@ def test_ten_thousand_flows_run(selfclock: Command, small: Path) -> None:
     assert len(json.loads(done.stdout)["flows"]) == 10_001
 
 
+def test_a_record_that_no_memory_holds_is_given_up(selfclock: Command, small: Path, tmp_path: Path) -> None:
+    rates = ["network.bottleneck.rate=10 Gbps", "network.access.rate=100 Gbps"]
+    settings = [*rates, "network.bottleneck.queue=1 bdp", "duration=100 s", "record.interval=off"]
+    done = selfclock("run", small, "--pcap", *(word for setting in settings for word in ("--set", setting)))
+    assert done.returncode == 1
+    assert "packet events" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == [small]
+
+
 def test_a_billion_flows_are_refused(selfclock: Command, small: Path) -> None:
     done = selfclock("run", small, "--set", "flow.0.count=1000000000")
     assert done.returncode == 2

@@ -20,7 +20,7 @@ mod _core {
     #[pymodule_export]
     use super::outcome::Outcome;
     #[pymodule_export]
-    use super::run::{run, run_many};
+    use super::run::{RunError, run, run_many};
     #[pymodule_export]
     use super::scenario::{Scenario, ScenarioError, schema};
     #[pymodule_export]

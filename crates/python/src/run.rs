@@ -5,11 +5,14 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use cpu_time::ThreadTime;
+use pyo3::create_exception;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rayon::prelude::*;
+use selfclock_congestion::Time;
 use selfclock_simulator::Simulation;
 use selfclock_simulator::plan::Plan;
+use selfclock_simulator::record::packets::MOST_RECORDS;
 
 use crate::outcome::{Finished, Outcome};
 use crate::scenario::Scenario;
@@ -20,11 +23,44 @@ const SLICE: u64 = 200_000;
 /// How often the thread that waits for others looks at Python's signals.
 const PATIENCE: Duration = Duration::from_millis(50);
 
+create_exception!(selfclock._core, RunError, PyRuntimeError, "A run that could not be completed.");
+
+/// Why a run did not come to its end.
+enum Stopped {
+    /// Someone else failed or was interrupted.
+    Told,
+    /// There was more to record than memory is set aside for.
+    RecordOverflowed(Time),
+}
+
+impl From<Stopped> for PyErr {
+    fn from(stopped: Stopped) -> Self {
+        match stopped {
+            Stopped::Told => RunError::new_err("stopped"),
+            Stopped::RecordOverflowed(time) => RunError::new_err(format!(
+                "more than {MOST_RECORDS} packet events by {:.6} s of simulated time: shorten the run, or do not record \
+                 packets",
+                time.seconds()
+            )),
+        }
+    }
+}
+
 /// Runs to the end unless `goes_on`, asked between slices with the fraction done, says no.
-fn run_in_slices<E>(plan: &Plan, mut goes_on: impl FnMut(f64) -> Result<(), E>) -> Result<Finished, E> {
+fn run_in_slices<E: From<Stopped>>(
+    plan: &Plan,
+    mut goes_on: impl FnMut(f64) -> Result<(), E>,
+) -> Result<Finished, E> {
     let clock = ThreadTime::now();
     let mut simulation = Simulation::new(plan);
-    while !simulation.advance(SLICE) {
+    loop {
+        let over = simulation.advance(SLICE);
+        if simulation.record_overflowed() {
+            return Err(Stopped::RecordOverflowed(simulation.now()).into());
+        }
+        if over {
+            break;
+        }
         goes_on(simulation.now().seconds() / simulation.end().seconds())?;
     }
     let outcome = simulation.finish();
@@ -53,9 +89,6 @@ pub fn run(py: Python<'_>, scenario: &Scenario, progress: Option<Py<PyAny>>) -> 
 /// Progress of many runs is counted in thousandths of a run.
 const WHOLE: u64 = 1000;
 
-/// A run was told to stop.
-struct Stopped;
-
 /// Runs many scenarios on `threads` threads (default: one per core). Results stand in the order of the scenarios and
 /// do not depend on the number of threads: a simulation shares nothing with another.
 #[pyfunction]
@@ -81,11 +114,11 @@ pub fn run_many(
             reported += more;
         };
         if stop.load(Ordering::Relaxed) {
-            return Err(Stopped);
+            return Err(Stopped::Told);
         }
         let finished = run_in_slices(plan, |fraction| {
             report((fraction * WHOLE as f64) as u64);
-            if stop.load(Ordering::Relaxed) { Err(Stopped) } else { Ok(()) }
+            if stop.load(Ordering::Relaxed) { Err(Stopped::Told) } else { Ok(()) }
         })?;
         report(WHOLE);
         Ok(finished)
@@ -119,8 +152,5 @@ pub fn run_many(
             }
         })
     })?;
-    let Ok(finished) = finished else {
-        return Err(PyRuntimeError::new_err("stopped"));
-    };
-    finished.into_iter().zip(plans).map(|(one, plan)| Outcome::new(py, plan.clone(), one)).collect()
+    finished?.into_iter().zip(plans).map(|(one, plan)| Outcome::new(py, plan.clone(), one)).collect()
 }
