@@ -105,7 +105,8 @@ def _event(claim: str, what: str, printed: float, times: list[float], note: str 
         printed,
         None if nearest is None else round(nearest, 4),
         "reproduced" if agrees else "not reproduced",
-        f"The nearest such event. Tolerance {TOLERANCE_S * 1e3:g} ms, one tick. {note}".rstrip(),
+        f"The nearest such event, if 100 ms each way include a transmission, as the printed times imply. "
+        f"Tolerance {TOLERANCE_S * 1e3:g} ms, one tick. {note}".rstrip(),
         "s",
     )
 
