@@ -11,9 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 TITLE = "Packet-pair TCP"
-REFERENCE = (
-    "Y. Nishida, O. Nakamura, J. Murai: New Congestion Control mechanism for TCP with Packet Pair scheme (1998)."
-)
+REFERENCE = "Y. Nishida, O. Nakamura, J. Murai: New Congestion Control mechanism for TCP with Packet Pair scheme."
 
 
 def reproduce(progress: Callable[[float], None]) -> Findings:
