@@ -1,1 +1,31 @@
-//! Binding.
+//! `selfclock._core`: the simulator as a Python module.
+//!
+//! Thin on purpose. Tables cross as Arrow (PyCapsule protocol, no copy), everything else that has a structure
+//! crosses as JSON text, which `python/selfclock` turns into typed objects.
+
+use pyo3::prelude::*;
+
+mod algorithms;
+mod outcome;
+mod packets;
+mod run;
+mod scenario;
+mod table;
+
+/// The compiled part of selfclock.
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use super::algorithms::algorithms;
+    #[pymodule_export]
+    use super::outcome::Outcome;
+    #[pymodule_export]
+    use super::run::{RunError, run, run_many};
+    #[pymodule_export]
+    use super::scenario::{Scenario, ScenarioError, schema};
+    #[pymodule_export]
+    use super::table::Table;
+
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,74 @@
+# Builds into .venv/ and target/ and nowhere else. Needs Python >= 3.11, a Rust toolchain and the package registries.
+#   make reproduce   the papers' experiments, as one HTML report
+#   make test        every test and check
+
+PYTHON ?= python3
+export CARGO_TARGET_DIR ?= $(CURDIR)/target
+VENV := .venv
+BIN := $(VENV)/bin
+OUT ?= results/reproduction
+RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
+
+.DELETE_ON_ERROR:
+.PHONY: help prerequisites build reproduce test rust-test python-test lint bench clean
+
+help:
+	@echo 'make reproduce  reproduce the papers; the report is $(OUT)/report.html'
+	@echo 'make test       set up, then every check and test'
+	@echo 'make lint       formatting, clippy, ruff, mypy'
+	@echo 'make bench      the standard speed cases'
+	@echo 'make build      set up .venv and build the extension module'
+	@echo 'make clean      remove what make has built'
+
+prerequisites:
+	@command -v $(PYTHON) >/dev/null || \
+	  { echo 'selfclock needs Python >= 3.11: install it (https://www.python.org) or say which: make PYTHON=...' >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "selfclock needs Python >= 3.11, and $(PYTHON) is $$($(PYTHON) -V): install a newer one or say which: make PYTHON=..." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+	  { echo 'selfclock needs the venv module of Python: install it (Debian, Ubuntu: apt install python3-venv)' >&2; exit 1; }
+	@{ command -v cargo && command -v rustc; } >/dev/null || \
+	  { echo 'selfclock needs a Rust toolchain >= $(RUST_VERSION): install it with rustup (https://rustup.rs)' >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; v = lambda t: [int(n) for n in t.split("-")[0].split(".")[:2]]; sys.exit(v(sys.argv[1]) < v(sys.argv[2]))' \
+	  "$$(rustc --version | cut -d" " -f2)" $(RUST_VERSION) || \
+	  { echo "selfclock needs Rust >= $(RUST_VERSION), and this is $$(rustc --version): update it with rustup update" >&2; exit 1; }
+
+# The stamp files make a second `make` cheap: the environment is made again only when its pins change, the extension
+# module is built again only when a Rust source did. Python sources are used in place.
+$(BIN)/.tools: constraints.txt pyproject.toml | prerequisites
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+	  jinja2 markdown-it-py matplotlib maturin mypy pandas polars pyarrow pytest rich ruff scapy typer
+	touch $@
+
+$(BIN)/.built: $(BIN)/.tools $(SOURCES)
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin develop --release --locked --quiet
+	touch $@
+
+build: $(BIN)/.built
+
+reproduce: build
+	$(BIN)/selfclock reproduce --out $(OUT)
+
+test: lint rust-test python-test
+
+rust-test: | prerequisites
+	cargo test --workspace --locked
+
+python-test: build
+	$(BIN)/pytest
+
+lint: build
+	cargo fmt --check
+	cargo clippy --workspace --all-targets --locked -- --deny warnings
+	$(BIN)/ruff format --check python tests/python
+	$(BIN)/ruff check python tests/python
+	$(BIN)/mypy
+
+bench: build
+	$(BIN)/selfclock bench
+
+clean:
+	rm -rf $(VENV) target results python/selfclock/_core*.so
+	find python tests -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,125 @@
+//! What a run leaves behind.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow_array::types::ArrowPrimitiveType;
+use arrow_array::{ArrayRef, PrimitiveArray};
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+use selfclock_congestion::Phase;
+use selfclock_simulator as simulator;
+use selfclock_simulator::plan::Plan;
+use selfclock_simulator::record::packets::PacketRecord;
+use selfclock_simulator::record::series::{FlowSeries, LinkSeries};
+
+use crate::packets;
+use crate::table::{Table, few_names, names};
+
+/// Summary, series and packets of one run.
+#[pyclass(frozen, module = "selfclock._core")]
+pub struct Outcome {
+    plan: Plan,
+    summary: String,
+    flow_series: Py<Table>,
+    link_series: Py<Table>,
+    packets: Vec<PacketRecord>,
+    cpu_s: f64,
+}
+
+/// A finished run and the CPU time it took. Not yet a Python object, so that worker threads can make one.
+pub struct Finished {
+    pub outcome: simulator::Outcome,
+    pub cpu_s: f64,
+}
+
+impl Outcome {
+    pub fn new(py: Python<'_>, plan: Plan, finished: Finished) -> PyResult<Self> {
+        let simulator::Outcome { summary, flow_series, link_series, packets } = finished.outcome;
+        let summary = serde_json::to_string(&summary)
+            .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))?;
+        Ok(Self {
+            summary,
+            flow_series: Py::new(py, flow_table(&plan, flow_series)?)?,
+            link_series: Py::new(py, link_table(&plan, link_series)?)?,
+            packets,
+            cpu_s: finished.cpu_s,
+            plan,
+        })
+    }
+}
+
+#[pymethods]
+impl Outcome {
+    /// Totals, as JSON text.
+    #[getter]
+    fn summary(&self) -> &str {
+        &self.summary
+    }
+    /// CPU time of the thread that ran the simulation.
+    #[getter]
+    fn cpu_s(&self) -> f64 {
+        self.cpu_s
+    }
+    #[getter]
+    fn flow_series(&self, py: Python<'_>) -> Py<Table> {
+        self.flow_series.clone_ref(py)
+    }
+    #[getter]
+    fn link_series(&self, py: Python<'_>) -> Py<Table> {
+        self.link_series.clone_ref(py)
+    }
+    /// Every packet. Built at each call: the columns are twice the size of what they are made from.
+    fn packets(&self) -> PyResult<Table> {
+        packets::table(&self.plan, &self.packets)
+    }
+    /// Writes what crossed one link as a capture that Wireshark opens.
+    fn write_pcapng(&self, py: Python<'_>, link: &str, path: PathBuf) -> PyResult<()> {
+        let index = self.plan.links.iter().position(|candidate| candidate.name == link);
+        let index = index.ok_or_else(|| PyKeyError::new_err(format!("no link is named {link:?}")))?;
+        py.detach(|| {
+            let mut file = BufWriter::new(File::create(path)?);
+            simulator::record::pcapng::write(&mut file, &self.plan, &self.packets, index)?;
+            file.flush()
+        })?;
+        Ok(())
+    }
+}
+
+/// The vector becomes the column: no copy.
+fn column<T: ArrowPrimitiveType>(values: Vec<T::Native>) -> ArrayRef
+where
+    PrimitiveArray<T>: From<Vec<T::Native>>,
+{
+    Arc::new(PrimitiveArray::<T>::from(values))
+}
+
+fn flow_table(plan: &Plan, series: FlowSeries) -> PyResult<Table> {
+    use arrow_array::types::{Float64Type, UInt64Type};
+    Table::new(vec![
+        ("time_s", column::<Float64Type>(series.time_s)),
+        ("flow", names(series.flow, plan.flows.iter().map(|flow| &flow.name))?),
+        ("cwnd_bytes", column::<Float64Type>(series.cwnd_bytes)),
+        ("ssthresh_bytes", column::<Float64Type>(series.ssthresh_bytes)),
+        ("in_flight_bytes", column::<UInt64Type>(series.in_flight_bytes)),
+        ("pacing_bps", column::<Float64Type>(series.pacing_bps)),
+        ("srtt_s", column::<Float64Type>(series.srtt_s)),
+        ("sent_bytes", column::<UInt64Type>(series.sent_bytes)),
+        ("acknowledged_bytes", column::<UInt64Type>(series.acknowledged_bytes)),
+        ("phase", few_names(series.phase, Phase::ALL.map(Phase::name))?),
+    ])
+}
+
+fn link_table(plan: &Plan, series: LinkSeries) -> PyResult<Table> {
+    use arrow_array::types::{Float64Type, UInt64Type};
+    Table::new(vec![
+        ("time_s", column::<Float64Type>(series.time_s)),
+        ("link", names(series.link, plan.links.iter().map(|link| &link.name))?),
+        ("queue_packets", column::<UInt64Type>(series.queue_packets)),
+        ("drops", column::<UInt64Type>(series.drops)),
+        ("bytes", column::<UInt64Type>(series.bytes)),
+        ("utilization", column::<Float64Type>(series.utilization)),
+    ])
+}

@@ -1,0 +1,99 @@
+//! The packet record as columns.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use arrow_array::builder::{ListBuilder, StructBuilder, UInt64Builder};
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, StringArray, UInt32Array, UInt64Array};
+use arrow_schema::{DataType, Field, Fields};
+use pyo3::prelude::*;
+use selfclock_congestion::PeerOption;
+use selfclock_simulator::plan::Plan;
+use selfclock_simulator::record::packets::{PacketEvent, PacketKind, PacketRecord};
+
+use crate::table::{Table, few_names, names, optional_names};
+
+/// Names and units are those of [`PacketRecord`].
+pub fn table(plan: &Plan, packets: &[PacketRecord]) -> PyResult<Table> {
+    let uint32 = |of: fn(&PacketRecord) -> u32| -> ArrayRef {
+        Arc::new(UInt32Array::from_iter_values(packets.iter().map(of)))
+    };
+    let uint64 = |of: fn(&PacketRecord) -> u64| -> ArrayRef {
+        Arc::new(UInt64Array::from_iter_values(packets.iter().map(of)))
+    };
+    let optional = |of: fn(&PacketRecord) -> Option<u32>| -> ArrayRef {
+        Arc::new(packets.iter().map(of).collect::<UInt32Array>())
+    };
+    let links = packets.iter().map(|packet| (packet.link != u32::MAX).then_some(packet.link));
+    let receive_windows =
+        packets.iter().map(|packet| (packet.receive_window != u64::MAX).then_some(packet.receive_window));
+    let retransmissions: Vec<bool> = packets.iter().map(|packet| packet.retransmission).collect();
+    Table::new(vec![
+        ("time_s", Arc::new(Float64Array::from_iter_values(packets.iter().map(|p| p.time.seconds())))),
+        (
+            "event",
+            few_names(
+                packets.iter().map(|packet| packet.event as u8).collect(),
+                PacketEvent::ALL.map(PacketEvent::name),
+            )?,
+        ),
+        ("link", optional_names(links, plan.links.iter().map(|link| &link.name))?),
+        (
+            "flow",
+            names(
+                packets.iter().map(|packet| packet.flow).collect(),
+                plan.flows.iter().map(|flow| &flow.name),
+            )?,
+        ),
+        (
+            "kind",
+            few_names(
+                packets.iter().map(|packet| packet.kind as u8).collect(),
+                PacketKind::ALL.map(PacketKind::name),
+            )?,
+        ),
+        ("retransmission", Arc::new(BooleanArray::from(retransmissions))),
+        ("packet", uint64(|packet| packet.packet)),
+        ("sequence", uint64(|packet| packet.sequence)),
+        ("payload_bytes", uint32(|packet| packet.payload)),
+        ("size_bytes", uint32(|packet| packet.size)),
+        ("acknowledgement", uint64(|packet| packet.acknowledgement)),
+        ("receive_window_bytes", Arc::new(receive_windows.collect::<UInt64Array>())),
+        ("timestamp_us", optional(|packet| packet.timestamps.map(|(value, _)| value))),
+        ("timestamp_echo_us", optional(|packet| packet.timestamps.map(|(_, echo)| echo))),
+        ("sack", sack(packets)),
+        (
+            "option",
+            Arc::new(packets.iter().map(|packet| packet.option.map(hexadecimal)).collect::<StringArray>()),
+        ),
+    ])
+}
+
+/// The bytes of the option as on the wire: "06040107".
+fn hexadecimal(option: PeerOption) -> String {
+    let (bytes, length) = option.encode();
+    bytes[..length].iter().fold(String::with_capacity(2 * length), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// One list of {first, end} per packet: first byte of a block, byte after its last.
+fn sack(packets: &[PacketRecord]) -> ArrayRef {
+    let fields = Fields::from(vec![
+        Field::new("first", DataType::UInt64, true),
+        Field::new("end", DataType::UInt64, true),
+    ]);
+    let mut lists = ListBuilder::new(StructBuilder::from_fields(fields, packets.len()));
+    for packet in packets {
+        let blocks = lists.values();
+        for &(first, end) in &packet.sack[..packet.sack_blocks as usize] {
+            for (column, value) in [(0, first), (1, end)] {
+                blocks.field_builder::<UInt64Builder>(column).expect("of this type").append_value(value);
+            }
+            blocks.append(true);
+        }
+        lists.append(true);
+    }
+    Arc::new(lists.finish())
+}

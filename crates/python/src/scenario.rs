@@ -1,0 +1,114 @@
+//! Scenarios: read from a file or a text, checked, ready to run.
+
+use std::path::PathBuf;
+
+use pyo3::create_exception;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use selfclock_simulator::plan::Plan;
+use selfclock_simulator::scenario;
+
+create_exception!(
+    selfclock._core,
+    ScenarioError,
+    PyValueError,
+    "A scenario that cannot be run; the message names file, line and key and says what is allowed."
+);
+
+/// A checked scenario.
+#[pyclass(frozen, module = "selfclock._core")]
+pub struct Scenario {
+    inner: scenario::Scenario,
+}
+
+impl Scenario {
+    pub fn plan(&self) -> &Plan {
+        &self.inner.plan
+    }
+}
+
+fn checked(read: Result<scenario::Scenario, scenario::ScenarioError>) -> PyResult<Scenario> {
+    match read {
+        Ok(inner) => Ok(Scenario { inner }),
+        Err(error) => Err(ScenarioError::new_err(error.to_string())),
+    }
+}
+
+#[pymethods]
+impl Scenario {
+    /// Reads a file; each override is "path=value", as `--set` takes it.
+    #[staticmethod]
+    #[pyo3(signature = (path, overrides = Vec::new()))]
+    fn load(path: PathBuf, overrides: Vec<String>) -> PyResult<Self> {
+        checked(scenario::Scenario::load(&path, &overrides))
+    }
+
+    /// Reads a text; `source_name` stands for the file in messages.
+    #[staticmethod]
+    #[pyo3(signature = (text, source_name = "scenario", overrides = Vec::new()))]
+    fn parse(text: &str, source_name: &str, overrides: Vec<String>) -> PyResult<Self> {
+        checked(scenario::Scenario::parse(text, source_name, &overrides))
+    }
+
+    /// The same scenario with another seed.
+    fn with_seed(&self, seed: u64) -> Self {
+        let mut inner = self.inner.clone();
+        inner.plan.seed = seed;
+        Self { inner }
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.inner.plan.name
+    }
+    #[getter]
+    fn title(&self) -> Option<&str> {
+        self.inner.title.as_deref()
+    }
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.inner.plan.seed
+    }
+    #[getter]
+    fn duration_s(&self) -> f64 {
+        self.inner.plan.duration.seconds()
+    }
+    #[getter]
+    fn text(&self) -> &str {
+        &self.inner.text
+    }
+    #[getter]
+    fn source_name(&self) -> &str {
+        &self.inner.source_name
+    }
+    #[getter]
+    fn records_packets(&self) -> bool {
+        self.inner.plan.record.packets
+    }
+    #[getter]
+    fn flow_names(&self) -> Vec<&str> {
+        self.inner.plan.flows.iter().map(|flow| flow.name.as_str()).collect()
+    }
+    #[getter]
+    fn link_names(&self) -> Vec<&str> {
+        self.inner.plan.links.iter().map(|link| link.name.as_str()).collect()
+    }
+
+    fn __repr__(&self) -> String {
+        let plan = &self.inner.plan;
+        format!(
+            "<Scenario {:?}: {} flows, {} links, {} s, seed {}>",
+            plan.name,
+            plan.flows.len(),
+            plan.links.len(),
+            plan.duration.seconds(),
+            plan.seed
+        )
+    }
+}
+
+/// The JSON Schema of scenario files, as JSON text.
+#[pyfunction]
+pub fn schema() -> String {
+    scenario::schema().to_string()
+}

@@ -1,0 +1,32 @@
+"""A laboratory for congestion control.
+
+>>> import selfclock as sc
+>>> result = sc.dumbbell(bottleneck="10 Mbps", rtt="40 ms", duration="10 s").run()
+>>> result.summary["flows"][0]["goodput_bps"]  # doctest: +SKIP
+"""
+
+from selfclock._core import VERSION, RunError, ScenarioError, Table
+from selfclock.algorithms import Algorithm, Parameter, algorithms
+from selfclock.dumbbell import dumbbell
+from selfclock.result import FlowSummary, LinkSummary, Result, Summary
+from selfclock.scenario import Scenario, run_many, schema
+
+__version__ = VERSION
+
+__all__ = [
+    "Algorithm",
+    "FlowSummary",
+    "LinkSummary",
+    "Parameter",
+    "Result",
+    "RunError",
+    "Scenario",
+    "ScenarioError",
+    "Summary",
+    "Table",
+    "__version__",
+    "algorithms",
+    "dumbbell",
+    "run_many",
+    "schema",
+]

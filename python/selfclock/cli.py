@@ -1,0 +1,292 @@
+"""The command line. Documents go to standard output, everything else to standard error."""
+
+from __future__ import annotations
+
+import functools
+import json
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
+
+import typer
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+
+from selfclock import __version__
+from selfclock._core import RunError, ScenarioError
+from selfclock.algorithms import Algorithm, algorithms
+from selfclock.bench import CASES, BenchError, bench
+from selfclock.progress import progress_bar
+from selfclock.save import UnwritableError, check_writable
+from selfclock.scenario import Scenario, schema
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from selfclock.result import Summary
+
+FAILED, BAD_USAGE, INTERRUPTED = 1, 2, 128 + signal.SIGINT
+
+app = typer.Typer(
+    help="A laboratory for congestion control.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+P = ParamSpec("P")
+
+
+class UsageError(Exception):
+    """An argument that means nothing here."""
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+
+
+def _command(work: Callable[P, None]) -> Callable[P, None]:
+    """Turn what can go wrong for reasons of the user into one message and an exit status."""
+
+    @functools.wraps(work)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            work(*args, **kwargs)
+        except (ScenarioError, UsageError, UnwritableError) as error:
+            _fail(str(error), BAD_USAGE)
+        except (RunError, BenchError) as error:
+            _fail(str(error), FAILED)
+        except BrokenPipeError:
+            # The reader has seen enough; Python would complain once more when it closes the stream.
+            sys.stdout = None
+            raise typer.Exit(FAILED) from None
+        except OSError as error:
+            _fail(f"{error.filename or 'input or output'}: {error.strerror or error}", BAD_USAGE)
+        except KeyboardInterrupt:
+            _fail("interrupted", INTERRUPTED)
+
+    return guarded
+
+
+def _fail(message: str, status: int) -> None:
+    sys.stderr.write(f"selfclock: {message}\n")
+    raise typer.Exit(status) from None
+
+
+def _print_json(document: object) -> None:
+    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"selfclock {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def _selfclock(
+    _version_wanted: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """A laboratory for congestion control."""
+
+
+@app.command()
+@_command
+def run(
+    scenario: Annotated[Path, typer.Argument(help="Scenario file (TOML).", show_default=False)],
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="PATH=VALUE", help="Another value for a key: --set transport.mss='512 B'."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, max=2**63 - 1, help="Seed of every random stream.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Directory of the results.  [default: results/NAME]")] = None,
+    pcap: Annotated[bool, typer.Option("--pcap", help="Record packets and write one capture per link.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Run one simulation: a summary, figures and Parquet tables."""
+    from selfclock.save import save  # noqa: PLC0415
+
+    settings = [*(overrides or []), *(["record.packets=true"] if pcap else [])]
+    loaded = Scenario.load(scenario, settings)
+    if seed is not None:
+        loaded = loaded.with_seed(seed)
+    directory = out or Path("results") / loaded.name
+    check_writable(directory)
+    with progress_bar(loaded.name) as progress:
+        result = loaded.run(progress)
+    save(result, directory, pcap=pcap)
+    if as_json:
+        _print_json(result.summary)
+    else:
+        _print_summary(result.summary)
+        sys.stdout.write(f"\nTables and figures: {directory}\n")
+
+
+def _print_summary(summary: Summary) -> None:
+    console = Console()
+    console.print(
+        f"{summary['scenario']}, seed {summary['seed']}: {summary['simulated_s']:g} s simulated, "
+        f"{summary['packet_hops']:,} packet-hops and {summary['events']:,} events in {summary['cpu_s']:.2f} s of CPU",
+        highlight=False,
+    )
+    flows = _table(
+        "flow", "algorithm", "goodput\nMbit/s", "segments\nsent", "again", "time-\nouts", "fast\nretr.",
+        "RTT ms\nmin", "\nmean", "\n95 %", left=2,
+    )  # fmt: skip
+    for flow in summary["flows"]:
+        flows.add_row(
+            flow["name"],
+            flow["algorithm"],
+            f"{flow['goodput_bps'] / 1e6:.4g}",
+            f"{flow['sent_segments']:,}",
+            f"{flow['retransmitted_segments']:,}",
+            f"{flow['timeouts']}",
+            f"{flow['fast_retransmits']}",
+            *(_milliseconds(flow[key]) for key in ("rtt_min_s", "rtt_mean_s", "rtt_p95_s")),
+        )
+    links = _table(
+        "link", "rate\nMbit/s", "busy\n%", "packets", "drops", "queue, packets\nmean", "\nmax", "wait\nms", left=1,
+    )  # fmt: skip
+    for link in summary["links"]:
+        links.add_row(
+            link["name"],
+            f"{link['rate_bps'] / 1e6:.4g}",
+            f"{link['utilization'] * 100:.1f}",
+            f"{link['packets']:,}",
+            f"{link['drops']:,}",
+            f"{link['queue_mean_packets']:.1f}",
+            f"{link['queue_max_packets']:,}",
+            _milliseconds(link["queue_mean_s"]),
+        )
+    console.print("", flows, "", links, sep="\n")
+
+
+def _milliseconds(seconds: float | None) -> str:
+    return "-" if seconds is None else f"{seconds * 1e3:.4g}"
+
+
+def _table(*headings: str, left: int) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for number, heading in enumerate(headings):
+        text = number < left
+        table.add_column(heading, justify="left" if text else "right", no_wrap=not text, overflow="fold")
+    return table
+
+
+@app.command("reproduce")
+@_command
+def reproduce_papers(
+    papers: Annotated[
+        list[str] | None, typer.Argument(help="Papers; all if none is named.", show_default=False)
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Directory of the report.")] = Path("results/reproduction"),
+    as_json: Json = False,
+) -> None:
+    """Run the experiments of papers: a table of claims and every figure, in one HTML report."""
+    from selfclock import reproduce as reproduction  # noqa: PLC0415
+    from selfclock.report import write_report  # noqa: PLC0415
+
+    try:
+        chosen = reproduction.find(papers or [])
+    except reproduction.UnknownPaperError as error:
+        raise UsageError(str(error)) from None
+    check_writable(out)
+    reports = [reproduction.reproduce(name) for name in chosen]
+    written = write_report(reports, out)
+    claims = [claim for report in reports for claim in report.claims]
+    if as_json:
+        _print_json({"claims": [claim.row() for claim in claims]})
+    else:
+        table = _table("paper", "claim", "printed", "measured", "verdict", left=5)
+        for claim in claims:
+            table.add_row(claim.paper, claim.id, claim.printed_text, claim.measured_text, claim.verdict)
+        Console().print(table)
+        sys.stdout.write(f"\nReport: {written}\n")
+    changed = [line for report in reports for line in report.differences()]
+    if changed:
+        _fail("verdicts differ from those on record:\n  " + "\n  ".join(changed), FAILED)
+
+
+@app.command("algorithms")
+@_command
+def list_algorithms(
+    name: Annotated[str | None, typer.Argument(help="Only this one.", show_default=False)] = None,
+    as_json: Json = False,
+) -> None:
+    """List what can be run, with parameters, units, defaults and sources."""
+    known = algorithms()
+    chosen = [algorithm for algorithm in known if name in (None, algorithm.name)]
+    if not chosen:
+        raise UsageError(f"no algorithm is named {name!r}; there are {', '.join(a.name for a in known)}")
+    if as_json:
+        _print_json({"algorithms": [_algorithm_document(algorithm) for algorithm in chosen]})
+        return
+    console = Console()
+    if name is None:
+        table = _table("algorithm", "part", "what it does", "source", left=4)
+        for algorithm in chosen:
+            table.add_row(algorithm.name, algorithm.part, algorithm.about, algorithm.source)
+        console.print(table)
+        sys.stdout.write("\nselfclock algorithms NAME shows the parameters of one.\n")
+        return
+    for algorithm in chosen:
+        console.print(f"[bold]{algorithm.name}[/bold] ({algorithm.part})\n{algorithm.about}\n{algorithm.source}\n")
+        for parameter in algorithm.parameters:
+            console.print(f"[bold]{parameter.name}[/bold] = {parameter.default}", highlight=False)
+            details = f"{parameter.about}\nAllowed: {parameter.allowed_text}.\nSource: {parameter.source}."
+            console.print(Padding(details, (0, 0, 1, 4)), highlight=False)
+
+
+def _algorithm_document(algorithm: Algorithm) -> dict[str, Any]:
+    return {**vars(algorithm), "parameters": [vars(parameter) for parameter in algorithm.parameters]}
+
+
+@app.command("bench")
+@_command
+def run_bench(
+    cases: Annotated[
+        list[str] | None,
+        typer.Argument(help=f"Cases: {', '.join(CASES)}; all if none is named.", show_default=False),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Measure the speed of the simulator on the standard cases."""
+    for case in cases or []:
+        if case not in CASES:
+            raise UsageError(f"no case is named {case!r}; there are {', '.join(CASES)}")
+    with progress_bar("bench") as progress:
+        measured = bench(cases or CASES, progress)
+    if as_json:
+        _print_json({"cases": measured})
+        return
+    table = _table("case", "packet-hops", "events", "CPU s", "million packet-hops\nper CPU second", "peak MB", left=1)
+    for row in measured:
+        table.add_row(
+            row["case"],
+            f"{row['packet_hops']:,}",
+            f"{row['events']:,}",
+            f"{row['cpu_s']:.2f}",
+            f"{row['packet_hops_per_cpu_s'] / 1e6:.1f}",
+            f"{row['peak_rss_bytes'] / 1e6:.0f}",
+        )
+    Console().print(table)
+
+
+@app.command("schema")
+@_command
+def print_schema() -> None:
+    """Print the JSON Schema of scenario files."""
+    _print_json(schema())

@@ -1,0 +1,99 @@
+"""The commonest network without a file."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from selfclock._core import ScenarioError
+from selfclock.scenario import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+def dumbbell(
+    bottleneck: str = "10 Mbps",
+    rtt: str = "40 ms",
+    buffer: str = "1 bdp",
+    flows: Sequence[str | Mapping[str, object]] = ("reno",),
+    *,
+    duration: str = "30 s",
+    seed: int = 1,
+    profile: str = "modern",
+    access: str | None = None,
+    name: str = "dumbbell",
+    transport: Mapping[str, object] | None = None,
+    record: Mapping[str, object] | None = None,
+) -> Scenario:
+    """Build hosts in pairs across one bottleneck.
+
+    A flow is the name of a congestion control or a table with the keys of `[[flow]]` in a scenario file. `rtt` is
+    the round-trip time of an empty network without transmission times: three fifths of it on the bottleneck, the
+    rest on the access links, which have a hundred times the bottleneck's rate unless `access` says another.
+
+    The arguments become the text of a scenario file, which is then read like any other: `scenario.text` shows it.
+    """
+    document = {
+        "schema": 1,
+        "name": name,
+        "duration": duration,
+        "seed": seed,
+        "profile": profile,
+        "network": {
+            "topology": "dumbbell",
+            "bottleneck": {"rate": bottleneck, "delay": _times(rtt, "rtt", 0.3), "queue": buffer},
+            "access": {
+                "rate": access or _times(bottleneck, "bottleneck", 100),
+                "delay": _times(rtt, "rtt", 0.1),
+            },
+        },
+        "transport": dict(transport or {}),
+        "record": dict(record or {}),
+        "flow": [{"congestion_control": flow} if isinstance(flow, str) else dict(flow) for flow in flows],
+    }
+    return Scenario.parse(to_toml(document), f"dumbbell {name!r}")
+
+
+def _times(quantity: str, argument: str, factor: float) -> str:
+    """Multiply a quantity such as "40 ms"; the unit is checked when the scenario is read."""
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(\D.*?)\s*", quantity)
+    if match is None:
+        raise ScenarioError(f'{argument}: {quantity!r} is not a number with a unit, such as "40 ms" or "10 Mbps"')
+    product = format(float(match[1]) * factor, ".12f").rstrip("0").rstrip(".")
+    return f"{product} {match[2]}"
+
+
+def to_toml(document: Mapping[str, object]) -> str:
+    """Write a document of scalars, lists and tables as TOML: top-level tables as sections, deeper ones inline."""
+    lines = [f"{key} = {_value(value)}" for key, value in document.items() if not _sections(value)]
+    for key, value in document.items():
+        heading = f"[[{key}]]" if isinstance(value, list) else f"[{key}]"
+        for section in _sections(value):
+            lines += ["", heading, *(f"{name} = {_value(item)}" for name, item in section.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _sections(value: object) -> list[dict[str, object]]:
+    """The tables that a top-level value is, none if it is something else."""
+    candidates = value if isinstance(value, list) else [value]
+    tables = [candidate for candidate in candidates if isinstance(candidate, dict)]
+    return tables if len(tables) == len(candidates) else []
+
+
+def _value(value: object) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return repr(value)
+        case str():
+            # A TOML basic string has the escapes of a JSON string.
+            return json.dumps(value, ensure_ascii=False)
+        case list() | tuple():
+            return f"[{', '.join(map(_value, value))}]"
+        case dict():
+            return f"{{ {', '.join(f'{json.dumps(key)} = {_value(item)}' for key, item in value.items())} }}"
+        case _:
+            raise ScenarioError(f"{value!r}: a scenario holds text, numbers, true, false, lists and tables")

@@ -1,0 +1,1 @@
+"""Papers, one package each."""

@@ -1,0 +1,187 @@
+"""Figures of one run."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from selfclock import style
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from selfclock.result import FlowSummary, Result
+
+#: With more flows than this, names would fill the figure: flows are then told apart by algorithm only.
+MOST_NAMED_FLOWS = 8
+
+#: With more flows than this, some are drawn and the title says so.
+MOST_DRAWN_FLOWS = 100
+
+#: Rates are averages over this fraction of the run: long enough to be smooth, short enough to show a slow start.
+RATE_WINDOW = 1 / 60
+
+
+class Plot:
+    """Figures of one run; each method returns a matplotlib Figure to show, change or save."""
+
+    def __init__(self, result: Result) -> None:
+        self._result = result
+
+    @style.house()
+    def sequence(self) -> Figure:
+        """Sequence numbers against time: what was sent, what was acknowledged, what was lost.
+
+        With packets recorded every packet is a point; without, the sampled series are lines.
+        """
+        figure, (axes,) = style.figure()
+        if self._result.packets.num_rows:
+            self._packets(axes)
+            _label(axes, "sequence number (segments)")
+        else:
+            for frame, colour, line, label in self._each_flow():
+                axes.plot(frame["time_s"], frame["sent_bytes"] / 1e6, line, color=colour, label=label)
+                axes.plot(frame["time_s"], frame["acknowledged_bytes"] / 1e6, line, color=colour, alpha=0.4)
+            _label(axes, "sent, and paler acknowledged (MB)")
+        self._title(axes, "sequence numbers")
+        return figure
+
+    @style.house()
+    def window(self) -> Figure:
+        """Congestion window and slow start threshold against time."""
+        figure, (axes,) = style.figure()
+        for frame, colour, line, label in self._each_flow():
+            axes.plot(frame["time_s"], frame["cwnd_bytes"] / 1e3, line, color=colour, label=label)
+            threshold = frame.filter(pl.col("ssthresh_bytes").is_finite())
+            axes.plot(threshold["time_s"], threshold["ssthresh_bytes"] / 1e3, ":", color=colour, alpha=0.6)
+        _label(axes, "window, and dotted ssthresh (kB)")
+        self._title(axes, "window")
+        return figure
+
+    @style.house()
+    def queue(self) -> Figure:
+        """Packets that wait, and drops, against time; links that never had a queue are left out."""
+        figure, (axes,) = style.figure()
+        frame = self._links
+        busy = frame.group_by("link", maintain_order=True).agg(pl.col("queue_packets").max(), pl.col("drops").max())
+        busy = busy.filter((pl.col("queue_packets") > 0) | (pl.col("drops") > 0)).head(MOST_NAMED_FLOWS)
+        for number, link in enumerate(busy["link"].cast(pl.String)):
+            series = frame.filter(pl.col("link").cast(pl.String) == link)
+            line = style.LINE_STYLES[number % len(style.LINE_STYLES)]
+            shade = str(0.4 + 0.4 * number / max(1, len(busy)))
+            axes.plot(series["time_s"], series["queue_packets"], line, color=shade, label=link)
+            dropped = series.filter(pl.col("drops").diff() > 0)
+            axes.plot(
+                dropped["time_s"],
+                dropped["queue_packets"],
+                style.DROP.marker,
+                color=style.DROP.colour,
+            )
+        _label(axes, "queue (packets; crosses: drops)")
+        self._title(axes, "queues")
+        return figure
+
+    @style.house()
+    def rate(self) -> Figure:
+        """Rate at which payload was acknowledged, against time."""
+        figure, (axes,) = style.figure()
+        for frame, colour, line, label in self._each_flow():
+            span = max(1, round(len(frame) * RATE_WINDOW))
+            rate = frame["acknowledged_bytes"].cast(pl.Float64).diff(span) * 8 / frame["time_s"].diff(span)
+            axes.plot(frame["time_s"], rate / 1e6, line, color=colour, label=label)
+        _label(axes, "goodput (Mbit/s)")
+        self._title(axes, "rate")
+        return figure
+
+    @style.house()
+    def rtt(self) -> Figure:
+        """Smoothed round-trip time against time."""
+        figure, (axes,) = style.figure()
+        for frame, colour, line, label in self._each_flow():
+            axes.plot(frame["time_s"], frame["srtt_s"] * 1e3, line, color=colour, label=label)
+        _label(axes, "smoothed round-trip time (ms)")
+        self._title(axes, "round-trip time")
+        return figure
+
+    @cached_property
+    def _flows(self) -> pl.DataFrame:
+        return pl.DataFrame(self._result.flows)
+
+    @cached_property
+    def _links(self) -> pl.DataFrame:
+        return pl.DataFrame(self._result.links)
+
+    @cached_property
+    def _drawn(self) -> list[FlowSummary]:
+        """The flows to draw: all, or as many as still can be told from a mere surface, evenly chosen."""
+        flows = self._result.summary["flows"]
+        return flows[:: -(-len(flows) // MOST_DRAWN_FLOWS)]
+
+    def _each_flow(self) -> Iterator[tuple[pl.DataFrame, str, str, str | None]]:
+        """Samples, colour, line style and label of every TCP flow to draw."""
+        flows = [flow for flow in self._drawn if flow["algorithm"] != "udp"]
+        names = [flow["name"] for flow in flows]
+        series = self._flows.with_columns(pl.col("flow").cast(pl.String)).filter(pl.col("flow").is_in(names))
+        frames = {key[0]: frame for key, frame in series.partition_by("flow", as_dict=True).items()}
+        named = len(flows) <= MOST_NAMED_FLOWS
+        seen: dict[str, int] = {}
+        for flow in flows:
+            frame, algorithm = frames.get(flow["name"]), flow["algorithm"]
+            if frame is None:
+                continue
+            again = seen.get(algorithm, 0)
+            seen[algorithm] = again + 1
+            line = style.LINE_STYLES[again % len(style.LINE_STYLES)] if named else "-"
+            label = f"{flow['name']} ({algorithm})" if named else (algorithm if again == 0 else None)
+            yield frame, style.look(algorithm).colour, line, label
+
+    def _packets(self, axes: Axes) -> None:
+        packets = pl.DataFrame(self._result.packets)
+        packets = packets.with_columns(pl.col("event", "kind", "flow").cast(pl.String))
+        for flow in self._drawn[:MOST_NAMED_FLOWS]:
+            colour = style.look(flow["algorithm"]).colour
+            sequence(axes, packets.filter(pl.col("flow") == flow["name"]), colour, flow["name"])
+
+    def _title(self, axes: Axes, what: str) -> None:
+        drawn, flows = len(self._drawn), len(self._result.summary["flows"])
+        some = f" ({drawn} of {flows} flows)" if drawn < flows else ""
+        axes.set_title(f"{self._result.scenario.name}: {what}{some}")
+
+
+def sequence(axes: Axes, packets: pl.DataFrame, colour: str, name: str) -> None:
+    """Draw the packets of one flow: data, retransmissions, acknowledgements, losses."""
+    segment = packets["payload_bytes"].max() or 1
+    data = packets.filter(pl.col("kind").is_in(["data", "datagram"])).with_columns(
+        number=pl.col("sequence") / segment + 1
+    )
+    sent = data.filter(pl.col("event") == "send")
+    first, again = sent.filter(~pl.col("retransmission")), sent.filter(pl.col("retransmission"))
+    lost = data.filter(pl.col("event").is_in(["drop", "lose"]))
+    acknowledged = packets.filter((pl.col("kind") == "ack") & (pl.col("event") == "deliver"))
+    axes.plot(first["time_s"], first["number"], ".", color=colour, label=f"{name}: sent")
+    axes.plot(again["time_s"], again["number"], "o", color=colour, fillstyle="none", label=f"{name}: sent again")
+    axes.plot(
+        acknowledged["time_s"],
+        acknowledged["acknowledgement"] / segment,
+        "-",
+        color="#777777",
+        linewidth=0.8,
+        drawstyle="steps-post",
+        label=f"{name}: acknowledged",
+    )
+    axes.plot(lost["time_s"], lost["number"], style.DROP.marker, color=style.DROP.colour, label=f"{name}: lost")
+
+
+def _label(axes: Axes, what: str) -> None:
+    axes.set_xlabel("time (s)")
+    axes.set_ylabel(what)
+    axes.set_ylim(bottom=0)
+    axes.margins(x=0.01)
+    if axes.get_legend_handles_labels()[0]:
+        # Outside, where it covers nothing; matplotlib's search for a free place takes minutes with many packets.
+        axes.get_figure(root=True).legend(loc="outside lower center", ncols=4)  # type: ignore[union-attr]

@@ -1,0 +1,120 @@
+"""What a run leaves behind."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from typing import TYPE_CHECKING, TypedDict
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from selfclock import _core
+    from selfclock.plot import Plot
+    from selfclock.scenario import Scenario
+
+# Names ("from") that are keywords need this form of TypedDict.
+FlowSummary = TypedDict(
+    "FlowSummary",
+    {
+        "name": str,
+        "algorithm": str,
+        "from": str,
+        "to": str,
+        "goodput_bps": float,
+        "throughput_bps": float,
+        "delivered_segments": int,
+        "delivered_bytes": int,
+        "sent_segments": int,
+        "retransmitted_segments": int,
+        "timeouts": int,
+        "fast_retransmits": int,
+        "rtt_min_s": float | None,
+        "rtt_mean_s": float | None,
+        "rtt_p95_s": float | None,
+        "completion_s": float | None,
+    },
+)
+"""Totals of one flow."""
+
+
+class LinkSummary(TypedDict):
+    """Totals of one link."""
+
+    name: str
+    rate_bps: int
+    utilization: float
+    packets: int
+    bytes: int
+    drops: int
+    ce_marks: int
+    queue_mean_packets: float
+    queue_max_packets: int
+    queue_mean_s: float
+
+
+class Summary(TypedDict):
+    """Totals of a run, as `selfclock run --json` prints them."""
+
+    scenario: str
+    seed: int
+    simulated_s: float
+    events: int
+    packet_hops: int
+    cpu_s: float
+    flows: list[FlowSummary]
+    links: list[LinkSummary]
+
+
+class Result:
+    """Summary, tables and figures of one run.
+
+    The tables implement the Arrow PyCapsule interface: `polars.DataFrame(result.flows)`,
+    `pyarrow.table(result.flows)` and `pandas.DataFrame.from_arrow(result.flows)` take them as they are.
+    """
+
+    def __init__(self, scenario: Scenario, outcome: _core.Outcome) -> None:
+        self.scenario = scenario
+        self._outcome = outcome
+
+    @cached_property
+    def summary(self) -> Summary:
+        """Totals. `cpu_s` is what this machine took; everything else depends on scenario and seed only."""
+        totals = json.loads(self._outcome.summary)
+        return Summary(
+            scenario=totals["scenario"],
+            seed=totals["seed"],
+            simulated_s=totals["simulated_s"],
+            events=totals["events"],
+            packet_hops=totals["packet_hops"],
+            cpu_s=self._outcome.cpu_s,
+            flows=totals["flows"],
+            links=totals["links"],
+        )
+
+    @property
+    def flows(self) -> _core.Table:
+        """Series of every flow, sampled at the interval that the scenario sets."""
+        return self._outcome.flow_series
+
+    @property
+    def links(self) -> _core.Table:
+        """Series of every link."""
+        return self._outcome.link_series
+
+    @cached_property
+    def packets(self) -> _core.Table:
+        """Every packet; empty unless the scenario has `record.packets = true`."""
+        return self._outcome.packets()
+
+    def write_pcapng(self, link: str, path: str | PathLike[str]) -> None:
+        """Write what crossed a link as a capture; needs `record.packets = true`."""
+        self._outcome.write_pcapng(link, path)
+
+    @cached_property
+    def plot(self) -> Plot:
+        """Figures."""
+        # matplotlib takes half a second to import: only who plots pays for it.
+        from selfclock.plot import Plot  # noqa: PLC0415
+
+        return Plot(self)

@@ -1,0 +1,100 @@
+"""Results on disk. Nothing half-written ever has the name of a result: write aside, then rename."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from selfclock._core import VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from selfclock import _core
+    from selfclock.result import Result
+    from selfclock.scenario import Scenario
+
+FIGURE_DPI = 200
+FIGURES = ("sequence", "window", "queue", "rate", "rtt")
+
+
+class UnwritableError(Exception):
+    """Results cannot be written where they should."""
+
+
+def check_writable(directory: Path) -> None:
+    """Refuse now what could not be written after the run."""
+    nearest = next(parent for parent in (directory, *directory.absolute().parents) if parent.exists())
+    if not nearest.is_dir():
+        raise UnwritableError(f"cannot write results to {directory}: {nearest} is not a directory")
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise UnwritableError(f"cannot write results to {directory}: no permission to write in {nearest}")
+
+
+@contextmanager
+def staged(directory: Path) -> Iterator[Path]:
+    """Give an empty directory beside `directory`; what is in it at the end takes its place there.
+
+    If the work fails or is interrupted nothing is left of it. Files that `directory` has and the work has not made
+    stay, so it is safe to name a directory that holds other things.
+    """
+    check_writable(directory)
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    aside = directory.parent / f".{directory.name}.{os.getpid()}.partial"
+    aside.mkdir()
+    try:
+        yield aside
+        if directory.exists():
+            for path in sorted(aside.iterdir()):
+                path.replace(directory / path.name)
+        else:
+            aside.replace(directory)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def metadata(scenario: Scenario) -> dict[str, str]:
+    """Return what a table must carry so that it can be had again."""
+    return {
+        "selfclock.version": VERSION,
+        "selfclock.scenario": scenario.text,
+        "selfclock.seed": str(scenario.seed),
+    }
+
+
+def write_table(table: _core.Table, path: Path, scenario: Scenario) -> None:
+    """Write a table as Parquet with its provenance. The same scenario and seed give the same bytes."""
+    pl.DataFrame(table).write_parquet(path, metadata=metadata(scenario))
+
+
+def file_name(link: str) -> str:
+    """Return the name of a link's capture."""
+    return re.sub(r"[^\w.-]+", "_", link) + ".pcapng"
+
+
+def save(result: Result, directory: Path, *, pcap: bool = False) -> None:
+    """Write summary, tables, figures and, if wanted, one capture per link."""
+    scenario = result.scenario
+    with staged(directory) as aside:
+        summary = json.dumps(result.summary, indent=2, allow_nan=False) + "\n"
+        (aside / "summary.json").write_text(summary, encoding="utf-8")
+        write_table(result.flows, aside / "flows.parquet", scenario)
+        write_table(result.links, aside / "links.parquet", scenario)
+        if scenario.records_packets:
+            write_table(result.packets, aside / "packets.parquet", scenario)
+        if pcap:
+            for link in scenario.link_names:
+                result.write_pcapng(link, aside / file_name(link))
+        for name in FIGURES:
+            if result.flows.num_rows or name == "sequence":
+                getattr(result.plot, name)().savefig(aside / f"{name}.png", dpi=FIGURE_DPI)
+        # Tables of an earlier run that this one did not record would pass for its own.
+        if directory.is_dir() and not scenario.records_packets:
+            (directory / "packets.parquet").unlink(missing_ok=True)

@@ -1,0 +1,102 @@
+"""Scenarios: read, checked, run."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from selfclock import _core
+from selfclock.result import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from os import PathLike
+
+
+class Scenario:
+    """A checked scenario. It does not change: `with_seed` gives another one."""
+
+    def __init__(self, core: _core.Scenario) -> None:
+        self._core = core
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], overrides: Sequence[str] = ()) -> Scenario:
+        """Read a file. Each override is "path=value", as `selfclock run --set` takes it."""
+        return cls(_core.Scenario.load(path, list(overrides)))
+
+    @classmethod
+    def parse(cls, text: str, source_name: str = "scenario", overrides: Sequence[str] = ()) -> Scenario:
+        """Read a text; `source_name` stands for the file in error messages."""
+        return cls(_core.Scenario.parse(text, source_name, list(overrides)))
+
+    def with_seed(self, seed: int) -> Scenario:
+        """Return the same scenario with another seed."""
+        return Scenario(self._core.with_seed(seed))
+
+    @property
+    def name(self) -> str:
+        """Name of the scenario."""
+        return self._core.name
+
+    @property
+    def title(self) -> str | None:
+        """One line for people."""
+        return self._core.title
+
+    @property
+    def seed(self) -> int:
+        """Seed of every random stream."""
+        return self._core.seed
+
+    @property
+    def duration_s(self) -> float:
+        """Simulated time."""
+        return self._core.duration_s
+
+    @property
+    def text(self) -> str:
+        """The scenario as TOML, overrides applied."""
+        return self._core.text
+
+    @property
+    def flow_names(self) -> list[str]:
+        """Names of the flows."""
+        return self._core.flow_names
+
+    @property
+    def link_names(self) -> list[str]:
+        """Names of the one-way links."""
+        return self._core.link_names
+
+    @property
+    def records_packets(self) -> bool:
+        """Every packet is recorded."""
+        return self._core.records_packets
+
+    def run(self, progress: Callable[[float], object] | None = None) -> Result:
+        """Run it; `progress` is called now and then with the fraction done."""
+        return Result(self, _core.run(self._core, progress))
+
+    def __repr__(self) -> str:
+        return repr(self._core)
+
+
+def run_many(
+    scenarios: Iterable[Scenario],
+    threads: int | None = None,
+    progress: Callable[[float], object] | None = None,
+) -> list[Result]:
+    """Run scenarios on all cores, or on so many threads; results stand in the order given.
+
+    The number of threads does not change a result.
+    """
+    # The cores are unwrapped here, so that the list may come from a generator.
+    scenarios = list(scenarios)
+    outcomes = _core.run_many([scenario._core for scenario in scenarios], threads, progress)
+    return [Result(scenario, outcome) for scenario, outcome in zip(scenarios, outcomes, strict=True)]
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of scenario files."""
+    loaded: dict[str, Any] = json.loads(_core.schema())
+    return loaded

@@ -1,0 +1,228 @@
+"""The command line: the documents it prints, its exit statuses, its messages."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, get_type_hints
+
+import pytest
+from scapy.utils import PcapNgReader
+
+from conftest import SMALL
+from selfclock.bench import Case
+from selfclock.reproduce import PAPERS, ClaimRow
+from selfclock.result import FlowSummary, LinkSummary, Summary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Command = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def test_run_prints_a_table_and_writes_results(selfclock: Command, small: Path, tmp_path: Path) -> None:
+    done = selfclock("run", small)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert "Mbit/s" in done.stdout
+    names = {path.name for path in (tmp_path / "results" / "small").iterdir()}
+    tables = {"summary.json", "flows.parquet", "links.parquet"}
+    assert names == tables | {f"{figure}.png" for figure in ("sequence", "window", "queue", "rate", "rtt")}
+
+
+def test_run_json_has_the_keys_of_the_contract(selfclock: Command, small: Path) -> None:
+    done = selfclock("run", small, "--seed", 7, "--json", "--set", "duration=1 s")
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    assert list(summary) == list(get_type_hints(Summary))
+    assert summary["seed"] == 7
+    assert summary["simulated_s"] == 1.0
+    assert [flow["algorithm"] for flow in summary["flows"]] == ["reno", "packet-pair"]
+    for flow in summary["flows"]:
+        assert list(flow) == list(get_type_hints(FlowSummary))
+    for link in summary["links"]:
+        assert list(link) == list(get_type_hints(LinkSummary))
+
+
+def test_pcap_writes_a_capture_per_link(selfclock: Command, small: Path, tmp_path: Path) -> None:
+    done = selfclock("run", small, "--pcap", "--json", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    packets = {link["name"]: link["packets"] for link in json.loads(done.stdout)["links"]}
+    for link, count in packets.items():
+        with PcapNgReader(str(tmp_path / "out" / f"{link}.pcapng")) as capture:
+            assert abs(sum(1 for _ in capture) - count) <= 1, link
+    assert (tmp_path / "out" / "packets.parquet").exists()
+
+
+def test_a_later_run_leaves_no_packets_of_an_earlier_one(selfclock: Command, small: Path, tmp_path: Path) -> None:
+    assert selfclock("run", small, "--out", "out", "--set", "record.packets=true").returncode == 0
+    assert (tmp_path / "out" / "packets.parquet").exists()
+    assert selfclock("run", small, "--out", "out").returncode == 0
+    assert not (tmp_path / "out" / "packets.parquet").exists()
+
+
+GRAPH_WITHOUT_ROUTE = """\
+schema = 1
+duration = "1 s"
+[network]
+topology = "graph"
+nodes = ["a", "b", "c"]
+[[network.link]]
+from = "a"
+to = "b"
+rate = "1 Mbps"
+delay = "1 ms"
+[[flow]]
+from = "a"
+to = "c"
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        (SMALL.replace("start_jitter", "start_jiter"), 15, ["start_jiter", "start_jitter"]),
+        (SMALL.replace('"1 Mbps"', "1"), 7, ["rate", "unit"]),
+        (SMALL.replace('"1 Mbps"', '"1"'), 7, ["rate", "unit"]),
+        (SMALL.replace('"2 s"', '"-2 s"'), 3, ["duration", "negative"]),
+        (SMALL.replace('"5 packets"', '"0 packets"'), 7, ["queue"]),
+        (SMALL.replace('"reno"', '"renoo"'), 11, ["renoo", "reno", "packet-pair"]),
+        (GRAPH_WITHOUT_ROUTE, None, ["a", "c"]),
+        (SMALL.replace("[[flow]]", "[[flow]", 1), 10, []),
+    ],
+)
+def test_a_bad_file_is_one_located_message(
+    selfclock: Command, tmp_path: Path, text: str, line: int | None, words: list[str]
+) -> None:
+    (tmp_path / "bad.toml").write_text(text, encoding="utf-8")
+    done = selfclock("run", "bad.toml", "--json")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "bad.toml" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert line is None or f"bad.toml:{line}:" in done.stderr
+    for word in words:
+        assert word in done.stderr
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize("content", [b'schema = 1\nname = "\xff"\n', None])
+def test_a_file_that_cannot_be_read(selfclock: Command, tmp_path: Path, content: bytes | None) -> None:
+    if content is not None:
+        (tmp_path / "bad.toml").write_bytes(content)
+    done = selfclock("run", "bad.toml")
+    assert done.returncode == 2
+    assert "bad.toml" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["run", "small.toml", "--seed", "-1"], "seed"),
+        (["run", "small.toml", "--seed", "many"], "seed"),
+        (["run", "small.toml", "--set", "duration"], "duration"),
+        (["run", "small.toml", "--set", "durations=1 s"], "durations"),
+        (["run", "small.toml", "--out", "small.toml"], "not a directory"),
+        (["run", "small.toml", "--out", "small.toml/deeper"], "not a directory"),
+        (["run", "small.toml", "--out", "/proc/none"], "/proc"),
+        (["run"], "SCENARIO"),
+        (["algorithms", "renoo"], "packet-pair"),
+        (["reproduce", "no-such-paper"], "packet-pair"),
+        (["reproduce", "--out", "small.toml"], "not a directory"),
+        (["bench", "C1"], "B1"),
+        (["compute"], "compute"),
+    ],
+)
+def test_bad_usage(selfclock: Command, small: Path, tmp_path: Path, arguments: list[str], word: str) -> None:
+    done = selfclock(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert word.lower() in done.stderr.lower()
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == [small]
+
+
+def test_ten_thousand_flows_run(selfclock: Command, small: Path) -> None:
+    done = selfclock("run", small, "--json", "--set", "flow.0.count=10000", "--set", "duration=100 ms")
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads(done.stdout)["flows"]) == 10_001
+
+
+def test_a_record_that_no_memory_holds_is_given_up(selfclock: Command, small: Path, tmp_path: Path) -> None:
+    rates = ["network.bottleneck.rate=10 Gbps", "network.access.rate=100 Gbps"]
+    settings = [*rates, "network.bottleneck.queue=1 bdp", "duration=100 s", "record.interval=off"]
+    done = selfclock("run", small, "--pcap", *(word for setting in settings for word in ("--set", setting)))
+    assert done.returncode == 1
+    assert "packet events" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == [small]
+
+
+def test_a_billion_flows_are_refused(selfclock: Command, small: Path) -> None:
+    done = selfclock("run", small, "--set", "flow.0.count=1000000000")
+    assert done.returncode == 2
+    assert "flow" in done.stderr
+
+
+def test_algorithms(selfclock: Command) -> None:
+    listed = json.loads(selfclock("algorithms", "--json").stdout)["algorithms"]
+    assert {"reno", "slow-start", "packet-pair"} <= {algorithm["name"] for algorithm in listed}
+    one = json.loads(selfclock("algorithms", "packet-pair", "--json").stdout)["algorithms"]
+    assert [algorithm["name"] for algorithm in one] == ["packet-pair"]
+    assert list(one[0]["parameters"][0]) == ["name", "about", "kind", "unit", "default", "allowed", "source"]
+    assert "10 ms" in selfclock("algorithms", "packet-pair").stdout
+
+
+def test_schema_is_json(selfclock: Command) -> None:
+    assert "properties" in json.loads(selfclock("schema").stdout)
+
+
+def test_bench_measures_each_case_in_its_own_process(selfclock: Command) -> None:
+    done = selfclock("bench", "A1", "--json")
+    assert done.returncode == 0, done.stderr
+    [case] = json.loads(done.stdout)["cases"]
+    assert list(case) == list(get_type_hints(Case))
+    assert case["case"] == "A1"
+    assert case["packet_hops"] > 1_000_000
+    assert case["peak_rss_bytes"] > 1_000_000
+
+
+def test_reproduce(selfclock: Command, tmp_path: Path) -> None:
+    done = selfclock("reproduce", "packet_pair", "--json", "--out", "report")
+    assert done.returncode == 0, done.stderr
+    claims = json.loads(done.stdout)["claims"]
+    assert {claim["paper"] for claim in claims} == set(PAPERS)
+    for claim in claims:
+        assert list(claim) == list(get_type_hints(ClaimRow))
+        assert claim["verdict"] in {"reproduced", "direction", "not reproduced"}
+    html = (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
+    assert html.count('<img src="data:image/svg+xml;base64,') == 6
+    assert "http://" not in html
+    assert "https://" not in html
+
+
+def test_ctrl_c_stops_within_a_second_and_leaves_nothing(tmp_path: Path, small: Path) -> None:
+    endless = ["--set", "duration=100000 s", "--set", "network.bottleneck.rate=1 Gbps", "--set", "record.interval=off"]
+    command = [sys.executable, "-m", "selfclock", "run", str(small), *endless]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(1.5)
+        assert process.poll() is None, process.communicate()
+        process.send_signal(signal.SIGINT)
+        begun = time.monotonic()
+        _, message = process.communicate(timeout=10)
+        assert time.monotonic() - begun < 1
+    assert process.returncode == 130
+    assert message == "selfclock: interrupted\n"
+    assert list(tmp_path.iterdir()) == [small]
+
+
+def test_a_closed_pipe_is_no_traceback(tmp_path: Path) -> None:
+    command = f"{sys.executable} -m selfclock schema | head -c 1"
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout == "{"
+    assert "Traceback" not in done.stderr
