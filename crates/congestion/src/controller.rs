@@ -142,7 +142,8 @@ impl Controller {
     #[inline]
     pub fn decision(&self) -> Decision {
         Decision {
-            window: Bytes((self.state.cwnd * self.state.mss.get() as f64) as u64),
+            // By way of i64, which is a shorter conversion; the bounds on cwnd and MSS keep the product below 2^47.
+            window: Bytes((self.state.cwnd * self.state.mss.get() as f64) as i64 as u64),
             pacing: self.start.pacing(&self.state),
             burst: Bytes::ZERO,
             probe: if self.recovering { None } else { self.start.probe(&self.state) },

@@ -115,18 +115,15 @@ impl EventQueue {
         if let Some(last) = self.heap.pop()
             && !self.heap.is_empty()
         {
-            self.heap[0] = last;
-            self.sift_down();
+            self.sift_down(last.time, last.order, last.target);
         }
     }
 
     /// Gives the earliest event a later time, for the same target: cheaper than removing and adding.
     #[inline]
     pub fn postpone_first(&mut self, time: Time, order: u64) {
-        let first = &mut self.heap[0];
-        first.time = time.picoseconds();
-        first.order = order;
-        self.sift_down();
+        let target = self.heap[0].target;
+        self.sift_down(time.picoseconds(), order, target);
     }
 
     /// Number of events waiting.
@@ -152,9 +149,10 @@ impl EventQueue {
         self.heap[index] = entry;
     }
 
-    #[inline]
-    fn sift_down(&mut self) {
-        let entry = self.heap[0];
+    /// Puts an entry in the place of the first. Its parts come in registers: stored, and loaded again in another width,
+    /// they would wait for the stores to complete.
+    fn sift_down(&mut self, time: u64, order: u64, target: u32) {
+        let entry = Entry { time, order, target };
         let length = self.heap.len();
         let mut index = 0;
         loop {
@@ -163,15 +161,17 @@ impl EventQueue {
                 break;
             }
             let mut smallest = first_child;
-            for child in first_child + 1..(first_child + ARITY).min(length) {
-                if self.heap[child].before(&self.heap[smallest]) {
-                    smallest = child;
+            let mut best = self.heap[first_child];
+            for (offset, child) in self.heap[first_child + 1..].iter().take(ARITY - 1).enumerate() {
+                if child.before(&best) {
+                    smallest = first_child + 1 + offset;
+                    best = *child;
                 }
             }
-            if !self.heap[smallest].before(&entry) {
+            if !best.before(&entry) {
                 break;
             }
-            self.heap[index] = self.heap[smallest];
+            self.heap[index] = best;
             index = smallest;
         }
         self.heap[index] = entry;

@@ -7,8 +7,10 @@
 
 pub mod event_queue;
 pub mod random;
+pub mod ring;
 pub mod timer;
 
 pub use event_queue::{Event, EventQueue, Target};
 pub use random::Stream;
+pub use ring::Ring;
 pub use timer::Timer;

@@ -6,12 +6,12 @@
 
 use super::loss::Loss;
 use super::packet::Packet;
+use crate::engine::Ring;
 use crate::engine::random::{Purpose, Stream};
 use crate::plan::LinkPlan;
 use crate::queue::DropTail;
 use crate::record::summary::LinkSummary;
 use selfclock_congestion::units::{Bytes, Duration, PICOSECONDS_PER_SECOND, Rate, Time};
-use std::collections::VecDeque;
 
 /// What becomes of a packet that arrives at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,17 +39,21 @@ pub enum Passage {
 pub struct Link {
     /// When the transmitter will have sent everything accepted so far.
     free_at: Time,
-    /// Transmission time of the size sent last: most links see one size only.
-    recent_size: u32,
+    /// Time of the next sample; [`Time::NEVER`] if there is none.
+    next_sample: Time,
+    /// Transmission time of the size accepted last, and how many of that size are not yet in the totals: most links
+    /// see one size only, so counting a packet is one addition.
     recent_time: Duration,
+    recent_count: u64,
+    recent_size: u32,
     delay: Duration,
-    rate: Rate,
     queue: DropTail,
+    rate: Rate,
     imperfections: Option<Box<Imperfections>>,
     totals: Totals,
     sampler: Option<LinkSampler>,
     /// Packets on the wire whose next stop is the other end of this link, in the order of arrival.
-    pub(super) in_flight: VecDeque<Packet>,
+    pub(super) in_flight: Ring<Packet>,
     name: String,
 }
 
@@ -67,8 +71,8 @@ struct Totals {
     accepted: u64,
     accepted_bytes: u64,
     drops: u64,
-    /// Sum of transmission times, ps.
-    busy: u128,
+    /// Sum of transmission times, ps: no more than the length of the run and one queue.
+    busy: u64,
     /// Sum of waiting times, ps.
     waited: u128,
     most_waiting: u64,
@@ -77,9 +81,8 @@ struct Totals {
 /// Sampled columns of one link, filled as time passes its sample times.
 #[derive(Clone, Debug)]
 struct LinkSampler {
-    next: Time,
     interval: Duration,
-    busy_before: u128,
+    busy_before: u64,
     samples: Vec<LinkSample>,
 }
 
@@ -112,20 +115,21 @@ impl Link {
         });
         Self {
             free_at: Time::ZERO,
-            recent_size: 0,
+            next_sample: sample_interval.map_or(Time::NEVER, |interval| Time::ZERO + interval),
             recent_time: Duration::ZERO,
+            recent_count: 0,
+            recent_size: 0,
             delay: plan.delay,
-            rate: plan.rate,
             queue: DropTail::new(plan.queue, plan.counts_packet_in_service),
+            rate: plan.rate,
             imperfections,
             totals: Totals::default(),
             sampler: sample_interval.map(|interval| LinkSampler {
-                next: Time::ZERO + interval,
                 interval,
                 busy_before: 0,
                 samples: Vec::new(),
             }),
-            in_flight: VecDeque::new(),
+            in_flight: Ring::default(),
             name: plan.name.clone(),
         }
     }
@@ -133,32 +137,27 @@ impl Link {
     /// A packet of `size` bytes arrives at `now`, not before the previous one.
     #[inline]
     pub fn accept(&mut self, now: Time, size: u32) -> Passage {
-        if let Some(sampler) = &self.sampler
-            && sampler.next < now
-        {
+        if self.next_sample < now {
             self.sample_before(now);
         }
         let start = if self.free_at <= now {
-            self.queue.serve_at_once(size);
+            self.queue.serve_all();
             now
         } else {
             self.queue.serve_until(now);
-            if !self.queue.has_room(size) {
+            if !self.queue.has_room(size, self.recent_size) {
                 self.totals.drops += 1;
                 return Passage::Dropped;
             }
-            self.queue.add(self.free_at, size);
+            self.queue.add(self.free_at, size, self.recent_size);
             self.totals.most_waiting = self.totals.most_waiting.max(self.queue.packets());
             self.totals.waited += u128::from(self.free_at.since(now).picoseconds());
             self.free_at
         };
         if size != self.recent_size {
-            self.recent_size = size;
-            self.recent_time = self.rate.transmission_time(Bytes(size.into()));
+            self.change_size(size);
         }
-        self.totals.accepted += 1;
-        self.totals.accepted_bytes += u64::from(size);
-        self.totals.busy += u128::from(self.recent_time.picoseconds());
+        self.recent_count += 1;
         let end = start + self.recent_time;
         self.free_at = end;
         let arrival = end + self.delay;
@@ -169,30 +168,45 @@ impl Link {
     }
 
     #[cold]
+    fn change_size(&mut self, size: u32) {
+        self.count_recent();
+        self.recent_size = size;
+        self.recent_time = self.rate.transmission_time(Bytes(size.into()));
+    }
+
+    /// Brings the totals up to date.
+    fn count_recent(&mut self) {
+        let count = std::mem::take(&mut self.recent_count);
+        self.totals.accepted += count;
+        self.totals.accepted_bytes += count * u64::from(self.recent_size);
+        self.totals.busy = self.totals.busy.saturating_add(self.recent_time.times(count).picoseconds());
+    }
+
+    #[cold]
     fn sample_before(&mut self, now: Time) {
+        self.count_recent();
         let Some(sampler) = &mut self.sampler else { return };
-        while sampler.next < now {
-            let time = sampler.next;
+        while self.next_sample < now {
+            let time = self.next_sample;
             self.queue.serve_until(time);
             // Everything accepted so far is transmitted without a pause until `free_at`.
-            let busy =
-                self.totals.busy - u128::from(self.free_at.since(time).picoseconds()).min(self.totals.busy);
-            let interval = sampler.interval.picoseconds();
+            let busy = self.totals.busy.saturating_sub(self.free_at.since(time).picoseconds());
             sampler.samples.push(LinkSample {
                 time,
                 queue_packets: self.queue.packets(),
                 drops: self.totals.drops,
                 bytes: self.totals.accepted_bytes - self.queue.bytes(),
-                utilization: (busy - sampler.busy_before) as f64 / interval as f64,
+                utilization: (busy - sampler.busy_before) as f64 / sampler.interval.picoseconds() as f64,
             });
             sampler.busy_before = busy;
-            sampler.next = time + sampler.interval;
+            self.next_sample = time + sampler.interval;
         }
     }
 
     /// Ends the run at `end`: takes the samples that are still to come, and the totals.
     pub fn finish(&mut self, end: Time) -> LinkSummary {
         self.sample_before(end + Duration::from_picoseconds(1));
+        self.count_recent();
         // What waits beyond the end has not been transmitted, and has waited only until the end.
         let mut totals = self.totals;
         for (start, size) in self.queue.starts().filter(|&(start, _)| start > end) {
@@ -200,7 +214,7 @@ impl Link {
             totals.accepted_bytes -= u64::from(size);
             totals.waited -= u128::from(start.since(end).picoseconds());
         }
-        totals.busy -= u128::from(self.free_at.since(end).picoseconds()).min(totals.busy);
+        totals.busy = totals.busy.saturating_sub(self.free_at.since(end).picoseconds());
         let length = end.picoseconds() as f64;
         LinkSummary {
             name: self.name.clone(),
@@ -223,11 +237,6 @@ impl Link {
     /// The samples taken.
     pub fn samples(&self) -> &[LinkSample] {
         self.sampler.as_ref().map_or(&[], |sampler| &sampler.samples)
-    }
-
-    /// Packets accepted so far, and dropped by the queue or lost on the wire.
-    pub fn counts(&self) -> (u64, u64) {
-        (self.totals.accepted, self.totals.drops)
     }
 
     pub(super) fn count_loss_on_wire(&mut self) {

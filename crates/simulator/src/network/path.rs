@@ -88,45 +88,56 @@ impl Network {
         if self.recorder.is_some() {
             self.record(PacketEvent::Send, now, u32::MAX, &packet);
         }
-        self.forward(events, now, packet);
+        self.forward(events, now, &packet);
     }
 
     /// Carries a packet from where it is to its next stop.
     #[inline]
-    fn forward(&mut self, events: &mut EventQueue, now: Time, mut packet: Packet) {
+    fn forward(&mut self, events: &mut EventQueue, now: Time, packet: &Packet) {
         let mut at = now;
+        let mut hop = packet.hop as usize;
+        let mut index = (self.routes[hop] & !STOP) as usize;
         loop {
-            let index = (self.routes[packet.hop as usize] & !STOP) as usize;
             if at > self.end {
                 self.sent_beyond_end += 1;
-                self.extras.release(packet.extra);
-                return;
+                return self.extras.release(packet.extra);
             }
             let passage = self.links[index].accept(at, u32::from(packet.size));
             if self.recorder.is_some() {
-                self.record_passage(passage, at, index as u32, &packet);
+                self.record_passage(passage, at, index as u32, packet);
             }
-            match passage {
-                Passage::Crosses { arrival, .. } => at = arrival,
-                Passage::Dropped => return self.extras.release(packet.extra),
-                Passage::Lost { .. } => {
-                    self.links[index].count_loss_on_wire();
-                    return self.extras.release(packet.extra);
-                }
-            }
-            packet.hop += 1;
+            let Passage::Crosses { arrival, .. } = passage else {
+                return self.lose(passage, index, packet);
+            };
+            at = arrival;
+            hop += 1;
+            let next = self.routes[hop];
             // END has the bit of STOP, too.
-            if self.routes[packet.hop as usize] & STOP != 0 {
-                packet.arrival = at;
-                packet.order = events.take_order();
-                let in_flight = &mut self.links[index].in_flight;
-                if in_flight.is_empty() {
-                    events.push(at, packet.order, Target::Link(index as u32));
-                }
-                in_flight.push_back(packet);
-                return;
+            if next & STOP != 0 {
+                break;
             }
+            index = next as usize;
         }
+        let order = events.take_order();
+        let in_flight = &mut self.links[index].in_flight;
+        if in_flight.is_empty() {
+            events.push(at, order, Target::Link(index as u32));
+        }
+        in_flight.push(*packet);
+        // Changed in its new place: a copy of what was just changed would wait for the stores to complete.
+        if let Some(last) = in_flight.last_mut() {
+            last.arrival = at;
+            last.order = order;
+            last.hop = hop as u32;
+        }
+    }
+
+    #[cold]
+    fn lose(&mut self, passage: Passage, link: usize, packet: &Packet) {
+        if let Passage::Lost { .. } = passage {
+            self.links[link].count_loss_on_wire();
+        }
+        self.extras.release(packet.extra);
     }
 
     /// The first packet in flight on a link has reached its stop. It is returned if it is at its destination, and
@@ -134,7 +145,7 @@ impl Network {
     #[inline]
     pub fn arrive(&mut self, events: &mut EventQueue, link: u32) -> Option<Packet> {
         let in_flight = &mut self.links[link as usize].in_flight;
-        let packet = in_flight.pop_front()?;
+        let packet = in_flight.pop()?;
         match in_flight.front() {
             Some(next) => events.postpone_first(next.arrival, next.order),
             None => events.pop(),
@@ -145,7 +156,7 @@ impl Network {
             }
             return Some(packet);
         }
-        self.forward(events, packet.arrival, packet);
+        self.forward(events, packet.arrival, &packet);
         None
     }
 

@@ -8,7 +8,7 @@ use crate::network::{Extra, path::FlowRoutes};
 use crate::plan::{AckClock, DelayedAck, Recovery, TcpPlan};
 use crate::record::packets::{MAXIMUM_SACK_BLOCKS, PacketKind};
 use selfclock_congestion::PeerOption;
-use selfclock_congestion::receiver::ReceiverPart;
+use selfclock_congestion::receiver::{AckRequest, ReceiverPart};
 use selfclock_congestion::units::{Duration, Time};
 
 /// A TCP receiver.
@@ -74,8 +74,23 @@ impl Receiver {
         if packet.kind == PacketKind::Syn {
             return self.send(context, PacketKind::SynAck, packet.sent, None);
         }
+        if packet.extra == NO_EXTRA {
+            self.on_data(context, packet, None);
+        } else {
+            self.on_data_with_extra(context, packet);
+        }
+    }
+
+    #[cold]
+    fn on_data_with_extra(&mut self, context: &mut Context<'_>, packet: &Packet) {
         let option = context.network.extras.get(packet.extra).option;
         context.network.extras.release(packet.extra);
+        self.on_data(context, packet, option);
+    }
+
+    /// Inlined twice, so that the usual case, without an option, is compiled for itself.
+    #[inline(always)]
+    fn on_data(&mut self, context: &mut Context<'_>, packet: &Packet, option: Option<PeerOption>) {
         self.arrived_bytes += u64::from(packet.size);
         // RFC 7323 section 4.3: the timestamp echoed is that of the segment which the last acknowledgement asked for,
         // so that a delayed acknowledgement echoes the earliest of the segments it covers.
@@ -84,7 +99,10 @@ impl Receiver {
         }
         let end = packet.sequence + u64::from(packet.payload);
         let arrival = self.reassembly.insert(packet.sequence, end);
-        let request = self.part.on_data(context.now, option);
+        let request = match option {
+            None => AckRequest::default(),
+            Some(_) => self.part.on_data(context.now, option),
+        };
         // RFC 5681 section 4.2: "Out-of-order data segments SHOULD be acknowledged immediately", and likewise one
         // that fills a gap.
         if request.immediately || arrival != Arrival::InOrder {

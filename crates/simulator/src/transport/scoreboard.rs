@@ -4,8 +4,8 @@
 //! are: runs of SACKed segments are skipped in one step, and the edge below which holes count as lost, and the place
 //! to look for the next loss to repair, only move forward.
 
+use crate::engine::Ring;
 use selfclock_congestion::units::Time;
-use std::collections::VecDeque;
 
 /// DupThresh of RFC 6675 and RFC 5681.
 pub const DUPLICATE_THRESHOLD: u32 = 3;
@@ -65,7 +65,7 @@ pub struct Advance {
 /// The outstanding segments, in sequence.
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
-    segments: VecDeque<Segment>,
+    segments: Ring<Segment>,
     /// Number of the first segment outstanding; numbers count all segments ever sent.
     first: u64,
     outstanding: u64,
@@ -87,7 +87,7 @@ impl Scoreboard {
     /// New data was sent.
     #[inline]
     pub fn push(&mut self, sequence: u64, length: u32, now: Time) {
-        self.segments.push_back(Segment { sequence, sent: now, length, run: 0, flags: 0 });
+        self.segments.push(Segment { sequence, sent: now, length, run: 0, flags: 0 });
         self.outstanding += u64::from(length);
     }
 
@@ -145,7 +145,7 @@ impl Scoreboard {
             if segment.end() > acknowledgement {
                 break;
             }
-            self.segments.pop_front();
+            self.segments.drop_front();
             let number = self.first;
             self.first += 1;
             advance.bytes += u64::from(segment.length);
@@ -294,11 +294,11 @@ impl Scoreboard {
 
     /// Marks everything that is not SACKed lost, and nothing sent again: the retransmission timer expired.
     pub fn mark_all_lost(&mut self) {
-        for segment in &mut self.segments {
+        self.segments.for_each_mut(|segment| {
             if !segment.is(SACKED) {
                 segment.flags = segment.flags & !IN_REPAIR | LOST;
             }
-        }
+        });
         self.lost = self.outstanding - self.sacked;
         self.in_repair = 0;
         self.repair_from = self.first;

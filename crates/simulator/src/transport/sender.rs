@@ -268,37 +268,62 @@ impl Sender {
     #[inline]
     pub fn on_packet(&mut self, context: &mut Context<'_>, packet: &Packet) {
         self.sample_before(context.now);
-        let extra = context.network.extras.get(packet.extra);
-        context.network.extras.release(packet.extra);
         if packet.kind == PacketKind::SynAck {
             return self.on_syn_ack(context, packet.echo);
         }
         let acknowledgement = packet.sequence;
         // Nothing may be acknowledged that was not sent (RFC 9293, section 3.10.7.4).
         if acknowledgement > self.next || acknowledgement < self.una {
-            return;
+            return context.network.extras.release(packet.extra);
         }
-        let mut news = 0;
-        for &(start, end) in &extra.sack[..usize::from(extra.sack_blocks)] {
-            if self.recovery == Recovery::Sack && start < end && start >= acknowledgement && end <= self.next
-            {
-                news += self.scoreboard.sack(start, end);
-            }
+        if packet.extra == NO_EXTRA {
+            self.on_acknowledgement(context, packet, 0, None);
+        } else {
+            self.on_acknowledgement_with_extra(context, packet);
         }
+    }
+
+    /// An acknowledgement that reports `news` bytes newly SACKed. Inlined twice, so that the usual case, without either,
+    /// is compiled for itself.
+    #[inline(always)]
+    fn on_acknowledgement(
+        &mut self,
+        context: &mut Context<'_>,
+        packet: &Packet,
+        news: u64,
+        option: Option<PeerOption>,
+    ) {
+        let acknowledgement = packet.sequence;
         let opportunity = if acknowledgement > self.una {
-            self.on_new_ack(context, acknowledgement, packet.echo, extra.option);
+            self.on_new_ack(context, acknowledgement, packet.echo, option);
             if self.recovery == Recovery::Sack && self.scoreboard.sacked_bytes() > 0 {
                 self.on_new_ack_with_gap(context, news);
             }
             Opportunity::NewAck
         } else if !self.scoreboard.is_empty() {
-            self.on_duplicate_ack(context, news, extra.option);
+            self.on_duplicate_ack(context, news, option);
             Opportunity::DuplicateAck
         } else {
             return;
         };
         self.transmit(context, opportunity);
         self.note_completion(context.now);
+    }
+
+    /// Reads SACK blocks and the peer's option first.
+    #[cold]
+    fn on_acknowledgement_with_extra(&mut self, context: &mut Context<'_>, packet: &Packet) {
+        let extra = context.network.extras.get(packet.extra);
+        context.network.extras.release(packet.extra);
+        let mut news = 0;
+        if self.recovery == Recovery::Sack {
+            for &(start, end) in &extra.sack[..usize::from(extra.sack_blocks)] {
+                if start < end && start >= packet.sequence && end <= self.next {
+                    news += self.scoreboard.sack(start, end);
+                }
+            }
+        }
+        self.on_acknowledgement(context, packet, news, extra.option);
     }
 
     fn on_syn_ack(&mut self, context: &mut Context<'_>, echo: Time) {
@@ -319,7 +344,7 @@ impl Sender {
 
     // --- acknowledgements and losses ----------------------------------------------------------------------------
 
-    #[inline]
+    #[inline(always)]
     fn on_new_ack(
         &mut self,
         context: &mut Context<'_>,
@@ -528,6 +553,13 @@ impl Sender {
     #[inline]
     fn pipe(&self) -> u64 {
         let pipe = self.scoreboard.pipe_bytes();
+        if self.duplicates == 0 && !matches!(self.state, State::FastRecovery(_)) {
+            return pipe;
+        }
+        self.pipe_after_duplicates(pipe)
+    }
+
+    fn pipe_after_duplicates(&self, pipe: u64) -> u64 {
         match self.state {
             // With SACK the scoreboard knows.
             State::FastRecovery(repair) if self.recovery != Recovery::Sack => {
@@ -717,22 +749,22 @@ impl Sender {
         };
         context.network.send(context.events, context.now, packet);
         self.pacer.on_sent(context.now, Bytes(size.into()), pacing);
-        let pipe = self.pipe();
-        let held_back = if pacing.is_some() {
-            let window = self.control.decision().window.get();
-            let produced = self.application.produced(context.now, self.next);
-            let limit = produced.min(self.una.saturating_add(self.receive_window));
-            let waiting = limit.saturating_sub(self.next) + self.scoreboard.unrepaired_bytes();
-            waiting.min(window.saturating_sub(pipe))
-        } else {
-            0
-        };
+        let held_back = if pacing.is_some() { self.held_back(context.now) } else { 0 };
         self.control.on_sent(&Sent {
             now: context.now,
             size: Bytes(payload.into()),
-            in_flight: Bytes(pipe),
+            in_flight: Bytes(self.scoreboard.pipe_bytes()),
             held_back: Bytes(held_back),
         });
+    }
+
+    /// Payload that the window would let go now.
+    fn held_back(&self, now: Time) -> u64 {
+        let window = self.control.decision().window.get();
+        let produced = self.application.produced(now, self.next);
+        let limit = produced.min(self.una.saturating_add(self.receive_window));
+        let waiting = limit.saturating_sub(self.next) + self.scoreboard.unrepaired_bytes();
+        waiting.min(window.saturating_sub(self.pipe()))
     }
 
     fn send_syn(&mut self, context: &mut Context<'_>) {
