@@ -72,7 +72,7 @@ FINE_TIMER = "transport.timer.granularity=10 ms"
 
 HEADLINE = Setting("as in the claims")
 
-#: A start offset only shifts a flow against the coarse clocks. A random delay of every packet, which ns-2 calls overhead_,
+#: A start offset only shifts a flow against the coarse clocks. A random delay of every packet (overhead_ in ns-2)
 #: breaks the phase effects of the queue, too.
 RANDOM_DELAY = Setting(
     "random delay of up to 10 ms on the sender's link",
