@@ -182,6 +182,9 @@ def _label(axes: Axes, what: str) -> None:
     axes.set_ylabel(what)
     axes.set_ylim(bottom=0)
     axes.margins(x=0.01)
-    if axes.get_legend_handles_labels()[0]:
+    labels = axes.get_legend_handles_labels()[1]
+    if labels:
         # Outside, where it covers nothing; matplotlib's search for a free place takes minutes with many packets.
-        axes.get_figure(root=True).legend(loc="outside lower center", ncols=4)  # type: ignore[union-attr]
+        # As many columns as the longest label leaves room for: some 90 characters, of which a handle takes 6.
+        columns = max(1, min(4, 90 // (max(map(len, labels)) + 6)))
+        axes.get_figure(root=True).legend(loc="outside lower center", ncols=columns)  # type: ignore[union-attr]
