@@ -120,7 +120,10 @@ impl Simulation {
     fn run(&mut self, target: Target) {
         let Self { now, events, network, sources, sinks, .. } = self;
         if let Target::Link(link) = target {
-            let Some(packet) = network.arrive(events, link) else { return };
+            let packet = network.take_first(events, link);
+            if !network.is_delivered(events, &packet) {
+                return;
+            }
             let mut context = Context { now: *now, events, network };
             match packet.kind {
                 PacketKind::Ack | PacketKind::SynAck => {

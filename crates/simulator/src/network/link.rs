@@ -41,6 +41,8 @@ pub struct Link {
     free_at: Time,
     /// Time of the next sample; [`Time::NEVER`] if there is none.
     next_sample: Time,
+    /// Before that a packet that finds the transmitter idle just crosses: no sample is due, nothing is lost or delayed.
+    plain_until: Time,
     /// Transmission time of the size accepted last, and how many of that size are not yet in the totals: most links
     /// see one size only, so counting a packet is one addition.
     recent_time: Duration,
@@ -113,9 +115,11 @@ impl Link {
                 last_arrival: Time::ZERO,
             })
         });
+        let next_sample = sample_interval.map_or(Time::NEVER, |interval| Time::ZERO + interval);
         Self {
             free_at: Time::ZERO,
-            next_sample: sample_interval.map_or(Time::NEVER, |interval| Time::ZERO + interval),
+            next_sample,
+            plain_until: if imperfections.is_some() { Time::ZERO } else { next_sample },
             recent_time: Duration::ZERO,
             recent_count: 0,
             recent_size: 0,
@@ -137,6 +141,16 @@ impl Link {
     /// A packet of `size` bytes arrives at `now`, not before the previous one.
     #[inline]
     pub fn accept(&mut self, now: Time, size: u32) -> Passage {
+        if now < self.plain_until && self.free_at <= now && size == self.recent_size && self.queue.is_empty()
+        {
+            self.recent_count += 1;
+            self.free_at = now + self.recent_time;
+            return Passage::Crosses { start: now, arrival: self.free_at + self.delay };
+        }
+        self.accept_any(now, size)
+    }
+
+    fn accept_any(&mut self, now: Time, size: u32) -> Passage {
         if self.next_sample < now {
             self.sample_before(now);
         }
@@ -200,6 +214,9 @@ impl Link {
             });
             sampler.busy_before = busy;
             self.next_sample = time + sampler.interval;
+        }
+        if self.imperfections.is_none() {
+            self.plain_until = self.next_sample;
         }
     }
 

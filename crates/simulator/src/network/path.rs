@@ -140,24 +140,31 @@ impl Network {
         self.extras.release(packet.extra);
     }
 
-    /// The first packet in flight on a link has reached its stop. It is returned if it is at its destination, and
-    /// carried on if not. The link's entry must be the first in the event queue; it is moved to the next packet.
+    /// The first packet in flight on a link, of which there must be one, has reached its stop. The link's entry must be
+    /// the first in the event queue; it is moved to the next packet.
     #[inline]
-    pub fn arrive(&mut self, events: &mut EventQueue, link: u32) -> Option<Packet> {
+    pub fn take_first(&mut self, events: &mut EventQueue, link: u32) -> Packet {
         let in_flight = &mut self.links[link as usize].in_flight;
-        let packet = in_flight.pop()?;
+        let packet = in_flight[0];
+        in_flight.drop_front();
         match in_flight.front() {
             Some(next) => events.postpone_first(next.arrival, next.order),
             None => events.pop(),
         }
-        if self.routes[packet.hop as usize] == END {
-            if self.recorder.is_some() {
-                self.record(PacketEvent::Deliver, packet.arrival, u32::MAX, &packet);
-            }
-            return Some(packet);
+        packet
+    }
+
+    /// The packet, at its stop, is where it was sent to. If not, it is carried on.
+    #[inline]
+    pub fn is_delivered(&mut self, events: &mut EventQueue, packet: &Packet) -> bool {
+        if self.routes[packet.hop as usize] != END {
+            self.forward(events, packet.arrival, packet);
+            return false;
         }
-        self.forward(events, packet.arrival, &packet);
-        None
+        if self.recorder.is_some() {
+            self.record(PacketEvent::Deliver, packet.arrival, u32::MAX, packet);
+        }
+        true
     }
 
     /// Packets sent by endpoints so far.

@@ -78,6 +78,12 @@ impl DropTail {
         self.waiting_bytes += u64::from(size);
     }
 
+    /// Nothing waits, or has waited and was not yet told that it was served.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
     /// Packets waiting.
     #[inline]
     pub fn packets(&self) -> u64 {

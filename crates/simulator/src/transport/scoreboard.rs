@@ -139,6 +139,30 @@ impl Scoreboard {
     /// The receiver has everything below `acknowledgement`.
     #[inline]
     pub fn advance(&mut self, acknowledgement: u64) -> Advance {
+        // The usual case by itself: one segment, sent once, and nothing known of it or of the next.
+        if let Some(&segment) = self.segments.front()
+            && segment.end() == acknowledgement
+            && segment.flags == 0
+            && self.outstanding_is_plain()
+        {
+            self.segments.drop_front();
+            self.first += 1;
+            self.edge = self.first;
+            self.repair_from = self.first;
+            self.outstanding -= u64::from(segment.length);
+            let bytes = u64::from(segment.length);
+            return Advance { bytes, newest_sent_once: Some(segment.sent), any_retransmitted: false };
+        }
+        self.advance_over_any(acknowledgement)
+    }
+
+    /// Nothing outstanding is SACKed or lost, and so no mark is ahead of the first segment.
+    #[inline]
+    fn outstanding_is_plain(&self) -> bool {
+        self.sacked | self.lost == 0 && self.edge <= self.first + 1 && self.repair_from <= self.first + 1
+    }
+
+    fn advance_over_any(&mut self, acknowledgement: u64) -> Advance {
         let mut advance = Advance::default();
         let mut run_left = 0;
         while let Some(&segment) = self.segments.front() {

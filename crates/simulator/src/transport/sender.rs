@@ -595,6 +595,8 @@ impl Sender {
         }
         // Probes belong to the beginning of a flight, not to what was held back from it.
         let mut may_probe = matches!(opportunity, Opportunity::NewAck | Opportunity::Application);
+        let produced = self.application.produced(context.now, self.next);
+        let limit = produced.min(self.una.saturating_add(self.receive_window));
         loop {
             let decision = self.control.decision();
             let pacing = decision.pacing.or_else(|| self.transport_pacing(&decision));
@@ -616,8 +618,6 @@ impl Sender {
                 self.send_again(context, index, pacing);
                 continue;
             }
-            let produced = self.application.produced(context.now, self.next);
-            let limit = produced.min(self.una.saturating_add(self.receive_window));
             if self.next >= limit {
                 self.limited_by_window = false;
                 self.send_suspect(context, window, pacing);
