@@ -113,7 +113,11 @@ impl Controller {
     /// A loss was detected.
     pub fn on_loss(&mut self, event: &LossDetected) {
         self.recovering = true;
+        let before = self.state.cwnd;
         self.window.on_loss(event, &mut self.state);
+        // Our choice: a loss never raises the window. By the letter of RFC 5681 it could shortly after a timeout,
+        // when cwnd is one segment and FlightSize still a whole window.
+        self.state.cwnd = self.state.cwnd.min(before);
         self.start.on_loss(event);
     }
 
