@@ -68,6 +68,22 @@ pub struct Reno {
 }
 
 impl Reno {
+    /// As RFC 5681 has it. Many algorithms behave like this while the window is small.
+    pub const STANDARD: Self = Self::new(Parameters {
+        counting: Counting::PerAck,
+        halved: Halved::FlightSize,
+        threshold: Threshold::Exact,
+    });
+
+    /// Halves the window instead of the flight. For algorithms that do not grow an unused window: there the flight is
+    /// the window, except while a repair takes so long that more than a window has been sent since the oldest segment
+    /// outstanding, and half of that would be too much.
+    pub const OF_WINDOW: Self = Self::new(Parameters {
+        counting: Counting::PerAck,
+        halved: Halved::Window,
+        threshold: Threshold::Exact,
+    });
+
     /// With these parameters.
     pub const fn new(parameters: Parameters) -> Self {
         Self { parameters }
