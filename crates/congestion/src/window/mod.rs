@@ -9,6 +9,7 @@
 
 pub mod highspeed;
 pub mod reno;
+pub mod scalable;
 
 use crate::algorithms::algorithms;
 use crate::controller::WindowState;
@@ -20,6 +21,7 @@ algorithms! {
     Window, chosen by WindowChoice {
         reno::Reno,
         highspeed::HighSpeed,
+        scalable::Scalable,
     }
 }
 
