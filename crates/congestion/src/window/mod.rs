@@ -7,6 +7,7 @@
 //!
 //! A new algorithm is a file, declared below (rustfmt finds files by these declarations), and a line in the list.
 
+pub mod fast;
 pub mod highspeed;
 pub mod reno;
 pub mod scalable;
@@ -22,6 +23,7 @@ algorithms! {
         reno::Reno,
         highspeed::HighSpeed,
         scalable::Scalable,
+        fast::Fast,
     }
 }
 
