@@ -7,6 +7,7 @@
 //!
 //! A new algorithm is a file, declared below (rustfmt finds files by these declarations), and a line in the list.
 
+pub mod bic;
 pub mod fast;
 pub mod highspeed;
 pub mod reno;
@@ -24,6 +25,7 @@ algorithms! {
         highspeed::HighSpeed,
         scalable::Scalable,
         fast::Fast,
+        bic::Bic,
     }
 }
 
