@@ -8,6 +8,7 @@
 //! A new algorithm is a file, declared below (rustfmt finds files by these declarations), and a line in the list.
 
 pub mod bic;
+pub mod cubic;
 pub mod fast;
 pub mod highspeed;
 pub mod reno;
@@ -26,6 +27,7 @@ algorithms! {
         scalable::Scalable,
         fast::Fast,
         bic::Bic,
+        cubic::Cubic,
     }
 }
 
