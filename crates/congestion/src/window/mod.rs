@@ -13,6 +13,7 @@ pub mod fast;
 pub mod highspeed;
 pub mod reno;
 pub mod scalable;
+pub mod vegas;
 
 use crate::algorithms::algorithms;
 use crate::controller::WindowState;
@@ -28,6 +29,7 @@ algorithms! {
         fast::Fast,
         bic::Bic,
         cubic::Cubic,
+        vegas::Vegas,
     }
 }
 
