@@ -11,6 +11,7 @@ pub mod bic;
 pub mod cubic;
 pub mod fast;
 pub mod highspeed;
+pub mod ltcp;
 pub mod reno;
 pub mod scalable;
 pub mod vegas;
@@ -30,6 +31,7 @@ algorithms! {
         bic::Bic,
         cubic::Cubic,
         vegas::Vegas,
+        ltcp::Ltcp,
     }
 }
 
