@@ -7,6 +7,7 @@
 //!
 //! A new algorithm is a file, declared below (rustfmt finds files by these declarations), and a line in the list.
 
+pub mod altcp;
 pub mod bic;
 pub mod cubic;
 pub mod fast;
@@ -32,6 +33,7 @@ algorithms! {
         cubic::Cubic,
         vegas::Vegas,
         ltcp::Ltcp,
+        altcp::Altcp,
     }
 }
 
