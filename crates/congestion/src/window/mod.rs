@@ -7,6 +7,7 @@
 //!
 //! A new algorithm is a file, declared below (rustfmt finds files by these declarations), and a line in the list.
 
+pub mod adaptive;
 pub mod altcp;
 pub mod bic;
 pub mod cubic;
@@ -34,6 +35,7 @@ algorithms! {
         vegas::Vegas,
         ltcp::Ltcp,
         altcp::Altcp,
+        adaptive::Adaptive,
     }
 }
 
