@@ -2,6 +2,7 @@
 //!
 //! A new way to begin is a file, declared below (rustfmt finds files by these declarations), and a line in the list.
 
+pub mod limited;
 pub mod packet_pair;
 pub mod slow_start;
 
@@ -17,6 +18,7 @@ algorithms! {
     /// One of the ways to begin. An enum, not a trait object: the per-acknowledgement path has no dynamic dispatch.
     Start, chosen by StartChoice {
         slow_start::SlowStart,
+        limited::Limited,
         packet_pair::PacketPair,
     }
 }
