@@ -2,6 +2,7 @@
 //!
 //! A new way to begin is a file, declared below (rustfmt finds files by these declarations), and a line in the list.
 
+pub mod hystart_plus_plus;
 pub mod limited;
 pub mod packet_pair;
 pub mod slow_start;
@@ -19,6 +20,7 @@ algorithms! {
     Start, chosen by StartChoice {
         slow_start::SlowStart,
         limited::Limited,
+        hystart_plus_plus::HyStartPlusPlus,
         packet_pair::PacketPair,
     }
 }
