@@ -219,7 +219,8 @@ impl StartPart for PacketPair {
         if !spaced {
             return None;
         }
-        let interval = self.interval(state)?;
+        // A window so large that its part of the round-trip time rounds to zero needs no spacing.
+        let interval = self.interval(state).filter(|interval| !interval.is_zero())?;
         Some(Pacing { interval, size: state.full_segment_on_wire(), tick: self.clock.release_tick() })
     }
 
