@@ -34,9 +34,18 @@ impl WindowState {
     pub fn full_segment_on_wire(&self) -> Bytes {
         self.mss + self.header
     }
+    /// A number of bytes as a number of full segments.
+    #[inline]
+    pub fn segments(&self, size: Bytes) -> f64 {
+        size.get() as f64 / self.mss.get() as f64
+    }
     /// The advertised window, in segments.
     pub fn receive_window_segments(&self) -> f64 {
-        self.receive_window.get() as f64 / self.mss.get() as f64
+        self.segments(self.receive_window)
+    }
+    /// The window that limits the sender, in segments: cwnd, or the advertised window where that is smaller.
+    pub fn window_in_use(&self) -> f64 {
+        self.cwnd.min(self.receive_window_segments())
     }
 }
 
@@ -84,13 +93,14 @@ impl Controller {
     #[inline]
     pub fn on_ack(&mut self, event: &Acknowledged) {
         self.start.on_ack(event, &self.state);
+        self.window.on_ack(event, &mut self.state);
         if event.recovering || !event.window_limited {
             return;
         }
-        if self.state.in_slow_start() {
-            self.start.grow(event, &mut self.state);
-        } else {
+        if !self.state.in_slow_start() {
             self.window.grow(event, &mut self.state);
+        } else if !self.window.holds_slow_start() {
+            self.start.grow(event, &mut self.state);
         }
         self.state.cwnd = self.state.cwnd.min(MAXIMUM_WINDOW_SEGMENTS);
     }
@@ -103,7 +113,11 @@ impl Controller {
     /// A loss was detected.
     pub fn on_loss(&mut self, event: &LossDetected) {
         self.recovering = true;
+        let before = self.state.cwnd;
         self.window.on_loss(event, &mut self.state);
+        // Our choice: a loss never raises the window. By the letter of RFC 5681 it could shortly after a timeout,
+        // when cwnd is one segment and FlightSize still a whole window.
+        self.state.cwnd = self.state.cwnd.min(before);
         self.start.on_loss(event);
     }
 

@@ -10,6 +10,7 @@
 //! * [`receiver`]: what an algorithm needs at the other end of the path.
 //! * [`registry`]: every part by name, with its parameters, units, defaults and their sources.
 
+mod algorithms;
 pub mod controller;
 pub mod estimate;
 pub mod event;

@@ -2,12 +2,9 @@
 
 use crate::controller::{Controller, Setup};
 use crate::parameter::{Parameter, ParameterError, Value};
-use crate::receiver::{PacketPairReceiver, ReceiverPart};
-use crate::start::Start;
-use crate::start::packet_pair::{self, PacketPair};
-use crate::start::slow_start::{self, SlowStart};
-use crate::window::Window;
-use crate::window::reno::{self, Reno};
+use crate::receiver::ReceiverPart;
+use crate::start::{self, StartChoice};
+use crate::window::{self, WindowChoice};
 
 /// Which part of an algorithm a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,47 +30,25 @@ pub struct Entry {
     pub parameters: &'static [Parameter],
 }
 
-/// Every part that can be named in a scenario.
-pub const ENTRIES: &[Entry] = &[
-    Entry {
-        name: "slow-start",
-        part: Part::Start,
-        about: "Doubles the window every round-trip time until ssthresh or a loss.",
-        source: "RFC 5681 section 3.1",
-        parameters: slow_start::Parameters::TABLE,
-    },
-    Entry {
-        name: "packet-pair",
-        part: Part::Start,
-        about: "Slow start in pairs that the receiver times; the rest of the window is spaced by the interval it \
-                reports, and so is what follows a recovery.",
-        source: "Nishida, Nakamura, Murai: New Congestion Control mechanism for TCP with Packet Pair scheme",
-        parameters: packet_pair::Parameters::TABLE,
-    },
-    Entry {
-        name: "reno",
-        part: Part::Window,
-        about: "One segment more per round-trip time, half the flight at a loss.",
-        source: "RFC 5681",
-        parameters: reno::Parameters::TABLE,
-    },
-];
+/// Every part that can be named in a scenario: the starts, then the windows.
+pub const ENTRIES: &[Entry] = &{
+    let mut all = [start::ENTRIES[0]; start::ENTRIES.len() + window::ENTRIES.len()];
+    let mut i = 0;
+    while i < all.len() {
+        all[i] = if i < start::ENTRIES.len() {
+            start::ENTRIES[i]
+        } else {
+            window::ENTRIES[i - start::ENTRIES.len()]
+        };
+        i += 1;
+    }
+    all
+};
 
-/// The start and window that are meant where only one of them is named.
-pub const DEFAULT_START: &str = "slow-start";
+/// The start that is meant where only a window is named.
+pub const DEFAULT_START: &str = start::slow_start::ENTRY.name;
 /// The window that is meant where only a start is named.
-pub const DEFAULT_WINDOW: &str = "reno";
-
-#[derive(Clone, Copy, Debug)]
-enum StartChoice {
-    SlowStart(slow_start::Parameters),
-    PacketPair(packet_pair::Parameters),
-}
-
-#[derive(Clone, Copy, Debug)]
-enum WindowChoice {
-    Reno(reno::Parameters),
-}
+pub const DEFAULT_WINDOW: &str = window::reno::ENTRY.name;
 
 /// A start and a window with their parameters, chosen by name.
 #[derive(Clone, Copy, Debug)]
@@ -85,16 +60,7 @@ pub struct Selection {
 impl Selection {
     /// The named start and window; `None` if there is no part of that kind with that name.
     pub fn new(start: &str, window: &str) -> Option<Self> {
-        let start = match start {
-            "slow-start" => StartChoice::SlowStart(slow_start::Parameters::default()),
-            "packet-pair" => StartChoice::PacketPair(packet_pair::Parameters::default()),
-            _ => return None,
-        };
-        let window = match window {
-            "reno" => WindowChoice::Reno(reno::Parameters::default()),
-            _ => return None,
-        };
-        Some(Self { start, window })
+        Some(Self { start: StartChoice::named(start)?, window: WindowChoice::named(window)? })
     }
 
     /// The parameter with this name in the chosen start or window.
@@ -104,50 +70,25 @@ impl Selection {
 
     /// Every parameter of the chosen window and start.
     pub fn parameters(&self) -> impl Iterator<Item = &'static Parameter> {
-        let start = match self.start {
-            StartChoice::SlowStart(_) => slow_start::Parameters::TABLE,
-            StartChoice::PacketPair(_) => packet_pair::Parameters::TABLE,
-        };
-        let window = match self.window {
-            WindowChoice::Reno(_) => reno::Parameters::TABLE,
-        };
-        window.iter().chain(start)
+        self.window.entry().parameters.iter().chain(self.start.entry().parameters)
     }
 
     /// Sets a parameter of the window or the start.
     pub fn set(&mut self, name: &str, value: Value<'_>) -> Result<(), ParameterError> {
-        let in_window = match &mut self.window {
-            WindowChoice::Reno(parameters) => parameters.set(name, value),
-        };
-        if in_window != Err(ParameterError::Unknown) {
-            return in_window;
-        }
-        match &mut self.start {
-            StartChoice::SlowStart(parameters) => parameters.set(name, value),
-            StartChoice::PacketPair(parameters) => parameters.set(name, value),
+        match self.window.set(name, value) {
+            Err(ParameterError::Unknown) => self.start.set(name, value),
+            result => result,
         }
     }
 
     /// The sender's part for a new connection.
     pub fn controller(&self, setup: Setup) -> Controller {
-        let start = match self.start {
-            StartChoice::SlowStart(parameters) => Start::SlowStart(SlowStart::new(parameters)),
-            StartChoice::PacketPair(parameters) => Start::PacketPair(PacketPair::new(parameters)),
-        };
-        let window = match self.window {
-            WindowChoice::Reno(parameters) => Window::Reno(Reno::new(parameters)),
-        };
-        Controller::new(setup, start, window)
+        Controller::new(setup, self.start.build(), self.window.build())
     }
 
     /// The receiver's part for a new connection.
     pub fn receiver(&self) -> ReceiverPart {
-        match self.start {
-            StartChoice::SlowStart(_) => ReceiverPart::Plain,
-            StartChoice::PacketPair(parameters) => {
-                ReceiverPart::PacketPair(PacketPairReceiver::new(parameters))
-            }
-        }
+        self.start.receiver()
     }
 }
 
@@ -166,6 +107,13 @@ mod tests {
             for parameter in entry.parameters {
                 assert!(selection.parameter(parameter.name).is_some());
             }
+        }
+    }
+
+    #[test]
+    fn names_are_unique() {
+        for (i, entry) in ENTRIES.iter().enumerate() {
+            assert!(ENTRIES[..i].iter().all(|earlier| earlier.name != entry.name), "{}", entry.name);
         }
     }
 

@@ -1,3 +1,4 @@
-//! What the path can carry, measured from the connection's own segments.
+//! What a path can carry, and what it does, estimated from what comes back.
 
 pub mod pair_interval;
+pub mod round_trip;

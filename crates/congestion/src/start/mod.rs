@@ -1,33 +1,38 @@
 //! How a connection begins, and begins again after a timeout: the part in charge while cwnd < ssthresh.
+//!
+//! A new way to begin is a file, declared below (rustfmt finds files by these declarations), and a line in the list.
 
+pub mod hystart_plus_plus;
+pub mod limited;
 pub mod packet_pair;
 pub mod slow_start;
 
+use crate::algorithms::algorithms;
 use crate::controller::WindowState;
 use crate::event::{
     Acknowledged, DuplicateAck, LossDetected, Pacing, Phase, Probe, ProbePart, Sent, Timeout,
 };
 use crate::option::PeerOption;
-use packet_pair::PacketPair;
-use slow_start::SlowStart;
+use crate::receiver::{PacketPairReceiver, ReceiverPart};
 
-/// One of the ways to begin. An enum, not a trait object: the per-acknowledgement path has no dynamic dispatch.
-#[derive(Clone, Debug)]
-pub enum Start {
-    /// Slow start of RFC 5681.
-    SlowStart(SlowStart),
-    /// Packet-pair TCP.
-    PacketPair(PacketPair),
+algorithms! {
+    /// One of the ways to begin. An enum, not a trait object: the per-acknowledgement path has no dynamic dispatch.
+    Start, chosen by StartChoice {
+        slow_start::SlowStart,
+        limited::Limited,
+        hystart_plus_plus::HyStartPlusPlus,
+        packet_pair::PacketPair,
+    }
 }
 
-/// Calls the same method on whichever start it is.
-macro_rules! each {
-    ($start:expr, $part:ident => $call:expr) => {
-        match $start {
-            Start::SlowStart($part) => $call,
-            Start::PacketPair($part) => $call,
+impl StartChoice {
+    /// What it needs at the receiver.
+    pub(crate) fn receiver(&self) -> ReceiverPart {
+        match self {
+            Self::PacketPair(parameters) => ReceiverPart::PacketPair(PacketPairReceiver::new(*parameters)),
+            _ => ReceiverPart::Plain,
         }
-    };
+    }
 }
 
 /// What a start is told. It hears of everything, also in congestion avoidance, because some of them watch on;

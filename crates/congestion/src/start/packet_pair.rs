@@ -10,8 +10,19 @@ use crate::event::{
     Acknowledged, DuplicateAck, LossDetected, Pacing, Phase, Probe, ProbePart, Sent, Timeout,
 };
 use crate::option::{PacketPairOption, PairMark, PeerOption};
+use crate::registry::{Entry, Part};
 use crate::units::{Bytes, Duration, Time};
 use crate::{choice, parameters};
+
+/// What `selfclock algorithms` says.
+pub const ENTRY: Entry = Entry {
+    name: "packet-pair",
+    part: Part::Start,
+    about: "Slow start in pairs that the receiver times; the rest of the window is spaced by the interval it \
+            reports, and so is what follows a recovery.",
+    source: "Nishida, Nakamura, Murai: New Congestion Control mechanism for TCP with Packet Pair scheme",
+    parameters: Parameters::TABLE,
+};
 
 choice! {
     /// Which ends probe.
@@ -208,7 +219,8 @@ impl StartPart for PacketPair {
         if !spaced {
             return None;
         }
-        let interval = self.interval(state)?;
+        // A window so large that its part of the round-trip time rounds to zero needs no spacing.
+        let interval = self.interval(state).filter(|interval| !interval.is_zero())?;
         Some(Pacing { interval, size: state.full_segment_on_wire(), tick: self.clock.release_tick() })
     }
 

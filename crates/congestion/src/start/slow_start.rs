@@ -4,6 +4,16 @@ use super::StartPart;
 use crate::controller::WindowState;
 use crate::event::Acknowledged;
 use crate::parameters;
+use crate::registry::{Entry, Part};
+
+/// What `selfclock algorithms` says.
+pub const ENTRY: Entry = Entry {
+    name: "slow-start",
+    part: Part::Start,
+    about: "Doubles the window every round-trip time until ssthresh or a loss.",
+    source: "RFC 5681 section 3.1",
+    parameters: Parameters::TABLE,
+};
 
 parameters! {
     /// Parameters of slow start.
@@ -32,7 +42,7 @@ impl StartPart for SlowStart {
     /// acknowledges new data." `min(N, SMSS)` guards against a receiver that divides its acknowledgements.
     #[inline]
     fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
-        let acknowledged = event.size.get() as f64 / state.mss.get() as f64;
+        let acknowledged = state.segments(event.size);
         state.cwnd += acknowledged.min(self.parameters.segments_per_ack);
     }
 }

@@ -1,20 +1,55 @@
 //! How the window grows and shrinks once slow start is over.
+//!
+//! A start grows the window while it is below ssthresh, the window algorithm above, so any start goes with any
+//! window algorithm. Those that watch the delay (Vegas, FAST) have a say in slow start too: they can end it
+//! ([`WindowPart::on_ack`]), and Vegas lets the start grow in every other round trip only
+//! ([`WindowPart::holds_slow_start`]). How much an acknowledgement adds in slow start stays with the start.
+//!
+//! A new algorithm is a file, declared below (rustfmt finds files by these declarations), and a line in the list.
 
+pub mod adaptive;
+pub mod altcp;
+pub mod bic;
+pub mod cubic;
+pub mod fast;
+pub mod highspeed;
+pub mod ltcp;
 pub mod reno;
+pub mod scalable;
+pub mod vegas;
 
+use crate::algorithms::algorithms;
 use crate::controller::WindowState;
 use crate::event::{Acknowledged, LossDetected, Timeout};
-use reno::Reno;
 
-/// One of the window algorithms. An enum, not a trait object: the per-acknowledgement path has no dynamic dispatch.
-#[derive(Clone, Debug)]
-pub enum Window {
-    /// Reno, RFC 5681.
-    Reno(Reno),
+algorithms! {
+    /// One of the window algorithms. An enum, not a trait object: the per-acknowledgement path has no dynamic
+    /// dispatch.
+    Window, chosen by WindowChoice {
+        reno::Reno,
+        highspeed::HighSpeed,
+        scalable::Scalable,
+        fast::Fast,
+        bic::Bic,
+        cubic::Cubic,
+        vegas::Vegas,
+        ltcp::Ltcp,
+        altcp::Altcp,
+        adaptive::Adaptive,
+    }
 }
 
 /// What a window algorithm is told.
 pub trait WindowPart {
+    /// An acknowledgement advanced, in whatever phase; called before any growth. Most algorithms have no use for
+    /// it.
+    #[inline]
+    fn on_ack(&mut self, _event: &Acknowledged, _state: &mut WindowState) {}
+    /// The start is not to grow the window now, although cwnd is below ssthresh.
+    #[inline]
+    fn holds_slow_start(&self) -> bool {
+        false
+    }
     /// Grow on this acknowledgement; cwnd is at or above ssthresh and no loss is under repair.
     fn grow(&mut self, event: &Acknowledged, state: &mut WindowState);
     /// A loss was detected: set ssthresh, and cwnd for the time of the repair and after.
@@ -23,15 +58,15 @@ pub trait WindowPart {
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState);
 }
 
-macro_rules! each {
-    ($window:expr, $part:ident => $call:expr) => {
-        match $window {
-            Window::Reno($part) => $call,
-        }
-    };
-}
-
 impl WindowPart for Window {
+    #[inline]
+    fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState) {
+        each!(self, part => part.on_ack(event, state))
+    }
+    #[inline]
+    fn holds_slow_start(&self) -> bool {
+        each!(self, part => part.holds_slow_start())
+    }
     #[inline]
     fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
         each!(self, part => part.grow(event, state))
@@ -41,5 +76,109 @@ impl WindowPart for Window {
     }
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
         each!(self, part => part.on_timeout(event, state))
+    }
+}
+
+/// Sets cwnd and ssthresh after a loss. Our choice where a paper has no smallest window: the two segments of RFC
+/// 5681, "ssthresh = max (FlightSize / 2, 2*SMSS)".
+fn cut_to(window: f64, state: &mut WindowState) {
+    state.ssthresh = window.max(2.0);
+    state.cwnd = state.ssthresh;
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::controller::tests::ack_at;
+    use crate::units::{Bytes, Time};
+
+    /// A window of so many segments, in congestion avoidance.
+    pub fn avoiding(cwnd: f64) -> WindowState {
+        WindowState { cwnd, ssthresh: 2.0, ..crate::controller::tests::state(cwnd) }
+    }
+
+    /// A loss when all of the window is in flight.
+    pub fn loss(state: &WindowState) -> LossDetected {
+        LossDetected { now: Time::ZERO, flight_size: Bytes((state.cwnd * 1000.0) as u64) }
+    }
+
+    /// A timeout when all of the window is in flight.
+    pub fn timeout(state: &WindowState) -> Timeout {
+        let LossDetected { now, flight_size } = loss(state);
+        Timeout { now, flight_size, repeated: false, cause: crate::event::RestartCause::TimerExpired }
+    }
+
+    /// One flow of full segments, all acknowledged one by one, on a path with one queue. The acknowledgement clock
+    /// in closed form: a window takes a round-trip time, and what the window has beyond the path is in the queue.
+    pub struct LoneFlow {
+        /// Round-trip time without a queue, in seconds.
+        pub base_rtt: f64,
+        /// Segments per second.
+        pub capacity: f64,
+        /// Time of the last acknowledgement, in seconds.
+        pub now: f64,
+        acknowledged: f64,
+    }
+
+    impl LoneFlow {
+        /// On such a path.
+        pub fn new(base_rtt: f64, capacity: f64) -> Self {
+            Self { base_rtt, capacity, now: 0.0, acknowledged: 0.0 }
+        }
+        /// On a path that never has a queue.
+        pub fn without_queue(rtt: f64) -> Self {
+            Self::new(rtt, f64::INFINITY)
+        }
+        /// Round-trip time with this window.
+        pub fn rtt(&self, cwnd: f64) -> f64 {
+            self.base_rtt.max(cwnd / self.capacity)
+        }
+        /// The next acknowledgement under this window.
+        pub fn next(&mut self, cwnd: f64) -> Acknowledged {
+            let rtt = self.rtt(cwnd);
+            self.now += rtt / cwnd;
+            self.acknowledged += 1.0;
+            Acknowledged {
+                acknowledged_total: Bytes((self.acknowledged * 1000.0) as u64),
+                sent_total: Bytes(((self.acknowledged + cwnd) * 1000.0) as u64),
+                minimum_rtt: Some(crate::units::Duration::from_seconds(self.base_rtt)),
+                ..ack_at(self.now, rtt)
+            }
+        }
+        /// So many acknowledgements.
+        pub fn run(&mut self, window: &mut impl WindowPart, state: &mut WindowState, acknowledgements: u64) {
+            for _ in 0..acknowledgements {
+                let event = self.next(state.cwnd);
+                window.on_ack(&event, state);
+                window.grow(&event, state);
+            }
+        }
+        /// Acknowledgements until this time.
+        pub fn run_until(&mut self, window: &mut impl WindowPart, state: &mut WindowState, seconds: f64) {
+            while self.now < seconds {
+                self.run(window, state, 1);
+            }
+        }
+    }
+
+    /// Mean window, in segments, when every `period`-th segment is lost: the segments of 20 periods over the round
+    /// trips they take, after `settle` periods. A repair takes no time.
+    pub fn response(
+        window: &mut impl WindowPart,
+        state: &mut WindowState,
+        rtt: f64,
+        period: u64,
+        settle: u32,
+    ) -> f64 {
+        let mut flow = LoneFlow::without_queue(rtt);
+        let mut begin = 0.0;
+        for cycle in 0..settle + 20 {
+            if cycle == settle {
+                begin = flow.now;
+            }
+            flow.run(window, state, period);
+            window.on_loss(&loss(state), state);
+        }
+        20.0 * period as f64 * rtt / (flow.now - begin)
     }
 }

@@ -3,8 +3,18 @@
 use super::WindowPart;
 use crate::controller::WindowState;
 use crate::event::{Acknowledged, LossDetected, Timeout};
+use crate::registry::{Entry, Part};
 use crate::units::Bytes;
 use crate::{choice, parameters};
+
+/// What `selfclock algorithms` says.
+pub const ENTRY: Entry = Entry {
+    name: "reno",
+    part: Part::Window,
+    about: "One segment more per round-trip time, half the flight at a loss.",
+    source: "RFC 5681",
+    parameters: Parameters::TABLE,
+};
 
 choice! {
     /// What congestion avoidance counts.
@@ -52,12 +62,28 @@ parameters! {
 }
 
 /// Reno.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Reno {
     parameters: Parameters,
 }
 
 impl Reno {
+    /// As RFC 5681 has it. Many algorithms behave like this while the window is small.
+    pub const STANDARD: Self = Self::new(Parameters {
+        counting: Counting::PerAck,
+        halved: Halved::FlightSize,
+        threshold: Threshold::Exact,
+    });
+
+    /// Halves the window instead of the flight. For algorithms that do not grow an unused window: there the flight is
+    /// the window, except while a repair takes so long that more than a window has been sent since the oldest segment
+    /// outstanding, and half of that would be too much.
+    pub const OF_WINDOW: Self = Self::new(Parameters {
+        counting: Counting::PerAck,
+        halved: Halved::Window,
+        threshold: Threshold::Exact,
+    });
+
     /// With these parameters.
     pub const fn new(parameters: Parameters) -> Self {
         Self { parameters }
@@ -66,8 +92,8 @@ impl Reno {
     /// "ssthresh = max (FlightSize / 2, 2*SMSS)"; in segments.
     fn half(&self, flight_size: Bytes, state: &WindowState) -> f64 {
         let base = match self.parameters.halved {
-            Halved::FlightSize => flight_size.get() as f64 / state.mss.get() as f64,
-            Halved::Window => state.cwnd.min(state.receive_window_segments()),
+            Halved::FlightSize => state.segments(flight_size),
+            Halved::Window => state.window_in_use(),
         };
         let half = match self.parameters.threshold {
             Threshold::Exact => base / 2.0,
@@ -82,7 +108,7 @@ impl WindowPart for Reno {
     fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
         state.cwnd += match self.parameters.counting {
             Counting::PerAck => 1.0 / state.cwnd,
-            Counting::PerByte => event.size.get() as f64 / state.mss.get() as f64 / state.cwnd,
+            Counting::PerByte => state.segments(event.size) / state.cwnd,
         };
     }
 
@@ -93,7 +119,8 @@ impl WindowPart for Reno {
 
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
         // "when a TCP sender detects segment loss using the retransmission timer and the given segment has already
-        // been retransmitted by way of the retransmission timer at least once, the value of ssthresh is held constant"
+        // been retransmitted by way of the retransmission timer at least once, the value of ssthresh is held
+        // constant"
         if !event.repeated {
             state.ssthresh = self.half(event.flight_size, state);
         }

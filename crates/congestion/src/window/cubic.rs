@@ -1,0 +1,299 @@
+//! CUBIC, RFC 9438: the window is a cubic function of the time since the last loss.
+//!
+//! Section numbers below are those of RFC 9438. What it leaves optional, to undo a reduction that proves spurious
+//! (section 4.9), is not here.
+
+use super::{WindowPart, cut_to};
+use crate::controller::WindowState;
+use crate::event::{Acknowledged, LossDetected, Timeout};
+use crate::parameters;
+use crate::registry::{Entry, Part};
+use crate::units::{Bytes, Duration, Time};
+
+/// What `selfclock algorithms` says.
+pub const ENTRY: Entry = Entry {
+    name: "cubic",
+    part: Part::Window,
+    about: "A cubic function of the time since the last loss, flat near the window at which it happened; never less \
+            than Reno would have.",
+    source: "RFC 9438",
+    parameters: Parameters::TABLE,
+};
+
+parameters! {
+    /// Parameters of CUBIC.
+    Parameters {
+        /// C of the cubic function: how fast the window grows away from the plateau.
+        c: f64 = 0.4, shown "0.4", unit "segments/s^3", range (0.0001, 1e3),
+            source "RFC 9438 section 5.1: C SHOULD be set to 0.4";
+        /// Part of the window that is kept at a loss.
+        beta: f64 = 0.7, shown "0.7", unit "", range (0.1, 0.99),
+            source "RFC 9438 section 4.6: SHOULD be set to 0.7";
+        /// Aim lower when a loss comes at a smaller window than the one before.
+        fast_convergence: bool = true, shown "true", unit "", range (0.0, 0.0),
+            source "RFC 9438 section 4.7: SHOULD be implemented";
+    }
+}
+
+/// The current congestion avoidance stage.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    /// t_epoch: when it began, moved on by the times in which the application limited the sender.
+    began: Time,
+    /// K, in seconds.
+    k: f64,
+    /// W_est: what Reno would have.
+    estimate: f64,
+}
+
+/// CUBIC.
+#[derive(Clone, Debug)]
+pub struct Cubic {
+    parameters: Parameters,
+    /// W_max; `None`: the next stage begins on the plateau, whatever its window is.
+    maximum: Option<f64>,
+    /// cwnd_prior; 0 before ssthresh is first set.
+    prior: f64,
+    /// `None` between a loss and the first acknowledgement of the next congestion avoidance stage.
+    epoch: Option<Epoch>,
+    last_ack: Time,
+}
+
+impl Cubic {
+    /// With these parameters.
+    pub const fn new(parameters: Parameters) -> Self {
+        Self { parameters, maximum: None, prior: 0.0, epoch: None, last_ack: Time::ZERO }
+    }
+
+    fn begin_epoch(&mut self, now: Time, cwnd: f64) -> Epoch {
+        if self.prior == 0.0 {
+            // "When CUBIC uses HyStart++, it may exit the first slow start without incurring any packet loss and
+            // thus W_max is undefined. In this special case, CUBIC sets cwnd_prior = cwnd" (section 4.10).
+            self.prior = cwnd;
+        }
+        let maximum = match self.maximum {
+            Some(maximum) => maximum.max(cwnd),
+            // After a timeout or such a slow start "K is set to 0, and W_max is set to the congestion window size
+            // at the beginning of the current congestion avoidance stage" (sections 4.8 and 4.10).
+            None => cwnd,
+        };
+        self.maximum = Some(maximum);
+        // "K = cubic root of ((W_max - cwnd_epoch)/C)" (section 4.2). Our choice: 0 where the window is above
+        // W_max.
+        let k = libm::cbrt((maximum - cwnd) / self.parameters.c);
+        // "W_est is set equal to cwnd_epoch at the start of the congestion avoidance stage" (section 4.3).
+        Epoch { began: now, k, estimate: cwnd }
+    }
+
+    /// "W_cubic(t) = C * (t - K)^3 + W_max" (section 4.2).
+    fn cubic(&self, epoch: &Epoch, seconds: f64) -> f64 {
+        let from_plateau = seconds - epoch.k;
+        self.parameters.c * from_plateau * from_plateau * from_plateau + self.maximum.unwrap_or_default()
+    }
+
+    /// Sets W_max and cwnd_prior; the ssthresh to go on with.
+    fn decreased(&mut self, flight_size: Bytes, state: &WindowState) -> f64 {
+        let Parameters { beta, fast_convergence, .. } = self.parameters;
+        let cwnd = state.window_in_use();
+        // "W_max = cwnd * (1 + beta_cubic)/2 if cwnd < W_max and fast convergence enabled, further reduce W_max;
+        // cwnd otherwise, remember cwnd before reduction" (section 4.7).
+        let earlier = fast_convergence && self.maximum.is_some_and(|maximum| cwnd < maximum);
+        self.maximum = Some(if earlier { cwnd * (1.0 + beta) / 2.0 } else { cwnd });
+        self.prior = cwnd;
+        self.epoch = None;
+        // "ssthresh = flight_size * beta_cubic" (section 4.6). Our choice: of no more than cwnd. While a repair
+        // takes long, more than a window has been sent since the oldest segment outstanding.
+        state.segments(flight_size).min(cwnd) * beta
+    }
+}
+
+impl WindowPart for Cubic {
+    #[inline]
+    fn on_ack(&mut self, event: &Acknowledged, _state: &mut WindowState) {
+        // "The elapsed time t MUST NOT include periods during which cwnd has not been updated due to
+        // application-limited behavior" (section 4.2).
+        if !event.window_limited
+            && let Some(epoch) = &mut self.epoch
+        {
+            epoch.began += event.now.since(self.last_ack);
+        }
+        self.last_ack = event.now;
+    }
+
+    fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
+        let Parameters { beta, .. } = self.parameters;
+        let mut epoch = match self.epoch {
+            Some(epoch) => epoch,
+            None => self.begin_epoch(event.now, state.cwnd),
+        };
+        // "alpha_cubic = 3 * (1 - beta_cubic)/(1 + beta_cubic)"; "Once W_est has grown to reach the cwnd at the
+        // time of most recently setting ssthresh, that is, W_est >= cwnd_prior, the sender SHOULD set alpha_cubic
+        // to 1" (section 4.3).
+        let alpha = if epoch.estimate >= self.prior { 1.0 } else { 3.0 * (1.0 - beta) / (1.0 + beta) };
+        // "W_est = W_est + alpha_cubic * segments_acked/cwnd"
+        epoch.estimate += alpha * state.segments(event.size) / state.cwnd;
+        self.epoch = Some(epoch);
+
+        let t = event.now.since(epoch.began).seconds();
+        if self.cubic(&epoch, t) < epoch.estimate {
+            // "CUBIC checks whether W_cubic(t) is less than W_est. If so, CUBIC is in the Reno-friendly region and
+            // cwnd SHOULD be set to W_est at each reception of a new ACK." Our choice: only upwards. The cubic
+            // function is followed one round trip ahead, so that cwnd can be above W_est when this region is
+            // entered.
+            state.cwnd = state.cwnd.max(epoch.estimate);
+        } else {
+            // "target = cwnd if W_cubic(t + RTT) < cwnd; 1.5 * cwnd if W_cubic(t + RTT) > 1.5 * cwnd; W_cubic(t +
+            // RTT) otherwise" (section 4.2), "where RTT is the smoothed round-trip time".
+            let rtt = event.smoothed_rtt.unwrap_or(Duration::ZERO).seconds();
+            let target = self.cubic(&epoch, t + rtt).clamp(state.cwnd, 1.5 * state.cwnd);
+            // "cwnd MUST be incremented by (target - cwnd)/cwnd for each received new ACK" (sections 4.4 and 4.5).
+            state.cwnd += (target - state.cwnd) / state.cwnd;
+        }
+    }
+
+    fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
+        // "cwnd = max(ssthresh, 2), reduction on loss, cwnd is at least 2 MSS" (section 4.6).
+        cut_to(self.decreased(event.flight_size, state), state);
+    }
+
+    fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
+        // "In case of a timeout, CUBIC follows Reno to reduce cwnd, but sets ssthresh using beta_cubic" (section
+        // 4.8). As in Reno, a repeated expiry leaves it alone.
+        if !event.repeated {
+            state.ssthresh = self.decreased(event.flight_size, state).max(2.0);
+        }
+        self.epoch = None;
+        self.maximum = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::window::tests::{LoneFlow, avoiding, loss, response, timeout};
+
+    /// Section 4.2 on a path where a segment is acknowledged every rtt/cwnd.
+    #[test]
+    fn the_window_after_a_loss_is_the_cubic_function() {
+        let mut cubic = Cubic::new(Parameters::default());
+        let mut state = avoiding(1000.0);
+        cubic.on_loss(&loss(&state), &mut state);
+        assert_eq!((state.cwnd, state.ssthresh), (700.0, 700.0));
+        let k = libm::cbrt(300.0 / 0.4);
+        let mut flow = LoneFlow::without_queue(0.1);
+        let mut worst: f64 = 0.0;
+        for tenth in 1..200 {
+            let t = f64::from(tenth) / 10.0;
+            flow.run_until(&mut cubic, &mut state, t);
+            let expected = 0.4 * (t - k) * (t - k) * (t - k) + 1000.0;
+            worst = worst.max((state.cwnd / expected - 1.0).abs());
+        }
+        println!("CUBIC against C(t-K)^3+Wmax over 20 s: worst {:.3} %, K {k:.3} s", worst * 100.0);
+        assert!(worst < 0.01, "{worst}");
+    }
+
+    /// Section 5.1: mean window 1.054 (RTT/p)^(3/4), where CUBIC is above Reno. A loss near the plateau changes
+    /// W_max only by the third power of how far it is off, so it takes hundreds of losses to settle.
+    #[test]
+    fn response_function() {
+        for (begin, p) in [(0.8, 1e-4), (1.2, 1e-4), (1.2, 3e-5)] {
+            let mut cubic = Cubic::new(Parameters { fast_convergence: false, ..Parameters::default() });
+            let expected = 1.054 * libm::pow(0.1 / p, 0.75);
+            let mut state = avoiding(begin * expected);
+            let w = response(&mut cubic, &mut state, 0.1, (1.0 / p) as u64, 1000);
+            println!("CUBIC p {p} from {begin}: mean window {w:.1}, formula {expected:.1}");
+            assert!((w / expected - 1.0).abs() < 0.03, "p {p}: {w} against {expected}");
+        }
+    }
+
+    /// Section 4.3: with a short round-trip time the window is W_est, and the mean window Reno's sqrt(1.5/p).
+    #[test]
+    fn reno_friendly_region() {
+        let mut cubic = Cubic::new(Parameters::default());
+        let mut state = avoiding(100.0);
+        cubic.on_loss(&loss(&state), &mut state);
+        let mut flow = LoneFlow::without_queue(0.01);
+        let alpha = 3.0 * 0.3 / 1.7;
+        // AIMD(alpha, beta) of equation 3: alpha segments per round trip until cwnd_prior, then one.
+        flow.run_until(&mut cubic, &mut state, 0.2);
+        assert!((state.cwnd - (70.0 + 20.0 * alpha)).abs() < 0.6, "{}", state.cwnd);
+        let to_prior = 30.0 / alpha * 0.01;
+        flow.run_until(&mut cubic, &mut state, to_prior + 0.2);
+        assert!((state.cwnd - 120.0).abs() < 1.0, "alpha is 1 from cwnd_prior on: {}", state.cwnd);
+
+        let p: f64 = 1e-4;
+        let mut cubic = Cubic::new(Parameters { fast_convergence: false, ..Parameters::default() });
+        let mut state = avoiding(120.0);
+        let w = response(&mut cubic, &mut state, 0.01, (1.0 / p) as u64, 20);
+        let reno = (1.5 / p).sqrt();
+        println!("CUBIC at 10 ms, p {p}: mean window {w:.1}, Reno {reno:.1}");
+        assert!((w / reno - 1.0).abs() < 0.03, "{w} against {reno}");
+    }
+
+    #[test]
+    fn fast_convergence_aims_lower_after_an_earlier_loss() {
+        for (fast_convergence, maximum) in [(true, 800.0 * 0.85), (false, 800.0)] {
+            let mut cubic = Cubic::new(Parameters { fast_convergence, ..Parameters::default() });
+            let mut state = avoiding(1000.0);
+            cubic.on_loss(&loss(&state), &mut state);
+            state.cwnd = 800.0;
+            cubic.on_loss(&loss(&state), &mut state);
+            assert_eq!(cubic.maximum, Some(maximum));
+            assert_eq!(cubic.prior, 800.0);
+        }
+    }
+
+    #[test]
+    fn after_a_timeout_and_after_a_slow_start_without_loss_k_is_zero() {
+        for with_timeout in [true, false] {
+            let mut cubic = Cubic::new(Parameters::default());
+            let mut state = avoiding(1000.0);
+            if with_timeout {
+                cubic.on_timeout(&timeout(&state), &mut state);
+                assert_eq!(state.ssthresh, 700.0);
+                state.cwnd = 700.0;
+            }
+            let begin = state.cwnd;
+            let mut flow = LoneFlow::without_queue(0.5);
+            flow.run_until(&mut cubic, &mut state, 10.0);
+            let expected = begin + 0.4 * 1000.0;
+            assert!((state.cwnd / expected - 1.0).abs() < 0.01, "{} against {expected}", state.cwnd);
+            assert_eq!(cubic.prior, 1000.0);
+        }
+    }
+
+    /// While a repair takes long, more than the window is outstanding; seen as timeout after timeout.
+    #[test]
+    fn what_is_outstanding_beyond_the_window_does_not_count() {
+        let mut cubic = Cubic::new(Parameters::default());
+        let mut state = avoiding(1000.0);
+        let event = Timeout { flight_size: Bytes(4_000_000), ..timeout(&state) };
+        cubic.on_timeout(&event, &mut state);
+        assert_eq!(state.ssthresh, 700.0);
+    }
+
+    #[test]
+    fn the_target_is_at_most_one_and_a_half_windows() {
+        let mut cubic = Cubic::new(Parameters { c: 1000.0, ..Parameters::default() });
+        let mut state = avoiding(100.0);
+        let mut flow = LoneFlow::without_queue(1.0);
+        flow.run(&mut cubic, &mut state, 1);
+        flow.now += 1000.0;
+        let before = state.cwnd;
+        flow.run(&mut cubic, &mut state, 1);
+        assert_eq!(state.cwnd, before + 0.5);
+    }
+
+    #[test]
+    fn time_limited_by_the_application_does_not_count() {
+        let mut cubic = Cubic::new(Parameters::default());
+        let mut state = avoiding(1000.0);
+        let mut flow = LoneFlow::without_queue(0.1);
+        flow.run_until(&mut cubic, &mut state, 3.0);
+        let before = state.cwnd;
+        flow.now += 100.0;
+        cubic.on_ack(&Acknowledged { window_limited: false, ..flow.next(state.cwnd) }, &mut state);
+        flow.run(&mut cubic, &mut state, 10);
+        assert!(state.cwnd - before < 0.1, "{} from {before}", state.cwnd);
+    }
+}

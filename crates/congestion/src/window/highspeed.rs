@@ -1,0 +1,190 @@
+//! HighSpeed TCP, RFC 3649: the larger the window, the more it grows per round trip and the less a loss takes.
+
+use super::reno::Reno;
+use super::{WindowPart, cut_to};
+use crate::controller::WindowState;
+use crate::event::{Acknowledged, LossDetected, Timeout};
+use crate::parameters;
+use crate::registry::{Entry, Part};
+
+/// What `selfclock algorithms` says.
+pub const ENTRY: Entry = Entry {
+    name: "highspeed",
+    part: Part::Window,
+    about: "Grows by a(w) segments per round-trip time and loses b(w) of the window at a loss; Reno up to 38 segments.",
+    source: "RFC 3649",
+    parameters: Parameters::TABLE,
+};
+
+parameters! {
+    /// Parameters of HighSpeed TCP.
+    Parameters {
+        /// Window up to which it is Reno.
+        low_window: f64 = 38.0, shown "38", unit "segments", range (2.0, 1000.0),
+            source "RFC 3649 section 5: Low_Window";
+        /// Window that it has at the loss rate high_p.
+        high_window: f64 = 83_000.0, shown "83000", unit "segments", range (2000.0, 1e9),
+            source "RFC 3649 section 5: High_Window";
+        /// Loss rate at which it has the window high_window.
+        high_p: f64 = 1e-7, shown "1e-7", unit "losses per segment", range (1e-15, 1e-6),
+            source "RFC 3649 section 5: High_P";
+        /// Part of the window that a loss takes at high_window.
+        high_decrease: f64 = 0.1, shown "0.1", unit "", range (0.01, 0.5),
+            source "RFC 3649 section 5: High_Decrease";
+    }
+}
+
+/// HighSpeed TCP.
+#[derive(Clone, Debug)]
+pub struct HighSpeed {
+    parameters: Parameters,
+    reno: Reno,
+    /// a(w) for the window of so many whole segments.
+    ///
+    /// a(w) takes a logarithm and an exponential. It changes by less than a segment per segment of w, so it is
+    /// computed for whole segments, once each time the window crosses one: a(w) times in a round trip of w
+    /// acknowledgements.
+    increase: (f64, f64),
+}
+
+impl HighSpeed {
+    /// With these parameters.
+    pub const fn new(parameters: Parameters) -> Self {
+        Self { parameters, reno: Reno::STANDARD, increase: (0.0, 1.0) }
+    }
+
+    /// How far w is from Low_Window to High_Window on a logarithmic scale, 0 to 1. Our choice: above High_Window
+    /// a(w) and b(w) stay as they are there.
+    fn position(&self, w: f64) -> f64 {
+        let Parameters { low_window, high_window, .. } = self.parameters;
+        let w = w.clamp(low_window, high_window);
+        libm::log(w / low_window) / libm::log(high_window / low_window)
+    }
+
+    /// b(w): from 0.5 at Low_Window to High_Decrease at High_Window, in proportion to log w.
+    fn decrease(&self, w: f64) -> f64 {
+        (self.parameters.high_decrease - 0.5) * self.position(w) + 0.5
+    }
+
+    /// a(w) = w^2 p(w) 2 b(w)/(2 - b(w)), with p(w) the loss rate at which the mean window is w: a straight line on
+    /// logarithmic scales from (Low_Window, Low_P) to (High_Window, High_P).
+    fn increase(&self, w: f64) -> f64 {
+        let Parameters { low_window, high_window, high_p, .. } = self.parameters;
+        let w = w.clamp(low_window, high_window);
+        // Reno has the window w at the loss rate 1.5/w^2. The RFC rounds Low_P to 10^-3; exact, a(Low_Window) is 1.
+        let low_p = 1.5 / (low_window * low_window);
+        let p = low_p * libm::exp(self.position(w) * libm::log(high_p / low_p));
+        let b = self.decrease(w);
+        2.0 * w * w * p * b / (2.0 - b)
+    }
+
+    fn kept(&self, state: &WindowState) -> f64 {
+        let w = state.window_in_use();
+        w * (1.0 - self.decrease(w))
+    }
+}
+
+impl WindowPart for HighSpeed {
+    #[inline]
+    fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
+        if state.cwnd <= self.parameters.low_window {
+            return self.reno.grow(event, state);
+        }
+        let w = state.cwnd.floor();
+        if self.increase.0 != w {
+            self.increase = (w, self.increase(w));
+        }
+        // w <- w + a(w)/w on each acknowledgement.
+        state.cwnd += self.increase.1 / state.cwnd;
+    }
+
+    fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
+        if state.window_in_use() <= self.parameters.low_window {
+            return self.reno.on_loss(event, state);
+        }
+        // w <- (1 - b(w)) w
+        cut_to(self.kept(state), state);
+    }
+
+    /// Our choice: ssthresh as after a loss.
+    fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
+        if state.window_in_use() <= self.parameters.low_window {
+            self.reno.on_timeout(event, state);
+        } else if !event.repeated {
+            state.ssthresh = self.kept(state).max(2.0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::window::tests::{LoneFlow, avoiding, loss, response};
+
+    #[test]
+    fn a_and_b_at_the_ends_and_between() {
+        let highspeed = HighSpeed::new(Parameters::default());
+        for (w, a, b) in [(38.0, 1.0, 0.5), (1058.0, 8.3, 0.327), (83_000.0, 72.5, 0.1), (1e9, 72.5, 0.1)] {
+            assert!((highspeed.increase(w) - a).abs() < 0.05, "a({w}) = {}", highspeed.increase(w));
+            assert!((highspeed.decrease(w) - b).abs() < 0.001, "b({w}) = {}", highspeed.decrease(w));
+        }
+    }
+
+    /// Rows of the table in appendix B of RFC 3649: the smallest window with a whole a(w). The RFC has Low_P =
+    /// 10^-3 where we have 1.04 * 10^-3, so its a(w) is up to 4 % smaller, 5 % with b(w) as it is rounded.
+    #[test]
+    fn a_and_b_agree_with_the_table_of_the_rfc() {
+        let highspeed = HighSpeed::new(Parameters::default());
+        for (w, a, b) in [
+            (38.0, 1.0, 0.50),
+            (118.0, 2.0, 0.44),
+            (221.0, 3.0, 0.41),
+            (347.0, 4.0, 0.38),
+            (495.0, 5.0, 0.37),
+            (851.0, 7.0, 0.34),
+            (1058.0, 8.0, 0.33),
+            (1793.0, 11.0, 0.30),
+            (3039.0, 15.0, 0.27),
+        ] {
+            assert!((highspeed.increase(w) / a - 1.0).abs() < 0.055, "a({w}) = {}", highspeed.increase(w));
+            assert!((highspeed.decrease(w) - b).abs() < 0.006, "b({w}) = {}", highspeed.decrease(w));
+        }
+    }
+
+    /// RFC 3649: W = 0.12/p^0.835 for p below 10^-3. The formula takes a and b as constant over a sawtooth.
+    #[test]
+    fn response_function() {
+        for p in [1e-4, 1e-5, 1e-6] {
+            let mut highspeed = HighSpeed::new(Parameters::default());
+            let expected = 0.12 / libm::pow(p, 0.835);
+            let mut state = avoiding(expected);
+            let w = response(&mut highspeed, &mut state, 0.1, (1.0 / p) as u64, 20);
+            println!("HighSpeed p {p}: mean window {w:.1}, formula {expected:.1}");
+            assert!((w / expected - 1.0).abs() < 0.05, "p {p}: {w} against {expected}");
+        }
+    }
+
+    #[test]
+    fn the_cached_increase_follows_the_window() {
+        let mut highspeed = HighSpeed::new(Parameters::default());
+        let mut state = avoiding(5000.0);
+        let (mut exact, mut flow) = (5000.0, LoneFlow::without_queue(0.1));
+        for _ in 0..20_000 {
+            flow.run(&mut highspeed, &mut state, 1);
+            exact += highspeed.increase(exact) / exact;
+        }
+        assert!((state.cwnd / exact - 1.0).abs() < 1e-5, "{} against {exact}", state.cwnd);
+    }
+
+    #[test]
+    fn small_windows_are_renos() {
+        let (mut highspeed, mut reno) = (HighSpeed::new(Parameters::default()), Reno::STANDARD);
+        let (mut one, mut other) = (avoiding(20.0), avoiding(20.0));
+        LoneFlow::without_queue(0.1).run(&mut highspeed, &mut one, 300);
+        LoneFlow::without_queue(0.1).run(&mut reno, &mut other, 300);
+        assert_eq!(one, other);
+        highspeed.on_loss(&loss(&one), &mut one);
+        reno.on_loss(&loss(&other), &mut other);
+        assert_eq!(one, other);
+    }
+}

@@ -1,0 +1,247 @@
+//! Every start with every window algorithm, whatever parameters, under events in any order, also impossible ones.
+
+use proptest::prelude::*;
+use selfclock_congestion::controller::{MAXIMUM_WINDOW_SEGMENTS, Setup};
+use selfclock_congestion::event::{ProbePart, RestartCause};
+use selfclock_congestion::option::{PacketPairOption, PairMark};
+use selfclock_congestion::parameter::{Kind, Parameter, Value};
+use selfclock_congestion::registry::{ENTRIES, Part, Selection};
+use selfclock_congestion::{
+    Acknowledged, Bytes, Controller, DuplicateAck, Duration, LossDetected, PeerOption, RecoveryEnded, Sent,
+    Time, Timeout,
+};
+
+const MSS: u64 = 1000;
+
+/// Something that happens.
+#[derive(Clone, Debug)]
+enum Event {
+    /// So many acknowledgements, each after `interval`.
+    Acknowledged {
+        repeat: u32,
+        interval: Duration,
+        event: Acknowledged,
+    },
+    Duplicate(u32, Option<PeerOption>),
+    /// With so many bytes in flight; `None`: the whole window.
+    Loss(Option<u64>),
+    Timeout {
+        flight: Option<u64>,
+        repeated: bool,
+    },
+    RecoveryEnded,
+    Sent {
+        size: u64,
+        held_back: u64,
+    },
+    HandshakeLoss,
+}
+
+/// Mostly like what happens, with the ends of the range among it.
+fn bytes() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        4 => Just(MSS),
+        3 => 0..100_000_u64,
+        1 => any::<u64>(),
+        1 => Just(0),
+        1 => Just(u64::MAX),
+    ]
+}
+
+fn span() -> impl Strategy<Value = Duration> {
+    prop_oneof![
+        6 => (0..500_000_u64).prop_map(Duration::from_microseconds),
+        1 => Just(Duration::ZERO),
+        1 => Just(Duration::from_picoseconds(1)),
+        1 => any::<u64>().prop_map(Duration::from_picoseconds),
+        1 => Just(Duration::MAX),
+    ]
+}
+
+fn option() -> impl Strategy<Value = Option<PeerOption>> {
+    let mark = prop_oneof![Just(PairMark::First), Just(PairMark::Second)];
+    let pair = (proptest::option::of((mark, any::<u8>())), proptest::option::of(any::<(u8, u16)>()))
+        .prop_map(|(mark, reply)| PeerOption::PacketPair(PacketPairOption { mark, reply }));
+    proptest::option::of(pair)
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let sizes = (bytes(), bytes(), bytes(), bytes());
+    let times =
+        (span(), proptest::option::of(span()), proptest::option::of(span()), proptest::option::of(span()));
+    let acknowledged = (1..300_u32, sizes, times, any::<(bool, bool)>(), option()).prop_map(
+        |(repeat, sizes, times, (window_limited, unlikely), option)| {
+            let (size, acknowledged, sent, in_flight) = sizes;
+            let (interval, rtt, smoothed_rtt, minimum_rtt) = times;
+            let event = Acknowledged {
+                now: Time::ZERO,
+                size: Bytes(size),
+                acknowledged_total: Bytes(acknowledged),
+                sent_total: Bytes(sent),
+                rtt,
+                smoothed_rtt,
+                minimum_rtt,
+                in_flight: Bytes(in_flight),
+                window_limited,
+                recovering: unlikely && !window_limited,
+                option,
+            };
+            Event::Acknowledged { repeat, interval, event }
+        },
+    );
+    prop_oneof![
+        8 => acknowledged,
+        1 => (0..10_u32, option()).prop_map(|(count, option)| Event::Duplicate(count, option)),
+        2 => proptest::option::of(bytes()).prop_map(Event::Loss),
+        1 => (proptest::option::of(bytes()), any::<bool>())
+            .prop_map(|(flight, repeated)| Event::Timeout { flight, repeated }),
+        1 => Just(Event::RecoveryEnded),
+        2 => (bytes(), bytes()).prop_map(|(size, held_back)| Event::Sent { size, held_back }),
+        1 => Just(Event::HandshakeLoss),
+    ]
+}
+
+/// One value of a parameter's range: mostly the default, else its ends and between.
+fn set(selection: &mut Selection, parameter: &Parameter, choice: u8) {
+    let (low, high) = parameter.range;
+    let number = match choice % 8 {
+        0 => low,
+        1 => high,
+        2 => (low + high) / 2.0,
+        3 => low + (high - low) / 1000.0,
+        _ => return,
+    };
+    let value = match parameter.kind {
+        Kind::Switch => Value::Switch(choice.is_multiple_of(2)),
+        Kind::Number => Value::Number(number),
+        Kind::Duration => Value::Duration(Duration::from_seconds(number)),
+        Kind::Bytes => Value::Bytes(Bytes(number as u64)),
+        Kind::Choice(words) => Value::Choice(words[usize::from(choice) % words.len()]),
+    };
+    let result = selection.set(parameter.name, value);
+    assert_eq!(result, Ok(()), "{} = {value:?}", parameter.name);
+}
+
+struct Connection {
+    control: Controller,
+    now: Time,
+}
+
+impl Connection {
+    fn cwnd(&self) -> f64 {
+        self.control.snapshot().cwnd_segments
+    }
+
+    fn flight(&self, flight: Option<u64>) -> Bytes {
+        Bytes(flight.unwrap_or((self.cwnd() * MSS as f64) as u64))
+    }
+
+    fn happen(&mut self, event: &Event) {
+        let before = self.cwnd();
+        let now = self.now;
+        match event {
+            Event::Acknowledged { repeat, interval, event } => {
+                for i in 0..u64::from(*repeat) {
+                    self.now += *interval;
+                    let total =
+                        |bytes: Bytes| Bytes(bytes.get().saturating_add(event.size.get().saturating_mul(i)));
+                    self.control.on_ack(&Acknowledged {
+                        now: self.now,
+                        acknowledged_total: total(event.acknowledged_total),
+                        sent_total: total(event.sent_total),
+                        ..*event
+                    });
+                    self.check();
+                }
+            }
+            Event::Duplicate(count, option) => {
+                self.control.on_duplicate_ack(&DuplicateAck { now, count: *count, option: *option });
+            }
+            Event::Loss(flight) => {
+                let flight_size = self.flight(*flight);
+                self.control.on_loss(&LossDetected { now, flight_size });
+                assert!(self.cwnd() <= before, "a loss raised the window from {before} to {}", self.cwnd());
+            }
+            Event::Timeout { flight, repeated } => {
+                let flight_size = self.flight(*flight);
+                let (repeated, cause) = (*repeated, RestartCause::TimerExpired);
+                self.control.on_timeout(&Timeout { now, flight_size, repeated, cause });
+                assert_eq!(self.cwnd(), 1.0);
+            }
+            Event::RecoveryEnded => self.control.on_recovery_ended(&RecoveryEnded { now }),
+            Event::Sent { size, held_back } => {
+                let (size, held_back) = (Bytes(*size), Bytes(*held_back));
+                self.control.on_sent(&Sent { now, size, in_flight: size, held_back });
+                for part in [ProbePart::Single, ProbePart::PairFirst, ProbePart::PairSecond] {
+                    let _ = self.control.option_for(part);
+                }
+            }
+            Event::HandshakeLoss => self.control.on_handshake_loss(),
+        }
+        self.check();
+    }
+
+    fn check(&self) {
+        let snapshot = self.control.snapshot();
+        let (cwnd, ssthresh) = (snapshot.cwnd_segments, snapshot.ssthresh_segments);
+        assert!((1.0..=MAXIMUM_WINDOW_SEGMENTS).contains(&cwnd), "cwnd {cwnd}: {:?}", self.control);
+        assert!(ssthresh >= 2.0, "ssthresh {ssthresh}: {:?}", self.control);
+        let decision = self.control.decision();
+        assert_eq!(decision.window, Bytes((cwnd * MSS as f64) as u64));
+        assert!(decision.window >= Bytes(MSS));
+        if let Some(pacing) = decision.pacing {
+            assert!(!pacing.interval.is_zero(), "{:?}", self.control);
+            assert!(pacing.size > Bytes::ZERO);
+        }
+    }
+
+    /// Losses of whole windows bring any window down to a few segments.
+    fn lose_everything(&mut self) {
+        for _ in 0..5000 {
+            let before = self.cwnd();
+            if before < 4.0 {
+                return;
+            }
+            self.happen(&Event::Loss(None));
+            self.happen(&Event::RecoveryEnded);
+        }
+        panic!("{} segments after 5000 losses: {:?}", self.cwnd(), self.control);
+    }
+}
+
+fn names(part: Part) -> Vec<&'static str> {
+    ENTRIES.iter().filter(|entry| entry.part == part).map(|entry| entry.name).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_order_of_events_leaves_a_usable_window(
+        events in prop::collection::vec(event(), 1..60),
+        choices in prop::collection::vec(any::<u8>(), 32),
+        initial_window in prop_oneof![Just(1.0), Just(10.0), Just(1e9), 1.0..1e5_f64],
+        initial_ssthresh in prop_oneof![Just(f64::INFINITY), 1.0..1e4_f64],
+        receive_window in prop_oneof![Just(Bytes::MAX), (MSS..10_000_000).prop_map(Bytes)],
+    ) {
+        for start in names(Part::Start) {
+            for window in names(Part::Window) {
+                let mut selection = Selection::new(start, window).expect("both are listed");
+                let parameters: Vec<&Parameter> = selection.parameters().collect();
+                for (parameter, choice) in parameters.iter().zip(choices.iter().cycle()) {
+                    set(&mut selection, parameter, *choice);
+                }
+                let setup = Setup {
+                    mss: Bytes(MSS), header: Bytes(40), initial_window, initial_ssthresh, receive_window,
+                };
+                let mut connection = Connection { control: selection.controller(setup), now: Time::ZERO };
+                for event in &events {
+                    connection.happen(event);
+                }
+                let printed = format!("{:?}", connection.control);
+                prop_assert!(printed.contains("cwnd"));
+                connection.lose_everything();
+            }
+        }
+    }
+}
