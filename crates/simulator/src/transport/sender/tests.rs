@@ -76,7 +76,8 @@ impl Rig {
         {
             let Self { events, network, sender, .. } = self;
             if let Target::Link(link) = event.target {
-                network.arrive(events, link);
+                let packet = network.take_first(events, link);
+                network.is_delivered(events, &packet);
                 continue;
             }
             events.pop();
