@@ -17,12 +17,14 @@ pub struct Segment {
     pub sequence: u64,
     /// When it was last sent.
     pub sent: Time,
-    /// Payload, bytes.
-    pub length: u32,
     /// At both ends of a run of SACKed segments: segments to the other end. Elsewhere without meaning.
     run: u32,
+    /// Payload, bytes: no more than an IP packet holds.
+    pub length: u16,
     flags: u8,
 }
+
+const _: () = assert!(size_of::<Segment>() == 24, "a window of segments is passed over once per round trip");
 
 const SACKED: u8 = 1;
 const LOST: u8 = 2;
@@ -86,7 +88,7 @@ pub struct Scoreboard {
 impl Scoreboard {
     /// New data was sent.
     #[inline]
-    pub fn push(&mut self, sequence: u64, length: u32, now: Time) {
+    pub fn push(&mut self, sequence: u64, length: u16, now: Time) {
         self.segments.push(Segment { sequence, sent: now, length, run: 0, flags: 0 });
         self.outstanding += u64::from(length);
     }
@@ -203,7 +205,7 @@ impl Scoreboard {
         if let Some(front) = self.segments.front_mut()
             && front.sequence < acknowledgement
         {
-            let cut = (acknowledgement - front.sequence) as u32;
+            let cut = (acknowledgement - front.sequence) as u16;
             let part = u64::from(cut);
             front.sequence = acknowledgement;
             front.length -= cut;

@@ -671,7 +671,7 @@ impl Sender {
         let option = self.control.option_for(part);
         let sequence = self.next;
         self.next += size;
-        self.scoreboard.push(sequence, size as u32, context.now);
+        self.scoreboard.push(sequence, size as u16, context.now);
         if self.samples == RttSamples::OneAtATime && self.timed.is_none() {
             self.timed = Some((self.next, context.now));
         }
@@ -691,7 +691,7 @@ impl Sender {
         if !self.retransmission_timer.is_set() {
             self.restart_retransmission_timer(context);
         }
-        self.put_on_wire(context, segment.sequence, segment.length, None, true, pacing);
+        self.put_on_wire(context, segment.sequence, u32::from(segment.length), None, true, pacing);
     }
 
     /// Sends the first outstanding segment again, whatever window and pacing say.
