@@ -208,6 +208,8 @@ pub(crate) mod tests {
             in_flight: Bytes::ZERO,
             window_limited: true,
             recovering: false,
+            marked: Bytes::ZERO,
+            rate: None,
             option: None,
         }
     }

@@ -84,6 +84,8 @@ fn event() -> impl Strategy<Value = Event> {
                 in_flight: Bytes(in_flight),
                 window_limited,
                 recovering: unlikely && !window_limited,
+                marked: Bytes::ZERO,
+                rate: None,
                 option,
             };
             Event::Acknowledged { repeat, interval, event }
@@ -155,7 +157,15 @@ impl Connection {
                 }
             }
             Event::Duplicate(count, option) => {
-                self.control.on_duplicate_ack(&DuplicateAck { now, count: *count, option: *option });
+                self.control.on_duplicate_ack(&DuplicateAck {
+                    now,
+                    count: *count,
+                    rtt: None,
+                    in_flight: Bytes::ZERO,
+                    marked: Bytes::ZERO,
+                    rate: None,
+                    option: *option,
+                });
             }
             Event::Loss(flight) => {
                 let flight_size = self.flight(*flight);

@@ -419,6 +419,8 @@ impl Sender {
             in_flight: Bytes(self.scoreboard.pipe_bytes()),
             window_limited: self.limited_by_window || !self.grow_only_when_limited,
             recovering: was_recovering,
+            marked: Bytes::ZERO,
+            rate: None,
             option,
         });
         if recovery_ended {
@@ -472,7 +474,15 @@ impl Sender {
             return;
         }
         self.duplicates += 1;
-        self.control.on_duplicate_ack(&DuplicateAck { now: context.now, count: self.duplicates, option });
+        self.control.on_duplicate_ack(&DuplicateAck {
+            now: context.now,
+            count: self.duplicates,
+            rtt: None,
+            in_flight: Bytes(self.scoreboard.pipe_bytes()),
+            marked: Bytes::ZERO,
+            rate: None,
+            option,
+        });
         if let State::FastRecovery(repair) = &mut self.state {
             if self.recovery == Recovery::Sack {
                 self.scoreboard.mark_lost_below_edge();
