@@ -146,6 +146,11 @@ impl Controller {
         self.start.on_sent(event);
     }
 
+    /// It has a use for [`Acknowledged::rate`] and [`DuplicateAck::rate`]: the sender has to measure them.
+    pub fn wants_rate_samples(&self) -> bool {
+        self.start.wants_rate_samples() || self.window.wants_rate_samples()
+    }
+
     /// The option that the next segment of new data carries. Taken once per segment.
     #[inline]
     pub fn option_for(&mut self, part: ProbePart) -> Option<PeerOption> {

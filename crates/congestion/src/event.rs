@@ -20,7 +20,8 @@ pub struct Sent {
 /// Only computed for algorithms that ask for it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateSample {
-    /// Delivery rate over the interval.
+    /// Delivery rate over the interval. Zero if the interval is shorter than the smallest round-trip time, and so tells
+    /// nothing.
     pub delivery_rate: Rate,
     /// The longer of the send and the acknowledgement interval.
     pub interval: Duration,
@@ -32,7 +33,7 @@ pub struct RateSample {
     pub prior_delivered: Bytes,
     /// Payload acknowledged or SACKed by this acknowledgement.
     pub newly_acked: Bytes,
-    /// Payload newly marked lost with this acknowledgement.
+    /// Payload marked lost since the previous sample, with this acknowledgement too.
     pub newly_lost: Bytes,
     /// Payload marked lost between the sending of the newest segment acknowledged here and now.
     pub lost: Bytes,

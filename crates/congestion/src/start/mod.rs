@@ -62,6 +62,10 @@ pub trait StartPart {
     fn option_for(&mut self, _part: ProbePart) -> Option<PeerOption> {
         None
     }
+    /// It has a use for the delivery rates that acknowledgements measure. Most have none. Constant for a connection.
+    fn wants_rate_samples(&self) -> bool {
+        false
+    }
     /// A phase of its own that it is in, outside of slow start.
     fn phase(&self) -> Option<Phase> {
         None
@@ -101,6 +105,9 @@ impl StartPart for Start {
     #[inline]
     fn option_for(&mut self, probe_part: ProbePart) -> Option<PeerOption> {
         each!(self, part => part.option_for(probe_part))
+    }
+    fn wants_rate_samples(&self) -> bool {
+        each!(self, part => part.wants_rate_samples())
     }
     fn phase(&self) -> Option<Phase> {
         each!(self, part => part.phase())

@@ -50,6 +50,10 @@ pub trait WindowPart {
     fn holds_slow_start(&self) -> bool {
         false
     }
+    /// It has a use for the delivery rates that acknowledgements measure. Most have none. Constant for a connection.
+    fn wants_rate_samples(&self) -> bool {
+        false
+    }
     /// Grow on this acknowledgement; cwnd is at or above ssthresh and no loss is under repair.
     fn grow(&mut self, event: &Acknowledged, state: &mut WindowState);
     /// A loss was detected: set ssthresh, and cwnd for the time of the repair and after.
@@ -66,6 +70,9 @@ impl WindowPart for Window {
     #[inline]
     fn holds_slow_start(&self) -> bool {
         each!(self, part => part.holds_slow_start())
+    }
+    fn wants_rate_samples(&self) -> bool {
+        each!(self, part => part.wants_rate_samples())
     }
     #[inline]
     fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {

@@ -1,5 +1,6 @@
 //! TCP and UDP endpoints.
 
+pub mod delivery_rate;
 pub mod pacer;
 pub mod reassembly;
 pub mod receiver;

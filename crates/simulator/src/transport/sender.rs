@@ -3,6 +3,7 @@
 //! The sender asks the congestion control how much may be in flight and how it is to be spaced; which segment that
 //! is, and when something counts as lost, is decided here.
 
+use super::delivery_rate::DeliveryRate;
 use super::pacer::Pacer;
 use super::rto::RttEstimator;
 use super::rtt_histogram::RttHistogram;
@@ -19,7 +20,7 @@ use selfclock_congestion::controller::{Controller, Setup};
 use selfclock_congestion::event::{Decision, Pacing, Probe, ProbePart, RestartCause};
 use selfclock_congestion::units::{Bytes, Duration, Time};
 use selfclock_congestion::{
-    Acknowledged, DuplicateAck, LossDetected, PeerOption, RecoveryEnded, Sent, Timeout,
+    Acknowledged, DuplicateAck, LossDetected, PeerOption, RateSample, RecoveryEnded, Sent, Timeout,
 };
 
 /// Largest window that can be advertised without the window scale option.
@@ -36,6 +37,15 @@ enum State {
     Open,
     /// Repairing losses that duplicate or selective acknowledgements told of.
     FastRecovery(Repair),
+}
+
+/// What SACK blocks tell that was not known.
+#[derive(Clone, Copy, Debug, Default)]
+struct News {
+    /// Payload newly SACKed.
+    bytes: u64,
+    /// When the newest of these segments was sent that were sent only once.
+    newest_sent_once: Option<Time>,
 }
 
 /// A fast recovery under way.
@@ -96,6 +106,8 @@ pub struct Sender {
     /// What had been sent at the last timeout or fast retransmit. Duplicate acknowledgements below it may come from
     /// segments that were sent twice, and start no new recovery (RFC 6582, section 4).
     recover: Option<u64>,
+    /// Measures delivery rates, if the congestion control asks for them.
+    rate: Option<Box<DeliveryRate>>,
     /// The window or the pacing, not the application or the receiver, ended the last round of sending.
     limited_by_window: bool,
     rtt: RttEstimator,
@@ -143,6 +155,7 @@ impl Sender {
             initial_ssthresh: transport.initial_ssthresh,
             receive_window: Bytes(receive_window),
         });
+        let rate = control.wants_rate_samples().then(Box::default);
         Self {
             flow,
             route: routes.forward,
@@ -168,6 +181,7 @@ impl Sender {
             duplicates: 0,
             limited_transmit_bytes: 0,
             recover: None,
+            rate,
             limited_by_window: true,
             rtt: RttEstimator::new(transport.timer),
             timed: None,
@@ -197,6 +211,15 @@ impl Sender {
     /// Smallest round-trip sample.
     pub fn minimum_rtt(&self) -> Option<Duration> {
         self.rtt.minimum()
+    }
+    /// The delivery rate measured last, if it is measured.
+    pub fn delivery_rate(&self) -> Option<RateSample> {
+        self.rate.as_ref()?.latest()
+    }
+    /// Measures delivery rates whether or not the congestion control asks for them.
+    #[cfg(test)]
+    pub fn measure_delivery_rate(&mut self) {
+        self.rate = Some(Box::default());
     }
     /// When the last byte was acknowledged.
     pub fn completed(&self) -> Option<Time> {
@@ -277,27 +300,27 @@ impl Sender {
             return context.network.extras.release(packet.extra);
         }
         if packet.extra == NO_EXTRA {
-            self.on_acknowledgement(context, packet, 0, None);
+            self.on_acknowledgement(context, packet, News::default(), None);
         } else {
             self.on_acknowledgement_with_extra(context, packet);
         }
     }
 
-    /// An acknowledgement that reports `news` bytes newly SACKed. Inlined twice, so that the usual case, without either,
+    /// An acknowledgement with this news of SACKed data. Inlined twice, so that the usual case, without either,
     /// is compiled for itself.
     #[inline(always)]
     fn on_acknowledgement(
         &mut self,
         context: &mut Context<'_>,
         packet: &Packet,
-        news: u64,
+        news: News,
         option: Option<PeerOption>,
     ) {
         let acknowledgement = packet.sequence;
         let opportunity = if acknowledgement > self.una {
             self.on_new_ack(context, acknowledgement, packet.echo, option);
             if self.recovery == Recovery::Sack && self.scoreboard.sacked_bytes() > 0 {
-                self.on_new_ack_with_gap(context, news);
+                self.on_new_ack_with_gap(context, news.bytes);
             }
             Opportunity::NewAck
         } else if !self.scoreboard.is_empty() {
@@ -315,11 +338,19 @@ impl Sender {
     fn on_acknowledgement_with_extra(&mut self, context: &mut Context<'_>, packet: &Packet) {
         let extra = context.network.extras.get(packet.extra);
         context.network.extras.release(packet.extra);
-        let mut news = 0;
+        let mut news = News::default();
         if self.recovery == Recovery::Sack {
             for &(start, end) in &extra.sack[..usize::from(extra.sack_blocks)] {
                 if start < end && start >= packet.sequence && end <= self.next {
-                    news += self.scoreboard.sack(start, end);
+                    let rate = &mut self.rate;
+                    news.bytes += self.scoreboard.sack_each(start, end, |index, segment| {
+                        if !segment.was_retransmitted() {
+                            news.newest_sent_once = news.newest_sent_once.max(Some(segment.sent));
+                        }
+                        if let Some(rate) = rate {
+                            rate.on_delivered(index, segment, context.now);
+                        }
+                    });
                 }
             }
         }
@@ -353,6 +384,9 @@ impl Sender {
         option: Option<PeerOption>,
     ) {
         let now = context.now;
+        if self.rate.is_some() {
+            self.deliver_below(now, acknowledgement);
+        }
         let advance = self.scoreboard.advance(acknowledgement);
         self.una = acknowledgement;
         self.duplicates = 0;
@@ -408,6 +442,7 @@ impl Sender {
             self.state = State::Open;
         }
 
+        let rate = if self.rate.is_some() { self.rate_sample() } else { None };
         self.control.on_ack(&Acknowledged {
             now,
             size: Bytes(advance.bytes),
@@ -420,7 +455,7 @@ impl Sender {
             window_limited: self.limited_by_window || !self.grow_only_when_limited,
             recovering: was_recovering,
             marked: Bytes::ZERO,
-            rate: None,
+            rate,
             option,
         });
         if recovery_ended {
@@ -457,6 +492,31 @@ impl Sender {
         }
     }
 
+    /// Everything below `acknowledgement` has been delivered, in so far as it was not SACKed before.
+    #[cold]
+    fn deliver_below(&mut self, now: Time, acknowledgement: u64) {
+        let Some(rate) = &mut self.rate else { return };
+        let mut index = 0;
+        while index < self.scoreboard.len() && self.scoreboard[index].end() <= acknowledgement {
+            let segment = &self.scoreboard[index];
+            if !segment.is_sacked() {
+                rate.on_delivered(0, segment, now);
+            }
+            rate.drop_front();
+            index += 1;
+        }
+    }
+
+    /// The delivery rate that this acknowledgement measures. What it shows to be lost is marked first.
+    #[cold]
+    fn rate_sample(&mut self) -> Option<RateSample> {
+        let repairing = matches!(self.state, State::FastRecovery(_));
+        if self.recovery == Recovery::Sack && (repairing || !self.waits_for_recovery_point()) {
+            self.scoreboard.mark_lost_below_edge();
+        }
+        self.rate.as_mut()?.sample(self.rtt.minimum(), self.scoreboard.lost_total())
+    }
+
     /// What was outstanding at the last timeout or fast retransmit is still being acknowledged: "a new recovery phase
     /// [...] MUST NOT be initiated until HighACK is greater than or equal to the new value of RecoveryPoint" (RFC 6675,
     /// section 5.1). Without SACK the acknowledgement must cover more than `recover` (RFC 6582, section 3.2), for at
@@ -468,19 +528,20 @@ impl Sender {
         })
     }
 
-    fn on_duplicate_ack(&mut self, context: &mut Context<'_>, news: u64, option: Option<PeerOption>) {
+    fn on_duplicate_ack(&mut self, context: &mut Context<'_>, news: News, option: Option<PeerOption>) {
         // With SACK only acknowledgements that tell something count (RFC 6675, section 2).
-        if self.recovery == Recovery::Sack && news == 0 {
+        if self.recovery == Recovery::Sack && news.bytes == 0 {
             return;
         }
         self.duplicates += 1;
+        let rate = self.rate_sample();
         self.control.on_duplicate_ack(&DuplicateAck {
             now: context.now,
             count: self.duplicates,
-            rtt: None,
+            rtt: news.newest_sent_once.map(|sent| context.now.since(sent)),
             in_flight: Bytes(self.scoreboard.pipe_bytes()),
             marked: Bytes::ZERO,
-            rate: None,
+            rate,
             option,
         });
         if let State::FastRecovery(repair) = &mut self.state {
@@ -630,6 +691,9 @@ impl Sender {
             }
             if self.next >= limit {
                 self.limited_by_window = false;
+                if self.rate.is_some() {
+                    self.note_app_limited(produced, pipe, window);
+                }
                 self.send_suspect(context, window, pacing);
                 return;
             }
@@ -682,6 +746,9 @@ impl Sender {
         let sequence = self.next;
         self.next += size;
         self.scoreboard.push(sequence, size as u16, context.now);
+        if self.rate.is_some() {
+            self.note_sending(self.scoreboard.len() - 1, context.now);
+        }
         if self.samples == RttSamples::OneAtATime && self.timed.is_none() {
             self.timed = Some((self.next, context.now));
         }
@@ -693,6 +760,9 @@ impl Sender {
 
     fn send_again(&mut self, context: &mut Context<'_>, index: usize, pacing: Option<Pacing>) {
         let segment = self.scoreboard.retransmit(index, context.now);
+        if self.rate.is_some() {
+            self.note_sending(index, context.now);
+        }
         // Karn: a segment sent twice is not timed.
         if self.timed.is_some_and(|(end, _)| segment.sequence < end && end <= segment.end()) {
             self.timed = None;
@@ -722,6 +792,26 @@ impl Sender {
                 return;
             }
             self.send_again(context, index, pacing);
+        }
+    }
+
+    /// For the delivery rate: outstanding segment `index` is sent now.
+    #[cold]
+    fn note_sending(&mut self, index: usize, now: Time) {
+        let (in_flight, lost) = (self.scoreboard.pipe_bytes(), self.scoreboard.lost_total());
+        if let Some(rate) = &mut self.rate {
+            rate.on_sent(index, &self.scoreboard[index], now, in_flight, lost);
+        }
+    }
+
+    /// For the delivery rate: everything that may be sent has been, and every loss is repaired.
+    #[cold]
+    fn note_app_limited(&mut self, produced: u64, pipe: u64, window: u64) {
+        if let Some(rate) = &mut self.rate
+            && self.next >= produced
+            && pipe < window
+        {
+            rate.mark_app_limited(self.scoreboard.pipe_bytes());
         }
     }
 
