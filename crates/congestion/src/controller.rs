@@ -1,8 +1,8 @@
 //! A start and a window algorithm together: one congestion control.
 
 use crate::event::{
-    Acknowledged, Decision, DuplicateAck, LossDetected, Phase, ProbePart, RecoveryEnded, Sent, Snapshot,
-    Timeout,
+    Acknowledged, Decision, DuplicateAck, EcnEcho, LossDetected, Phase, ProbePart, RecoveryEnded, Sent,
+    Snapshot, Timeout,
 };
 use crate::option::PeerOption;
 use crate::start::{Start, StartPart};
@@ -119,6 +119,14 @@ impl Controller {
         // when cwnd is one segment and FlightSize still a whole window.
         self.state.cwnd = self.state.cwnd.min(before);
         self.start.on_loss(event);
+    }
+
+    /// The receiver echoed a congestion mark.
+    pub fn on_ecn_echo(&mut self, event: &EcnEcho) {
+        let before = self.state.cwnd;
+        self.window.on_ecn_echo(event, &mut self.state);
+        self.state.cwnd = self.state.cwnd.min(before);
+        self.start.on_ecn_echo(event);
     }
 
     /// The connection starts again from one segment.

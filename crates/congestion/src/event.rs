@@ -65,7 +65,8 @@ pub struct Acknowledged {
     pub in_flight: Bytes,
     /// The window was what kept the sender from sending more. A window that is not used should not grow.
     pub window_limited: bool,
-    /// The sender is repairing a loss (fast recovery): the window is not to grow on this acknowledgement.
+    /// The sender is repairing a loss (fast recovery), or the acknowledgement echoes a congestion mark (RFC 3168): the
+    /// window is not to grow on it.
     pub recovering: bool,
     /// Payload that the receiver newly reports as marked congestion-experienced (accurate ECN feedback).
     pub marked: Bytes,

@@ -40,6 +40,8 @@ pub struct LinkPlan {
     pub delay: Duration,
     /// What the queue holds at most.
     pub queue: QueueLimit,
+    /// Mark, instead of dropping, what arrives above this threshold.
+    pub mark_above: Option<MarkAbove>,
     /// The packet in service takes one of the queue's places (ns-2's way). If not, the limit is of waiting packets.
     pub counts_packet_in_service: bool,
     /// Random loss on the wire, after the queue.
@@ -57,6 +59,16 @@ pub enum QueueLimit {
     Packets(u64),
     /// So many bytes.
     Bytes(Bytes),
+}
+
+/// Threshold of a queue above which it marks packets congestion-experienced (RFC 3168) as they arrive, if their transport
+/// understands marks: a step, as the K of DCTCP. The queue is that which the packet finds, without itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarkAbove {
+    /// More than so many packets, counted as its limit counts them.
+    Packets(u64),
+    /// A packet will wait for longer than this.
+    Wait(Duration),
 }
 
 /// Random loss.
@@ -186,6 +198,8 @@ pub struct Transport {
     pub timestamps: bool,
     /// Delayed acknowledgement.
     pub delayed_ack: DelayedAck,
+    /// Explicit congestion notification.
+    pub ecn: Ecn,
     /// Retransmission timer.
     pub timer: RetransmissionTimer,
     /// Grow the window only when it is what limits the sender.
@@ -209,6 +223,18 @@ pub enum Recovery {
     NewReno,
     /// Selective acknowledgements, RFC 6675.
     Sack,
+}
+
+/// Explicit congestion notification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ecn {
+    /// Not used: a queue can only drop.
+    Off,
+    /// RFC 3168: the receiver says that there was a mark until the sender says that it has reduced its window.
+    Classic,
+    /// The receiver says how many bytes were marked, as AccECN (RFC 9768) does. Only the count is modelled, not how it is
+    /// written into header and option: an acknowledgement does not grow by it.
+    Accurate,
 }
 
 /// Delayed acknowledgement.
@@ -303,6 +329,7 @@ impl Transport {
             window_scaling: true,
             handshake: true,
             timestamps: true,
+            ecn: Ecn::Off,
             delayed_ack: DelayedAck {
                 every: 2,
                 timer: Duration::from_milliseconds(40),
@@ -341,6 +368,7 @@ impl Transport {
             window_scaling: true,
             handshake: false,
             timestamps: false,
+            ecn: Ecn::Off,
             delayed_ack: DelayedAck {
                 every: 1,
                 timer: Duration::from_milliseconds(200),

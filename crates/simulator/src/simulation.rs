@@ -288,6 +288,7 @@ mod tests {
             rate: Rate::from_bits_per_second(10_000_000),
             delay: Duration::from_milliseconds(20),
             queue: QueueLimit::Unlimited,
+            mark_above: None,
             counts_packet_in_service: false,
             loss: LossPlan::None,
             jitter: Duration::ZERO,

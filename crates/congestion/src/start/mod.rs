@@ -10,7 +10,7 @@ pub mod slow_start;
 use crate::algorithms::algorithms;
 use crate::controller::WindowState;
 use crate::event::{
-    Acknowledged, DuplicateAck, LossDetected, Pacing, Phase, Probe, ProbePart, Sent, Timeout,
+    Acknowledged, DuplicateAck, EcnEcho, LossDetected, Pacing, Phase, Probe, ProbePart, Sent, Timeout,
 };
 use crate::option::PeerOption;
 use crate::receiver::{PacketPairReceiver, ReceiverPart};
@@ -46,6 +46,8 @@ pub trait StartPart {
     fn on_duplicate_ack(&mut self, _event: &DuplicateAck) {}
     /// A loss was detected.
     fn on_loss(&mut self, _event: &LossDetected) {}
+    /// The receiver echoed a congestion mark. Nothing is to be repaired.
+    fn on_ecn_echo(&mut self, _event: &EcnEcho) {}
     /// The connection starts again from one segment.
     fn on_timeout(&mut self, _event: &Timeout) {}
     /// A segment left.
@@ -86,6 +88,9 @@ impl StartPart for Start {
     }
     fn on_loss(&mut self, event: &LossDetected) {
         each!(self, part => part.on_loss(event))
+    }
+    fn on_ecn_echo(&mut self, event: &EcnEcho) {
+        each!(self, part => part.on_ecn_echo(event))
     }
     fn on_timeout(&mut self, event: &Timeout) {
         each!(self, part => part.on_timeout(event))

@@ -6,7 +6,7 @@
 //! dumbbell a data packet therefore stops once, at the receiver.
 
 use super::link::{Link, Passage};
-use super::packet::{Extras, Packet};
+use super::packet::{Extras, Flags, Packet};
 use crate::engine::{EventQueue, Target};
 use crate::plan::Plan;
 use crate::record::packets::{PacketEvent, PacketRecorder};
@@ -88,14 +88,13 @@ impl Network {
         if self.recorder.is_some() {
             self.record(PacketEvent::Send, now, u32::MAX, &packet);
         }
-        self.forward(events, now, &packet);
+        self.forward(events, now, packet.hop as usize, &packet);
     }
 
-    /// Carries a packet from where it is to its next stop.
+    /// Carries a packet from where it is, before this hop, to its next stop.
     #[inline]
-    fn forward(&mut self, events: &mut EventQueue, now: Time, packet: &Packet) {
+    fn forward(&mut self, events: &mut EventQueue, now: Time, mut hop: usize, packet: &Packet) {
         let mut at = now;
-        let mut hop = packet.hop as usize;
         let mut index = (self.routes[hop] & !STOP) as usize;
         loop {
             if at > self.end {
@@ -107,7 +106,7 @@ impl Network {
                 self.record_passage(passage, at, index as u32, packet);
             }
             let Passage::Crosses { arrival, .. } = passage else {
-                return self.lose(passage, index, packet);
+                return self.on_unusual_passage(events, passage, hop, packet);
             };
             at = arrival;
             hop += 1;
@@ -118,6 +117,12 @@ impl Network {
             }
             index = next as usize;
         }
+        self.land(events, at, hop, index, packet);
+    }
+
+    /// The packet's next stop is the other end of link `index`, at this time.
+    #[inline]
+    fn land(&mut self, events: &mut EventQueue, at: Time, hop: usize, index: usize, packet: &Packet) {
         let order = events.take_order();
         let in_flight = &mut self.links[index].in_flight;
         if in_flight.is_empty() {
@@ -133,11 +138,27 @@ impl Network {
     }
 
     #[cold]
-    fn lose(&mut self, passage: Passage, link: usize, packet: &Packet) {
-        if let Passage::Lost { .. } = passage {
-            self.links[link].count_loss_on_wire();
+    fn on_unusual_passage(&mut self, events: &mut EventQueue, passage: Passage, hop: usize, packet: &Packet) {
+        let link = (self.routes[hop] & !STOP) as usize;
+        match passage {
+            Passage::Lost { .. } => {
+                self.links[link].count_loss_on_wire();
+                self.extras.release(packet.extra);
+            }
+            Passage::Dropped => self.extras.release(packet.extra),
+            Passage::Crosses { arrival, .. } | Passage::CrossesAbove { arrival, .. } => {
+                let packet = marked(packet);
+                if packet.flags.has(Flags::CE) {
+                    self.links[link].count_mark();
+                }
+                let hop = hop + 1;
+                if self.routes[hop] & STOP == 0 {
+                    self.forward(events, arrival, hop, &packet);
+                } else {
+                    self.land(events, arrival, hop, link, &packet);
+                }
+            }
         }
-        self.extras.release(packet.extra);
     }
 
     /// The first packet in flight on a link, of which there must be one, has reached its stop. The link's entry must be
@@ -158,7 +179,7 @@ impl Network {
     #[inline]
     pub fn is_delivered(&mut self, events: &mut EventQueue, packet: &Packet) -> bool {
         if self.routes[packet.hop as usize] != END {
-            self.forward(events, packet.arrival, packet);
+            self.forward(events, packet.arrival, packet.hop as usize, packet);
             return false;
         }
         if self.recorder.is_some() {
@@ -185,6 +206,14 @@ impl Network {
                 self.record(PacketEvent::Enqueue, now, link, packet);
                 self.record(PacketEvent::Transmit, start, link, packet);
             }
+            Passage::CrossesAbove { start, .. } => {
+                self.record(PacketEvent::Enqueue, now, link, packet);
+                let packet = marked(packet);
+                if packet.flags.has(Flags::CE) {
+                    self.record(PacketEvent::Mark, now, link, &packet);
+                }
+                self.record(PacketEvent::Transmit, start, link, &packet);
+            }
             Passage::Lost { start, end } => {
                 self.record(PacketEvent::Enqueue, now, link, packet);
                 self.record(PacketEvent::Transmit, start, link, packet);
@@ -202,6 +231,15 @@ impl Network {
             recorder.add(event, time, link, packet, &extra);
         }
     }
+}
+
+/// The packet after a queue that marks what understands marks.
+fn marked(packet: &Packet) -> Packet {
+    let mut packet = *packet;
+    if packet.flags.has(Flags::ECT_0) {
+        packet.flags = packet.flags.with(Flags::CE);
+    }
+    packet
 }
 
 /// For each link: everything that enters it comes from one and the same upstream link, in the order in which that

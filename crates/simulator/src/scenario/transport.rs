@@ -49,6 +49,7 @@ fn overlay(transport: &mut Transport, layer: &TransportFile) {
     set(&mut transport.window_scaling, &layer.window_scaling, |on| *on);
     set(&mut transport.handshake, &layer.handshake, |on| *on);
     set(&mut transport.timestamps, &layer.timestamps, |on| *on);
+    set(&mut transport.ecn, &layer.ecn, |ecn| *ecn);
     set(&mut transport.grow_only_when_limited, &layer.grow_only_when_limited, |on| *on);
     set(&mut transport.peer_knows_option, &layer.peer_knows_option, |on| *on);
     set(&mut transport.pacing_gain, &layer.pacing_gain, |gain| match gain {

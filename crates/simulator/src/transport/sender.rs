@@ -10,9 +10,9 @@ use super::rtt_histogram::RttHistogram;
 use super::scoreboard::{DUPLICATE_THRESHOLD, Scoreboard};
 use super::{Context, TIMESTAMPS_OPTION};
 use crate::engine::{Target, Timer};
-use crate::network::packet::{NO_EXTRA, Packet};
+use crate::network::packet::{Flags, NO_EXTRA, Packet};
 use crate::network::{Extra, path::FlowRoutes};
-use crate::plan::{Recovery, RttSamples, TcpPlan};
+use crate::plan::{Ecn, Recovery, RttSamples, TcpPlan};
 use crate::record::packets::PacketKind;
 use crate::record::series::FlowSample;
 use crate::traffic::source::Application;
@@ -20,7 +20,7 @@ use selfclock_congestion::controller::{Controller, Setup};
 use selfclock_congestion::event::{Decision, Pacing, Probe, ProbePart, RestartCause};
 use selfclock_congestion::units::{Bytes, Duration, Time};
 use selfclock_congestion::{
-    Acknowledged, DuplicateAck, LossDetected, PeerOption, RateSample, RecoveryEnded, Sent, Timeout,
+    Acknowledged, DuplicateAck, EcnEcho, LossDetected, PeerOption, RateSample, RecoveryEnded, Sent, Timeout,
 };
 
 /// Largest window that can be advertised without the window scale option.
@@ -39,13 +39,17 @@ enum State {
     FastRecovery(Repair),
 }
 
-/// What SACK blocks tell that was not known.
+/// What an acknowledgement tells beside its number that was not known.
 #[derive(Clone, Copy, Debug, Default)]
 struct News {
     /// Payload newly SACKed.
     bytes: u64,
     /// When the newest of these segments was sent that were sent only once.
     newest_sent_once: Option<Time>,
+    /// Payload newly reported as marked.
+    marked: u64,
+    /// The acknowledgement tells of a mark.
+    echo: bool,
 }
 
 /// A fast recovery under way.
@@ -90,6 +94,9 @@ pub struct Sender {
     handshake: bool,
     grow_only_when_limited: bool,
     samples: RttSamples,
+    ecn: Ecn,
+    /// All bits are set if the flow uses neither delivery rates nor ECN; else none.
+    plain: u32,
     pacing_gain: Option<f64>,
 
     control: Controller,
@@ -106,6 +113,14 @@ pub struct Sender {
     /// What had been sent at the last timeout or fast retransmit. Duplicate acknowledgements below it may come from
     /// segments that were sent twice, and start no new recovery (RFC 6582, section 4).
     recover: Option<u64>,
+    /// What the next segment of new data carries.
+    data_flags: Flags,
+    /// SND.NXT at the last reaction to a congestion mark.
+    echoed: Option<u64>,
+    /// The receiver's count of marked bytes, as far as it is known.
+    marked_seen: u32,
+    /// Marked bytes that the congestion control has not been told of.
+    newly_marked: u64,
     /// Measures delivery rates, if the congestion control asks for them.
     rate: Option<Box<DeliveryRate>>,
     /// The window or the pacing, not the application or the receiver, ended the last round of sending.
@@ -171,6 +186,8 @@ impl Sender {
             handshake: transport.handshake,
             grow_only_when_limited: transport.grow_only_when_limited,
             samples: transport.timer.samples,
+            ecn: transport.ecn,
+            plain: if rate.is_none() && transport.ecn == Ecn::Off { u32::MAX } else { 0 },
             pacing_gain: transport.pacing_gain,
             control,
             application: Application::new(plan.source, start, stop, transport.mss),
@@ -181,6 +198,10 @@ impl Sender {
             duplicates: 0,
             limited_transmit_bytes: 0,
             recover: None,
+            data_flags: if transport.ecn == Ecn::Off { Flags::NONE } else { Flags::ECT_0 },
+            echoed: None,
+            marked_seen: 0,
+            newly_marked: 0,
             rate,
             limited_by_window: true,
             rtt: RttEstimator::new(transport.timer),
@@ -220,6 +241,7 @@ impl Sender {
     #[cfg(test)]
     pub fn measure_delivery_rate(&mut self) {
         self.rate = Some(Box::default());
+        self.plain = 0;
     }
     /// When the last byte was acknowledged.
     pub fn completed(&self) -> Option<Time> {
@@ -299,43 +321,49 @@ impl Sender {
         if acknowledgement > self.next || acknowledgement < self.una {
             return context.network.extras.release(packet.extra);
         }
-        if packet.extra == NO_EXTRA {
-            self.on_acknowledgement(context, packet, News::default(), None);
+        if packet.extra & self.plain == NO_EXTRA {
+            self.on_acknowledgement::<true>(context, packet, News::default(), None);
         } else {
-            self.on_acknowledgement_with_extra(context, packet);
+            self.on_rich_acknowledgement(context, packet);
         }
     }
 
-    /// An acknowledgement with this news of SACKed data. Inlined twice, so that the usual case, without either,
-    /// is compiled for itself.
+    /// An acknowledgement with this news. Inlined twice, so that the usual case, which is `PLAIN`, is compiled for itself:
+    /// nothing beside the acknowledgement number, and a flow that uses none of delivery rates and ECN.
     #[inline(always)]
-    fn on_acknowledgement(
+    fn on_acknowledgement<const PLAIN: bool>(
         &mut self,
         context: &mut Context<'_>,
         packet: &Packet,
-        news: News,
+        mut news: News,
         option: Option<PeerOption>,
     ) {
         let acknowledgement = packet.sequence;
         let opportunity = if acknowledgement > self.una {
-            self.on_new_ack(context, acknowledgement, packet.echo, option);
+            self.on_new_ack::<PLAIN>(context, acknowledgement, packet.echo, &mut news, option);
             if self.recovery == Recovery::Sack && self.scoreboard.sacked_bytes() > 0 {
                 self.on_new_ack_with_gap(context, news.bytes);
             }
             Opportunity::NewAck
         } else if !self.scoreboard.is_empty() {
-            self.on_duplicate_ack(context, news, option);
+            self.on_duplicate_ack(context, &mut news, option);
             Opportunity::DuplicateAck
         } else {
             return;
         };
+        if !PLAIN {
+            self.newly_marked = news.marked;
+            if news.echo {
+                self.on_congestion_echo(context.now);
+            }
+        }
         self.transmit(context, opportunity);
         self.note_completion(context.now);
     }
 
-    /// Reads SACK blocks and the peer's option first.
-    #[cold]
-    fn on_acknowledgement_with_extra(&mut self, context: &mut Context<'_>, packet: &Packet) {
+    /// Reads SACK blocks, the peer's option and congestion marks first.
+    #[inline(never)]
+    fn on_rich_acknowledgement(&mut self, context: &mut Context<'_>, packet: &Packet) {
         let extra = context.network.extras.get(packet.extra);
         context.network.extras.release(packet.extra);
         let mut news = News::default();
@@ -354,7 +382,8 @@ impl Sender {
                 }
             }
         }
-        self.on_acknowledgement(context, packet, news, extra.option);
+        self.read_congestion_marks(packet, &mut news);
+        self.on_acknowledgement::<false>(context, packet, news, extra.option);
     }
 
     fn on_syn_ack(&mut self, context: &mut Context<'_>, echo: Time) {
@@ -376,15 +405,16 @@ impl Sender {
     // --- acknowledgements and losses ----------------------------------------------------------------------------
 
     #[inline(always)]
-    fn on_new_ack(
+    fn on_new_ack<const PLAIN: bool>(
         &mut self,
         context: &mut Context<'_>,
         acknowledgement: u64,
         echo: Time,
+        news: &mut News,
         option: Option<PeerOption>,
     ) {
         let now = context.now;
-        if self.rate.is_some() {
+        if !PLAIN && self.rate.is_some() {
             self.deliver_below(now, acknowledgement);
         }
         let advance = self.scoreboard.advance(acknowledgement);
@@ -442,8 +472,7 @@ impl Sender {
             self.state = State::Open;
         }
 
-        let rate = if self.rate.is_some() { self.rate_sample() } else { None };
-        self.control.on_ack(&Acknowledged {
+        let mut event = Acknowledged {
             now,
             size: Bytes(advance.bytes),
             acknowledged_total: Bytes(self.una),
@@ -455,9 +484,17 @@ impl Sender {
             window_limited: self.limited_by_window || !self.grow_only_when_limited,
             recovering: was_recovering,
             marked: Bytes::ZERO,
-            rate,
+            rate: None,
             option,
-        });
+        };
+        if !PLAIN {
+            // "The sending TCP SHOULD NOT increase the congestion window in response to the receipt of an ECN-Echo ACK
+            // packet" (RFC 3168, section 6.1.2).
+            event.recovering |= news.echo && self.ecn == Ecn::Classic;
+            event.marked = Bytes(std::mem::take(&mut news.marked));
+            event.rate = self.rate_sample();
+        }
+        self.control.on_ack(&event);
         if recovery_ended {
             self.control.on_recovery_ended(&RecoveryEnded { now });
         }
@@ -492,6 +529,47 @@ impl Sender {
         }
     }
 
+    /// Reads what the acknowledgement says of marked data.
+    fn read_congestion_marks(&mut self, packet: &Packet, news: &mut News) {
+        match self.ecn {
+            Ecn::Off => {}
+            Ecn::Classic => news.echo = packet.flags.has(Flags::ECE),
+            Ecn::Accurate => {
+                let marked = packet.payload.wrapping_sub(self.marked_seen);
+                // An acknowledgement that was overtaken tells of less than is known.
+                if marked != 0 && marked < u32::MAX / 2 {
+                    self.marked_seen = packet.payload;
+                    news.marked = u64::from(marked);
+                    news.echo = true;
+                }
+                news.marked += std::mem::take(&mut self.newly_marked);
+            }
+        }
+    }
+
+    /// The receiver has told of a congestion mark. "TCP should not react to congestion indications more than once every
+    /// window of data": not before what was outstanding at the last reduction, of whatever cause, is acknowledged.
+    fn on_congestion_echo(&mut self, now: Time) {
+        // Up to and at that point the receiver may not have seen CWR, which comes on the next segment.
+        let reduced_before = self.echoed.max(self.recover).is_some_and(|point| self.una <= point);
+        if self.state != State::Open || reduced_before {
+            return;
+        }
+        let flight = self.scoreboard.outstanding_bytes().saturating_sub(self.limited_transmit_bytes);
+        self.control.on_ecn_echo(&EcnEcho { now, flight_size: Bytes(flight) });
+        self.echoed = Some(self.next);
+        self.announce_reduction();
+    }
+
+    /// "When an ECN-Capable TCP sender reduces its congestion window for any reason (because of a retransmit timeout, a
+    /// Fast Retransmit, or in response to an ECN Notification), the TCP sender sets the CWR flag in the TCP header of the
+    /// first new data packet sent after the window reduction" (RFC 3168, section 6.1.2).
+    fn announce_reduction(&mut self) {
+        if self.ecn == Ecn::Classic {
+            self.data_flags = self.data_flags.with(Flags::CWR);
+        }
+    }
+
     /// Everything below `acknowledgement` has been delivered, in so far as it was not SACKed before.
     #[cold]
     fn deliver_below(&mut self, now: Time, acknowledgement: u64) {
@@ -507,9 +585,10 @@ impl Sender {
         }
     }
 
-    /// The delivery rate that this acknowledgement measures. What it shows to be lost is marked first.
-    #[cold]
+    /// The delivery rate that this acknowledgement measures, if it is measured. What the acknowledgement shows to be lost
+    /// is marked first.
     fn rate_sample(&mut self) -> Option<RateSample> {
+        self.rate.as_ref()?;
         let repairing = matches!(self.state, State::FastRecovery(_));
         if self.recovery == Recovery::Sack && (repairing || !self.waits_for_recovery_point()) {
             self.scoreboard.mark_lost_below_edge();
@@ -528,7 +607,7 @@ impl Sender {
         })
     }
 
-    fn on_duplicate_ack(&mut self, context: &mut Context<'_>, news: News, option: Option<PeerOption>) {
+    fn on_duplicate_ack(&mut self, context: &mut Context<'_>, news: &mut News, option: Option<PeerOption>) {
         // With SACK only acknowledgements that tell something count (RFC 6675, section 2).
         if self.recovery == Recovery::Sack && news.bytes == 0 {
             return;
@@ -540,7 +619,7 @@ impl Sender {
             count: self.duplicates,
             rtt: news.newest_sent_once.map(|sent| context.now.since(sent)),
             in_flight: Bytes(self.scoreboard.pipe_bytes()),
-            marked: Bytes::ZERO,
+            marked: Bytes(std::mem::take(&mut news.marked)),
             rate,
             option,
         });
@@ -575,7 +654,12 @@ impl Sender {
             self.start_again(context.now, false, RestartCause::TahoeFastRetransmit);
         } else {
             let flight = self.scoreboard.outstanding_bytes().saturating_sub(self.limited_transmit_bytes);
-            self.control.on_loss(&LossDetected { now: context.now, flight_size: Bytes(flight) });
+            // "The TCP sender's congestion window should be reduced only once in response to a series of dropped and/or
+            // CE packets from a single window of data" (RFC 3168, section 6.1.2).
+            if self.ecn != Ecn::Classic || self.echoed.is_none_or(|echoed| self.una >= echoed) {
+                self.control.on_loss(&LossDetected { now: context.now, flight_size: Bytes(flight) });
+                self.announce_reduction();
+            }
             self.recover = Some(self.next);
             self.state = State::FastRecovery(Repair {
                 recover: self.next,
@@ -593,6 +677,7 @@ impl Sender {
         let flight_size =
             Bytes(self.scoreboard.outstanding_bytes().saturating_sub(self.limited_transmit_bytes));
         self.control.on_timeout(&Timeout { now, flight_size, repeated, cause });
+        self.announce_reduction();
         self.scoreboard.mark_all_lost();
         self.state = State::Open;
         self.recover = Some(self.next);
@@ -755,7 +840,9 @@ impl Sender {
         if !self.retransmission_timer.is_set() {
             self.restart_retransmission_timer(context);
         }
-        self.put_on_wire(context, sequence, size as u32, option, false, pacing);
+        let flags = self.data_flags;
+        self.data_flags = flags.without(Flags::CWR);
+        self.put_on_wire(context, sequence, size as u32, option, flags, pacing);
     }
 
     fn send_again(&mut self, context: &mut Context<'_>, index: usize, pacing: Option<Pacing>) {
@@ -771,7 +858,14 @@ impl Sender {
         if !self.retransmission_timer.is_set() {
             self.restart_retransmission_timer(context);
         }
-        self.put_on_wire(context, segment.sequence, u32::from(segment.length), None, true, pacing);
+        self.put_on_wire(
+            context,
+            segment.sequence,
+            u32::from(segment.length),
+            None,
+            Flags::RETRANSMISSION,
+            pacing,
+        );
     }
 
     /// Sends the first outstanding segment again, whatever window and pacing say.
@@ -822,7 +916,7 @@ impl Sender {
         sequence: u64,
         payload: u32,
         option: Option<PeerOption>,
-        retransmission: bool,
+        flags: Flags,
         pacing: Option<Pacing>,
     ) {
         let mut size = payload + self.overhead;
@@ -843,7 +937,7 @@ impl Sender {
             payload,
             size: size as u16,
             kind: PacketKind::Data,
-            retransmission,
+            flags,
             extra,
             number: 0,
         };
@@ -880,7 +974,7 @@ impl Sender {
             payload: 0,
             size: self.control_size as u16,
             kind: PacketKind::Syn,
-            retransmission: self.totals.timeouts > 0,
+            flags: if self.totals.timeouts > 0 { Flags::RETRANSMISSION } else { Flags::NONE },
             extra: NO_EXTRA,
             number: 0,
         };

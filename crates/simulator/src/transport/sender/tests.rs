@@ -15,6 +15,9 @@ struct Rig {
     network: Network,
     sender: Sender,
     reported: usize,
+    /// What acknowledgements carry.
+    flags: Flags,
+    marked: u32,
 }
 
 fn link(name: &str, from: usize, to: usize) -> LinkPlan {
@@ -25,6 +28,7 @@ fn link(name: &str, from: usize, to: usize) -> LinkPlan {
         rate: Rate::from_bits_per_second(1_000_000_000_000),
         delay: Duration::from_milliseconds(10),
         queue: QueueLimit::Unlimited,
+        mark_above: None,
         counts_packet_in_service: false,
         loss: LossPlan::None,
         jitter: Duration::ZERO,
@@ -61,7 +65,14 @@ impl Rig {
         };
         let (network, routes) = Network::new(&plan);
         let sender = Sender::new(0, routes[0], &tcp, Time::ZERO, Time::NEVER, None);
-        let mut rig = Self { events: EventQueue::default(), network, sender, reported: 0 };
+        let mut rig = Self {
+            events: EventQueue::default(),
+            network,
+            sender,
+            reported: 0,
+            flags: Flags::NONE,
+            marked: 0,
+        };
         let Self { events, network, sender, .. } = &mut rig;
         sender.schedule_start(&mut Context { now: Time::ZERO, events, network }, Time::ZERO);
         rig.run_until(0);
@@ -92,12 +103,13 @@ impl Rig {
 
     fn answer(&mut self, milliseconds: u64, kind: PacketKind, next: u64, sack: &[(u64, u64)]) {
         self.run_until(milliseconds);
-        let Self { events, network, sender, .. } = self;
         let mut parts = Extra { sack_blocks: sack.len() as u8, ..Extra::default() };
         for (block, &(first, end)) in parts.sack.iter_mut().zip(sack) {
             *block = (first * MSS, end * MSS);
         }
         let now = Time::ZERO + Duration::from_milliseconds(milliseconds);
+        let (flags, marked) = (self.flags, self.marked);
+        let Self { events, network, sender, .. } = self;
         let packet = Packet {
             arrival: now,
             order: 0,
@@ -106,10 +118,10 @@ impl Rig {
             echo: Time::NEVER,
             flow: 0,
             hop: 0,
-            payload: 0,
+            payload: marked,
             size: 40,
             kind,
-            retransmission: false,
+            flags,
             extra: network.extras.put(parts),
             number: 0,
         };
@@ -309,4 +321,65 @@ fn one_recovery_per_window_or_one_per_loss() {
         assert_eq!(rig.sender.totals.fast_retransmits, recoveries);
         assert_eq!(rig.ssthresh(), ssthresh);
     }
+}
+
+/// RFC 3168, section 6.1.2: one reduction per window of data however many acknowledgements echo the mark, announced by
+/// CWR on the next new segment, and no growth on those acknowledgements.
+#[test]
+fn marks_reduce_the_window_once_per_window_of_data() {
+    let mut rig = Rig::new(Source::Bulk, Transport { ecn: Ecn::Classic, ..transport(Recovery::Sack, 20.0) });
+    rig.flags = Flags::ECE;
+    rig.ack(100, 1, &[]);
+    assert_eq!(rig.sender.control.snapshot().cwnd_segments, 9.5);
+    assert_eq!(rig.sender.echoed, Some(20 * MSS));
+    for next in 2..=20 {
+        rig.ack(100 + next, next, &[]);
+    }
+    assert_eq!(rig.sender.control.snapshot().cwnd_segments, 9.5);
+    rig.ack(121, 21, &[]);
+    assert!(rig.ssthresh() < 9.5, "the window after it");
+    let records = rig.network.recorder.clone().expect("packets are recorded").finish();
+    let announced: Vec<u64> = records
+        .iter()
+        .filter(|record| record.event == PacketEvent::Send && record.cwr)
+        .map(|record| record.sequence / MSS)
+        .collect();
+    assert_eq!(announced[0], 20);
+    assert!(announced.len() <= 2);
+}
+
+/// The same section: a loss and a mark in one window of data reduce it once.
+#[test]
+fn a_loss_beside_a_mark_reduces_no_further() {
+    let mut rig = Rig::new(Source::Bulk, Transport { ecn: Ecn::Classic, ..transport(Recovery::Sack, 20.0) });
+    rig.flags = Flags::ECE;
+    rig.ack(100, 1, &[]);
+    for end in 3..=6 {
+        rig.ack(101, 1, &[(2, end)]);
+    }
+    assert_eq!((rig.sender.totals.fast_retransmits, rig.ssthresh()), (1, 9.5));
+    // The other way about.
+    let mut rig = Rig::new(Source::Bulk, Transport { ecn: Ecn::Classic, ..transport(Recovery::Sack, 20.0) });
+    for end in 2..=5 {
+        rig.ack(100, 0, &[(1, end)]);
+    }
+    rig.flags = Flags::ECE;
+    rig.ack(102, 5, &[]);
+    rig.ack(103, 6, &[]);
+    assert_eq!((rig.sender.totals.fast_retransmits, rig.ssthresh()), (1, 10.0));
+}
+
+/// A count that a duplicate acknowledgement without news brings is not lost: the next one reports it.
+#[test]
+fn marked_bytes_are_reported_once() {
+    let mut rig = Rig::new(Source::Bulk, Transport { ecn: Ecn::Accurate, ..transport(Recovery::Sack, 20.0) });
+    rig.marked = 3000;
+    rig.ack(100, 0, &[]);
+    assert_eq!((rig.sender.newly_marked, rig.ssthresh()), (3000, 10.0));
+    rig.ack(101, 1, &[]);
+    assert_eq!((rig.sender.newly_marked, rig.sender.marked_seen), (0, 3000));
+    // A reordered acknowledgement with an older count.
+    rig.marked = 1000;
+    rig.ack(102, 2, &[]);
+    assert_eq!((rig.sender.newly_marked, rig.sender.marked_seen), (0, 3000));
 }
