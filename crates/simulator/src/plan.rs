@@ -223,6 +223,15 @@ pub enum Recovery {
     NewReno,
     /// Selective acknowledgements, RFC 6675.
     Sack,
+    /// Selective acknowledgements, losses found by time, and a probe of the tail: RACK-TLP, RFC 8985.
+    Rack,
+}
+
+impl Recovery {
+    /// The receiver sends selective acknowledgements.
+    pub const fn uses_sack(self) -> bool {
+        matches!(self, Self::Sack | Self::Rack)
+    }
 }
 
 /// Explicit congestion notification.

@@ -149,16 +149,18 @@ impl Simulation {
                     receiver.on_timer(&mut context);
                 }
             }
-            Target::Retransmission(flow) | Target::Release(flow) | Target::Application(flow) => {
-                match &mut sources[flow as usize] {
-                    Source::Udp(source) => source.on_timer(&mut context),
-                    Source::Tcp(sender) => match target {
-                        Target::Retransmission(_) => sender.on_retransmission_timer(&mut context),
-                        Target::Release(_) => sender.on_release_timer(&mut context),
-                        _ => sender.on_application_timer(&mut context),
-                    },
-                }
-            }
+            Target::Retransmission(flow)
+            | Target::Release(flow)
+            | Target::Application(flow)
+            | Target::Rack(flow) => match &mut sources[flow as usize] {
+                Source::Udp(source) => source.on_timer(&mut context),
+                Source::Tcp(sender) => match target {
+                    Target::Retransmission(_) => sender.on_retransmission_timer(&mut context),
+                    Target::Release(_) => sender.on_release_timer(&mut context),
+                    Target::Rack(_) => sender.on_rack_timer(&mut context),
+                    _ => sender.on_application_timer(&mut context),
+                },
+            },
         }
     }
 

@@ -88,13 +88,14 @@ impl Network {
         if self.recorder.is_some() {
             self.record(PacketEvent::Send, now, u32::MAX, &packet);
         }
-        self.forward(events, now, packet.hop as usize, &packet);
+        self.forward(events, now, &packet);
     }
 
-    /// Carries a packet from where it is, before this hop, to its next stop.
+    /// Carries a packet from where it is to its next stop.
     #[inline]
-    fn forward(&mut self, events: &mut EventQueue, now: Time, mut hop: usize, packet: &Packet) {
+    fn forward(&mut self, events: &mut EventQueue, now: Time, packet: &Packet) {
         let mut at = now;
+        let mut hop = packet.hop as usize;
         let mut index = (self.routes[hop] & !STOP) as usize;
         loop {
             if at > self.end {
@@ -121,7 +122,7 @@ impl Network {
     }
 
     /// The packet's next stop is the other end of link `index`, at this time.
-    #[inline]
+    #[inline(always)]
     fn land(&mut self, events: &mut EventQueue, at: Time, hop: usize, index: usize, packet: &Packet) {
         let order = events.take_order();
         let in_flight = &mut self.links[index].in_flight;
@@ -147,15 +148,15 @@ impl Network {
             }
             Passage::Dropped => self.extras.release(packet.extra),
             Passage::Crosses { arrival, .. } | Passage::CrossesAbove { arrival, .. } => {
-                let packet = marked(packet);
+                let mut packet = marked(packet);
                 if packet.flags.has(Flags::CE) {
                     self.links[link].count_mark();
                 }
-                let hop = hop + 1;
-                if self.routes[hop] & STOP == 0 {
-                    self.forward(events, arrival, hop, &packet);
+                packet.hop = hop as u32 + 1;
+                if self.routes[hop + 1] & STOP == 0 {
+                    self.forward(events, arrival, &packet);
                 } else {
-                    self.land(events, arrival, hop, link, &packet);
+                    self.land(events, arrival, hop + 1, link, &packet);
                 }
             }
         }
@@ -179,7 +180,7 @@ impl Network {
     #[inline]
     pub fn is_delivered(&mut self, events: &mut EventQueue, packet: &Packet) -> bool {
         if self.routes[packet.hop as usize] != END {
-            self.forward(events, packet.arrival, packet.hop as usize, packet);
+            self.forward(events, packet.arrival, packet);
             return false;
         }
         if self.recorder.is_some() {

@@ -53,7 +53,7 @@ use pcap_file::{DataLink, Endianness, PcapError};
 use selfclock_congestion::units::Bytes;
 
 use super::packets::{MAXIMUM_SACK_BLOCKS, PacketEvent, PacketKind, PacketRecord};
-use crate::plan::{Ecn, FlowPlan, Plan, Protocol, Recovery, Transport};
+use crate::plan::{Ecn, FlowPlan, Plan, Protocol, Transport};
 
 /// Sequence number of a SYN, in both directions. The first byte of payload has the next number.
 pub const INITIAL_SEQUENCE: u32 = 0;
@@ -349,7 +349,7 @@ fn handshake_options(transport: &Transport, packet: &PacketRecord) -> Options {
     let mut options = Options::new();
     options.put(&[2, 4]);
     options.put(&u16::try_from(transport.mss.get()).unwrap_or(u16::MAX).to_be_bytes());
-    let sack = transport.recovery == Recovery::Sack;
+    let sack = transport.recovery.uses_sack();
     // A connection with timestamps negotiates them here, even if the record of the SYN carries none.
     let timestamps = packet.timestamps.or(transport.timestamps.then_some((0, 0)));
     if sack || timestamps.is_some() {
@@ -436,6 +436,7 @@ fn io_error(error: PcapError) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Recovery;
     use crate::plan::{Arrivals, LinkPlan, LossPlan, QueueLimit, RecordPlan, Source, TcpPlan, UdpPlan};
     use crate::record::packets::Codepoint;
     use etherparse::TcpOptionElement;

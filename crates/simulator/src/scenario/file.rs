@@ -203,7 +203,7 @@ table! {
         header: Maybe<HeaderSize>,
         /// Size of an acknowledgement on the wire, without data and options. "40 B".
         ack: Maybe<HeaderSize>,
-        /// Loss recovery. Modern: "sack"; classic: "reno".
+        /// Loss recovery; "rack" is RACK-TLP, RFC 8985. Modern: "sack"; classic: "reno".
         recovery: Maybe<Recovery>,
         /// Limited Transmit, RFC 3042. Modern: true; classic: false.
         limited_transmit: Maybe<bool>,
@@ -331,7 +331,7 @@ words! {
     ProtocolName { "tcp" => Self::Tcp, "udp" => Self::Udp, }
     TopologyName { "dumbbell" => Self::Dumbbell, "parking-lot" => Self::ParkingLot, "graph" => Self::Graph, }
     Arrivals { "constant" => Self::Constant, "poisson" => Self::Poisson, }
-    Recovery { "tahoe" => Self::Tahoe, "reno" => Self::Reno, "newreno" => Self::NewReno, "sack" => Self::Sack, }
+    Recovery { "tahoe" => Self::Tahoe, "reno" => Self::Reno, "newreno" => Self::NewReno, "sack" => Self::Sack, "rack" => Self::Rack, }
     Ecn { "off" => Self::Off, "classic" => Self::Classic, "accurate" => Self::Accurate, }
     AckClock { "segment" => Self::Segment, "grid" => Self::Grid, }
     TimerArithmetic { "rfc6298" => Self::Rfc6298, "bsd" => Self::Bsd, }

@@ -5,7 +5,7 @@ use super::{Context, MAXIMUM_OPTIONS, TIMESTAMPS_OPTION};
 use crate::engine::{Target, Timer};
 use crate::network::packet::{Flags, NO_EXTRA, Packet};
 use crate::network::{Extra, path::FlowRoutes};
-use crate::plan::{AckClock, DelayedAck, Ecn, Recovery, TcpPlan};
+use crate::plan::{AckClock, DelayedAck, Ecn, TcpPlan};
 use crate::record::packets::{MAXIMUM_SACK_BLOCKS, PacketKind};
 use selfclock_congestion::PeerOption;
 use selfclock_congestion::receiver::{AckRequest, ReceiverPart};
@@ -47,7 +47,7 @@ impl Receiver {
             flow,
             route: routes.reverse,
             ack_size: transport.ack.get() as u32,
-            sack: transport.recovery == Recovery::Sack,
+            sack: transport.recovery.uses_sack(),
             timestamps: transport.timestamps,
             delayed_ack: transport.delayed_ack,
             part: if transport.peer_knows_option { plan.control.receiver() } else { ReceiverPart::Plain },

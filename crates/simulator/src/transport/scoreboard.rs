@@ -47,6 +47,10 @@ impl Segment {
     pub const fn is_sacked(&self) -> bool {
         self.is(SACKED)
     }
+    /// It is lost and not sent again since.
+    pub const fn awaits_repair(&self) -> bool {
+        self.flags & (LOST | IN_REPAIR) == LOST
+    }
     /// It was sent more than once.
     pub const fn was_retransmitted(&self) -> bool {
         self.is(RETRANSMITTED)
@@ -324,17 +328,29 @@ impl Scoreboard {
 
     /// Marks the first outstanding segment lost, to be sent (again) now.
     pub fn mark_first_lost(&mut self) {
-        if self.segments.is_empty() {
-            return;
+        if !self.segments.is_empty() {
+            self.mark_lost_again(0);
         }
-        self.mark_lost(0);
-        let first = self.segments[0];
-        if first.is(IN_REPAIR) {
-            self.in_repair -= u64::from(first.length);
-            self.lost_total += u64::from(first.length);
-            self.segments[0].flags &= !IN_REPAIR;
+    }
+
+    /// Marks the segment at this index lost, also if it was sent again.
+    pub fn mark_lost_again(&mut self, index: usize) {
+        self.mark_lost(index);
+        let segment = &mut self.segments[index];
+        if segment.is(IN_REPAIR) {
+            self.in_repair -= u64::from(segment.length);
+            self.lost_total += u64::from(segment.length);
+            segment.flags &= !IN_REPAIR;
         }
-        self.repair_from = self.first;
+        self.repair_from = self.repair_from.min(self.first + index as u64);
+    }
+
+    /// The segment at this index is sent once more now as a probe: it is not taken for lost, and counted once.
+    pub fn probe(&mut self, index: usize, now: Time) -> Segment {
+        let segment = &mut self.segments[index];
+        segment.sent = now;
+        segment.flags |= RETRANSMITTED;
+        *segment
     }
 
     /// Marks everything that is not SACKed lost, and nothing sent again: the retransmission timer expired.
@@ -401,7 +417,7 @@ impl Scoreboard {
 
     /// Segment by segment, is the arithmetic right? For tests.
     #[cfg(test)]
-    fn check(&self) {
+    pub fn check(&self) {
         let sum = |flag| {
             let of_flag = self.segments.iter().filter(|segment| segment.is(flag));
             of_flag.map(|segment| u64::from(segment.length)).sum::<u64>()

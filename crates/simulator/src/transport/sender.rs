@@ -5,9 +5,10 @@
 
 use super::delivery_rate::DeliveryRate;
 use super::pacer::Pacer;
+use super::rack::{Conditions, Rack};
 use super::rto::RttEstimator;
 use super::rtt_histogram::RttHistogram;
-use super::scoreboard::{DUPLICATE_THRESHOLD, Scoreboard};
+use super::scoreboard::{DUPLICATE_THRESHOLD, Scoreboard, Segment};
 use super::{Context, TIMESTAMPS_OPTION};
 use crate::engine::{Target, Timer};
 use crate::network::packet::{Flags, NO_EXTRA, Packet};
@@ -64,6 +65,32 @@ struct Repair {
     timer_restarted: bool,
 }
 
+/// RACK with its loss probe, and the timer of both.
+#[derive(Clone, Debug, Default)]
+struct RackTlp {
+    rack: Rack,
+    timer: Timer,
+    /// What the timer is set for.
+    purpose: Purpose,
+    /// SND.NXT when the probe was sent that is not accounted for ("TLP.end_seq"), and whether it was a retransmission
+    /// ("TLP.is_retrans").
+    probe: Option<(u64, bool)>,
+    /// SND.NXT when the probe timer was last set.
+    sent_before: u64,
+    /// Longest time for which the receiver holds back an acknowledgement.
+    maximum_ack_delay: Duration,
+}
+
+/// What a timer is set for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Purpose {
+    /// To find what is then lost.
+    #[default]
+    Reordering,
+    /// To probe the tail.
+    Probe,
+}
+
 /// Counters for the summary.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SenderTotals {
@@ -95,7 +122,7 @@ pub struct Sender {
     grow_only_when_limited: bool,
     samples: RttSamples,
     ecn: Ecn,
-    /// All bits are set if the flow uses neither delivery rates nor ECN; else none.
+    /// All bits are set if the flow uses neither delivery rates nor ECN nor RACK; else none.
     plain: u32,
     pacing_gain: Option<f64>,
 
@@ -121,6 +148,8 @@ pub struct Sender {
     marked_seen: u32,
     /// Marked bytes that the congestion control has not been told of.
     newly_marked: u64,
+    /// Finds losses by time and probes the tail, if that is the loss recovery.
+    rack: Option<Box<RackTlp>>,
     /// Measures delivery rates, if the congestion control asks for them.
     rate: Option<Box<DeliveryRate>>,
     /// The window or the pacing, not the application or the receiver, ended the last round of sending.
@@ -171,6 +200,12 @@ impl Sender {
             receive_window: Bytes(receive_window),
         });
         let rate = control.wants_rate_samples().then(Box::default);
+        let delayed = transport.delayed_ack;
+        let rack = (transport.recovery == Recovery::Rack).then(|| {
+            let maximum_ack_delay = if delayed.every > 1 { delayed.timer } else { Duration::ZERO };
+            Box::new(RackTlp { maximum_ack_delay, ..RackTlp::default() })
+        });
+        let plain = rate.is_none() && rack.is_none() && transport.ecn == Ecn::Off;
         Self {
             flow,
             route: routes.forward,
@@ -187,7 +222,7 @@ impl Sender {
             grow_only_when_limited: transport.grow_only_when_limited,
             samples: transport.timer.samples,
             ecn: transport.ecn,
-            plain: if rate.is_none() && transport.ecn == Ecn::Off { u32::MAX } else { 0 },
+            plain: if plain { u32::MAX } else { 0 },
             pacing_gain: transport.pacing_gain,
             control,
             application: Application::new(plan.source, start, stop, transport.mss),
@@ -202,6 +237,7 @@ impl Sender {
             echoed: None,
             marked_seen: 0,
             newly_marked: 0,
+            rack,
             rate,
             limited_by_window: true,
             rtt: RttEstimator::new(transport.timer),
@@ -278,6 +314,7 @@ impl Sender {
             self.application_timer.set(context.events, change, Target::Application(self.flow));
         }
         self.transmit(context, Opportunity::Application);
+        self.set_rack_timer(context, Opportunity::Application);
         self.note_completion(context.now);
     }
 
@@ -286,6 +323,7 @@ impl Sender {
         self.sample_before(context.now);
         if self.release_timer.due(context.events, context.now, Target::Release(self.flow)) {
             self.transmit(context, Opportunity::Release);
+            self.set_rack_timer(context, Opportunity::Release);
         }
     }
 
@@ -294,6 +332,9 @@ impl Sender {
         self.sample_before(context.now);
         if !self.retransmission_timer.due(context.events, context.now, Target::Retransmission(self.flow)) {
             return;
+        }
+        if self.probe_is_due(context.now) {
+            return self.send_probe(context);
         }
         self.rtt.back_off();
         self.totals.timeouts += 1;
@@ -307,6 +348,23 @@ impl Sender {
         self.scoreboard.note_timeout_of_first();
         self.retransmit_first(context);
         self.transmit(context, Opportunity::Timeout);
+        self.set_rack_timer(context, Opportunity::Timeout);
+    }
+
+    /// An entry of the timer of RACK and TLP has come up.
+    pub fn on_rack_timer(&mut self, context: &mut Context<'_>) {
+        self.sample_before(context.now);
+        let Some(rack) = &mut self.rack else { return };
+        if !rack.timer.due(context.events, context.now, Target::Rack(self.flow)) {
+            return;
+        }
+        if rack.purpose == Purpose::Probe {
+            return self.send_probe(context);
+        }
+        self.detect_losses_by_time(context.now);
+        self.recover_what_rack_found(context);
+        self.transmit(context, Opportunity::Reordering);
+        self.set_rack_timer(context, Opportunity::Reordering);
     }
 
     /// A packet has arrived: an acknowledgement, or the answer to the SYN.
@@ -329,7 +387,7 @@ impl Sender {
     }
 
     /// An acknowledgement with this news. Inlined twice, so that the usual case, which is `PLAIN`, is compiled for itself:
-    /// nothing beside the acknowledgement number, and a flow that uses none of delivery rates and ECN.
+    /// nothing beside the acknowledgement number, and a flow that uses none of delivery rates, ECN and RACK.
     #[inline(always)]
     fn on_acknowledgement<const PLAIN: bool>(
         &mut self,
@@ -341,7 +399,9 @@ impl Sender {
         let acknowledgement = packet.sequence;
         let opportunity = if acknowledgement > self.una {
             self.on_new_ack::<PLAIN>(context, acknowledgement, packet.echo, &mut news, option);
-            if self.recovery == Recovery::Sack && self.scoreboard.sacked_bytes() > 0 {
+            if !PLAIN && self.rack.is_some() {
+                self.recover_what_rack_found(context);
+            } else if self.recovery == Recovery::Sack && self.scoreboard.sacked_bytes() > 0 {
                 self.on_new_ack_with_gap(context, news.bytes);
             }
             Opportunity::NewAck
@@ -358,6 +418,9 @@ impl Sender {
             }
         }
         self.transmit(context, opportunity);
+        if !PLAIN {
+            self.set_rack_timer(context, opportunity);
+        }
         self.note_completion(context.now);
     }
 
@@ -367,16 +430,22 @@ impl Sender {
         let extra = context.network.extras.get(packet.extra);
         context.network.extras.release(packet.extra);
         let mut news = News::default();
-        if self.recovery == Recovery::Sack {
+        self.account_for_probe(context.now, packet, extra.sack_blocks > 0);
+        if self.recovery.uses_sack() {
+            let minimum_rtt = self.rtt.minimum();
             for &(start, end) in &extra.sack[..usize::from(extra.sack_blocks)] {
                 if start < end && start >= packet.sequence && end <= self.next {
-                    let rate = &mut self.rate;
+                    let (rate, rack) = (&mut self.rate, &mut self.rack);
                     news.bytes += self.scoreboard.sack_each(start, end, |index, segment| {
                         if !segment.was_retransmitted() {
                             news.newest_sent_once = news.newest_sent_once.max(Some(segment.sent));
                         }
                         if let Some(rate) = rate {
                             rate.on_delivered(index, segment, context.now);
+                        }
+                        if let Some(RackTlp { rack, .. }) = rack.as_deref_mut() {
+                            rack.on_delivered(index, segment, context.now, echo_of(packet), minimum_rtt);
+                            rack.note_sacked();
                         }
                     });
                 }
@@ -414,8 +483,8 @@ impl Sender {
         option: Option<PeerOption>,
     ) {
         let now = context.now;
-        if !PLAIN && self.rate.is_some() {
-            self.deliver_below(now, acknowledgement);
+        if !PLAIN {
+            self.deliver_below(now, acknowledgement, echo);
         }
         let advance = self.scoreboard.advance(acknowledgement);
         self.una = acknowledgement;
@@ -466,10 +535,14 @@ impl Sender {
                     recovery_ended = full;
                     self.scoreboard.mark_lost_below_edge();
                 }
+                Recovery::Rack => recovery_ended = full,
             }
         }
         if recovery_ended {
             self.state = State::Open;
+        }
+        if !PLAIN && self.rack.is_some() {
+            self.detect_losses_by_time(now);
         }
 
         let mut event = Acknowledged {
@@ -571,16 +644,28 @@ impl Sender {
     }
 
     /// Everything below `acknowledgement` has been delivered, in so far as it was not SACKed before.
-    #[cold]
-    fn deliver_below(&mut self, now: Time, acknowledgement: u64) {
-        let Some(rate) = &mut self.rate else { return };
+    fn deliver_below(&mut self, now: Time, acknowledgement: u64, echo: Time) {
+        let Self { rate, rack, .. } = self;
+        if rate.is_none() && rack.is_none() {
+            return;
+        }
+        let echo = (echo != Time::NEVER).then_some(echo);
+        let minimum_rtt = self.rtt.minimum();
         let mut index = 0;
         while index < self.scoreboard.len() && self.scoreboard[index].end() <= acknowledgement {
             let segment = &self.scoreboard[index];
-            if !segment.is_sacked() {
-                rate.on_delivered(0, segment, now);
+            if let Some(rate) = rate {
+                if !segment.is_sacked() {
+                    rate.on_delivered(0, segment, now);
+                }
+                rate.drop_front();
             }
-            rate.drop_front();
+            if let Some(RackTlp { rack, .. }) = rack.as_deref_mut() {
+                if !segment.is_sacked() {
+                    rack.on_delivered(0, segment, now, echo, minimum_rtt);
+                }
+                rack.drop_front(segment.is_sacked());
+            }
             index += 1;
         }
     }
@@ -602,17 +687,20 @@ impl Sender {
     /// `recover` itself duplicate acknowledgements may still come from segments that were sent twice.
     fn waits_for_recovery_point(&self) -> bool {
         self.recover.is_some_and(|recover| match self.recovery {
-            Recovery::Sack => self.una < recover,
+            Recovery::Sack | Recovery::Rack => self.una < recover,
             _ => self.one_recovery_per_window && self.una <= recover,
         })
     }
 
     fn on_duplicate_ack(&mut self, context: &mut Context<'_>, news: &mut News, option: Option<PeerOption>) {
         // With SACK only acknowledgements that tell something count (RFC 6675, section 2).
-        if self.recovery == Recovery::Sack && news.bytes == 0 {
+        if self.recovery.uses_sack() && news.bytes == 0 {
             return;
         }
         self.duplicates += 1;
+        if self.rack.is_some() {
+            self.detect_losses_by_time(context.now);
+        }
         let rate = self.rate_sample();
         self.control.on_duplicate_ack(&DuplicateAck {
             now: context.now,
@@ -623,6 +711,9 @@ impl Sender {
             rate,
             option,
         });
+        if self.rack.is_some() {
+            return self.recover_what_rack_found(context);
+        }
         if let State::FastRecovery(repair) = &mut self.state {
             if self.recovery == Recovery::Sack {
                 self.scoreboard.mark_lost_below_edge();
@@ -666,7 +757,9 @@ impl Sender {
                 inflation: i64::from(DUPLICATE_THRESHOLD) * self.mss as i64,
                 timer_restarted: false,
             });
-            self.scoreboard.mark_first_lost();
+            if self.rack.is_none() {
+                self.scoreboard.mark_first_lost();
+            }
         }
         self.retransmit_first(context);
         self.restart_retransmission_timer(context);
@@ -678,7 +771,14 @@ impl Sender {
             Bytes(self.scoreboard.outstanding_bytes().saturating_sub(self.limited_transmit_bytes));
         self.control.on_timeout(&Timeout { now, flight_size, repeated, cause });
         self.announce_reduction();
-        self.scoreboard.mark_all_lost();
+        let conditions = self.rack_conditions();
+        match &mut self.rack {
+            Some(rack) => {
+                rack.rack.on_timeout(&mut self.scoreboard, now, conditions);
+                rack.probe = None;
+            }
+            None => self.scoreboard.mark_all_lost(),
+        }
         self.state = State::Open;
         self.recover = Some(self.next);
         self.limited_transmit_bytes = 0;
@@ -703,6 +803,137 @@ impl Sender {
         }
     }
 
+    // --- RACK and TLP -------------------------------------------------------------------------------------------
+
+    fn rack_conditions(&self) -> Conditions {
+        let repairing = matches!(self.state, State::FastRecovery(_));
+        Conditions {
+            in_recovery: repairing || self.waits_for_recovery_point(),
+            minimum_rtt: self.rtt.minimum().unwrap_or_default(),
+            smoothed_rtt: self.rtt.smoothed().unwrap_or_default(),
+        }
+    }
+
+    fn detect_losses_by_time(&mut self, now: Time) {
+        let conditions = self.rack_conditions();
+        if let Some(RackTlp { rack, .. }) = self.rack.as_deref_mut() {
+            rack.detect(&mut self.scoreboard, now, conditions);
+        }
+    }
+
+    /// A loss that was found begins a recovery, unless one is under way.
+    fn recover_what_rack_found(&mut self, context: &mut Context<'_>) {
+        if self.state == State::Open
+            && self.scoreboard.unrepaired_bytes() > 0
+            && !self.waits_for_recovery_point()
+        {
+            self.fast_retransmit(context);
+        }
+    }
+
+    /// The segment to send again next.
+    #[inline]
+    fn next_repair(&mut self) -> Option<usize> {
+        if self.scoreboard.unrepaired_bytes() == 0 {
+            return None;
+        }
+        match self.rack.as_deref_mut() {
+            Some(RackTlp { rack, .. }) => rack.next_repair(&self.scoreboard),
+            None => self.scoreboard.next_repair(),
+        }
+    }
+
+    /// Sets the timer of RACK and TLP, once everything that can be sent after this has been.
+    fn set_rack_timer(&mut self, context: &mut Context<'_>, after: Opportunity) {
+        let in_recovery = matches!(self.state, State::FastRecovery(_)) || self.waits_for_recovery_point();
+        let Some(rack) = self.rack.as_deref_mut() else { return };
+        if let Some(deadline) = rack.rack.deadline() {
+            rack.purpose = Purpose::Reordering;
+            return rack.timer.set(context.events, deadline, Target::Rack(self.flow));
+        }
+        // Section 7.2: not in recovery, not with SACKed segments, and no second probe while one is unaccounted for.
+        let possible = self.state == State::Open
+            && !in_recovery
+            && !self.scoreboard.is_empty()
+            && self.scoreboard.sacked_bytes() == 0
+            && self.scoreboard.unrepaired_bytes() == 0
+            && rack.probe.is_none();
+        if !possible {
+            return rack.timer.cancel();
+        }
+        // "The sender SHOULD start or restart a loss probe PTO timer after transmitting new data (that was not itself a
+        // loss probe) or upon receiving an ACK that cumulatively acknowledges new data".
+        let sent = std::mem::replace(&mut rack.sent_before, self.next) != self.next;
+        let waits = rack.timer.is_set() && rack.purpose == Purpose::Probe;
+        if waits && !sent && after != Opportunity::NewAck {
+            return;
+        }
+        let mut timeout = match self.rtt.smoothed() {
+            Some(smoothed) => smoothed.times(2),
+            None => Duration::from_milliseconds(1000),
+        };
+        if self.rtt.smoothed().is_some() && self.scoreboard.len() == 1 {
+            timeout += rack.maximum_ack_delay;
+        }
+        let deadline = (context.now + timeout).min(self.retransmission_timer.deadline());
+        rack.purpose = Purpose::Probe;
+        rack.timer.set(context.events, deadline, Target::Rack(self.flow));
+    }
+
+    /// The probe timer stands at this time, too: it goes before the retransmission timer.
+    fn probe_is_due(&mut self, now: Time) -> bool {
+        let Some(rack) = self.rack.as_deref_mut() else { return false };
+        let due = rack.purpose == Purpose::Probe && rack.timer.deadline() == now;
+        if due {
+            rack.timer.cancel();
+        }
+        due
+    }
+
+    /// "TLP_send_probe": a new segment if there is one, or else the last one again, whatever the window; then the
+    /// retransmission timer is set anew.
+    fn send_probe(&mut self, context: &mut Context<'_>) {
+        if self.scoreboard.is_empty() {
+            return;
+        }
+        let produced = self.application.produced(context.now, self.next);
+        let limit = produced.min(self.una.saturating_add(self.receive_window));
+        let again = self.next >= limit;
+        if again {
+            let index = self.scoreboard.len() - 1;
+            let segment = self.scoreboard.probe(index, context.now);
+            self.put_again_on_wire(context, index, segment, None);
+        } else {
+            self.send_new(context, self.mss.min(limit - self.next), ProbePart::Single, None);
+        }
+        if let Some(rack) = self.rack.as_deref_mut() {
+            rack.probe = Some((self.next, again));
+        }
+        self.restart_retransmission_timer(context);
+    }
+
+    /// Section 7.4: has the probe repaired a loss? Without D-SACK, a duplicate acknowledgement without SACK blocks tells
+    /// that it has not, because its segment arrived twice.
+    fn account_for_probe(&mut self, now: Time, packet: &Packet, has_blocks: bool) {
+        let Some(rack) = self.rack.as_deref_mut() else { return };
+        let Some((end, again)) = rack.probe else { return };
+        let acknowledgement = packet.sequence;
+        if acknowledgement < end {
+            return;
+        }
+        let duplicate = acknowledgement == self.una && !has_blocks;
+        if !again || duplicate {
+            rack.probe = None;
+        } else if acknowledgement > end {
+            // "Repaired the single loss": the congestion control is told, though there is nothing left to recover.
+            rack.probe = None;
+            let flight = Bytes(self.scoreboard.outstanding_bytes());
+            self.control.on_loss(&LossDetected { now, flight_size: flight });
+            self.control.on_recovery_ended(&RecoveryEnded { now });
+            self.announce_reduction();
+        }
+    }
+
     // --- sending ------------------------------------------------------------------------------------------------
 
     /// Payload that counts as in flight against the window.
@@ -718,14 +949,14 @@ impl Sender {
     fn pipe_after_duplicates(&self, pipe: u64) -> u64 {
         match self.state {
             // With SACK the scoreboard knows.
-            State::FastRecovery(repair) if self.recovery != Recovery::Sack => {
+            State::FastRecovery(repair) if !self.recovery.uses_sack() => {
                 pipe.saturating_add_signed(-repair.inflation)
             }
             // RFC 3042: one new segment on each of the first two duplicate acknowledgements.
             State::Open if self.duplicates > 0 && self.duplicates < DUPLICATE_THRESHOLD => {
                 match self.recovery {
-                    Recovery::Sack if self.limited_transmit => pipe,
-                    Recovery::Sack => pipe + self.scoreboard.sacked_bytes(),
+                    Recovery::Sack | Recovery::Rack if self.limited_transmit => pipe,
+                    Recovery::Sack | Recovery::Rack => pipe + self.scoreboard.sacked_bytes(),
                     _ if self.limited_transmit => pipe.saturating_sub(u64::from(self.duplicates) * self.mss),
                     _ => pipe,
                 }
@@ -758,7 +989,7 @@ impl Sender {
             let pacing = decision.pacing.or_else(|| self.transport_pacing(&decision));
             let window = decision.window.get();
             let pipe = self.pipe();
-            if let Some(index) = self.scoreboard.next_repair() {
+            if let Some(index) = self.next_repair() {
                 // Limited Transmit is for new data (RFC 3042), not for what a timeout made this sender send again.
                 let pipe = match self.state {
                     State::FastRecovery(_) => pipe,
@@ -831,7 +1062,7 @@ impl Sender {
         let sequence = self.next;
         self.next += size;
         self.scoreboard.push(sequence, size as u16, context.now);
-        if self.rate.is_some() {
+        if self.plain == 0 {
             self.note_sending(self.scoreboard.len() - 1, context.now);
         }
         if self.samples == RttSamples::OneAtATime && self.timed.is_none() {
@@ -847,7 +1078,17 @@ impl Sender {
 
     fn send_again(&mut self, context: &mut Context<'_>, index: usize, pacing: Option<Pacing>) {
         let segment = self.scoreboard.retransmit(index, context.now);
-        if self.rate.is_some() {
+        self.put_again_on_wire(context, index, segment, pacing);
+    }
+
+    fn put_again_on_wire(
+        &mut self,
+        context: &mut Context<'_>,
+        index: usize,
+        segment: Segment,
+        pacing: Option<Pacing>,
+    ) {
+        if self.plain == 0 {
             self.note_sending(index, context.now);
         }
         // Karn: a segment sent twice is not timed.
@@ -870,7 +1111,7 @@ impl Sender {
 
     /// Sends the first outstanding segment again, whatever window and pacing say.
     fn retransmit_first(&mut self, context: &mut Context<'_>) {
-        if let Some(index) = self.scoreboard.next_repair() {
+        if let Some(index) = self.next_repair() {
             self.send_again(context, index, None);
         }
     }
@@ -889,9 +1130,12 @@ impl Sender {
         }
     }
 
-    /// For the delivery rate: outstanding segment `index` is sent now.
-    #[cold]
+    /// For the delivery rate and RACK: outstanding segment `index` is sent now.
+    #[inline(never)]
     fn note_sending(&mut self, index: usize, now: Time) {
+        if let Some(RackTlp { rack, .. }) = self.rack.as_deref_mut() {
+            rack.on_sent(index);
+        }
         let (in_flight, lost) = (self.scoreboard.pipe_bytes(), self.scoreboard.lost_total());
         if let Some(rate) = &mut self.rate {
             rate.on_sent(index, &self.scoreboard[index], now, in_flight, lost);
@@ -1021,6 +1265,11 @@ impl Sender {
     }
 }
 
+/// The timestamp that an acknowledgement echoes.
+fn echo_of(packet: &Packet) -> Option<Time> {
+    (packet.echo != Time::NEVER).then_some(packet.echo)
+}
+
 /// What made the sender look for something to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Opportunity {
@@ -1034,6 +1283,8 @@ enum Opportunity {
     Release,
     /// The retransmission timer.
     Timeout,
+    /// The reordering timer of RACK.
+    Reordering,
 }
 
 #[cfg(test)]

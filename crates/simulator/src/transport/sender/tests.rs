@@ -96,6 +96,7 @@ impl Rig {
             match event.target {
                 Target::Application(_) => sender.on_application_timer(&mut context),
                 Target::Release(_) => sender.on_release_timer(&mut context),
+                Target::Rack(_) => sender.on_rack_timer(&mut context),
                 _ => sender.on_retransmission_timer(&mut context),
             }
         }
@@ -382,4 +383,98 @@ fn marked_bytes_are_reported_once() {
     rig.marked = 1000;
     rig.ack(102, 2, &[]);
     assert_eq!((rig.sender.newly_marked, rig.sender.marked_seen), (0, 3000));
+}
+
+/// RFC 8985, section 7: the last segment of a transfer is lost. Two smoothed round-trip times (and the delay of an
+/// acknowledgement for a single segment) later it is sent again, long before the retransmission timer.
+#[test]
+fn a_lost_tail_is_probed() {
+    let source = Source::Size(Bytes(4 * MSS));
+    let mut rig = Rig::new(source, transport(Recovery::Rack, 4.0));
+    rig.ack(100, 3, &[]);
+    assert_eq!(rig.sent(), up_to(4));
+    // SRTT 100 ms, 40 ms of delay: 240 ms. The retransmission timer would be at 400 ms.
+    rig.run_until(339);
+    assert!(rig.sent().is_empty());
+    rig.run_until(340);
+    assert_eq!(rig.sent(), [3]);
+    rig.ack(440, 4, &[]);
+    assert_eq!((rig.sender.totals.timeouts, rig.sender.completed().is_some()), (0, true));
+}
+
+/// With new data the probe is new data, past the window; SACKed, it shows that the segments before it were lost.
+#[test]
+fn a_probe_of_new_data_shows_a_lost_flight() {
+    let mut rig = Rig::new(Source::Bulk, transport(Recovery::Rack, 4.0));
+    rig.ack(100, 4, &[]);
+    assert_eq!(rig.sent(), up_to(9), "slow start");
+    rig.run_until(300);
+    assert_eq!(rig.sent(), [9]);
+    rig.ack(400, 4, &[(9, 10)]);
+    // All of the flight was sent 200 ms before the probe, and the reordering window is 25 ms.
+    assert_eq!(rig.sent()[..2], [4, 5]);
+    assert_eq!((rig.sender.totals.timeouts, rig.sender.totals.fast_retransmits), (0, 1));
+}
+
+/// "PTO = 1 second" without a round-trip sample, and never beyond the retransmission timer, which then stands a timeout
+/// later.
+#[test]
+fn a_probe_comes_before_the_first_timeout() {
+    let mut rig = Rig::new(Source::Size(Bytes(2 * MSS)), transport(Recovery::Rack, 4.0));
+    rig.run_until(1000);
+    assert_eq!((rig.sent(), rig.sender.totals.timeouts), (vec![0, 1, 1], 0));
+    rig.run_until(1999);
+    assert!(rig.sent().is_empty());
+    rig.run_until(2000);
+    assert_eq!(rig.sender.totals.timeouts, 1);
+    assert_eq!(rig.sent(), [0]);
+}
+
+/// Section 7.4: a probe that repaired a loss costs what a loss costs; one whose segment arrived twice costs nothing.
+#[test]
+fn a_probe_that_repaired_a_loss_reduces_the_window() {
+    for (arrived_twice, reduced) in [(true, false), (false, true)] {
+        let mut rig =
+            Rig::new(Source::Rate(Rate::from_bits_per_second(16_000)), transport(Recovery::Rack, 10.0));
+        // A segment each 500 ms.
+        rig.ack(100, 1, &[]);
+        rig.run_until(900);
+        assert_eq!(rig.sent(), [0, 1, 1], "sent at 500 ms, probed at 740 ms");
+        rig.ack(910, 2, &[]);
+        if arrived_twice {
+            rig.ack(920, 2, &[]);
+        }
+        rig.ack(1100, 3, &[]);
+        assert_eq!(rig.ssthresh().is_finite(), reduced);
+    }
+}
+
+/// What RFC 6675 leaves to the retransmission timer: a retransmission that is lost, too.
+#[test]
+fn a_lost_retransmission_needs_no_timeout() {
+    let mut rig = Rig::new(Source::Bulk, transport(Recovery::Rack, 10.0));
+    rig.sent();
+    rig.ack(100, 0, &[(1, 4)]);
+    assert_eq!(rig.sent(), [0]);
+    for end in 5..=10 {
+        rig.ack(100 + end, 0, &[(1, end)]);
+    }
+    let new = rig.sent();
+    assert_eq!(new.first(), Some(&10));
+    rig.ack(210, 0, &[(1, 11)]);
+    assert_eq!(rig.sent().first(), Some(&0));
+    assert_eq!((rig.sender.totals.timeouts, rig.sender.totals.fast_retransmits), (0, 1));
+}
+
+/// One segment SACKed above a gap: a quarter of the smallest round-trip time for reordering, then it is lost.
+#[test]
+fn the_reordering_timer_finds_a_loss() {
+    let mut rig = Rig::new(Source::Size(Bytes(3 * MSS)), transport(Recovery::Rack, 10.0));
+    rig.ack(100, 1, &[]);
+    rig.sent();
+    rig.ack(101, 1, &[(2, 3)]);
+    rig.run_until(125);
+    assert!(rig.sent().is_empty());
+    rig.run_until(126);
+    assert_eq!(rig.sent(), [1]);
 }
