@@ -178,6 +178,9 @@ pub struct Transport {
     pub ack: Bytes,
     /// Loss recovery.
     pub recovery: Recovery,
+    /// Proportional rate reduction, RFC 9937: in a fast recovery with SACK or RACK the window comes down over a round trip.
+    /// Other recoveries do not know it.
+    pub prr: bool,
     /// Limited Transmit, RFC 3042: a new segment on each of the first two duplicate acknowledgements.
     pub limited_transmit: bool,
     /// No fast retransmit until everything outstanding at the last one, or at the last timeout, is acknowledged (RFC
@@ -330,6 +333,7 @@ impl Transport {
             header: Bytes(40),
             ack: Bytes(40),
             recovery: Recovery::Sack,
+            prr: false,
             limited_transmit: true,
             one_recovery_per_window: true,
             initial_window: 10.0,
@@ -369,6 +373,7 @@ impl Transport {
             header: Bytes(40),
             ack: Bytes(40),
             recovery: Recovery::Reno,
+            prr: false,
             limited_transmit: false,
             one_recovery_per_window: true,
             initial_window: 1.0,

@@ -88,3 +88,31 @@ fn short_transfers_complete() {
     println!("timeouts of 40 short transfers: SACK {}, RACK {}", timeouts[0], timeouts[1]);
     assert!(3 * timeouts[1] < 2 * timeouts[0], "{timeouts:?}");
 }
+
+/// Spreading the sends of a recovery costs nothing where the queue holds a bandwidth-delay product, and spares timeouts
+/// where much is lost.
+#[test]
+fn proportional_rate_reduction_is_no_slower() {
+    for recovery in [Recovery::Sack, Recovery::Rack] {
+        for loss in [0.0, 0.001, 0.02] {
+            let [without, with] = [false, true].map(|prr| {
+                let mut sums = (0.0, 0);
+                for seed in 1..=3 {
+                    let mut plan = plan(recovery, loss, seed);
+                    if let Protocol::Tcp(tcp) = &mut plan.flows[0].protocol {
+                        tcp.transport.prr = prr;
+                    }
+                    let flow = run(&plan).summary.flows.remove(0);
+                    sums = (sums.0 + flow.goodput_bps / 3.0, sums.1 + flow.timeouts);
+                }
+                sums
+            });
+            println!("{recovery:?}, loss {loss}: {with:?} with, {without:?} without");
+            assert!(with.0 > 0.97 * without.0, "{recovery:?}, loss {loss}: {with:?} against {without:?}");
+            assert!(
+                with.1 <= without.1 + without.1 / 5 + 2,
+                "{recovery:?}, loss {loss}: {with:?} against {without:?}"
+            );
+        }
+    }
+}

@@ -205,6 +205,8 @@ table! {
         ack: Maybe<HeaderSize>,
         /// Loss recovery; "rack" is RACK-TLP, RFC 8985. Modern: "sack"; classic: "reno".
         recovery: Maybe<Recovery>,
+        /// Proportional rate reduction, RFC 9937, in recoveries of "sack" and "rack". false.
+        prr: Maybe<bool>,
         /// Limited Transmit, RFC 3042. Modern: true; classic: false.
         limited_transmit: Maybe<bool>,
         /// No fast retransmit until everything outstanding at the last one, or at the last timeout, is acknowledged

@@ -42,6 +42,7 @@ fn overlay(transport: &mut Transport, layer: &TransportFile) {
     set(&mut transport.header, &layer.header, |size| size.0);
     set(&mut transport.ack, &layer.ack, |size| size.0);
     set(&mut transport.recovery, &layer.recovery, |recovery| *recovery);
+    set(&mut transport.prr, &layer.prr, |on| *on);
     set(&mut transport.limited_transmit, &layer.limited_transmit, |on| *on);
     set(&mut transport.one_recovery_per_window, &layer.one_recovery_per_window, |on| *on);
     set(&mut transport.initial_window, &layer.initial_window, |segments| segments.0);

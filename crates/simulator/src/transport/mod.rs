@@ -2,6 +2,7 @@
 
 pub mod delivery_rate;
 pub mod pacer;
+pub mod prr;
 pub mod rack;
 pub mod reassembly;
 pub mod receiver;

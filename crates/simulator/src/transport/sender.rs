@@ -5,6 +5,7 @@
 
 use super::delivery_rate::DeliveryRate;
 use super::pacer::Pacer;
+use super::prr::{Progress, Prr};
 use super::rack::{Conditions, Rack};
 use super::rto::RttEstimator;
 use super::rtt_histogram::RttHistogram;
@@ -115,6 +116,7 @@ pub struct Sender {
     control_size: u32,
     receive_window: u64,
     recovery: Recovery,
+    prr_in_recovery: bool,
     limited_transmit: bool,
     one_recovery_per_window: bool,
     timestamps: bool,
@@ -150,6 +152,10 @@ pub struct Sender {
     newly_marked: u64,
     /// Finds losses by time and probes the tail, if that is the loss recovery.
     rack: Option<Box<RackTlp>>,
+    /// Brings the window down in the recovery under way, if that is wanted, and what was sent again in it.
+    prr: Option<(Prr, u64)>,
+    /// Before the acknowledgement that is being processed.
+    before: Progress,
     /// Measures delivery rates, if the congestion control asks for them.
     rate: Option<Box<DeliveryRate>>,
     /// The window or the pacing, not the application or the receiver, ended the last round of sending.
@@ -215,6 +221,7 @@ impl Sender {
                 + if transport.timestamps { TIMESTAMPS_OPTION } else { 0 },
             receive_window,
             recovery: transport.recovery,
+            prr_in_recovery: transport.prr && transport.recovery.uses_sack(),
             limited_transmit: transport.limited_transmit,
             one_recovery_per_window: transport.one_recovery_per_window,
             timestamps: transport.timestamps,
@@ -237,6 +244,8 @@ impl Sender {
             echoed: None,
             marked_seen: 0,
             newly_marked: 0,
+            prr: None,
+            before: Progress { delivered: 0, una: 0, lost: 0 },
             rack,
             rate,
             limited_by_window: true,
@@ -361,6 +370,7 @@ impl Sender {
         if rack.purpose == Purpose::Probe {
             return self.send_probe(context);
         }
+        self.before = self.progress();
         self.detect_losses_by_time(context.now);
         self.recover_what_rack_found(context);
         self.transmit(context, Opportunity::Reordering);
@@ -430,6 +440,7 @@ impl Sender {
         let extra = context.network.extras.get(packet.extra);
         context.network.extras.release(packet.extra);
         let mut news = News::default();
+        self.before = self.progress();
         self.account_for_probe(context.now, packet, extra.sack_blocks > 0);
         if self.recovery.uses_sack() {
             let minimum_rtt = self.rtt.minimum();
@@ -534,12 +545,14 @@ impl Sender {
                 Recovery::Sack => {
                     recovery_ended = full;
                     self.scoreboard.mark_lost_below_edge();
+                    self.reduce_proportionally();
                 }
                 Recovery::Rack => recovery_ended = full,
             }
         }
         if recovery_ended {
             self.state = State::Open;
+            self.prr = None;
         }
         if !PLAIN && self.rack.is_some() {
             self.detect_losses_by_time(now);
@@ -717,6 +730,7 @@ impl Sender {
         if let State::FastRecovery(repair) = &mut self.state {
             if self.recovery == Recovery::Sack {
                 self.scoreboard.mark_lost_below_edge();
+                self.reduce_proportionally();
             } else {
                 repair.inflation += self.mss as i64;
             }
@@ -760,6 +774,12 @@ impl Sender {
             if self.rack.is_none() {
                 self.scoreboard.mark_first_lost();
             }
+            if self.prr_in_recovery {
+                let ssthresh = self.control.decision().window.get();
+                let pipe = self.scoreboard.pipe_bytes();
+                self.prr = Some((Prr::new(ssthresh, self.mss, self.before, self.next, pipe), 0));
+                self.reduce_proportionally();
+            }
         }
         self.retransmit_first(context);
         self.restart_retransmission_timer(context);
@@ -780,6 +800,7 @@ impl Sender {
             None => self.scoreboard.mark_all_lost(),
         }
         self.state = State::Open;
+        self.prr = None;
         self.recover = Some(self.next);
         self.limited_transmit_bytes = 0;
         if cause == RestartCause::TimerExpired {
@@ -803,6 +824,26 @@ impl Sender {
         }
     }
 
+    // --- proportional rate reduction ----------------------------------------------------------------------------
+
+    fn progress(&self) -> Progress {
+        Progress {
+            delivered: self.una + self.scoreboard.sacked_bytes(),
+            una: self.una,
+            lost: self.scoreboard.lost_total(),
+        }
+    }
+
+    /// What has been delivered since the last call lets the window come down. For every acknowledgement in a recovery,
+    /// after losses are marked.
+    fn reduce_proportionally(&mut self) {
+        let now = self.progress();
+        let State::FastRecovery(repair) = self.state else { return };
+        if let Some((prr, sent_again)) = &mut self.prr {
+            prr.on_ack(now, self.scoreboard.pipe_bytes(), self.next - repair.recover + *sent_again);
+        }
+    }
+
     // --- RACK and TLP -------------------------------------------------------------------------------------------
 
     fn rack_conditions(&self) -> Conditions {
@@ -819,6 +860,7 @@ impl Sender {
         if let Some(RackTlp { rack, .. }) = self.rack.as_deref_mut() {
             rack.detect(&mut self.scoreboard, now, conditions);
         }
+        self.reduce_proportionally();
     }
 
     /// A loss that was found begins a recovery, unless one is under way.
@@ -947,6 +989,12 @@ impl Sender {
     }
 
     fn pipe_after_duplicates(&self, pipe: u64) -> u64 {
+        if let Some((prr, _)) = &self.prr
+            && pipe > 0
+        {
+            // What the window has beyond that of the reduction counts as in flight.
+            return (pipe + self.control.decision().window.get()).saturating_sub(prr.window());
+        }
         match self.state {
             // With SACK the scoreboard knows.
             State::FastRecovery(repair) if !self.recovery.uses_sack() => {
@@ -1096,6 +1144,9 @@ impl Sender {
             self.timed = None;
         }
         self.totals.retransmitted += 1;
+        if let Some((_, sent_again)) = &mut self.prr {
+            *sent_again += u64::from(segment.length);
+        }
         if !self.retransmission_timer.is_set() {
             self.restart_retransmission_timer(context);
         }
@@ -1121,7 +1172,7 @@ impl Sender {
         if self.recovery != Recovery::Sack || !matches!(self.state, State::FastRecovery(_)) {
             return;
         }
-        while self.scoreboard.pipe_bytes() + self.mss <= window {
+        while self.pipe() + self.mss <= window {
             let Some(index) = self.scoreboard.next_suspect() else { return };
             if !self.may_leave(context, pacing, self.mss) {
                 return;

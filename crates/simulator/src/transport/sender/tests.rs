@@ -478,3 +478,31 @@ fn the_reordering_timer_finds_a_loss() {
     rig.run_until(126);
     assert_eq!(rig.sent(), [1]);
 }
+
+/// RFC 9937: the sends of a recovery are spread over the round trip; without it there are none in its first half.
+#[test]
+fn a_recovery_with_proportional_rate_reduction_is_never_silent() {
+    for recovery in [Recovery::Sack, Recovery::Rack] {
+        for (prr, longest_silence) in [(true, 2), (false, 7)] {
+            let mut rig = Rig::new(Source::Bulk, Transport { prr, ..transport(recovery, 20.0) });
+            rig.sent();
+            let (mut silence, mut longest, mut sent) = (0, 0, 0);
+            for end in 2..=20 {
+                rig.ack(100 + end, 0, &[(1, end)]);
+                let now = rig.sent().len();
+                assert!(now <= if end == 4 { 2 } else { 1 }, "no burst: {now} at {end}");
+                sent += now;
+                silence = if now > 0 || sent == 0 { 0 } else { silence + 1 };
+                longest = longest.max(silence);
+            }
+            assert!(
+                if prr { longest <= longest_silence } else { longest >= longest_silence },
+                "{prr}: {longest}"
+            );
+            assert!((9..=10).contains(&sent), "{recovery:?}, {prr}: {sent}");
+            rig.ack(200, 20, &[]);
+            assert_eq!((rig.sender.prr, rig.ssthresh()), (None, 10.0));
+            assert_eq!(rig.sender.scoreboard.pipe_bytes(), 10 * MSS);
+        }
+    }
+}
