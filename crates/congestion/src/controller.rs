@@ -1,8 +1,8 @@
 //! A start and a window algorithm together: one congestion control.
 
 use crate::event::{
-    Acknowledged, Decision, DuplicateAck, LossDetected, Phase, ProbePart, RecoveryEnded, Sent, Snapshot,
-    Timeout,
+    Acknowledged, Decision, DuplicateAck, EcnEcho, LossDetected, Phase, ProbePart, RecoveryEnded, Sent,
+    Snapshot, Timeout,
 };
 use crate::option::PeerOption;
 use crate::start::{Start, StartPart};
@@ -121,6 +121,14 @@ impl Controller {
         self.start.on_loss(event);
     }
 
+    /// The receiver echoed a congestion mark.
+    pub fn on_ecn_echo(&mut self, event: &EcnEcho) {
+        let before = self.state.cwnd;
+        self.window.on_ecn_echo(event, &mut self.state);
+        self.state.cwnd = self.state.cwnd.min(before);
+        self.start.on_ecn_echo(event);
+    }
+
     /// The connection starts again from one segment.
     pub fn on_timeout(&mut self, event: &Timeout) {
         self.recovering = false;
@@ -144,6 +152,11 @@ impl Controller {
     #[inline]
     pub fn on_sent(&mut self, event: &Sent) {
         self.start.on_sent(event);
+    }
+
+    /// It has a use for [`Acknowledged::rate`] and [`DuplicateAck::rate`]: the sender has to measure them.
+    pub fn wants_rate_samples(&self) -> bool {
+        self.start.wants_rate_samples() || self.window.wants_rate_samples()
     }
 
     /// The option that the next segment of new data carries. Taken once per segment.
@@ -208,6 +221,8 @@ pub(crate) mod tests {
             in_flight: Bytes::ZERO,
             window_limited: true,
             recovering: false,
+            marked: Bytes::ZERO,
+            rate: None,
             option: None,
         }
     }

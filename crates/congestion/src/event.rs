@@ -1,7 +1,7 @@
 //! What can happen to a connection, and what a congestion control decides.
 
 use crate::option::PeerOption;
-use crate::units::{Bytes, Duration, Time};
+use crate::units::{Bytes, Duration, Rate, Time};
 
 /// A segment of data left the sender.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,6 +14,33 @@ pub struct Sent {
     pub in_flight: Bytes,
     /// Payload the window allows now but pacing holds back.
     pub held_back: Bytes,
+}
+
+/// What an acknowledgement says of the rate at which data is delivered, after draft-ietf-ccwg-bbr, section 4.1.
+/// Only computed for algorithms that ask for it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RateSample {
+    /// Delivery rate over the interval. Zero if the interval is shorter than the smallest round-trip time, and so tells
+    /// nothing.
+    pub delivery_rate: Rate,
+    /// The longer of the send and the acknowledgement interval.
+    pub interval: Duration,
+    /// Payload delivered over the interval.
+    pub delivered: Bytes,
+    /// Payload delivered since the connection began, this acknowledgement included.
+    pub delivered_total: Bytes,
+    /// What `delivered_total` was when the newest segment acknowledged here was sent.
+    pub prior_delivered: Bytes,
+    /// Payload acknowledged or SACKed by this acknowledgement.
+    pub newly_acked: Bytes,
+    /// Payload marked lost since the previous sample, with this acknowledgement too.
+    pub newly_lost: Bytes,
+    /// Payload marked lost between the sending of the newest segment acknowledged here and now.
+    pub lost: Bytes,
+    /// Payload in flight when the newest segment acknowledged here had been sent.
+    pub tx_in_flight: Bytes,
+    /// The sample was taken while the application had too little to send.
+    pub is_app_limited: bool,
 }
 
 /// An acknowledgement advanced the cumulative acknowledgement number.
@@ -38,8 +65,13 @@ pub struct Acknowledged {
     pub in_flight: Bytes,
     /// The window was what kept the sender from sending more. A window that is not used should not grow.
     pub window_limited: bool,
-    /// The sender is repairing a loss (fast recovery): the window is not to grow on this acknowledgement.
+    /// The sender is repairing a loss (fast recovery), or the acknowledgement echoes a congestion mark (RFC 3168): the
+    /// window is not to grow on it.
     pub recovering: bool,
+    /// Payload that the receiver newly reports as marked congestion-experienced (accurate ECN feedback).
+    pub marked: Bytes,
+    /// Delivery rate, for algorithms that ask for it.
+    pub rate: Option<RateSample>,
     /// The peer's option on this acknowledgement.
     pub option: Option<PeerOption>,
 }
@@ -51,6 +83,14 @@ pub struct DuplicateAck {
     pub now: Time,
     /// How many in a row, this one included.
     pub count: u32,
+    /// Round-trip time measured from a newly SACKed segment, if it could be.
+    pub rtt: Option<Duration>,
+    /// Payload in flight afterwards.
+    pub in_flight: Bytes,
+    /// Payload that the receiver newly reports as marked congestion-experienced (accurate ECN feedback).
+    pub marked: Bytes,
+    /// Delivery rate, for algorithms that ask for it: a duplicate may report newly SACKed data.
+    pub rate: Option<RateSample>,
     /// The peer's option on this acknowledgement.
     pub option: Option<PeerOption>,
 }
@@ -85,6 +125,15 @@ pub enum RestartCause {
     TimerExpired,
     /// The third duplicate acknowledgement, in a Tahoe sender, which has no fast recovery.
     TahoeFastRetransmit,
+}
+
+/// The receiver echoed a congestion mark (RFC 3168). Reported at most once per window of data.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EcnEcho {
+    /// When.
+    pub now: Time,
+    /// FlightSize of RFC 5681: payload outstanding.
+    pub flight_size: Bytes,
 }
 
 /// Everything outstanding when the loss was detected has been acknowledged.

@@ -7,8 +7,8 @@ use selfclock_congestion::option::{PacketPairOption, PairMark};
 use selfclock_congestion::parameter::{Kind, Parameter, Value};
 use selfclock_congestion::registry::{ENTRIES, Part, Selection};
 use selfclock_congestion::{
-    Acknowledged, Bytes, Controller, DuplicateAck, Duration, LossDetected, PeerOption, RecoveryEnded, Sent,
-    Time, Timeout,
+    Acknowledged, Bytes, Controller, DuplicateAck, Duration, EcnEcho, LossDetected, PeerOption,
+    RecoveryEnded, Sent, Time, Timeout,
 };
 
 const MSS: u64 = 1000;
@@ -25,6 +25,8 @@ enum Event {
     Duplicate(u32, Option<PeerOption>),
     /// With so many bytes in flight; `None`: the whole window.
     Loss(Option<u64>),
+    /// With so many bytes in flight; `None`: the whole window.
+    Echo(Option<u64>),
     Timeout {
         flight: Option<u64>,
         repeated: bool,
@@ -84,6 +86,8 @@ fn event() -> impl Strategy<Value = Event> {
                 in_flight: Bytes(in_flight),
                 window_limited,
                 recovering: unlikely && !window_limited,
+                marked: Bytes(if unlikely { size } else { 0 }),
+                rate: None,
                 option,
             };
             Event::Acknowledged { repeat, interval, event }
@@ -93,6 +97,7 @@ fn event() -> impl Strategy<Value = Event> {
         8 => acknowledged,
         1 => (0..10_u32, option()).prop_map(|(count, option)| Event::Duplicate(count, option)),
         2 => proptest::option::of(bytes()).prop_map(Event::Loss),
+        1 => proptest::option::of(bytes()).prop_map(Event::Echo),
         1 => (proptest::option::of(bytes()), any::<bool>())
             .prop_map(|(flight, repeated)| Event::Timeout { flight, repeated }),
         1 => Just(Event::RecoveryEnded),
@@ -155,12 +160,25 @@ impl Connection {
                 }
             }
             Event::Duplicate(count, option) => {
-                self.control.on_duplicate_ack(&DuplicateAck { now, count: *count, option: *option });
+                self.control.on_duplicate_ack(&DuplicateAck {
+                    now,
+                    count: *count,
+                    rtt: None,
+                    in_flight: Bytes::ZERO,
+                    marked: Bytes::ZERO,
+                    rate: None,
+                    option: *option,
+                });
             }
             Event::Loss(flight) => {
                 let flight_size = self.flight(*flight);
                 self.control.on_loss(&LossDetected { now, flight_size });
                 assert!(self.cwnd() <= before, "a loss raised the window from {before} to {}", self.cwnd());
+            }
+            Event::Echo(flight) => {
+                let flight_size = self.flight(*flight);
+                self.control.on_ecn_echo(&EcnEcho { now, flight_size });
+                assert!(self.cwnd() <= before, "a mark raised the window from {before} to {}", self.cwnd());
             }
             Event::Timeout { flight, repeated } => {
                 let flight_size = self.flight(*flight);

@@ -9,7 +9,7 @@ use arrow_schema::{DataType, Field, Fields};
 use pyo3::prelude::*;
 use selfclock_congestion::PeerOption;
 use selfclock_simulator::plan::Plan;
-use selfclock_simulator::record::packets::{PacketEvent, PacketKind, PacketRecord};
+use selfclock_simulator::record::packets::{Codepoint, PacketEvent, PacketKind, PacketRecord};
 
 use crate::table::{Table, few_names, names, optional_names};
 
@@ -24,10 +24,12 @@ pub fn table(plan: &Plan, packets: &[PacketRecord]) -> PyResult<Table> {
     let optional = |of: fn(&PacketRecord) -> Option<u32>| -> ArrayRef {
         Arc::new(packets.iter().map(of).collect::<UInt32Array>())
     };
+    let boolean = |of: fn(&PacketRecord) -> bool| -> ArrayRef {
+        Arc::new(BooleanArray::from(packets.iter().map(of).collect::<Vec<_>>()))
+    };
     let links = packets.iter().map(|packet| (packet.link != u32::MAX).then_some(packet.link));
     let receive_windows =
         packets.iter().map(|packet| (packet.receive_window != u64::MAX).then_some(packet.receive_window));
-    let retransmissions: Vec<bool> = packets.iter().map(|packet| packet.retransmission).collect();
     Table::new(vec![
         ("time_s", Arc::new(Float64Array::from_iter_values(packets.iter().map(|p| p.time.seconds())))),
         (
@@ -52,7 +54,17 @@ pub fn table(plan: &Plan, packets: &[PacketRecord]) -> PyResult<Table> {
                 PacketKind::ALL.map(PacketKind::name),
             )?,
         ),
-        ("retransmission", Arc::new(BooleanArray::from(retransmissions))),
+        (
+            "ecn",
+            few_names(
+                packets.iter().map(|packet| packet.ecn as u8).collect(),
+                Codepoint::ALL.map(Codepoint::name),
+            )?,
+        ),
+        ("ece", boolean(|packet| packet.ece)),
+        ("cwr", boolean(|packet| packet.cwr)),
+        ("marked_bytes", uint32(|packet| packet.marked)),
+        ("retransmission", boolean(|packet| packet.retransmission)),
         ("packet", uint64(|packet| packet.packet)),
         ("sequence", uint64(|packet| packet.sequence)),
         ("payload_bytes", uint32(|packet| packet.payload)),

@@ -40,6 +40,8 @@ pub struct LinkPlan {
     pub delay: Duration,
     /// What the queue holds at most.
     pub queue: QueueLimit,
+    /// Mark, instead of dropping, what arrives above this threshold.
+    pub mark_above: Option<MarkAbove>,
     /// The packet in service takes one of the queue's places (ns-2's way). If not, the limit is of waiting packets.
     pub counts_packet_in_service: bool,
     /// Random loss on the wire, after the queue.
@@ -57,6 +59,16 @@ pub enum QueueLimit {
     Packets(u64),
     /// So many bytes.
     Bytes(Bytes),
+}
+
+/// Threshold of a queue above which it marks packets congestion-experienced (RFC 3168) as they arrive, if their transport
+/// understands marks: a step, as the K of DCTCP. The queue is that which the packet finds, without itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarkAbove {
+    /// More than so many packets, counted as its limit counts them.
+    Packets(u64),
+    /// A packet will wait for longer than this.
+    Wait(Duration),
 }
 
 /// Random loss.
@@ -166,6 +178,9 @@ pub struct Transport {
     pub ack: Bytes,
     /// Loss recovery.
     pub recovery: Recovery,
+    /// Proportional rate reduction, RFC 9937: in a fast recovery with SACK or RACK the window comes down over a round trip.
+    /// Other recoveries do not know it.
+    pub prr: bool,
     /// Limited Transmit, RFC 3042: a new segment on each of the first two duplicate acknowledgements.
     pub limited_transmit: bool,
     /// No fast retransmit until everything outstanding at the last one, or at the last timeout, is acknowledged (RFC
@@ -186,6 +201,8 @@ pub struct Transport {
     pub timestamps: bool,
     /// Delayed acknowledgement.
     pub delayed_ack: DelayedAck,
+    /// Explicit congestion notification.
+    pub ecn: Ecn,
     /// Retransmission timer.
     pub timer: RetransmissionTimer,
     /// Grow the window only when it is what limits the sender.
@@ -209,6 +226,27 @@ pub enum Recovery {
     NewReno,
     /// Selective acknowledgements, RFC 6675.
     Sack,
+    /// Selective acknowledgements, losses found by time, and a probe of the tail: RACK-TLP, RFC 8985.
+    Rack,
+}
+
+impl Recovery {
+    /// The receiver sends selective acknowledgements.
+    pub const fn uses_sack(self) -> bool {
+        matches!(self, Self::Sack | Self::Rack)
+    }
+}
+
+/// Explicit congestion notification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ecn {
+    /// Not used: a queue can only drop.
+    Off,
+    /// RFC 3168: the receiver says that there was a mark until the sender says that it has reduced its window.
+    Classic,
+    /// The receiver says how many bytes were marked, as AccECN (RFC 9768) does. Only the count is modelled, not how it is
+    /// written into header and option: an acknowledgement does not grow by it.
+    Accurate,
 }
 
 /// Delayed acknowledgement.
@@ -295,6 +333,7 @@ impl Transport {
             header: Bytes(40),
             ack: Bytes(40),
             recovery: Recovery::Sack,
+            prr: false,
             limited_transmit: true,
             one_recovery_per_window: true,
             initial_window: 10.0,
@@ -303,6 +342,7 @@ impl Transport {
             window_scaling: true,
             handshake: true,
             timestamps: true,
+            ecn: Ecn::Off,
             delayed_ack: DelayedAck {
                 every: 2,
                 timer: Duration::from_milliseconds(40),
@@ -333,6 +373,7 @@ impl Transport {
             header: Bytes(40),
             ack: Bytes(40),
             recovery: Recovery::Reno,
+            prr: false,
             limited_transmit: false,
             one_recovery_per_window: true,
             initial_window: 1.0,
@@ -341,6 +382,7 @@ impl Transport {
             window_scaling: true,
             handshake: false,
             timestamps: false,
+            ecn: Ecn::Off,
             delayed_ack: DelayedAck {
                 every: 1,
                 timer: Duration::from_milliseconds(200),

@@ -167,16 +167,18 @@ impl Simulation {
                     receiver.on_timer(&mut context);
                 }
             }
-            Target::Retransmission(flow) | Target::Release(flow) | Target::Application(flow) => {
-                match &mut sources[flow as usize] {
-                    Source::Udp(source) => source.on_timer(&mut context),
-                    Source::Tcp(sender) => match target {
-                        Target::Retransmission(_) => sender.on_retransmission_timer(&mut context),
-                        Target::Release(_) => sender.on_release_timer(&mut context),
-                        _ => sender.on_application_timer(&mut context),
-                    },
-                }
-            }
+            Target::Retransmission(flow)
+            | Target::Release(flow)
+            | Target::Application(flow)
+            | Target::Rack(flow) => match &mut sources[flow as usize] {
+                Source::Udp(source) => source.on_timer(&mut context),
+                Source::Tcp(sender) => match target {
+                    Target::Retransmission(_) => sender.on_retransmission_timer(&mut context),
+                    Target::Release(_) => sender.on_release_timer(&mut context),
+                    Target::Rack(_) => sender.on_rack_timer(&mut context),
+                    _ => sender.on_application_timer(&mut context),
+                },
+            },
         }
     }
 
@@ -286,5 +288,104 @@ impl Simulation {
         summary.goodput_bps = rate(summary.delivered_bytes, span);
         summary.throughput_bps = rate(wire_bytes, span);
         summary
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{DelayedAck, FlowPlan, LinkPlan, LossPlan, QueueLimit, RecordPlan, TcpPlan, Transport};
+    use selfclock_congestion::RateSample;
+    use selfclock_congestion::registry::Selection;
+    use selfclock_congestion::units::{Bytes, Rate};
+
+    /// One flow that measures delivery rates, for 10 s, across 10 Mbit/s and 40 ms there and back; every sample.
+    fn delivery_rates(source: crate::plan::Source) -> (Summary, Vec<(Time, RateSample)>) {
+        let link = |name: &str, from, to| LinkPlan {
+            name: name.to_owned(),
+            from,
+            to,
+            rate: Rate::from_bits_per_second(10_000_000),
+            delay: Duration::from_milliseconds(20),
+            queue: QueueLimit::Unlimited,
+            mark_above: None,
+            counts_packet_in_service: false,
+            loss: LossPlan::None,
+            jitter: Duration::ZERO,
+        };
+        let transport = Transport {
+            receive_window: Bytes(60 * 1448),
+            delayed_ack: DelayedAck { every: 1, ..Transport::modern().delayed_ack },
+            ..Transport::modern()
+        };
+        let plan = Plan {
+            name: "delivery rate".to_owned(),
+            seed: 1,
+            duration: Duration::from_seconds(10.0),
+            nodes: vec!["a".to_owned(), "b".to_owned()],
+            links: vec![link("there", 0, 1), link("back", 1, 0)],
+            flows: vec![FlowPlan {
+                name: "flow".to_owned(),
+                from: 0,
+                to: 1,
+                forward: vec![0],
+                reverse: vec![1],
+                start: Time::ZERO,
+                start_jitter: Duration::ZERO,
+                stop: Time::NEVER,
+                protocol: Protocol::Tcp(Box::new(TcpPlan {
+                    control: Selection::new("slow-start", "reno").expect("known names"),
+                    control_name: "reno".to_owned(),
+                    source,
+                    transport,
+                })),
+            }],
+            record: RecordPlan { interval: None, packets: false },
+        };
+        let mut simulation = Simulation::new(&plan);
+        let mut samples: Vec<(Time, RateSample)> = Vec::new();
+        if let Source::Tcp(sender) = &mut simulation.sources[0] {
+            sender.measure_delivery_rate();
+        }
+        while !simulation.advance(1) {
+            let Source::Tcp(sender) = &simulation.sources[0] else { continue };
+            if let Some(sample) = sender.delivery_rate()
+                && samples.last().is_none_or(|(_, last)| last.delivered_total != sample.delivered_total)
+            {
+                samples.push((simulation.now(), sample));
+            }
+        }
+        (simulation.finish().summary, samples)
+    }
+
+    /// A window of 60 segments, 52 ms at the rate of the link, keeps it busy: every sample is the rate of the link
+    /// times 1448 bytes of payload in 1500.
+    #[test]
+    fn delivery_rate_is_the_payload_rate_of_the_bottleneck() {
+        let (summary, samples) = delivery_rates(crate::plan::Source::Bulk);
+        let payload_rate = 1e7 * 1448.0 / 1500.0;
+        assert!(summary.flows[0].goodput_bps > 0.98 * payload_rate, "measuring slows nothing down");
+        let steady: Vec<_> = samples.iter().filter(|(time, _)| time.seconds() > 1.0).collect();
+        assert!(steady.len() > 7000, "one for each acknowledgement: {}", steady.len());
+        for (time, sample) in steady {
+            let rate = sample.delivery_rate.bits_per_second() as f64;
+            assert!((rate / payload_rate - 1.0).abs() < 0.01, "{time:?}: {sample:?}");
+            assert!(!sample.is_app_limited, "{time:?}: {sample:?}");
+            assert_eq!(sample.newly_acked, Bytes(1448));
+            assert_eq!(sample.tx_in_flight, Bytes(60 * 1448));
+        }
+    }
+
+    /// An application that writes at a tenth of the rate: the samples are its rate, and say so.
+    #[test]
+    fn delivery_rate_of_an_application_is_marked() {
+        let (_, samples) = delivery_rates(crate::plan::Source::Rate(Rate::from_bits_per_second(1_000_000)));
+        let steady: Vec<_> = samples.iter().filter(|(time, _)| time.seconds() > 1.0).collect();
+        assert!(steady.len() > 700);
+        for (time, sample) in steady {
+            assert!(sample.is_app_limited, "{time:?}: {sample:?}");
+            // Four or five segments in a round trip of 41 ms or more.
+            assert!(sample.delivery_rate.bits_per_second() < 1_500_000, "{time:?}: {sample:?}");
+        }
     }
 }

@@ -5,7 +5,7 @@
 use super::StartPart;
 use crate::controller::WindowState;
 use crate::estimate::round_trip::RoundTrip;
-use crate::event::{Acknowledged, LossDetected, Timeout};
+use crate::event::{Acknowledged, EcnEcho, LossDetected, Timeout};
 use crate::parameters;
 use crate::registry::{Entry, Part};
 use crate::units::Duration;
@@ -174,6 +174,10 @@ impl StartPart for HyStartPlusPlus {
     /// A loss in slow start leads to congestion avoidance with ssthresh the current cwnd (section 4.2); our choice:
     /// the cwnd that the window algorithm has set for this loss.
     fn on_loss(&mut self, _event: &LossDetected) {
+        self.stage = Stage::Over;
+    }
+
+    fn on_ecn_echo(&mut self, _event: &EcnEcho) {
         self.stage = Stage::Over;
     }
 

@@ -10,7 +10,7 @@ pub mod slow_start;
 use crate::algorithms::algorithms;
 use crate::controller::WindowState;
 use crate::event::{
-    Acknowledged, DuplicateAck, LossDetected, Pacing, Phase, Probe, ProbePart, Sent, Timeout,
+    Acknowledged, DuplicateAck, EcnEcho, LossDetected, Pacing, Phase, Probe, ProbePart, Sent, Timeout,
 };
 use crate::option::PeerOption;
 use crate::receiver::{PacketPairReceiver, ReceiverPart};
@@ -46,6 +46,8 @@ pub trait StartPart {
     fn on_duplicate_ack(&mut self, _event: &DuplicateAck) {}
     /// A loss was detected.
     fn on_loss(&mut self, _event: &LossDetected) {}
+    /// The receiver echoed a congestion mark. Nothing is to be repaired.
+    fn on_ecn_echo(&mut self, _event: &EcnEcho) {}
     /// The connection starts again from one segment.
     fn on_timeout(&mut self, _event: &Timeout) {}
     /// A segment left.
@@ -61,6 +63,10 @@ pub trait StartPart {
     /// The option that the next segment of new data carries.
     fn option_for(&mut self, _part: ProbePart) -> Option<PeerOption> {
         None
+    }
+    /// It has a use for the delivery rates that acknowledgements measure. Most have none. Constant for a connection.
+    fn wants_rate_samples(&self) -> bool {
+        false
     }
     /// A phase of its own that it is in, outside of slow start.
     fn phase(&self) -> Option<Phase> {
@@ -83,6 +89,9 @@ impl StartPart for Start {
     fn on_loss(&mut self, event: &LossDetected) {
         each!(self, part => part.on_loss(event))
     }
+    fn on_ecn_echo(&mut self, event: &EcnEcho) {
+        each!(self, part => part.on_ecn_echo(event))
+    }
     fn on_timeout(&mut self, event: &Timeout) {
         each!(self, part => part.on_timeout(event))
     }
@@ -101,6 +110,9 @@ impl StartPart for Start {
     #[inline]
     fn option_for(&mut self, probe_part: ProbePart) -> Option<PeerOption> {
         each!(self, part => part.option_for(probe_part))
+    }
+    fn wants_rate_samples(&self) -> bool {
+        each!(self, part => part.wants_rate_samples())
     }
     fn phase(&self) -> Option<Phase> {
         each!(self, part => part.phase())

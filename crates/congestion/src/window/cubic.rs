@@ -5,7 +5,7 @@
 
 use super::{WindowPart, cut_to};
 use crate::controller::WindowState;
-use crate::event::{Acknowledged, LossDetected, Timeout};
+use crate::event::{Acknowledged, EcnEcho, LossDetected, Timeout};
 use crate::parameters;
 use crate::registry::{Entry, Part};
 use crate::units::{Bytes, Duration, Time};
@@ -32,6 +32,12 @@ parameters! {
         /// Aim lower when a loss comes at a smaller window than the one before.
         fast_convergence: bool = true, shown "true", unit "", range (0.0, 0.0),
             source "RFC 9438 section 4.7: SHOULD be implemented";
+        /// React to a congestion mark with `beta_ecn`, not as to a loss.
+        abe: bool = false, shown "false", unit "", range (0.0, 0.0),
+            source "RFC 8511 is experimental; RFC 3168 treats a mark as a loss";
+        /// Part of the window that is kept at a congestion mark, with `abe`.
+        beta_ecn: f64 = 0.85, shown "0.85", unit "", range (0.1, 0.99),
+            source "RFC 8511 section 3.1";
     }
 }
 
@@ -92,8 +98,8 @@ impl Cubic {
     }
 
     /// Sets W_max and cwnd_prior; the ssthresh to go on with.
-    fn decreased(&mut self, flight_size: Bytes, state: &WindowState) -> f64 {
-        let Parameters { beta, fast_convergence, .. } = self.parameters;
+    fn decreased(&mut self, beta: f64, flight_size: Bytes, state: &WindowState) -> f64 {
+        let fast_convergence = self.parameters.fast_convergence;
         let cwnd = state.window_in_use();
         // "W_max = cwnd * (1 + beta_cubic)/2 if cwnd < W_max and fast convergence enabled, further reduce W_max;
         // cwnd otherwise, remember cwnd before reduction" (section 4.7).
@@ -153,14 +159,19 @@ impl WindowPart for Cubic {
 
     fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
         // "cwnd = max(ssthresh, 2), reduction on loss, cwnd is at least 2 MSS" (section 4.6).
-        cut_to(self.decreased(event.flight_size, state), state);
+        cut_to(self.decreased(self.parameters.beta, event.flight_size, state), state);
+    }
+
+    fn on_ecn_echo(&mut self, event: &EcnEcho, state: &mut WindowState) {
+        let beta = if self.parameters.abe { self.parameters.beta_ecn } else { self.parameters.beta };
+        cut_to(self.decreased(beta, event.flight_size, state), state);
     }
 
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
         // "In case of a timeout, CUBIC follows Reno to reduce cwnd, but sets ssthresh using beta_cubic" (section
         // 4.8). As in Reno, a repeated expiry leaves it alone.
         if !event.repeated {
-            state.ssthresh = self.decreased(event.flight_size, state).max(2.0);
+            state.ssthresh = self.decreased(self.parameters.beta, event.flight_size, state).max(2.0);
         }
         self.epoch = None;
         self.maximum = None;
@@ -170,7 +181,7 @@ impl WindowPart for Cubic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::window::tests::{LoneFlow, avoiding, loss, response, timeout};
+    use crate::window::tests::{LoneFlow, avoiding, echo, loss, response, timeout};
 
     /// Section 4.2 on a path where a segment is acknowledged every rtt/cwnd.
     #[test]
@@ -270,6 +281,16 @@ mod tests {
         let event = Timeout { flight_size: Bytes(4_000_000), ..timeout(&state) };
         cubic.on_timeout(&event, &mut state);
         assert_eq!(state.ssthresh, 700.0);
+    }
+
+    #[test]
+    fn a_mark_is_a_loss_unless_told_otherwise() {
+        for (abe, expected) in [(false, 700.0), (true, 850.0)] {
+            let mut cubic = Cubic::new(Parameters { abe, ..Parameters::default() });
+            let mut state = avoiding(1000.0);
+            cubic.on_ecn_echo(&echo(&state), &mut state);
+            assert_eq!((state.cwnd, state.ssthresh, cubic.maximum), (expected, expected, Some(1000.0)));
+        }
     }
 
     #[test]

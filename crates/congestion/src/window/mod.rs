@@ -20,7 +20,7 @@ pub mod vegas;
 
 use crate::algorithms::algorithms;
 use crate::controller::WindowState;
-use crate::event::{Acknowledged, LossDetected, Timeout};
+use crate::event::{Acknowledged, EcnEcho, LossDetected, Timeout};
 
 algorithms! {
     /// One of the window algorithms. An enum, not a trait object: the per-acknowledgement path has no dynamic
@@ -50,10 +50,20 @@ pub trait WindowPart {
     fn holds_slow_start(&self) -> bool {
         false
     }
+    /// It has a use for the delivery rates that acknowledgements measure. Most have none. Constant for a connection.
+    fn wants_rate_samples(&self) -> bool {
+        false
+    }
     /// Grow on this acknowledgement; cwnd is at or above ssthresh and no loss is under repair.
     fn grow(&mut self, event: &Acknowledged, state: &mut WindowState);
     /// A loss was detected: set ssthresh, and cwnd for the time of the repair and after.
     fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState);
+    /// The receiver echoed a congestion mark: set ssthresh and cwnd. "The indication of congestion should be treated just
+    /// as a congestion loss in non-ECN-Capable TCP" (RFC 3168, section 6.1.2).
+    fn on_ecn_echo(&mut self, event: &EcnEcho, state: &mut WindowState) {
+        let EcnEcho { now, flight_size } = *event;
+        self.on_loss(&LossDetected { now, flight_size }, state);
+    }
     /// The connection starts again from one segment: set ssthresh.
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState);
 }
@@ -67,12 +77,18 @@ impl WindowPart for Window {
     fn holds_slow_start(&self) -> bool {
         each!(self, part => part.holds_slow_start())
     }
+    fn wants_rate_samples(&self) -> bool {
+        each!(self, part => part.wants_rate_samples())
+    }
     #[inline]
     fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
         each!(self, part => part.grow(event, state))
     }
     fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
         each!(self, part => part.on_loss(event, state))
+    }
+    fn on_ecn_echo(&mut self, event: &EcnEcho, state: &mut WindowState) {
+        each!(self, part => part.on_ecn_echo(event, state))
     }
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
         each!(self, part => part.on_timeout(event, state))
@@ -100,6 +116,12 @@ pub(crate) mod tests {
     /// A loss when all of the window is in flight.
     pub fn loss(state: &WindowState) -> LossDetected {
         LossDetected { now: Time::ZERO, flight_size: Bytes((state.cwnd * 1000.0) as u64) }
+    }
+
+    /// A congestion mark when all of the window is in flight.
+    pub fn echo(state: &WindowState) -> EcnEcho {
+        let LossDetected { now, flight_size } = loss(state);
+        EcnEcho { now, flight_size }
     }
 
     /// A timeout when all of the window is in flight.

@@ -2,7 +2,7 @@
 
 use super::WindowPart;
 use crate::controller::WindowState;
-use crate::event::{Acknowledged, LossDetected, Timeout};
+use crate::event::{Acknowledged, EcnEcho, LossDetected, Timeout};
 use crate::registry::{Entry, Part};
 use crate::units::Bytes;
 use crate::{choice, parameters};
@@ -58,6 +58,12 @@ parameters! {
         /// What ssthresh is rounded to.
         threshold: Threshold = Threshold::Exact, shown "exact", unit "", range (0.0, 0.0),
             source "RFC 5681 section 3.1, equation 4; whole segments: 4.4BSD tcp_input.c, Linux tcp_reno_ssthresh";
+        /// React to a congestion mark with `beta_ecn`, not as to a loss.
+        abe: bool = false, shown "false", unit "", range (0.0, 0.0),
+            source "RFC 8511 is experimental; RFC 3168 treats a mark as a loss";
+        /// Part of the window that is kept at a congestion mark, with `abe`.
+        beta_ecn: f64 = 0.8, shown "0.8", unit "", range (0.1, 0.99),
+            source "RFC 8511 section 3.1";
     }
 }
 
@@ -73,6 +79,8 @@ impl Reno {
         counting: Counting::PerAck,
         halved: Halved::FlightSize,
         threshold: Threshold::Exact,
+        abe: false,
+        beta_ecn: 0.8,
     });
 
     /// Halves the window instead of the flight. For algorithms that do not grow an unused window: there the flight is
@@ -82,6 +90,8 @@ impl Reno {
         counting: Counting::PerAck,
         halved: Halved::Window,
         threshold: Threshold::Exact,
+        abe: false,
+        beta_ecn: 0.8,
     });
 
     /// With these parameters.
@@ -91,15 +101,20 @@ impl Reno {
 
     /// "ssthresh = max (FlightSize / 2, 2*SMSS)"; in segments.
     fn half(&self, flight_size: Bytes, state: &WindowState) -> f64 {
+        self.part(0.5, flight_size, state)
+    }
+
+    /// As [`Reno::half`] with another factor.
+    fn part(&self, factor: f64, flight_size: Bytes, state: &WindowState) -> f64 {
         let base = match self.parameters.halved {
             Halved::FlightSize => state.segments(flight_size),
             Halved::Window => state.window_in_use(),
         };
-        let half = match self.parameters.threshold {
-            Threshold::Exact => base / 2.0,
-            Threshold::WholeSegments => (base / 2.0).floor(),
+        let part = match self.parameters.threshold {
+            Threshold::Exact => base * factor,
+            Threshold::WholeSegments => (base * factor).floor(),
         };
-        half.max(2.0)
+        part.max(2.0)
     }
 }
 
@@ -114,6 +129,12 @@ impl WindowPart for Reno {
 
     fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
         state.ssthresh = self.half(event.flight_size, state);
+        state.cwnd = state.ssthresh;
+    }
+
+    fn on_ecn_echo(&mut self, event: &EcnEcho, state: &mut WindowState) {
+        let factor = if self.parameters.abe { self.parameters.beta_ecn } else { 0.5 };
+        state.ssthresh = self.part(factor, event.flight_size, state);
         state.cwnd = state.ssthresh;
     }
 
@@ -171,6 +192,16 @@ mod tests {
         let mut state = state(100.0);
         reno.on_loss(&LossDetected { now: Time::ZERO, flight_size: Bytes(61_500) }, &mut state);
         assert_eq!((state.cwnd, state.ssthresh), (30.0, 30.0));
+    }
+
+    #[test]
+    fn a_mark_is_a_loss_unless_told_otherwise() {
+        for (abe, expected) in [(false, 20.0), (true, 32.0)] {
+            let mut reno = Reno::new(Parameters { abe, ..Parameters::default() });
+            let mut state = state(40.0);
+            reno.on_ecn_echo(&EcnEcho { now: Time::ZERO, flight_size: Bytes(40_000) }, &mut state);
+            assert_eq!((state.cwnd, state.ssthresh), (expected, expected));
+        }
     }
 
     #[test]

@@ -18,6 +18,8 @@ pub enum Target {
     Application(u32),
     /// Delayed-acknowledgement timer of this flow's receiver.
     DelayedAck(u32),
+    /// Reordering or loss-probe timer of this flow's sender.
+    Rack(u32),
 }
 
 const KIND_SHIFT: u32 = 29;
@@ -34,6 +36,7 @@ impl Target {
             Self::Release(index) => 2 << KIND_SHIFT | index,
             Self::Application(index) => 3 << KIND_SHIFT | index,
             Self::DelayedAck(index) => 4 << KIND_SHIFT | index,
+            Self::Rack(index) => 5 << KIND_SHIFT | index,
         }
     }
     #[inline]
@@ -44,7 +47,8 @@ impl Target {
             1 => Self::Retransmission(index),
             2 => Self::Release(index),
             3 => Self::Application(index),
-            _ => Self::DelayedAck(index),
+            4 => Self::DelayedAck(index),
+            _ => Self::Rack(index),
         }
     }
 }

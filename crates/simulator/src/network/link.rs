@@ -8,7 +8,7 @@ use super::loss::Loss;
 use super::packet::Packet;
 use crate::engine::Ring;
 use crate::engine::random::{Purpose, Stream};
-use crate::plan::LinkPlan;
+use crate::plan::{LinkPlan, MarkAbove};
 use crate::queue::DropTail;
 use crate::record::summary::LinkSummary;
 use selfclock_congestion::units::{Bytes, Duration, PICOSECONDS_PER_SECOND, Rate, Time};
@@ -18,6 +18,13 @@ use selfclock_congestion::units::{Bytes, Duration, PICOSECONDS_PER_SECOND, Rate,
 pub enum Passage {
     /// Its transmission begins and it reaches the other end at these times.
     Crosses {
+        /// Beginning of transmission.
+        start: Time,
+        /// At the other end.
+        arrival: Time,
+    },
+    /// As `Crosses`; the queue was above its marking threshold.
+    CrossesAbove {
         /// Beginning of transmission.
         start: Time,
         /// At the other end.
@@ -50,6 +57,7 @@ pub struct Link {
     recent_size: u32,
     delay: Duration,
     queue: DropTail,
+    mark_above: Option<MarkAbove>,
     rate: Rate,
     imperfections: Option<Box<Imperfections>>,
     totals: Totals,
@@ -73,6 +81,7 @@ struct Totals {
     accepted: u64,
     accepted_bytes: u64,
     drops: u64,
+    marks: u64,
     /// Sum of transmission times, ps: no more than the length of the run and one queue.
     busy: u64,
     /// Sum of waiting times, ps.
@@ -125,6 +134,7 @@ impl Link {
             recent_size: 0,
             delay: plan.delay,
             queue: DropTail::new(plan.queue, plan.counts_packet_in_service),
+            mark_above: plan.mark_above,
             rate: plan.rate,
             imperfections,
             totals: Totals::default(),
@@ -154,6 +164,7 @@ impl Link {
         if self.next_sample < now {
             self.sample_before(now);
         }
+        let mut above = false;
         let start = if self.free_at <= now {
             self.queue.serve_all();
             now
@@ -163,6 +174,7 @@ impl Link {
                 self.totals.drops += 1;
                 return Passage::Dropped;
             }
+            above = self.mark_above.is_some_and(|threshold| self.is_above(threshold, now));
             self.queue.add(self.free_at, size, self.recent_size);
             self.totals.most_waiting = self.totals.most_waiting.max(self.queue.packets());
             self.totals.waited += u128::from(self.free_at.since(now).picoseconds());
@@ -175,9 +187,21 @@ impl Link {
         let end = start + self.recent_time;
         self.free_at = end;
         let arrival = end + self.delay;
-        match &mut self.imperfections {
+        let passage = match &mut self.imperfections {
             None => Passage::Crosses { start, arrival },
             Some(imperfections) => imperfections.apply(start, end, arrival),
+        };
+        match passage {
+            Passage::Crosses { start, arrival } if above => Passage::CrossesAbove { start, arrival },
+            passage => passage,
+        }
+    }
+
+    /// A packet that arrives now and must wait finds the queue above this threshold.
+    fn is_above(&self, threshold: MarkAbove, now: Time) -> bool {
+        match threshold {
+            MarkAbove::Packets(threshold) => self.queue.counted_packets() > threshold,
+            MarkAbove::Wait(threshold) => self.free_at.since(now) > threshold,
         }
     }
 
@@ -240,7 +264,7 @@ impl Link {
             packets: totals.accepted,
             bytes: totals.accepted_bytes,
             drops: totals.drops,
-            ce_marks: 0,
+            ce_marks: totals.marks,
             queue_mean_packets: totals.waited as f64 / length,
             queue_max_packets: totals.most_waiting,
             queue_mean_s: if self.totals.accepted == 0 {
@@ -254,6 +278,10 @@ impl Link {
     /// The samples taken.
     pub fn samples(&self) -> &[LinkSample] {
         self.sampler.as_ref().map_or(&[], |sampler| &sampler.samples)
+    }
+
+    pub(super) fn count_mark(&mut self) {
+        self.totals.marks += 1;
     }
 
     pub(super) fn count_loss_on_wire(&mut self) {

@@ -1,6 +1,6 @@
 //! A packet: one cache line; what few packets carry stands out of line.
 
-use crate::record::packets::{MAXIMUM_SACK_BLOCKS, PacketKind};
+use crate::record::packets::{Codepoint, MAXIMUM_SACK_BLOCKS, PacketKind};
 use selfclock_congestion::PeerOption;
 use selfclock_congestion::units::Time;
 
@@ -24,14 +24,15 @@ pub struct Packet {
     pub flow: u32,
     /// Position in the route table of the next link to take.
     pub hop: u32,
-    /// Payload, bytes.
+    /// Payload, bytes. An acknowledgement has none: there it is the receiver's count of marked payload, bytes modulo 2^32
+    /// (accurate ECN feedback; else zero).
     pub payload: u32,
     /// Size on the wire, bytes.
     pub size: u16,
     /// Kind.
     pub kind: PacketKind,
-    /// It was sent before.
-    pub retransmission: bool,
+    /// Single bits.
+    pub flags: Flags,
     /// Index of its out-of-line part, or [`NO_EXTRA`].
     pub extra: u32,
     /// Number of the packet, for records.
@@ -39,6 +40,49 @@ pub struct Packet {
 }
 
 const _: () = assert!(size_of::<Packet>() == 64, "one cache line");
+
+/// Single bits of a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags(u8);
+
+impl Flags {
+    /// None.
+    pub const NONE: Self = Self(0);
+    /// It was sent before.
+    pub const RETRANSMISSION: Self = Self(1);
+    /// IP: its transport understands congestion marks, ECT(0) of RFC 3168.
+    pub const ECT_0: Self = Self(2);
+    /// IP: a queue has marked it congestion-experienced. Set beside ECT.
+    pub const CE: Self = Self(4);
+    /// TCP: the receiver echoes a mark (ECN-Echo).
+    pub const ECE: Self = Self(8);
+    /// TCP: the sender has reduced its window.
+    pub const CWR: Self = Self(16);
+
+    /// It has one of these.
+    #[inline]
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+    /// These, too.
+    #[inline]
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+    /// Not these.
+    #[inline]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+    /// Codepoint in the IP header.
+    pub const fn codepoint(self) -> Codepoint {
+        match (self.has(Self::ECT_0), self.has(Self::CE)) {
+            (_, true) => Codepoint::Ce,
+            (true, false) => Codepoint::Ect0,
+            (false, false) => Codepoint::NotEct,
+        }
+    }
+}
 
 /// What few packets carry: SACK blocks, the algorithm's option.
 #[derive(Clone, Copy, Debug, Default)]

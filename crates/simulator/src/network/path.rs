@@ -9,7 +9,7 @@
 //! dumbbell the only stop of a whole round trip is then the acknowledgement's, at the sender.
 
 use super::link::{Link, Passage};
-use super::packet::{Extras, Packet};
+use super::packet::{Extras, Flags, Packet};
 use crate::engine::{EventQueue, Target};
 use crate::plan::Plan;
 use crate::record::packets::{PacketEvent, PacketRecorder};
@@ -119,19 +119,25 @@ impl Network {
                 self.record_passage(passage, at, index as u32, packet);
             }
             let Passage::Crosses { arrival, .. } = passage else {
-                return self.lose(passage, index, packet);
+                return self.on_unusual_passage(events, passage, hop, packet);
             };
             at = arrival;
             hop += 1;
             let next = self.routes[hop];
             // The ends have the bit of STOP, too.
             if next & STOP != 0 {
-                if next == END_AHEAD {
-                    return self.deliver_ahead(at, packet);
-                }
                 break;
             }
             index = next as usize;
+        }
+        self.land(events, at, hop, index, packet);
+    }
+
+    /// The packet's next stop is the other end of link `index`, at this time; or it is delivered ahead.
+    #[inline(always)]
+    fn land(&mut self, events: &mut EventQueue, at: Time, hop: usize, index: usize, packet: &Packet) {
+        if self.routes[hop] == END_AHEAD {
+            return self.deliver_ahead(at, packet);
         }
         let order = events.take_order();
         let in_flight = &mut self.links[index].in_flight;
@@ -163,11 +169,27 @@ impl Network {
     }
 
     #[cold]
-    fn lose(&mut self, passage: Passage, link: usize, packet: &Packet) {
-        if let Passage::Lost { .. } = passage {
-            self.links[link].count_loss_on_wire();
+    fn on_unusual_passage(&mut self, events: &mut EventQueue, passage: Passage, hop: usize, packet: &Packet) {
+        let link = (self.routes[hop] & !STOP) as usize;
+        match passage {
+            Passage::Lost { .. } => {
+                self.links[link].count_loss_on_wire();
+                self.extras.release(packet.extra);
+            }
+            Passage::Dropped => self.extras.release(packet.extra),
+            Passage::Crosses { arrival, .. } | Passage::CrossesAbove { arrival, .. } => {
+                let mut packet = marked(packet);
+                if packet.flags.has(Flags::CE) {
+                    self.links[link].count_mark();
+                }
+                packet.hop = hop as u32 + 1;
+                if self.routes[hop + 1] & STOP == 0 {
+                    self.forward(events, arrival, &packet);
+                } else {
+                    self.land(events, arrival, hop + 1, link, &packet);
+                }
+            }
         }
-        self.extras.release(packet.extra);
     }
 
     /// The first packet in flight on a link, of which there must be one, has reached its stop. The link's entry must be
@@ -215,6 +237,14 @@ impl Network {
                 self.record(PacketEvent::Enqueue, now, link, packet);
                 self.record(PacketEvent::Transmit, start, link, packet);
             }
+            Passage::CrossesAbove { start, .. } => {
+                self.record(PacketEvent::Enqueue, now, link, packet);
+                let packet = marked(packet);
+                if packet.flags.has(Flags::CE) {
+                    self.record(PacketEvent::Mark, now, link, &packet);
+                }
+                self.record(PacketEvent::Transmit, start, link, &packet);
+            }
             Passage::Lost { start, end } => {
                 self.record(PacketEvent::Enqueue, now, link, packet);
                 self.record(PacketEvent::Transmit, start, link, packet);
@@ -232,6 +262,15 @@ impl Network {
             recorder.add(event, time, link, packet, &extra);
         }
     }
+}
+
+/// The packet after a queue that marks what understands marks.
+fn marked(packet: &Packet) -> Packet {
+    let mut packet = *packet;
+    if packet.flags.has(Flags::ECT_0) {
+        packet.flags = packet.flags.with(Flags::CE);
+    }
+    packet
 }
 
 /// Where everything that enters a link comes from.

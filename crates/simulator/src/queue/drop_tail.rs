@@ -56,7 +56,7 @@ impl DropTail {
         let counted = self.counts_packet_in_service;
         match self.limit {
             QueueLimit::Unlimited => true,
-            QueueLimit::Packets(limit) => (self.waiting.len() as u64) + u64::from(counted) < limit,
+            QueueLimit::Packets(limit) => self.counted_packets() < limit,
             QueueLimit::Bytes(limit) => {
                 let in_service = match (counted, self.waiting.is_empty()) {
                     (false, _) => 0,
@@ -88,6 +88,12 @@ impl DropTail {
     #[inline]
     pub fn packets(&self) -> u64 {
         self.waiting.len() as u64
+    }
+
+    /// Packets that take places, while one is in service.
+    #[inline]
+    pub fn counted_packets(&self) -> u64 {
+        self.packets() + u64::from(self.counts_packet_in_service)
     }
 
     /// Bytes waiting.

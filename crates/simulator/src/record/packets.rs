@@ -1,7 +1,7 @@
 //! Every packet, on request.
 
 use crate::network::Extra;
-use crate::network::packet::Packet;
+use crate::network::packet::{Flags, Packet};
 use crate::plan::{Plan, Protocol};
 use selfclock_congestion::PeerOption;
 use selfclock_congestion::units::Time;
@@ -22,12 +22,14 @@ pub enum PacketEvent {
     Lose = 4,
     /// It arrived at the endpoint it was sent to.
     Deliver = 5,
+    /// The queue of a link marked it congestion-experienced as it arrived there.
+    Mark = 6,
 }
 
 impl PacketEvent {
     /// Every event, in the order of its number.
-    pub const ALL: [Self; 6] =
-        [Self::Send, Self::Enqueue, Self::Transmit, Self::Drop, Self::Lose, Self::Deliver];
+    pub const ALL: [Self; 7] =
+        [Self::Send, Self::Enqueue, Self::Transmit, Self::Drop, Self::Lose, Self::Deliver, Self::Mark];
 
     /// Name used in records.
     pub const fn name(self) -> &'static str {
@@ -38,6 +40,36 @@ impl PacketEvent {
             Self::Drop => "drop",
             Self::Lose => "lose",
             Self::Deliver => "deliver",
+            Self::Mark => "mark",
+        }
+    }
+}
+
+/// ECN field of the IP header (RFC 3168). The number of a codepoint is its bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Codepoint {
+    /// The transport does not understand marks.
+    NotEct = 0,
+    /// The transport understands marks. No sender here uses this one.
+    Ect1 = 1,
+    /// The transport understands marks.
+    Ect0 = 2,
+    /// Congestion experienced.
+    Ce = 3,
+}
+
+impl Codepoint {
+    /// Every codepoint, in the order of its number.
+    pub const ALL: [Self; 4] = [Self::NotEct, Self::Ect1, Self::Ect0, Self::Ce];
+
+    /// Name used in records.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NotEct => "not-ect",
+            Self::Ect1 => "ect(1)",
+            Self::Ect0 => "ect(0)",
+            Self::Ce => "ce",
         }
     }
 }
@@ -92,6 +124,14 @@ pub struct PacketRecord {
     pub kind: PacketKind,
     /// It was sent before.
     pub retransmission: bool,
+    /// ECN field of the IP header.
+    pub ecn: Codepoint,
+    /// TCP: the receiver echoes a mark.
+    pub ece: bool,
+    /// TCP: the sender has reduced its window.
+    pub cwr: bool,
+    /// Count of marked payload that the receiver reports, bytes modulo 2^32 (acknowledgements with accurate ECN); else 0.
+    pub marked: u32,
     /// Number that is unique to this packet on its way through the network.
     pub packet: u64,
     /// Sequence number of the first payload byte, counted from 0 (data, datagrams); else 0.
@@ -153,10 +193,14 @@ impl PacketRecorder {
             link,
             flow: packet.flow,
             kind: packet.kind,
-            retransmission: packet.retransmission,
+            retransmission: packet.flags.has(Flags::RETRANSMISSION),
+            ecn: packet.flags.codepoint(),
+            ece: packet.flags.has(Flags::ECE),
+            cwr: packet.flags.has(Flags::CWR),
+            marked: if acknowledges { packet.payload } else { 0 },
             packet: u64::from(packet.number),
             sequence: if acknowledges { 0 } else { packet.sequence },
-            payload: packet.payload,
+            payload: if acknowledges { 0 } else { packet.payload },
             size: u32::from(packet.size),
             acknowledgement: if acknowledges { packet.sequence } else { 0 },
             receive_window: if acknowledges { receive_window } else { u64::MAX },

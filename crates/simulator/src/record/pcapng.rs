@@ -21,6 +21,8 @@
 //!   plan's receive window fit in 16 bits, rounded up, never above 65535. Without a handshake a reader does not
 //!   see the shift; Wireshark takes it as a preference. Data segments advertise 65535: nothing is sent to their
 //!   sender.
+//! * **ECN**: the codepoint in the IP header and the TCP flags ECE and CWR of RFC 3168. Of accurate feedback nothing is
+//!   written: its counts are not modelled as they stand on the wire.
 //! * **Options**: those of the record. On a SYN and its answer: what the plan's transport negotiates. If SACK
 //!   blocks do not fit beside timestamps and the algorithm's option, the last ones are left out. Wireshark takes
 //!   packet-pair's option for Echo, which has the same kind: it notes that a mark has not Echo's 6 bytes, and may
@@ -39,7 +41,7 @@ use std::io::{self, Write};
 use std::time::Duration as StdDuration;
 
 use etherparse::checksum::Sum16BitWords;
-use etherparse::{IpNumber, Ipv4Header, TcpHeader, UdpHeader};
+use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, UdpHeader};
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
 use pcap_file::pcapng::blocks::interface_description::{
@@ -51,7 +53,7 @@ use pcap_file::{DataLink, Endianness, PcapError};
 use selfclock_congestion::units::Bytes;
 
 use super::packets::{MAXIMUM_SACK_BLOCKS, PacketEvent, PacketKind, PacketRecord};
-use crate::plan::{FlowPlan, Plan, Protocol, Recovery, Transport};
+use crate::plan::{Ecn, FlowPlan, Plan, Protocol, Transport};
 
 /// Sequence number of a SYN, in both directions. The first byte of payload has the next number.
 pub const INITIAL_SEQUENCE: u32 = 0;
@@ -180,6 +182,13 @@ impl Header {
         let mut header = TcpHeader::new(from.port, to.port, sequence, window(transport, packet));
         header.syn = handshake;
         header.ack = packet.kind != PacketKind::Syn;
+        header.ece = packet.ece;
+        header.cwr = packet.cwr;
+        // RFC 3168, section 6.1.1: a SYN with both flags asks for ECN, a SYN-ACK with ECE alone agrees.
+        if transport.ecn == Ecn::Classic && handshake {
+            header.ece = true;
+            header.cwr = packet.kind == PacketKind::Syn;
+        }
         if header.ack {
             // On data this is the byte after the SYN: the sender of acknowledgements sends nothing else.
             header.acknowledgment_number = wire_sequence(packet.acknowledgement);
@@ -227,6 +236,7 @@ impl Header {
             Ipv4Header::new(0, 64, protocol, from.address, to.address).expect("no payload is not too long");
         header.total_len = u16::try_from(real_length).unwrap_or(0);
         header.identification = packet.packet as u16;
+        header.ecn = IpEcn::try_new(packet.ecn as u8).expect("a codepoint has two bits");
         header.header_checksum = header.calc_header_checksum();
 
         let mut bytes = [0; LONGEST_HEADER];
@@ -339,7 +349,7 @@ fn handshake_options(transport: &Transport, packet: &PacketRecord) -> Options {
     let mut options = Options::new();
     options.put(&[2, 4]);
     options.put(&u16::try_from(transport.mss.get()).unwrap_or(u16::MAX).to_be_bytes());
-    let sack = transport.recovery == Recovery::Sack;
+    let sack = transport.recovery.uses_sack();
     // A connection with timestamps negotiates them here, even if the record of the SYN carries none.
     let timestamps = packet.timestamps.or(transport.timestamps.then_some((0, 0)));
     if sack || timestamps.is_some() {
@@ -426,7 +436,9 @@ fn io_error(error: PcapError) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Recovery;
     use crate::plan::{Arrivals, LinkPlan, LossPlan, QueueLimit, RecordPlan, Source, TcpPlan, UdpPlan};
+    use crate::record::packets::Codepoint;
     use etherparse::TcpOptionElement;
     use pcap_file::pcapng::{Block, PcapNgReader};
     use proptest::prelude::*;
@@ -444,6 +456,7 @@ mod tests {
             rate: Rate::from_bits_per_second(10_000_000),
             delay: Duration::from_milliseconds(5),
             queue: QueueLimit::Unlimited,
+            mark_above: None,
             counts_packet_in_service: false,
             loss: LossPlan::None,
             jitter: Duration::ZERO,
@@ -490,6 +503,10 @@ mod tests {
             flow: 0,
             kind: PacketKind::Data,
             retransmission: false,
+            ecn: Codepoint::NotEct,
+            ece: false,
+            cwr: false,
+            marked: 0,
             packet: 0x1_0005,
             sequence: 1448,
             payload: 1448,
@@ -655,6 +672,23 @@ mod tests {
                 ),
             ]
         );
+    }
+
+    #[test]
+    fn congestion_marks_stand_in_both_headers() {
+        let transport = Transport { ecn: Ecn::Classic, ..Transport::modern() };
+        let plan = plan(transport);
+        let packet = one(&plan, PacketRecord { ecn: Codepoint::Ce, cwr: true, ..data() });
+        assert_eq!(packet.ip().ecn, IpEcn::THREE);
+        assert!(packet.tcp().cwr && !packet.tcp().ece);
+        let packet = one(&plan, PacketRecord { ece: true, ..acknowledgement() });
+        assert_eq!(packet.ip().ecn, IpEcn::ZERO);
+        assert!(packet.tcp().ece && !packet.tcp().cwr);
+        let syn = PacketRecord { kind: PacketKind::Syn, sequence: 0, payload: 0, size: 60, ..data() };
+        let packet = one(&plan, syn);
+        assert!(packet.tcp().ece && packet.tcp().cwr);
+        let packet = one(&plan, PacketRecord { link: 1, kind: PacketKind::SynAck, ..syn });
+        assert!(packet.tcp().ece && !packet.tcp().cwr);
     }
 
     #[test]
@@ -921,6 +955,10 @@ mod tests {
                 flow,
                 kind,
                 retransmission: false,
+            ecn: Codepoint::NotEct,
+            ece: false,
+            cwr: false,
+            marked: 0,
                 packet,
                 sequence,
                 payload,

@@ -11,7 +11,7 @@ use super::reader::{
     Field, Item, KeySchema, List, Maybe, Needed, Read, quantity_schema, table, table_schema, words,
 };
 use super::units::{self, Dimension, Quantity};
-use crate::plan::{AckClock, Arrivals, LossPlan, Recovery, RttSamples, TimerArithmetic};
+use crate::plan::{AckClock, Arrivals, Ecn, LossPlan, MarkAbove, Recovery, RttSamples, TimerArithmetic};
 
 table! {
     /// A selfclock scenario.
@@ -85,8 +85,9 @@ table! {
         /// Propagation delay.
         delay: Needed<Duration>,
         /// What the drop-tail queue holds at most. "1 bdp" is the rate times the largest base round-trip time
-        /// of the TCP flows that cross the link. Default: "1 bdp"; "unlimited" for access links.
-        queue: Maybe<QueueSize>,
+        /// of the TCP flows that cross the link. A table has the limit and a threshold above which the queue marks.
+        /// Default: "1 bdp"; "unlimited" for access links.
+        queue: Maybe<Queue>,
         /// Whether the limit is of the packets that wait, or of those in the system, which includes the one
         /// in service. Default: "waiting"; "in-system" in the classic profile.
         queue_counts: Maybe<QueueCounts>,
@@ -113,8 +114,9 @@ table! {
         /// Propagation delay.
         delay: Needed<Duration>,
         /// What the drop-tail queue holds at most. "1 bdp" is the rate times the largest base round-trip time
-        /// of the TCP flows that cross the link. Default: "1 bdp".
-        queue: Maybe<QueueSize>,
+        /// of the TCP flows that cross the link. A table has the limit and a threshold above which the queue marks.
+        /// Default: "1 bdp".
+        queue: Maybe<Queue>,
         /// Whether the limit is of the packets that wait, or of those in the system, which includes the one
         /// in service. Default: "waiting"; "in-system" in the classic profile.
         queue_counts: Maybe<QueueCounts>,
@@ -123,6 +125,15 @@ table! {
         /// Each packet is delayed by a further uniform random time below this, without overtaking. Default:
         /// "0 s".
         jitter: Maybe<Duration>,
+    }
+
+    /// A queue that marks.
+    QueueTable {
+        /// What the queue holds at most. Default: as without a table.
+        limit: Maybe<QueueSize>,
+        /// Mark what understands marks (ECN) congestion-experienced if it finds more than so many packets in the queue, or
+        /// has to wait for longer than this time. Default: never.
+        mark_above: Maybe<MarkAbove>,
     }
 
     /// Each packet is lost with the same probability, independently.
@@ -192,8 +203,10 @@ table! {
         header: Maybe<HeaderSize>,
         /// Size of an acknowledgement on the wire, without data and options. "40 B".
         ack: Maybe<HeaderSize>,
-        /// Loss recovery. Modern: "sack"; classic: "reno".
+        /// Loss recovery; "rack" is RACK-TLP, RFC 8985. Modern: "sack"; classic: "reno".
         recovery: Maybe<Recovery>,
+        /// Proportional rate reduction, RFC 9937, in recoveries of "sack" and "rack". false.
+        prr: Maybe<bool>,
         /// Limited Transmit, RFC 3042. Modern: true; classic: false.
         limited_transmit: Maybe<bool>,
         /// No fast retransmit until everything outstanding at the last one, or at the last timeout, is acknowledged
@@ -211,6 +224,8 @@ table! {
         handshake: Maybe<bool>,
         /// Timestamps option: 12 bytes on every segment. Modern: true; classic: false.
         timestamps: Maybe<bool>,
+        /// Explicit congestion notification: none, RFC 3168, or exact counts of marked bytes. "off".
+        ecn: Maybe<Ecn>,
         /// Delayed acknowledgement. Modern: every 2 segments, 40 ms after the segment; classic: "off".
         delayed_ack: Maybe<OrOff<DelayedAckFile>>,
         /// Retransmission timer.
@@ -318,7 +333,8 @@ words! {
     ProtocolName { "tcp" => Self::Tcp, "udp" => Self::Udp, }
     TopologyName { "dumbbell" => Self::Dumbbell, "parking-lot" => Self::ParkingLot, "graph" => Self::Graph, }
     Arrivals { "constant" => Self::Constant, "poisson" => Self::Poisson, }
-    Recovery { "tahoe" => Self::Tahoe, "reno" => Self::Reno, "newreno" => Self::NewReno, "sack" => Self::Sack, }
+    Recovery { "tahoe" => Self::Tahoe, "reno" => Self::Reno, "newreno" => Self::NewReno, "sack" => Self::Sack, "rack" => Self::Rack, }
+    Ecn { "off" => Self::Off, "classic" => Self::Classic, "accurate" => Self::Accurate, }
     AckClock { "segment" => Self::Segment, "grid" => Self::Grid, }
     TimerArithmetic { "rfc6298" => Self::Rfc6298, "bsd" => Self::Bsd, }
     RttSamples { "one-at-a-time" => Self::OneAtATime, "every-segment" => Self::EverySegment, }
@@ -392,6 +408,46 @@ impl Read for QueueSize {
     }
     fn schema() -> Json {
         json!({ "anyOf": [{ "const": "unlimited" }, quantity_schema(&Self::DIMENSIONS)] })
+    }
+}
+
+/// A queue, as written: its limit, or a table.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Queue {
+    /// What it holds at most.
+    pub limit: Option<QueueSize>,
+    /// Above what it marks.
+    pub mark_above: Option<MarkAbove>,
+}
+
+impl Read for Queue {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        if item.value.as_table().is_none() {
+            return QueueSize::read(item).map(|limit| Self { limit: Some(limit), mark_above: None });
+        }
+        let QueueTable { limit, mark_above } = QueueTable::read(item)?;
+        Ok(Self {
+            limit: limit.map(|limit| limit.value),
+            mark_above: mark_above.map(|threshold| threshold.value),
+        })
+    }
+    fn schema() -> Json {
+        json!({ "anyOf": [QueueSize::schema(), QueueTable::schema()] })
+    }
+}
+
+const MARK_DIMENSIONS: [Dimension; 2] = [Dimension::Packets, Dimension::Time];
+
+impl Read for MarkAbove {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        match item.quantity(&MARK_DIMENSIONS)? {
+            Quantity::Packets(packets) => Ok(Self::Packets(packets)),
+            Quantity::Time(wait) => Ok(Self::Wait(wait)),
+            _ => Err(item.expected("a number of packets or a time")),
+        }
+    }
+    fn schema() -> Json {
+        quantity_schema(&MARK_DIMENSIONS)
     }
 }
 

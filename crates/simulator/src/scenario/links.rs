@@ -5,10 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use selfclock_congestion::units::{Bytes, Duration, Rate};
 
 use super::error::{Problem, allowed};
-use super::file::{File, GraphFile, LinkFile, Name, Network, Profile, QueueCounts, QueueSize, WireFile};
+use super::file::{
+    File, GraphFile, LinkFile, Name, Network, Profile, Queue, QueueCounts, QueueSize, WireFile,
+};
 use super::reader::{Located, place_or, value_or};
 use crate::network::topology::{DumbbellWires, Link, Topology, dumbbell, parking_lot};
-use crate::plan::{FlowPlan, LinkPlan, LossPlan, Protocol, QueueLimit};
+use crate::plan::{FlowPlan, LinkPlan, LossPlan, MarkAbove, Protocol, QueueLimit};
 
 /// A packet where no flow says how large.
 pub const USUAL_PACKET: Bytes = Bytes(1500);
@@ -22,6 +24,7 @@ pub struct Wire {
     /// Propagation delay.
     pub delay: Duration,
     queue: QueueSize,
+    mark_above: Option<MarkAbove>,
     counts_packet_in_service: bool,
     loss: LossPlan,
     jitter: Duration,
@@ -33,10 +36,12 @@ impl Wire {
             Profile::Modern => QueueCounts::Waiting,
             Profile::Classic => QueueCounts::InSystem,
         };
+        let queue = value_or(&file.queue, Queue::default());
         Self {
             rate: file.rate.value,
             delay: file.delay.value,
-            queue: value_or(&file.queue, default_queue),
+            queue: queue.limit.unwrap_or(default_queue),
+            mark_above: queue.mark_above,
             counts_packet_in_service: value_or(&file.queue_counts, counts) == QueueCounts::InSystem,
             loss: value_or(&file.loss, LossPlan::None),
             jitter: value_or(&file.jitter, Duration::ZERO),
@@ -172,6 +177,7 @@ pub fn size_queues(topology: &Topology<Wire>, flows: &[FlowPlan]) -> Vec<LinkPla
             QueueSize::Bytes(size) => QueueLimit::Bytes(size),
             QueueSize::Bdp(multiple) => QueueLimit::Bytes(bandwidth_delay(multiple, &link.wire, crossing)),
         },
+        mark_above: link.wire.mark_above,
         counts_packet_in_service: link.wire.counts_packet_in_service,
         loss: link.wire.loss,
         jitter: link.wire.jitter,

@@ -8,8 +8,8 @@ use serde_json::Value as Json;
 
 use super::{Scenario, ScenarioError, schema};
 use crate::plan::{
-    AckClock, Arrivals, LossPlan, Plan, Protocol, QueueLimit, Recovery, Source, TcpPlan, TimerArithmetic,
-    Transport,
+    AckClock, Arrivals, Ecn, LossPlan, MarkAbove, Plan, Protocol, QueueLimit, Recovery, Source, TcpPlan,
+    TimerArithmetic, Transport,
 };
 
 const DUMBBELL: &str = r#"schema = 1
@@ -156,6 +156,22 @@ fn a_queue_of_one_bdp_holds_the_largest_base_round_trip() {
         plan_with(GRAPH, &["network.link.1.queue=0.01 bdp"]).links[2].queue,
         QueueLimit::Bytes(Bytes(1_500))
     );
+}
+
+#[test]
+fn a_queue_that_marks() {
+    let of =
+        |queue: &str| plan_with(DUMBBELL, &[&format!("network.bottleneck.queue={queue}")]).links[0].clone();
+    let link = of("{ limit = \"400 packets\", mark_above = \"65 packets\" }");
+    assert_eq!(link.queue, QueueLimit::Packets(400));
+    assert_eq!(link.mark_above, Some(MarkAbove::Packets(65)));
+    // A table without a limit leaves the default, 1 bdp.
+    let link = of("{ mark_above = \"1 ms\" }");
+    assert!(matches!(link.queue, QueueLimit::Bytes(_)));
+    assert_eq!(link.mark_above, Some(MarkAbove::Wait(Duration::from_milliseconds(1))));
+    assert_eq!(of("9 packets").mark_above, None);
+    let flow = plan_with(DUMBBELL, &["transport.ecn=accurate"]).flows[0].clone();
+    assert!(matches!(flow.protocol, Protocol::Tcp(tcp) if tcp.transport.ecn == Ecn::Accurate));
 }
 
 #[test]

@@ -42,6 +42,7 @@ fn overlay(transport: &mut Transport, layer: &TransportFile) {
     set(&mut transport.header, &layer.header, |size| size.0);
     set(&mut transport.ack, &layer.ack, |size| size.0);
     set(&mut transport.recovery, &layer.recovery, |recovery| *recovery);
+    set(&mut transport.prr, &layer.prr, |on| *on);
     set(&mut transport.limited_transmit, &layer.limited_transmit, |on| *on);
     set(&mut transport.one_recovery_per_window, &layer.one_recovery_per_window, |on| *on);
     set(&mut transport.initial_window, &layer.initial_window, |segments| segments.0);
@@ -49,6 +50,7 @@ fn overlay(transport: &mut Transport, layer: &TransportFile) {
     set(&mut transport.window_scaling, &layer.window_scaling, |on| *on);
     set(&mut transport.handshake, &layer.handshake, |on| *on);
     set(&mut transport.timestamps, &layer.timestamps, |on| *on);
+    set(&mut transport.ecn, &layer.ecn, |ecn| *ecn);
     set(&mut transport.grow_only_when_limited, &layer.grow_only_when_limited, |on| *on);
     set(&mut transport.peer_knows_option, &layer.peer_knows_option, |on| *on);
     set(&mut transport.pacing_gain, &layer.pacing_gain, |gain| match gain {

@@ -1,6 +1,9 @@
 //! TCP and UDP endpoints.
 
+pub mod delivery_rate;
 pub mod pacer;
+pub mod prr;
+pub mod rack;
 pub mod reassembly;
 pub mod receiver;
 pub mod rto;

@@ -3,9 +3,9 @@
 use super::reassembly::{Arrival, Reassembly};
 use super::{Context, MAXIMUM_OPTIONS, TIMESTAMPS_OPTION};
 use crate::engine::{Target, Timer};
-use crate::network::packet::{NO_EXTRA, Packet};
+use crate::network::packet::{Flags, NO_EXTRA, Packet};
 use crate::network::{Extra, path::FlowRoutes};
-use crate::plan::{AckClock, DelayedAck, Recovery, TcpPlan};
+use crate::plan::{AckClock, DelayedAck, Ecn, TcpPlan};
 use crate::record::packets::{MAXIMUM_SACK_BLOCKS, PacketKind};
 use selfclock_congestion::PeerOption;
 use selfclock_congestion::receiver::{AckRequest, ReceiverPart};
@@ -30,6 +30,13 @@ pub struct Receiver {
     recent_timestamp: Time,
     /// Wire bytes that arrived, repeated segments included.
     arrived_bytes: u64,
+    ecn: Ecn,
+    /// What acknowledgements carry: ECE from a mark until the sender says that it has reduced its window (classic).
+    echo: Flags,
+    /// Marked payload that arrived, bytes (accurate).
+    marked: u32,
+    /// The last segment was marked.
+    last_was_marked: bool,
 }
 
 impl Receiver {
@@ -40,7 +47,7 @@ impl Receiver {
             flow,
             route: routes.reverse,
             ack_size: transport.ack.get() as u32,
-            sack: transport.recovery == Recovery::Sack,
+            sack: transport.recovery.uses_sack(),
             timestamps: transport.timestamps,
             delayed_ack: transport.delayed_ack,
             part: if transport.peer_knows_option { plan.control.receiver() } else { ReceiverPart::Plain },
@@ -50,6 +57,10 @@ impl Receiver {
             last_acknowledgement: 0,
             recent_timestamp: Time::NEVER,
             arrived_bytes: 0,
+            ecn: transport.ecn,
+            echo: Flags::NONE,
+            marked: 0,
+            last_was_marked: false,
         }
     }
 
@@ -112,7 +123,8 @@ impl Receiver {
         };
         // RFC 5681 section 4.2: "Out-of-order data segments SHOULD be acknowledged immediately", and likewise one
         // that fills a gap.
-        if request.immediately || arrival != Arrival::InOrder {
+        let changed = self.ecn != Ecn::Off && self.note_mark(packet);
+        if request.immediately || changed || arrival != Arrival::InOrder {
             return self.acknowledge(context, request.option);
         }
         self.unacknowledged += 1;
@@ -131,6 +143,24 @@ impl Receiver {
             };
             self.timer.set(context.events, deadline, Target::DelayedAck(self.flow));
         }
+    }
+
+    /// Notes a congestion mark. True if it is to be told of at once.
+    fn note_mark(&mut self, packet: &Packet) -> bool {
+        let marked = packet.flags.has(Flags::CE);
+        if self.ecn == Ecn::Classic {
+            // Where both come on one segment the mark is newer than the reduction.
+            if packet.flags.has(Flags::CWR) {
+                self.echo = Flags::NONE;
+            }
+            if marked {
+                self.echo = Flags::ECE;
+            }
+            return false;
+        }
+        self.marked = self.marked.wrapping_add(if marked { packet.payload } else { 0 });
+        // The first of several is told of at once, as RFC 9768 advises.
+        marked && !std::mem::replace(&mut self.last_was_marked, marked)
     }
 
     /// An entry of the delayed-acknowledgement timer has come up.
@@ -175,10 +205,10 @@ impl Receiver {
             echo,
             flow: self.flow,
             hop: self.route,
-            payload: 0,
+            payload: self.marked,
             size: (self.ack_size + options) as u16,
             kind,
-            retransmission: false,
+            flags: self.echo,
             extra,
             number: 0,
         };

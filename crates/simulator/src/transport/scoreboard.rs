@@ -43,6 +43,14 @@ impl Segment {
     pub const fn end(&self) -> u64 {
         self.sequence + self.length as u64
     }
+    /// The receiver has reported that it holds it.
+    pub const fn is_sacked(&self) -> bool {
+        self.is(SACKED)
+    }
+    /// It is lost and not sent again since.
+    pub const fn awaits_repair(&self) -> bool {
+        self.flags & (LOST | IN_REPAIR) == LOST
+    }
     /// It was sent more than once.
     pub const fn was_retransmitted(&self) -> bool {
         self.is(RETRANSMITTED)
@@ -83,6 +91,8 @@ pub struct Scoreboard {
     suspect_from: u64,
     /// Byte after the highest SACKed segment.
     highest_sacked_end: u64,
+    /// Payload ever marked lost, as often as it was.
+    lost_total: u64,
 }
 
 impl Scoreboard {
@@ -131,6 +141,11 @@ impl Scoreboard {
     /// Payload marked lost and not yet sent again.
     pub fn unrepaired_bytes(&self) -> u64 {
         self.lost - self.in_repair
+    }
+
+    /// Payload marked lost since the connection began; a segment counts as often as it was taken for lost.
+    pub fn lost_total(&self) -> u64 {
+        self.lost_total
     }
 
     /// Byte after the highest one SACKed so far.
@@ -232,6 +247,11 @@ impl Scoreboard {
 
     /// The receiver holds the bytes from `start` to before `end`. Returns the payload that this was news of.
     pub fn sack(&mut self, start: u64, end: u64) -> u64 {
+        self.sack_each(start, end, |_, _| {})
+    }
+
+    /// As [`Scoreboard::sack`]; calls `news_of` with index and segment, as it was before, for each that this is news of.
+    pub fn sack_each(&mut self, start: u64, end: u64, mut news_of: impl FnMut(usize, &Segment)) -> u64 {
         let mut news = 0;
         let mut index = self.segments.partition_point(|segment| segment.sequence < start);
         while let Some(&segment) = self.segments.get(index) {
@@ -245,6 +265,7 @@ impl Scoreboard {
                 index += if starts_run { segment.run as usize + 1 } else { 1 };
                 continue;
             }
+            news_of(index, &segment);
             self.forget_loss(&segment);
             self.sacked += u64::from(segment.length);
             news += u64::from(segment.length);
@@ -301,25 +322,40 @@ impl Scoreboard {
         }
         segment.flags |= LOST;
         self.lost += u64::from(segment.length);
+        self.lost_total += u64::from(segment.length);
         true
     }
 
     /// Marks the first outstanding segment lost, to be sent (again) now.
     pub fn mark_first_lost(&mut self) {
-        if self.segments.is_empty() {
-            return;
+        if !self.segments.is_empty() {
+            self.mark_lost_again(0);
         }
-        self.mark_lost(0);
-        let first = self.segments[0];
-        if first.is(IN_REPAIR) {
-            self.in_repair -= u64::from(first.length);
-            self.segments[0].flags &= !IN_REPAIR;
+    }
+
+    /// Marks the segment at this index lost, also if it was sent again.
+    pub fn mark_lost_again(&mut self, index: usize) {
+        self.mark_lost(index);
+        let segment = &mut self.segments[index];
+        if segment.is(IN_REPAIR) {
+            self.in_repair -= u64::from(segment.length);
+            self.lost_total += u64::from(segment.length);
+            segment.flags &= !IN_REPAIR;
         }
-        self.repair_from = self.first;
+        self.repair_from = self.repair_from.min(self.first + index as u64);
+    }
+
+    /// The segment at this index is sent once more now as a probe: it is not taken for lost, and counted once.
+    pub fn probe(&mut self, index: usize, now: Time) -> Segment {
+        let segment = &mut self.segments[index];
+        segment.sent = now;
+        segment.flags |= RETRANSMITTED;
+        *segment
     }
 
     /// Marks everything that is not SACKed lost, and nothing sent again: the retransmission timer expired.
     pub fn mark_all_lost(&mut self) {
+        self.lost_total += self.pipe_bytes();
         self.segments.for_each_mut(|segment| {
             if !segment.is(SACKED) {
                 segment.flags = segment.flags & !IN_REPAIR | LOST;
@@ -381,7 +417,7 @@ impl Scoreboard {
 
     /// Segment by segment, is the arithmetic right? For tests.
     #[cfg(test)]
-    fn check(&self) {
+    pub fn check(&self) {
         let sum = |flag| {
             let of_flag = self.segments.iter().filter(|segment| segment.is(flag));
             of_flag.map(|segment| u64::from(segment.length)).sum::<u64>()
@@ -404,6 +440,14 @@ impl Scoreboard {
         }
         let from_edge = self.segments.iter().skip((self.edge - self.first) as usize);
         assert_eq!(self.sacked_from_edge as usize, from_edge.filter(|segment| segment.is(SACKED)).count());
+    }
+}
+
+impl std::ops::Index<usize> for Scoreboard {
+    type Output = Segment;
+    /// The outstanding segment at this index, counted from the first.
+    fn index(&self, index: usize) -> &Segment {
+        &self.segments[index]
     }
 }
 

@@ -3,15 +3,18 @@
 //! The sender asks the congestion control how much may be in flight and how it is to be spaced; which segment that
 //! is, and when something counts as lost, is decided here.
 
+use super::delivery_rate::DeliveryRate;
 use super::pacer::Pacer;
+use super::prr::{Progress, Prr};
+use super::rack::{Conditions, Rack};
 use super::rto::RttEstimator;
 use super::rtt_histogram::RttHistogram;
-use super::scoreboard::{DUPLICATE_THRESHOLD, Scoreboard};
+use super::scoreboard::{DUPLICATE_THRESHOLD, Scoreboard, Segment};
 use super::{Context, TIMESTAMPS_OPTION};
 use crate::engine::{Target, Timer};
-use crate::network::packet::{NO_EXTRA, Packet};
+use crate::network::packet::{Flags, NO_EXTRA, Packet};
 use crate::network::{Extra, path::FlowRoutes};
-use crate::plan::{Recovery, RttSamples, TcpPlan};
+use crate::plan::{Ecn, Recovery, RttSamples, TcpPlan};
 use crate::record::packets::PacketKind;
 use crate::record::series::FlowSample;
 use crate::traffic::source::Application;
@@ -19,7 +22,7 @@ use selfclock_congestion::controller::{Controller, Setup};
 use selfclock_congestion::event::{Decision, Pacing, Probe, ProbePart, RestartCause};
 use selfclock_congestion::units::{Bytes, Duration, Time};
 use selfclock_congestion::{
-    Acknowledged, DuplicateAck, LossDetected, PeerOption, RecoveryEnded, Sent, Timeout,
+    Acknowledged, DuplicateAck, EcnEcho, LossDetected, PeerOption, RateSample, RecoveryEnded, Sent, Timeout,
 };
 
 /// Largest window that can be advertised without the window scale option.
@@ -38,6 +41,19 @@ enum State {
     FastRecovery(Repair),
 }
 
+/// What an acknowledgement tells beside its number that was not known.
+#[derive(Clone, Copy, Debug, Default)]
+struct News {
+    /// Payload newly SACKed.
+    bytes: u64,
+    /// When the newest of these segments was sent that were sent only once.
+    newest_sent_once: Option<Time>,
+    /// Payload newly reported as marked.
+    marked: u64,
+    /// The acknowledgement tells of a mark.
+    echo: bool,
+}
+
 /// A fast recovery under way.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Repair {
@@ -48,6 +64,32 @@ struct Repair {
     inflation: i64,
     /// A partial acknowledgement has restarted the retransmission timer (RFC 6582, "Impatient" variant).
     timer_restarted: bool,
+}
+
+/// RACK with its loss probe, and the timer of both.
+#[derive(Clone, Debug, Default)]
+struct RackTlp {
+    rack: Rack,
+    timer: Timer,
+    /// What the timer is set for.
+    purpose: Purpose,
+    /// SND.NXT when the probe was sent that is not accounted for ("TLP.end_seq"), and whether it was a retransmission
+    /// ("TLP.is_retrans").
+    probe: Option<(u64, bool)>,
+    /// SND.NXT when the probe timer was last set.
+    sent_before: u64,
+    /// Longest time for which the receiver holds back an acknowledgement.
+    maximum_ack_delay: Duration,
+}
+
+/// What a timer is set for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Purpose {
+    /// To find what is then lost.
+    #[default]
+    Reordering,
+    /// To probe the tail.
+    Probe,
 }
 
 /// Counters for the summary.
@@ -74,12 +116,16 @@ pub struct Sender {
     control_size: u32,
     receive_window: u64,
     recovery: Recovery,
+    prr_in_recovery: bool,
     limited_transmit: bool,
     one_recovery_per_window: bool,
     timestamps: bool,
     handshake: bool,
     grow_only_when_limited: bool,
     samples: RttSamples,
+    ecn: Ecn,
+    /// All bits are set if the flow uses neither delivery rates nor ECN nor RACK; else none.
+    plain: u32,
     pacing_gain: Option<f64>,
 
     control: Controller,
@@ -96,6 +142,22 @@ pub struct Sender {
     /// What had been sent at the last timeout or fast retransmit. Duplicate acknowledgements below it may come from
     /// segments that were sent twice, and start no new recovery (RFC 6582, section 4).
     recover: Option<u64>,
+    /// What the next segment of new data carries.
+    data_flags: Flags,
+    /// SND.NXT at the last reaction to a congestion mark.
+    echoed: Option<u64>,
+    /// The receiver's count of marked bytes, as far as it is known.
+    marked_seen: u32,
+    /// Marked bytes that the congestion control has not been told of.
+    newly_marked: u64,
+    /// Finds losses by time and probes the tail, if that is the loss recovery.
+    rack: Option<Box<RackTlp>>,
+    /// Brings the window down in the recovery under way, if that is wanted, and what was sent again in it.
+    prr: Option<(Prr, u64)>,
+    /// Before the acknowledgement that is being processed.
+    before: Progress,
+    /// Measures delivery rates, if the congestion control asks for them.
+    rate: Option<Box<DeliveryRate>>,
     /// The window or the pacing, not the application or the receiver, ended the last round of sending.
     limited_by_window: bool,
     rtt: RttEstimator,
@@ -143,6 +205,13 @@ impl Sender {
             initial_ssthresh: transport.initial_ssthresh,
             receive_window: Bytes(receive_window),
         });
+        let rate = control.wants_rate_samples().then(Box::default);
+        let delayed = transport.delayed_ack;
+        let rack = (transport.recovery == Recovery::Rack).then(|| {
+            let maximum_ack_delay = if delayed.every > 1 { delayed.timer } else { Duration::ZERO };
+            Box::new(RackTlp { maximum_ack_delay, ..RackTlp::default() })
+        });
+        let plain = rate.is_none() && rack.is_none() && transport.ecn == Ecn::Off;
         Self {
             flow,
             route: routes.forward,
@@ -152,12 +221,15 @@ impl Sender {
                 + if transport.timestamps { TIMESTAMPS_OPTION } else { 0 },
             receive_window,
             recovery: transport.recovery,
+            prr_in_recovery: transport.prr && transport.recovery.uses_sack(),
             limited_transmit: transport.limited_transmit,
             one_recovery_per_window: transport.one_recovery_per_window,
             timestamps: transport.timestamps,
             handshake: transport.handshake,
             grow_only_when_limited: transport.grow_only_when_limited,
             samples: transport.timer.samples,
+            ecn: transport.ecn,
+            plain: if plain { u32::MAX } else { 0 },
             pacing_gain: transport.pacing_gain,
             control,
             application: Application::new(plan.source, start, stop, transport.mss),
@@ -168,6 +240,14 @@ impl Sender {
             duplicates: 0,
             limited_transmit_bytes: 0,
             recover: None,
+            data_flags: if transport.ecn == Ecn::Off { Flags::NONE } else { Flags::ECT_0 },
+            echoed: None,
+            marked_seen: 0,
+            newly_marked: 0,
+            prr: None,
+            before: Progress { delivered: 0, una: 0, lost: 0 },
+            rack,
+            rate,
             limited_by_window: true,
             rtt: RttEstimator::new(transport.timer),
             timed: None,
@@ -197,6 +277,16 @@ impl Sender {
     /// Smallest round-trip sample.
     pub fn minimum_rtt(&self) -> Option<Duration> {
         self.rtt.minimum()
+    }
+    /// The delivery rate measured last, if it is measured.
+    pub fn delivery_rate(&self) -> Option<RateSample> {
+        self.rate.as_ref()?.latest()
+    }
+    /// Measures delivery rates whether or not the congestion control asks for them.
+    #[cfg(test)]
+    pub fn measure_delivery_rate(&mut self) {
+        self.rate = Some(Box::default());
+        self.plain = 0;
     }
     /// When the last byte was acknowledged.
     pub fn completed(&self) -> Option<Time> {
@@ -233,6 +323,7 @@ impl Sender {
             self.application_timer.set(context.events, change, Target::Application(self.flow));
         }
         self.transmit(context, Opportunity::Application);
+        self.set_rack_timer(context, Opportunity::Application);
         self.note_completion(context.now);
     }
 
@@ -241,6 +332,7 @@ impl Sender {
         self.sample_before(context.now);
         if self.release_timer.due(context.events, context.now, Target::Release(self.flow)) {
             self.transmit(context, Opportunity::Release);
+            self.set_rack_timer(context, Opportunity::Release);
         }
     }
 
@@ -249,6 +341,9 @@ impl Sender {
         self.sample_before(context.now);
         if !self.retransmission_timer.due(context.events, context.now, Target::Retransmission(self.flow)) {
             return;
+        }
+        if self.probe_is_due(context.now) {
+            return self.send_probe(context);
         }
         self.rtt.back_off();
         self.totals.timeouts += 1;
@@ -262,6 +357,24 @@ impl Sender {
         self.scoreboard.note_timeout_of_first();
         self.retransmit_first(context);
         self.transmit(context, Opportunity::Timeout);
+        self.set_rack_timer(context, Opportunity::Timeout);
+    }
+
+    /// An entry of the timer of RACK and TLP has come up.
+    pub fn on_rack_timer(&mut self, context: &mut Context<'_>) {
+        self.sample_before(context.now);
+        let Some(rack) = &mut self.rack else { return };
+        if !rack.timer.due(context.events, context.now, Target::Rack(self.flow)) {
+            return;
+        }
+        if rack.purpose == Purpose::Probe {
+            return self.send_probe(context);
+        }
+        self.before = self.progress();
+        self.detect_losses_by_time(context.now);
+        self.recover_what_rack_found(context);
+        self.transmit(context, Opportunity::Reordering);
+        self.set_rack_timer(context, Opportunity::Reordering);
     }
 
     /// A packet has arrived: an acknowledgement, or the answer to the SYN.
@@ -276,54 +389,81 @@ impl Sender {
         if acknowledgement > self.next || acknowledgement < self.una {
             return context.network.extras.release(packet.extra);
         }
-        if packet.extra == NO_EXTRA {
-            self.on_acknowledgement(context, packet, 0, None);
+        if packet.extra & self.plain == NO_EXTRA {
+            self.on_acknowledgement::<true>(context, packet, News::default(), None);
         } else {
-            self.on_acknowledgement_with_extra(context, packet);
+            self.on_rich_acknowledgement(context, packet);
         }
     }
 
-    /// An acknowledgement that reports `news` bytes newly SACKed. Inlined twice, so that the usual case, without either,
-    /// is compiled for itself.
+    /// An acknowledgement with this news. Inlined twice, so that the usual case, which is `PLAIN`, is compiled for itself:
+    /// nothing beside the acknowledgement number, and a flow that uses none of delivery rates, ECN and RACK.
     #[inline(always)]
-    fn on_acknowledgement(
+    fn on_acknowledgement<const PLAIN: bool>(
         &mut self,
         context: &mut Context<'_>,
         packet: &Packet,
-        news: u64,
+        mut news: News,
         option: Option<PeerOption>,
     ) {
         let acknowledgement = packet.sequence;
         let opportunity = if acknowledgement > self.una {
-            self.on_new_ack(context, acknowledgement, packet.echo, option);
-            if self.recovery == Recovery::Sack && self.scoreboard.sacked_bytes() > 0 {
-                self.on_new_ack_with_gap(context, news);
+            self.on_new_ack::<PLAIN>(context, acknowledgement, packet.echo, &mut news, option);
+            if !PLAIN && self.rack.is_some() {
+                self.recover_what_rack_found(context);
+            } else if self.recovery == Recovery::Sack && self.scoreboard.sacked_bytes() > 0 {
+                self.on_new_ack_with_gap(context, news.bytes);
             }
             Opportunity::NewAck
         } else if !self.scoreboard.is_empty() {
-            self.on_duplicate_ack(context, news, option);
+            self.on_duplicate_ack(context, &mut news, option);
             Opportunity::DuplicateAck
         } else {
             return;
         };
+        if !PLAIN {
+            self.newly_marked = news.marked;
+            if news.echo {
+                self.on_congestion_echo(context.now);
+            }
+        }
         self.transmit(context, opportunity);
+        if !PLAIN {
+            self.set_rack_timer(context, opportunity);
+        }
         self.note_completion(context.now);
     }
 
-    /// Reads SACK blocks and the peer's option first.
-    #[cold]
-    fn on_acknowledgement_with_extra(&mut self, context: &mut Context<'_>, packet: &Packet) {
+    /// Reads SACK blocks, the peer's option and congestion marks first.
+    #[inline(never)]
+    fn on_rich_acknowledgement(&mut self, context: &mut Context<'_>, packet: &Packet) {
         let extra = context.network.extras.get(packet.extra);
         context.network.extras.release(packet.extra);
-        let mut news = 0;
-        if self.recovery == Recovery::Sack {
+        let mut news = News::default();
+        self.before = self.progress();
+        self.account_for_probe(context.now, packet, extra.sack_blocks > 0);
+        if self.recovery.uses_sack() {
+            let minimum_rtt = self.rtt.minimum();
             for &(start, end) in &extra.sack[..usize::from(extra.sack_blocks)] {
                 if start < end && start >= packet.sequence && end <= self.next {
-                    news += self.scoreboard.sack(start, end);
+                    let (rate, rack) = (&mut self.rate, &mut self.rack);
+                    news.bytes += self.scoreboard.sack_each(start, end, |index, segment| {
+                        if !segment.was_retransmitted() {
+                            news.newest_sent_once = news.newest_sent_once.max(Some(segment.sent));
+                        }
+                        if let Some(rate) = rate {
+                            rate.on_delivered(index, segment, context.now);
+                        }
+                        if let Some(RackTlp { rack, .. }) = rack.as_deref_mut() {
+                            rack.on_delivered(index, segment, context.now, echo_of(packet), minimum_rtt);
+                            rack.note_sacked();
+                        }
+                    });
                 }
             }
         }
-        self.on_acknowledgement(context, packet, news, extra.option);
+        self.read_congestion_marks(packet, &mut news);
+        self.on_acknowledgement::<false>(context, packet, news, extra.option);
     }
 
     fn on_syn_ack(&mut self, context: &mut Context<'_>, echo: Time) {
@@ -345,14 +485,18 @@ impl Sender {
     // --- acknowledgements and losses ----------------------------------------------------------------------------
 
     #[inline(always)]
-    fn on_new_ack(
+    fn on_new_ack<const PLAIN: bool>(
         &mut self,
         context: &mut Context<'_>,
         acknowledgement: u64,
         echo: Time,
+        news: &mut News,
         option: Option<PeerOption>,
     ) {
         let now = context.now;
+        if !PLAIN {
+            self.deliver_below(now, acknowledgement, echo);
+        }
         let advance = self.scoreboard.advance(acknowledgement);
         self.una = acknowledgement;
         self.duplicates = 0;
@@ -401,14 +545,20 @@ impl Sender {
                 Recovery::Sack => {
                     recovery_ended = full;
                     self.scoreboard.mark_lost_below_edge();
+                    self.reduce_proportionally();
                 }
+                Recovery::Rack => recovery_ended = full,
             }
         }
         if recovery_ended {
             self.state = State::Open;
+            self.prr = None;
+        }
+        if !PLAIN && self.rack.is_some() {
+            self.detect_losses_by_time(now);
         }
 
-        self.control.on_ack(&Acknowledged {
+        let mut event = Acknowledged {
             now,
             size: Bytes(advance.bytes),
             acknowledged_total: Bytes(self.una),
@@ -419,8 +569,18 @@ impl Sender {
             in_flight: Bytes(self.scoreboard.pipe_bytes()),
             window_limited: self.limited_by_window || !self.grow_only_when_limited,
             recovering: was_recovering,
+            marked: Bytes::ZERO,
+            rate: None,
             option,
-        });
+        };
+        if !PLAIN {
+            // "The sending TCP SHOULD NOT increase the congestion window in response to the receipt of an ECN-Echo ACK
+            // packet" (RFC 3168, section 6.1.2).
+            event.recovering |= news.echo && self.ecn == Ecn::Classic;
+            event.marked = Bytes(std::mem::take(&mut news.marked));
+            event.rate = self.rate_sample();
+        }
+        self.control.on_ack(&event);
         if recovery_ended {
             self.control.on_recovery_ended(&RecoveryEnded { now });
         }
@@ -455,27 +615,122 @@ impl Sender {
         }
     }
 
+    /// Reads what the acknowledgement says of marked data.
+    fn read_congestion_marks(&mut self, packet: &Packet, news: &mut News) {
+        match self.ecn {
+            Ecn::Off => {}
+            Ecn::Classic => news.echo = packet.flags.has(Flags::ECE),
+            Ecn::Accurate => {
+                let marked = packet.payload.wrapping_sub(self.marked_seen);
+                // An acknowledgement that was overtaken tells of less than is known.
+                if marked != 0 && marked < u32::MAX / 2 {
+                    self.marked_seen = packet.payload;
+                    news.marked = u64::from(marked);
+                    news.echo = true;
+                }
+                news.marked += std::mem::take(&mut self.newly_marked);
+            }
+        }
+    }
+
+    /// The receiver has told of a congestion mark. "TCP should not react to congestion indications more than once every
+    /// window of data": not before what was outstanding at the last reduction, of whatever cause, is acknowledged.
+    fn on_congestion_echo(&mut self, now: Time) {
+        // Up to and at that point the receiver may not have seen CWR, which comes on the next segment.
+        let reduced_before = self.echoed.max(self.recover).is_some_and(|point| self.una <= point);
+        if self.state != State::Open || reduced_before {
+            return;
+        }
+        let flight = self.scoreboard.outstanding_bytes().saturating_sub(self.limited_transmit_bytes);
+        self.control.on_ecn_echo(&EcnEcho { now, flight_size: Bytes(flight) });
+        self.echoed = Some(self.next);
+        self.announce_reduction();
+    }
+
+    /// "When an ECN-Capable TCP sender reduces its congestion window for any reason (because of a retransmit timeout, a
+    /// Fast Retransmit, or in response to an ECN Notification), the TCP sender sets the CWR flag in the TCP header of the
+    /// first new data packet sent after the window reduction" (RFC 3168, section 6.1.2).
+    fn announce_reduction(&mut self) {
+        if self.ecn == Ecn::Classic {
+            self.data_flags = self.data_flags.with(Flags::CWR);
+        }
+    }
+
+    /// Everything below `acknowledgement` has been delivered, in so far as it was not SACKed before.
+    fn deliver_below(&mut self, now: Time, acknowledgement: u64, echo: Time) {
+        let Self { rate, rack, .. } = self;
+        if rate.is_none() && rack.is_none() {
+            return;
+        }
+        let echo = (echo != Time::NEVER).then_some(echo);
+        let minimum_rtt = self.rtt.minimum();
+        let mut index = 0;
+        while index < self.scoreboard.len() && self.scoreboard[index].end() <= acknowledgement {
+            let segment = &self.scoreboard[index];
+            if let Some(rate) = rate {
+                if !segment.is_sacked() {
+                    rate.on_delivered(0, segment, now);
+                }
+                rate.drop_front();
+            }
+            if let Some(RackTlp { rack, .. }) = rack.as_deref_mut() {
+                if !segment.is_sacked() {
+                    rack.on_delivered(0, segment, now, echo, minimum_rtt);
+                }
+                rack.drop_front(segment.is_sacked());
+            }
+            index += 1;
+        }
+    }
+
+    /// The delivery rate that this acknowledgement measures, if it is measured. What the acknowledgement shows to be lost
+    /// is marked first.
+    fn rate_sample(&mut self) -> Option<RateSample> {
+        self.rate.as_ref()?;
+        let repairing = matches!(self.state, State::FastRecovery(_));
+        if self.recovery == Recovery::Sack && (repairing || !self.waits_for_recovery_point()) {
+            self.scoreboard.mark_lost_below_edge();
+        }
+        self.rate.as_mut()?.sample(self.rtt.minimum(), self.scoreboard.lost_total())
+    }
+
     /// What was outstanding at the last timeout or fast retransmit is still being acknowledged: "a new recovery phase
     /// [...] MUST NOT be initiated until HighACK is greater than or equal to the new value of RecoveryPoint" (RFC 6675,
     /// section 5.1). Without SACK the acknowledgement must cover more than `recover` (RFC 6582, section 3.2), for at
     /// `recover` itself duplicate acknowledgements may still come from segments that were sent twice.
     fn waits_for_recovery_point(&self) -> bool {
         self.recover.is_some_and(|recover| match self.recovery {
-            Recovery::Sack => self.una < recover,
+            Recovery::Sack | Recovery::Rack => self.una < recover,
             _ => self.one_recovery_per_window && self.una <= recover,
         })
     }
 
-    fn on_duplicate_ack(&mut self, context: &mut Context<'_>, news: u64, option: Option<PeerOption>) {
+    fn on_duplicate_ack(&mut self, context: &mut Context<'_>, news: &mut News, option: Option<PeerOption>) {
         // With SACK only acknowledgements that tell something count (RFC 6675, section 2).
-        if self.recovery == Recovery::Sack && news == 0 {
+        if self.recovery.uses_sack() && news.bytes == 0 {
             return;
         }
         self.duplicates += 1;
-        self.control.on_duplicate_ack(&DuplicateAck { now: context.now, count: self.duplicates, option });
+        if self.rack.is_some() {
+            self.detect_losses_by_time(context.now);
+        }
+        let rate = self.rate_sample();
+        self.control.on_duplicate_ack(&DuplicateAck {
+            now: context.now,
+            count: self.duplicates,
+            rtt: news.newest_sent_once.map(|sent| context.now.since(sent)),
+            in_flight: Bytes(self.scoreboard.pipe_bytes()),
+            marked: Bytes(std::mem::take(&mut news.marked)),
+            rate,
+            option,
+        });
+        if self.rack.is_some() {
+            return self.recover_what_rack_found(context);
+        }
         if let State::FastRecovery(repair) = &mut self.state {
             if self.recovery == Recovery::Sack {
                 self.scoreboard.mark_lost_below_edge();
+                self.reduce_proportionally();
             } else {
                 repair.inflation += self.mss as i64;
             }
@@ -504,14 +759,27 @@ impl Sender {
             self.start_again(context.now, false, RestartCause::TahoeFastRetransmit);
         } else {
             let flight = self.scoreboard.outstanding_bytes().saturating_sub(self.limited_transmit_bytes);
-            self.control.on_loss(&LossDetected { now: context.now, flight_size: Bytes(flight) });
+            // "The TCP sender's congestion window should be reduced only once in response to a series of dropped and/or
+            // CE packets from a single window of data" (RFC 3168, section 6.1.2).
+            if self.ecn != Ecn::Classic || self.echoed.is_none_or(|echoed| self.una >= echoed) {
+                self.control.on_loss(&LossDetected { now: context.now, flight_size: Bytes(flight) });
+                self.announce_reduction();
+            }
             self.recover = Some(self.next);
             self.state = State::FastRecovery(Repair {
                 recover: self.next,
                 inflation: i64::from(DUPLICATE_THRESHOLD) * self.mss as i64,
                 timer_restarted: false,
             });
-            self.scoreboard.mark_first_lost();
+            if self.rack.is_none() {
+                self.scoreboard.mark_first_lost();
+            }
+            if self.prr_in_recovery {
+                let ssthresh = self.control.decision().window.get();
+                let pipe = self.scoreboard.pipe_bytes();
+                self.prr = Some((Prr::new(ssthresh, self.mss, self.before, self.next, pipe), 0));
+                self.reduce_proportionally();
+            }
         }
         self.retransmit_first(context);
         self.restart_retransmission_timer(context);
@@ -522,8 +790,17 @@ impl Sender {
         let flight_size =
             Bytes(self.scoreboard.outstanding_bytes().saturating_sub(self.limited_transmit_bytes));
         self.control.on_timeout(&Timeout { now, flight_size, repeated, cause });
-        self.scoreboard.mark_all_lost();
+        self.announce_reduction();
+        let conditions = self.rack_conditions();
+        match &mut self.rack {
+            Some(rack) => {
+                rack.rack.on_timeout(&mut self.scoreboard, now, conditions);
+                rack.probe = None;
+            }
+            None => self.scoreboard.mark_all_lost(),
+        }
         self.state = State::Open;
+        self.prr = None;
         self.recover = Some(self.next);
         self.limited_transmit_bytes = 0;
         if cause == RestartCause::TimerExpired {
@@ -547,6 +824,158 @@ impl Sender {
         }
     }
 
+    // --- proportional rate reduction ----------------------------------------------------------------------------
+
+    fn progress(&self) -> Progress {
+        Progress {
+            delivered: self.una + self.scoreboard.sacked_bytes(),
+            una: self.una,
+            lost: self.scoreboard.lost_total(),
+        }
+    }
+
+    /// What has been delivered since the last call lets the window come down. For every acknowledgement in a recovery,
+    /// after losses are marked.
+    fn reduce_proportionally(&mut self) {
+        let now = self.progress();
+        let State::FastRecovery(repair) = self.state else { return };
+        if let Some((prr, sent_again)) = &mut self.prr {
+            prr.on_ack(now, self.scoreboard.pipe_bytes(), self.next - repair.recover + *sent_again);
+        }
+    }
+
+    // --- RACK and TLP -------------------------------------------------------------------------------------------
+
+    fn rack_conditions(&self) -> Conditions {
+        let repairing = matches!(self.state, State::FastRecovery(_));
+        Conditions {
+            in_recovery: repairing || self.waits_for_recovery_point(),
+            minimum_rtt: self.rtt.minimum().unwrap_or_default(),
+            smoothed_rtt: self.rtt.smoothed().unwrap_or_default(),
+        }
+    }
+
+    fn detect_losses_by_time(&mut self, now: Time) {
+        let conditions = self.rack_conditions();
+        if let Some(RackTlp { rack, .. }) = self.rack.as_deref_mut() {
+            rack.detect(&mut self.scoreboard, now, conditions);
+        }
+        self.reduce_proportionally();
+    }
+
+    /// A loss that was found begins a recovery, unless one is under way.
+    fn recover_what_rack_found(&mut self, context: &mut Context<'_>) {
+        if self.state == State::Open
+            && self.scoreboard.unrepaired_bytes() > 0
+            && !self.waits_for_recovery_point()
+        {
+            self.fast_retransmit(context);
+        }
+    }
+
+    /// The segment to send again next.
+    #[inline]
+    fn next_repair(&mut self) -> Option<usize> {
+        if self.scoreboard.unrepaired_bytes() == 0 {
+            return None;
+        }
+        match self.rack.as_deref_mut() {
+            Some(RackTlp { rack, .. }) => rack.next_repair(&self.scoreboard),
+            None => self.scoreboard.next_repair(),
+        }
+    }
+
+    /// Sets the timer of RACK and TLP, once everything that can be sent after this has been.
+    fn set_rack_timer(&mut self, context: &mut Context<'_>, after: Opportunity) {
+        let in_recovery = matches!(self.state, State::FastRecovery(_)) || self.waits_for_recovery_point();
+        let Some(rack) = self.rack.as_deref_mut() else { return };
+        if let Some(deadline) = rack.rack.deadline() {
+            rack.purpose = Purpose::Reordering;
+            return rack.timer.set(context.events, deadline, Target::Rack(self.flow));
+        }
+        // Section 7.2: not in recovery, not with SACKed segments, and no second probe while one is unaccounted for.
+        let possible = self.state == State::Open
+            && !in_recovery
+            && !self.scoreboard.is_empty()
+            && self.scoreboard.sacked_bytes() == 0
+            && self.scoreboard.unrepaired_bytes() == 0
+            && rack.probe.is_none();
+        if !possible {
+            return rack.timer.cancel();
+        }
+        // "The sender SHOULD start or restart a loss probe PTO timer after transmitting new data (that was not itself a
+        // loss probe) or upon receiving an ACK that cumulatively acknowledges new data".
+        let sent = std::mem::replace(&mut rack.sent_before, self.next) != self.next;
+        let waits = rack.timer.is_set() && rack.purpose == Purpose::Probe;
+        if waits && !sent && after != Opportunity::NewAck {
+            return;
+        }
+        let mut timeout = match self.rtt.smoothed() {
+            Some(smoothed) => smoothed.times(2),
+            None => Duration::from_milliseconds(1000),
+        };
+        if self.rtt.smoothed().is_some() && self.scoreboard.len() == 1 {
+            timeout += rack.maximum_ack_delay;
+        }
+        let deadline = (context.now + timeout).min(self.retransmission_timer.deadline());
+        rack.purpose = Purpose::Probe;
+        rack.timer.set(context.events, deadline, Target::Rack(self.flow));
+    }
+
+    /// The probe timer stands at this time, too: it goes before the retransmission timer.
+    fn probe_is_due(&mut self, now: Time) -> bool {
+        let Some(rack) = self.rack.as_deref_mut() else { return false };
+        let due = rack.purpose == Purpose::Probe && rack.timer.deadline() == now;
+        if due {
+            rack.timer.cancel();
+        }
+        due
+    }
+
+    /// "TLP_send_probe": a new segment if there is one, or else the last one again, whatever the window; then the
+    /// retransmission timer is set anew.
+    fn send_probe(&mut self, context: &mut Context<'_>) {
+        if self.scoreboard.is_empty() {
+            return;
+        }
+        let produced = self.application.produced(context.now, self.next);
+        let limit = produced.min(self.una.saturating_add(self.receive_window));
+        let again = self.next >= limit;
+        if again {
+            let index = self.scoreboard.len() - 1;
+            let segment = self.scoreboard.probe(index, context.now);
+            self.put_again_on_wire(context, index, segment, None);
+        } else {
+            self.send_new(context, self.mss.min(limit - self.next), ProbePart::Single, None);
+        }
+        if let Some(rack) = self.rack.as_deref_mut() {
+            rack.probe = Some((self.next, again));
+        }
+        self.restart_retransmission_timer(context);
+    }
+
+    /// Section 7.4: has the probe repaired a loss? Without D-SACK, a duplicate acknowledgement without SACK blocks tells
+    /// that it has not, because its segment arrived twice.
+    fn account_for_probe(&mut self, now: Time, packet: &Packet, has_blocks: bool) {
+        let Some(rack) = self.rack.as_deref_mut() else { return };
+        let Some((end, again)) = rack.probe else { return };
+        let acknowledgement = packet.sequence;
+        if acknowledgement < end {
+            return;
+        }
+        let duplicate = acknowledgement == self.una && !has_blocks;
+        if !again || duplicate {
+            rack.probe = None;
+        } else if acknowledgement > end {
+            // "Repaired the single loss": the congestion control is told, though there is nothing left to recover.
+            rack.probe = None;
+            let flight = Bytes(self.scoreboard.outstanding_bytes());
+            self.control.on_loss(&LossDetected { now, flight_size: flight });
+            self.control.on_recovery_ended(&RecoveryEnded { now });
+            self.announce_reduction();
+        }
+    }
+
     // --- sending ------------------------------------------------------------------------------------------------
 
     /// Payload that counts as in flight against the window.
@@ -560,16 +989,22 @@ impl Sender {
     }
 
     fn pipe_after_duplicates(&self, pipe: u64) -> u64 {
+        if let Some((prr, _)) = &self.prr
+            && pipe > 0
+        {
+            // What the window has beyond that of the reduction counts as in flight.
+            return (pipe + self.control.decision().window.get()).saturating_sub(prr.window());
+        }
         match self.state {
             // With SACK the scoreboard knows.
-            State::FastRecovery(repair) if self.recovery != Recovery::Sack => {
+            State::FastRecovery(repair) if !self.recovery.uses_sack() => {
                 pipe.saturating_add_signed(-repair.inflation)
             }
             // RFC 3042: one new segment on each of the first two duplicate acknowledgements.
             State::Open if self.duplicates > 0 && self.duplicates < DUPLICATE_THRESHOLD => {
                 match self.recovery {
-                    Recovery::Sack if self.limited_transmit => pipe,
-                    Recovery::Sack => pipe + self.scoreboard.sacked_bytes(),
+                    Recovery::Sack | Recovery::Rack if self.limited_transmit => pipe,
+                    Recovery::Sack | Recovery::Rack => pipe + self.scoreboard.sacked_bytes(),
                     _ if self.limited_transmit => pipe.saturating_sub(u64::from(self.duplicates) * self.mss),
                     _ => pipe,
                 }
@@ -602,7 +1037,7 @@ impl Sender {
             let pacing = decision.pacing.or_else(|| self.transport_pacing(&decision));
             let window = decision.window.get();
             let pipe = self.pipe();
-            if let Some(index) = self.scoreboard.next_repair() {
+            if let Some(index) = self.next_repair() {
                 // Limited Transmit is for new data (RFC 3042), not for what a timeout made this sender send again.
                 let pipe = match self.state {
                     State::FastRecovery(_) => pipe,
@@ -620,6 +1055,9 @@ impl Sender {
             }
             if self.next >= limit {
                 self.limited_by_window = false;
+                if self.rate.is_some() {
+                    self.note_app_limited(produced, pipe, window);
+                }
                 self.send_suspect(context, window, pacing);
                 return;
             }
@@ -672,31 +1110,59 @@ impl Sender {
         let sequence = self.next;
         self.next += size;
         self.scoreboard.push(sequence, size as u16, context.now);
+        if self.plain == 0 {
+            self.note_sending(self.scoreboard.len() - 1, context.now);
+        }
         if self.samples == RttSamples::OneAtATime && self.timed.is_none() {
             self.timed = Some((self.next, context.now));
         }
         if !self.retransmission_timer.is_set() {
             self.restart_retransmission_timer(context);
         }
-        self.put_on_wire(context, sequence, size as u32, option, false, pacing);
+        let flags = self.data_flags;
+        self.data_flags = flags.without(Flags::CWR);
+        self.put_on_wire(context, sequence, size as u32, option, flags, pacing);
     }
 
     fn send_again(&mut self, context: &mut Context<'_>, index: usize, pacing: Option<Pacing>) {
         let segment = self.scoreboard.retransmit(index, context.now);
+        self.put_again_on_wire(context, index, segment, pacing);
+    }
+
+    fn put_again_on_wire(
+        &mut self,
+        context: &mut Context<'_>,
+        index: usize,
+        segment: Segment,
+        pacing: Option<Pacing>,
+    ) {
+        if self.plain == 0 {
+            self.note_sending(index, context.now);
+        }
         // Karn: a segment sent twice is not timed.
         if self.timed.is_some_and(|(end, _)| segment.sequence < end && end <= segment.end()) {
             self.timed = None;
         }
         self.totals.retransmitted += 1;
+        if let Some((_, sent_again)) = &mut self.prr {
+            *sent_again += u64::from(segment.length);
+        }
         if !self.retransmission_timer.is_set() {
             self.restart_retransmission_timer(context);
         }
-        self.put_on_wire(context, segment.sequence, u32::from(segment.length), None, true, pacing);
+        self.put_on_wire(
+            context,
+            segment.sequence,
+            u32::from(segment.length),
+            None,
+            Flags::RETRANSMISSION,
+            pacing,
+        );
     }
 
     /// Sends the first outstanding segment again, whatever window and pacing say.
     fn retransmit_first(&mut self, context: &mut Context<'_>) {
-        if let Some(index) = self.scoreboard.next_repair() {
+        if let Some(index) = self.next_repair() {
             self.send_again(context, index, None);
         }
     }
@@ -706,12 +1172,35 @@ impl Sender {
         if self.recovery != Recovery::Sack || !matches!(self.state, State::FastRecovery(_)) {
             return;
         }
-        while self.scoreboard.pipe_bytes() + self.mss <= window {
+        while self.pipe() + self.mss <= window {
             let Some(index) = self.scoreboard.next_suspect() else { return };
             if !self.may_leave(context, pacing, self.mss) {
                 return;
             }
             self.send_again(context, index, pacing);
+        }
+    }
+
+    /// For the delivery rate and RACK: outstanding segment `index` is sent now.
+    #[inline(never)]
+    fn note_sending(&mut self, index: usize, now: Time) {
+        if let Some(RackTlp { rack, .. }) = self.rack.as_deref_mut() {
+            rack.on_sent(index);
+        }
+        let (in_flight, lost) = (self.scoreboard.pipe_bytes(), self.scoreboard.lost_total());
+        if let Some(rate) = &mut self.rate {
+            rate.on_sent(index, &self.scoreboard[index], now, in_flight, lost);
+        }
+    }
+
+    /// For the delivery rate: everything that may be sent has been, and every loss is repaired.
+    #[cold]
+    fn note_app_limited(&mut self, produced: u64, pipe: u64, window: u64) {
+        if let Some(rate) = &mut self.rate
+            && self.next >= produced
+            && pipe < window
+        {
+            rate.mark_app_limited(self.scoreboard.pipe_bytes());
         }
     }
 
@@ -722,7 +1211,7 @@ impl Sender {
         sequence: u64,
         payload: u32,
         option: Option<PeerOption>,
-        retransmission: bool,
+        flags: Flags,
         pacing: Option<Pacing>,
     ) {
         let mut size = payload + self.overhead;
@@ -743,7 +1232,7 @@ impl Sender {
             payload,
             size: size as u16,
             kind: PacketKind::Data,
-            retransmission,
+            flags,
             extra,
             number: 0,
         };
@@ -780,7 +1269,7 @@ impl Sender {
             payload: 0,
             size: self.control_size as u16,
             kind: PacketKind::Syn,
-            retransmission: self.totals.timeouts > 0,
+            flags: if self.totals.timeouts > 0 { Flags::RETRANSMISSION } else { Flags::NONE },
             extra: NO_EXTRA,
             number: 0,
         };
@@ -827,6 +1316,11 @@ impl Sender {
     }
 }
 
+/// The timestamp that an acknowledgement echoes.
+fn echo_of(packet: &Packet) -> Option<Time> {
+    (packet.echo != Time::NEVER).then_some(packet.echo)
+}
+
 /// What made the sender look for something to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Opportunity {
@@ -840,6 +1334,8 @@ enum Opportunity {
     Release,
     /// The retransmission timer.
     Timeout,
+    /// The reordering timer of RACK.
+    Reordering,
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::Context;
 use crate::engine::random::Purpose;
 use crate::engine::{Stream, Target, Timer};
-use crate::network::packet::{NO_EXTRA, Packet};
+use crate::network::packet::{Flags, NO_EXTRA, Packet};
 use crate::plan::{Arrivals, UdpPlan};
 use crate::record::packets::PacketKind;
 use selfclock_congestion::units::{Duration, Time};
@@ -76,7 +76,7 @@ impl UdpSource {
             payload,
             size: self.size as u16,
             kind: PacketKind::Datagram,
-            retransmission: false,
+            flags: Flags::NONE,
             extra: NO_EXTRA,
             number: 0,
         };

@@ -17,6 +17,7 @@ pub fn link(name: &str, from: usize, to: usize, rate_bps: u64, delay: Duration) 
         rate: Rate::from_bits_per_second(rate_bps),
         delay,
         queue: QueueLimit::Unlimited,
+        mark_above: None,
         counts_packet_in_service: false,
         loss: LossPlan::None,
         jitter: Duration::ZERO,

@@ -15,6 +15,9 @@ struct Rig {
     network: Network,
     sender: Sender,
     reported: usize,
+    /// What acknowledgements carry.
+    flags: Flags,
+    marked: u32,
 }
 
 fn link(name: &str, from: usize, to: usize) -> LinkPlan {
@@ -25,6 +28,7 @@ fn link(name: &str, from: usize, to: usize) -> LinkPlan {
         rate: Rate::from_bits_per_second(1_000_000_000_000),
         delay: Duration::from_milliseconds(10),
         queue: QueueLimit::Unlimited,
+        mark_above: None,
         counts_packet_in_service: false,
         loss: LossPlan::None,
         jitter: Duration::ZERO,
@@ -61,7 +65,14 @@ impl Rig {
         };
         let (network, routes) = Network::new(&plan);
         let sender = Sender::new(0, routes[0], &tcp, Time::ZERO, Time::NEVER, None);
-        let mut rig = Self { events: EventQueue::default(), network, sender, reported: 0 };
+        let mut rig = Self {
+            events: EventQueue::default(),
+            network,
+            sender,
+            reported: 0,
+            flags: Flags::NONE,
+            marked: 0,
+        };
         let Self { events, network, sender, .. } = &mut rig;
         sender.schedule_start(&mut Context { now: Time::ZERO, events, network }, Time::ZERO);
         rig.run_until(0);
@@ -85,6 +96,7 @@ impl Rig {
             match event.target {
                 Target::Application(_) => sender.on_application_timer(&mut context),
                 Target::Release(_) => sender.on_release_timer(&mut context),
+                Target::Rack(_) => sender.on_rack_timer(&mut context),
                 _ => sender.on_retransmission_timer(&mut context),
             }
         }
@@ -92,12 +104,13 @@ impl Rig {
 
     fn answer(&mut self, milliseconds: u64, kind: PacketKind, next: u64, sack: &[(u64, u64)]) {
         self.run_until(milliseconds);
-        let Self { events, network, sender, .. } = self;
         let mut parts = Extra { sack_blocks: sack.len() as u8, ..Extra::default() };
         for (block, &(first, end)) in parts.sack.iter_mut().zip(sack) {
             *block = (first * MSS, end * MSS);
         }
         let now = Time::ZERO + Duration::from_milliseconds(milliseconds);
+        let (flags, marked) = (self.flags, self.marked);
+        let Self { events, network, sender, .. } = self;
         let packet = Packet {
             arrival: now,
             order: 0,
@@ -106,10 +119,10 @@ impl Rig {
             echo: Time::NEVER,
             flow: 0,
             hop: 0,
-            payload: 0,
+            payload: marked,
             size: 40,
             kind,
-            retransmission: false,
+            flags,
             extra: network.extras.put(parts),
             number: 0,
         };
@@ -308,5 +321,188 @@ fn one_recovery_per_window_or_one_per_loss() {
         }
         assert_eq!(rig.sender.totals.fast_retransmits, recoveries);
         assert_eq!(rig.ssthresh(), ssthresh);
+    }
+}
+
+/// RFC 3168, section 6.1.2: one reduction per window of data however many acknowledgements echo the mark, announced by
+/// CWR on the next new segment, and no growth on those acknowledgements.
+#[test]
+fn marks_reduce_the_window_once_per_window_of_data() {
+    let mut rig = Rig::new(Source::Bulk, Transport { ecn: Ecn::Classic, ..transport(Recovery::Sack, 20.0) });
+    rig.flags = Flags::ECE;
+    rig.ack(100, 1, &[]);
+    assert_eq!(rig.sender.control.snapshot().cwnd_segments, 9.5);
+    assert_eq!(rig.sender.echoed, Some(20 * MSS));
+    for next in 2..=20 {
+        rig.ack(100 + next, next, &[]);
+    }
+    assert_eq!(rig.sender.control.snapshot().cwnd_segments, 9.5);
+    rig.ack(121, 21, &[]);
+    assert!(rig.ssthresh() < 9.5, "the window after it");
+    let records = rig.network.recorder.clone().expect("packets are recorded").finish();
+    let announced: Vec<u64> = records
+        .iter()
+        .filter(|record| record.event == PacketEvent::Send && record.cwr)
+        .map(|record| record.sequence / MSS)
+        .collect();
+    assert_eq!(announced[0], 20);
+    assert!(announced.len() <= 2);
+}
+
+/// The same section: a loss and a mark in one window of data reduce it once.
+#[test]
+fn a_loss_beside_a_mark_reduces_no_further() {
+    let mut rig = Rig::new(Source::Bulk, Transport { ecn: Ecn::Classic, ..transport(Recovery::Sack, 20.0) });
+    rig.flags = Flags::ECE;
+    rig.ack(100, 1, &[]);
+    for end in 3..=6 {
+        rig.ack(101, 1, &[(2, end)]);
+    }
+    assert_eq!((rig.sender.totals.fast_retransmits, rig.ssthresh()), (1, 9.5));
+    // The other way about.
+    let mut rig = Rig::new(Source::Bulk, Transport { ecn: Ecn::Classic, ..transport(Recovery::Sack, 20.0) });
+    for end in 2..=5 {
+        rig.ack(100, 0, &[(1, end)]);
+    }
+    rig.flags = Flags::ECE;
+    rig.ack(102, 5, &[]);
+    rig.ack(103, 6, &[]);
+    assert_eq!((rig.sender.totals.fast_retransmits, rig.ssthresh()), (1, 10.0));
+}
+
+/// A count that a duplicate acknowledgement without news brings is not lost: the next one reports it.
+#[test]
+fn marked_bytes_are_reported_once() {
+    let mut rig = Rig::new(Source::Bulk, Transport { ecn: Ecn::Accurate, ..transport(Recovery::Sack, 20.0) });
+    rig.marked = 3000;
+    rig.ack(100, 0, &[]);
+    assert_eq!((rig.sender.newly_marked, rig.ssthresh()), (3000, 10.0));
+    rig.ack(101, 1, &[]);
+    assert_eq!((rig.sender.newly_marked, rig.sender.marked_seen), (0, 3000));
+    // A reordered acknowledgement with an older count.
+    rig.marked = 1000;
+    rig.ack(102, 2, &[]);
+    assert_eq!((rig.sender.newly_marked, rig.sender.marked_seen), (0, 3000));
+}
+
+/// RFC 8985, section 7: the last segment of a transfer is lost. Two smoothed round-trip times (and the delay of an
+/// acknowledgement for a single segment) later it is sent again, long before the retransmission timer.
+#[test]
+fn a_lost_tail_is_probed() {
+    let source = Source::Size(Bytes(4 * MSS));
+    let mut rig = Rig::new(source, transport(Recovery::Rack, 4.0));
+    rig.ack(100, 3, &[]);
+    assert_eq!(rig.sent(), up_to(4));
+    // SRTT 100 ms, 40 ms of delay: 240 ms. The retransmission timer would be at 400 ms.
+    rig.run_until(339);
+    assert!(rig.sent().is_empty());
+    rig.run_until(340);
+    assert_eq!(rig.sent(), [3]);
+    rig.ack(440, 4, &[]);
+    assert_eq!((rig.sender.totals.timeouts, rig.sender.completed().is_some()), (0, true));
+}
+
+/// With new data the probe is new data, past the window; SACKed, it shows that the segments before it were lost.
+#[test]
+fn a_probe_of_new_data_shows_a_lost_flight() {
+    let mut rig = Rig::new(Source::Bulk, transport(Recovery::Rack, 4.0));
+    rig.ack(100, 4, &[]);
+    assert_eq!(rig.sent(), up_to(9), "slow start");
+    rig.run_until(300);
+    assert_eq!(rig.sent(), [9]);
+    rig.ack(400, 4, &[(9, 10)]);
+    // All of the flight was sent 200 ms before the probe, and the reordering window is 25 ms.
+    assert_eq!(rig.sent()[..2], [4, 5]);
+    assert_eq!((rig.sender.totals.timeouts, rig.sender.totals.fast_retransmits), (0, 1));
+}
+
+/// "PTO = 1 second" without a round-trip sample, and never beyond the retransmission timer, which then stands a timeout
+/// later.
+#[test]
+fn a_probe_comes_before_the_first_timeout() {
+    let mut rig = Rig::new(Source::Size(Bytes(2 * MSS)), transport(Recovery::Rack, 4.0));
+    rig.run_until(1000);
+    assert_eq!((rig.sent(), rig.sender.totals.timeouts), (vec![0, 1, 1], 0));
+    rig.run_until(1999);
+    assert!(rig.sent().is_empty());
+    rig.run_until(2000);
+    assert_eq!(rig.sender.totals.timeouts, 1);
+    assert_eq!(rig.sent(), [0]);
+}
+
+/// Section 7.4: a probe that repaired a loss costs what a loss costs; one whose segment arrived twice costs nothing.
+#[test]
+fn a_probe_that_repaired_a_loss_reduces_the_window() {
+    for (arrived_twice, reduced) in [(true, false), (false, true)] {
+        let mut rig =
+            Rig::new(Source::Rate(Rate::from_bits_per_second(16_000)), transport(Recovery::Rack, 10.0));
+        // A segment each 500 ms.
+        rig.ack(100, 1, &[]);
+        rig.run_until(900);
+        assert_eq!(rig.sent(), [0, 1, 1], "sent at 500 ms, probed at 740 ms");
+        rig.ack(910, 2, &[]);
+        if arrived_twice {
+            rig.ack(920, 2, &[]);
+        }
+        rig.ack(1100, 3, &[]);
+        assert_eq!(rig.ssthresh().is_finite(), reduced);
+    }
+}
+
+/// What RFC 6675 leaves to the retransmission timer: a retransmission that is lost, too.
+#[test]
+fn a_lost_retransmission_needs_no_timeout() {
+    let mut rig = Rig::new(Source::Bulk, transport(Recovery::Rack, 10.0));
+    rig.sent();
+    rig.ack(100, 0, &[(1, 4)]);
+    assert_eq!(rig.sent(), [0]);
+    for end in 5..=10 {
+        rig.ack(100 + end, 0, &[(1, end)]);
+    }
+    let new = rig.sent();
+    assert_eq!(new.first(), Some(&10));
+    rig.ack(210, 0, &[(1, 11)]);
+    assert_eq!(rig.sent().first(), Some(&0));
+    assert_eq!((rig.sender.totals.timeouts, rig.sender.totals.fast_retransmits), (0, 1));
+}
+
+/// One segment SACKed above a gap: a quarter of the smallest round-trip time for reordering, then it is lost.
+#[test]
+fn the_reordering_timer_finds_a_loss() {
+    let mut rig = Rig::new(Source::Size(Bytes(3 * MSS)), transport(Recovery::Rack, 10.0));
+    rig.ack(100, 1, &[]);
+    rig.sent();
+    rig.ack(101, 1, &[(2, 3)]);
+    rig.run_until(125);
+    assert!(rig.sent().is_empty());
+    rig.run_until(126);
+    assert_eq!(rig.sent(), [1]);
+}
+
+/// RFC 9937: the sends of a recovery are spread over the round trip; without it there are none in its first half.
+#[test]
+fn a_recovery_with_proportional_rate_reduction_is_never_silent() {
+    for recovery in [Recovery::Sack, Recovery::Rack] {
+        for (prr, longest_silence) in [(true, 2), (false, 7)] {
+            let mut rig = Rig::new(Source::Bulk, Transport { prr, ..transport(recovery, 20.0) });
+            rig.sent();
+            let (mut silence, mut longest, mut sent) = (0, 0, 0);
+            for end in 2..=20 {
+                rig.ack(100 + end, 0, &[(1, end)]);
+                let now = rig.sent().len();
+                assert!(now <= if end == 4 { 2 } else { 1 }, "no burst: {now} at {end}");
+                sent += now;
+                silence = if now > 0 || sent == 0 { 0 } else { silence + 1 };
+                longest = longest.max(silence);
+            }
+            assert!(
+                if prr { longest <= longest_silence } else { longest >= longest_silence },
+                "{prr}: {longest}"
+            );
+            assert!((9..=10).contains(&sent), "{recovery:?}, {prr}: {sent}");
+            rig.ack(200, 20, &[]);
+            assert_eq!((rig.sender.prr, rig.ssthresh()), (None, 10.0));
+            assert_eq!(rig.sender.scoreboard.pipe_bytes(), 10 * MSS);
+        }
     }
 }

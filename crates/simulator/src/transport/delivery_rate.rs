@@ -1,0 +1,296 @@
+//! How fast data is delivered, measured by every acknowledgement: draft-ietf-ccwg-bbr, section 4.1 (before that
+//! draft-cheng-iccrg-delivery-rate-estimation).
+//!
+//! A segment remembers how much had been delivered when it was sent. When it is delivered itself, what has been
+//! delivered since, over the longer of the times in which that was sent and acknowledged, is a sample of the rate. The
+//! names in quotation marks are those of the draft.
+//!
+//! This is beside the scoreboard, segment for segment, and exists only where the congestion control asks for it.
+
+use super::scoreboard::Segment;
+use crate::engine::Ring;
+use selfclock_congestion::RateSample;
+use selfclock_congestion::units::{Bytes, Duration, PICOSECONDS_PER_SECOND, Rate, Time};
+
+/// What a segment remembers of the moment when it was last sent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Sending {
+    /// "P.delivered": payload delivered until then, bytes.
+    delivered: u64,
+    /// "P.delivered_time": when that was last increased.
+    delivered_time: Time,
+    /// "P.first_send_time": when the segment was sent whose delivery began the current sampling interval.
+    first_sent_time: Time,
+    /// "P.tx_in_flight": payload in flight, this segment included, bytes.
+    tx_in_flight: u64,
+    /// "P.lost": payload marked lost until then, bytes.
+    lost: u64,
+    /// "P.is_app_limited".
+    app_limited: bool,
+}
+
+/// The newest segment that the current acknowledgement delivers: the one the sample is about.
+#[derive(Clone, Copy, Debug)]
+struct Newest {
+    sending: Sending,
+    sent: Time,
+    end: u64,
+}
+
+/// Delivery-rate state of one connection.
+#[derive(Clone, Debug, Default)]
+pub struct DeliveryRate {
+    /// "C.delivered": payload delivered since the connection began, bytes.
+    delivered: u64,
+    /// "C.delivered_time".
+    delivered_time: Time,
+    /// "C.first_send_time".
+    first_sent_time: Time,
+    /// "C.app_limited": while no more than this has been delivered, bytes, a segment sent in a time without data may
+    /// be among what is delivered. Zero: none is.
+    app_limited: u64,
+    /// One for each outstanding segment.
+    sendings: Ring<Sending>,
+    newest: Option<Newest>,
+    newly_delivered: u64,
+    /// Payload marked lost until the last sample, bytes.
+    lost_before: u64,
+    latest: Option<RateSample>,
+}
+
+impl DeliveryRate {
+    /// Outstanding segment `index`, the one after the last or one of those before, is sent at `now`. With it
+    /// `in_flight` bytes are in flight; `lost` bytes have been marked lost since the connection began.
+    pub fn on_sent(&mut self, index: usize, segment: &Segment, now: Time, in_flight: u64, lost: u64) {
+        // Nothing was in flight before: the idle time is not part of an interval.
+        if in_flight <= u64::from(segment.length) {
+            self.first_sent_time = now;
+            self.delivered_time = now;
+        }
+        let sending = Sending {
+            delivered: self.delivered,
+            delivered_time: self.delivered_time,
+            first_sent_time: self.first_sent_time,
+            tx_in_flight: in_flight,
+            lost,
+            app_limited: self.app_limited != 0,
+        };
+        match self.sendings.get_mut(index) {
+            Some(earlier) => *earlier = sending,
+            None => self.sendings.push(sending),
+        }
+    }
+
+    /// Outstanding segment `index` is acknowledged or SACKed at `now`, for the first time.
+    pub fn on_delivered(&mut self, index: usize, segment: &Segment, now: Time) {
+        let sending = self.sendings[index];
+        self.newly_delivered += u64::from(segment.length);
+        self.delivered += u64::from(segment.length);
+        self.delivered_time = now;
+        let newer = self.newest.is_none_or(|newest| {
+            segment.sent > newest.sent || (segment.sent == newest.sent && segment.end() > newest.end)
+        });
+        if newer {
+            self.newest = Some(Newest { sending, sent: segment.sent, end: segment.end() });
+            self.first_sent_time = segment.sent;
+        }
+    }
+
+    /// The first outstanding segment is no longer outstanding.
+    pub fn drop_front(&mut self) {
+        self.sendings.drop_front();
+    }
+
+    /// The sample of an acknowledgement, of which every segment was reported by [`DeliveryRate::on_delivered`]; `None`
+    /// if it delivered nothing. `lost`: payload marked lost since the connection began, bytes.
+    pub fn sample(&mut self, minimum_rtt: Option<Duration>, lost: u64) -> Option<RateSample> {
+        let newest = self.newest.take()?;
+        if self.app_limited != 0 && self.delivered > self.app_limited {
+            self.app_limited = 0;
+        }
+        let sending = newest.sending;
+        let send_elapsed = newest.sent.since(sending.first_sent_time);
+        let ack_elapsed = self.delivered_time.since(sending.delivered_time);
+        let interval = send_elapsed.max(ack_elapsed);
+        let delivered = self.delivered - sending.delivered;
+        // "Normally we expect interval >= MinRTT": below that, as after a spurious retransmission, it tells nothing.
+        let reliable = !interval.is_zero() && minimum_rtt.is_none_or(|minimum| interval >= minimum);
+        let sample = RateSample {
+            delivery_rate: if reliable { rate(delivered, interval) } else { Rate::from_bits_per_second(0) },
+            interval,
+            delivered: Bytes(delivered),
+            delivered_total: Bytes(self.delivered),
+            prior_delivered: Bytes(sending.delivered),
+            newly_acked: Bytes(std::mem::take(&mut self.newly_delivered)),
+            newly_lost: Bytes(lost - std::mem::replace(&mut self.lost_before, lost)),
+            lost: Bytes(lost - sending.lost),
+            tx_in_flight: Bytes(sending.tx_in_flight),
+            is_app_limited: sending.app_limited,
+        };
+        self.latest = Some(sample);
+        Some(sample)
+    }
+
+    /// The application has nothing to send, although the window has room and every loss is repaired: what is sent
+    /// before more than this much has been delivered is application-limited.
+    pub fn mark_app_limited(&mut self, in_flight: u64) {
+        self.app_limited = (self.delivered + in_flight).max(1);
+    }
+
+    /// The last sample.
+    pub fn latest(&self) -> Option<RateSample> {
+        self.latest
+    }
+}
+
+fn rate(delivered: u64, interval: Duration) -> Rate {
+    let bits = u128::from(delivered) * 8 * u128::from(PICOSECONDS_PER_SECOND);
+    Rate::from_bits_per_second((bits / u128::from(interval.picoseconds())).min(u64::MAX.into()) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::scoreboard::Scoreboard;
+
+    fn at(milliseconds: u64) -> Time {
+        Time::ZERO + Duration::from_milliseconds(milliseconds)
+    }
+
+    /// Scoreboard and delivery rate side by side, as the sender keeps them; segments of 1000 bytes.
+    #[derive(Default)]
+    struct Rig {
+        board: Scoreboard,
+        rate: DeliveryRate,
+        next: u64,
+        una: u64,
+    }
+
+    impl Rig {
+        fn send(&mut self, milliseconds: u64) {
+            self.board.push(self.next * 1000, 1000, at(milliseconds));
+            self.next += 1;
+            self.note_sent(self.board.len() - 1, milliseconds);
+        }
+        fn send_again(&mut self, index: usize, milliseconds: u64) {
+            self.board.retransmit(index, at(milliseconds));
+            self.note_sent(index, milliseconds);
+        }
+        fn note_sent(&mut self, index: usize, milliseconds: u64) {
+            let (pipe, lost) = (self.board.pipe_bytes(), self.board.lost_total());
+            self.rate.on_sent(index, &self.board[index], at(milliseconds), pipe, lost);
+        }
+        fn sack(&mut self, milliseconds: u64, first: u64, end: u64) {
+            let rate = &mut self.rate;
+            self.board.sack_each(first * 1000, end * 1000, |index, segment| {
+                rate.on_delivered(index, segment, at(milliseconds));
+            });
+        }
+        fn ack(&mut self, milliseconds: u64, end: u64) {
+            while self.una < end {
+                let segment = self.board[0];
+                if !segment.is_sacked() {
+                    self.rate.on_delivered(0, &segment, at(milliseconds));
+                }
+                self.rate.drop_front();
+                self.una += 1;
+                self.board.advance(self.una * 1000);
+            }
+        }
+        fn sample(&mut self, minimum_milliseconds: u64) -> RateSample {
+            let minimum = Duration::from_milliseconds(minimum_milliseconds);
+            self.rate.sample(Some(minimum), self.board.lost_total()).expect("something was delivered")
+        }
+    }
+
+    /// Four segments at 0, 10, 20 and 30 ms, each acknowledged 100 ms later; then two more.
+    #[test]
+    fn by_hand() {
+        let mut rig = Rig::default();
+        for time in [0, 10, 20, 30] {
+            rig.send(time);
+        }
+        rig.ack(100, 1);
+        // Sent in 0 ms, acknowledged in 100 ms after the beginning: 1000 B in 100 ms.
+        let first = rig.sample(100);
+        assert_eq!(first.delivery_rate, Rate::from_bits_per_second(80_000));
+        assert_eq!((first.newly_acked, first.delivered_total), (Bytes(1000), Bytes(1000)));
+        assert_eq!((first.prior_delivered, first.tx_in_flight), (Bytes(0), Bytes(1000)));
+        rig.send(100); // segment 4: 1000 B delivered, at 100 ms
+        rig.ack(130, 4);
+        // Segment 3 was sent when nothing had been delivered: 4000 B in 130 ms.
+        let second = rig.sample(100);
+        assert_eq!(second.interval, Duration::from_milliseconds(130));
+        assert_eq!(second.delivered, Bytes(4000));
+        assert_eq!(second.delivery_rate, Rate::from_bits_per_second(246_153));
+        assert_eq!(second.tx_in_flight, Bytes(4000));
+        rig.ack(200, 5);
+        // Segment 4: "P.delivered" 1000 at 100 ms, so 4000 B in 100 ms; it was sent 100 ms after segment 0.
+        let third = rig.sample(100);
+        assert_eq!(third.prior_delivered, Bytes(1000));
+        assert_eq!(third.delivery_rate, Rate::from_bits_per_second(320_000));
+        assert!(rig.rate.sample(None, 0).is_none(), "nothing was delivered since");
+    }
+
+    /// Segment 0 of four is lost, SACKs come for the others, and it is sent again.
+    #[test]
+    fn a_loss_by_hand() {
+        let mut rig = Rig::default();
+        for _ in 0..4 {
+            rig.send(0);
+        }
+        rig.sack(100, 1, 3);
+        let sample = rig.sample(50);
+        assert_eq!(
+            (sample.delivered, sample.newly_acked, sample.newly_lost),
+            (Bytes(2000), Bytes(2000), Bytes(0))
+        );
+        rig.sack(101, 1, 4);
+        rig.board.mark_lost_below_edge();
+        let sample = rig.sample(50);
+        assert_eq!((sample.newly_acked, sample.newly_lost), (Bytes(1000), Bytes(1000)));
+        assert_eq!(
+            (sample.delivered, sample.lost, sample.tx_in_flight),
+            (Bytes(3000), Bytes(1000), Bytes(4000))
+        );
+        // Nothing is in flight any more: the interval begins anew, and the loss was before it.
+        rig.send_again(0, 110);
+        rig.ack(210, 4);
+        let sample = rig.sample(50);
+        assert_eq!((sample.delivered, sample.interval), (Bytes(1000), Duration::from_milliseconds(100)));
+        assert_eq!((sample.newly_acked, sample.newly_lost, sample.lost), (Bytes(1000), Bytes(0), Bytes(0)));
+        assert_eq!(sample.delivered_total, Bytes(4000));
+    }
+
+    /// A segment that was taken for lost is acknowledged right after it was sent again: no path is that fast.
+    #[test]
+    fn an_interval_below_the_smallest_round_trip_gives_no_rate() {
+        let mut rig = Rig::default();
+        rig.send(0);
+        rig.board.mark_all_lost();
+        rig.send_again(0, 100);
+        rig.ack(110, 1);
+        let sample = rig.sample(100);
+        assert_eq!(sample.delivery_rate, Rate::from_bits_per_second(0));
+        assert_eq!(sample.delivered, Bytes(1000));
+    }
+
+    #[test]
+    fn app_limited_until_the_bubble_is_delivered() {
+        let mut rig = Rig::default();
+        rig.send(0);
+        rig.send(0);
+        rig.rate.mark_app_limited(2000);
+        rig.send(50);
+        rig.ack(100, 2);
+        assert!(!rig.sample(10).is_app_limited, "sent before");
+        rig.send(100);
+        rig.ack(150, 3);
+        assert!(rig.sample(10).is_app_limited);
+        rig.send(150);
+        rig.ack(200, 4);
+        assert!(rig.sample(10).is_app_limited, "sent before 3000 bytes were delivered");
+        rig.ack(250, 5);
+        assert!(!rig.sample(10).is_app_limited);
+    }
+}

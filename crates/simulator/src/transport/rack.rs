@@ -1,0 +1,460 @@
+//! RACK: what was sent before something that has been delivered, by more than a reordering window, is lost (RFC 8985).
+//!
+//! The segments believed to be in the network stand in a list in the order of their last sending, so that those which
+//! can be lost are at its head. Every segment enters the list once per sending and leaves it once, and an acknowledgement
+//! looks at no more than it takes off, plus one: work per acknowledgement is constant on average.
+//!
+//! At equal times the RFC takes the segment with the higher sequence number for the one sent later; the order of sending
+//! is known here, and that is what counts.
+//!
+//! Names in quotation marks are those of the RFC. There is no D-SACK in the simulator, so the multiplier of the
+//! reordering window ("RACK.reo_wnd_mult") is always one.
+
+use super::scoreboard::{DUPLICATE_THRESHOLD, Scoreboard, Segment};
+use crate::engine::Ring;
+use selfclock_congestion::units::{Duration, Time};
+
+/// No segment.
+const NONE: u64 = u64::MAX;
+
+/// Neighbours in the list of one outstanding segment, by segment number.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    listed: bool,
+    /// How many sendings there were before its last one.
+    order: u64,
+    before: u64,
+    after: u64,
+}
+
+/// RACK state of one connection.
+#[derive(Clone, Debug)]
+pub struct Rack {
+    /// One for each outstanding segment.
+    places: Ring<Place>,
+    /// Number of the first outstanding segment; numbers count all segments ever sent.
+    first: u64,
+    /// The segment in the network that was sent longest ago.
+    head: u64,
+    tail: u64,
+    /// Numbers of segments found lost and not yet sent again, in the order in which they were found. Some may have been
+    /// delivered since.
+    lost: Ring<u64>,
+    /// Sendings so far.
+    sendings: u64,
+    /// SACKed segments outstanding: "RACK.segs_sacked".
+    sacked: u32,
+    /// "RACK.xmit_ts": when the segment was sent that was sent last of those delivered, and how many sendings there were
+    /// before it.
+    newest: (Time, u64),
+    /// "RACK.rtt": round-trip time of the segment delivered last.
+    rtt: Duration,
+    /// "RACK.fack": end of the highest segment delivered.
+    highest: u64,
+    /// "RACK.reordering_seen".
+    reordering_seen: bool,
+    /// When everything sent before the newest segment delivered will be lost, if it is not delivered until then.
+    deadline: Option<Time>,
+}
+
+impl Default for Rack {
+    fn default() -> Self {
+        Self {
+            places: Ring::default(),
+            first: 0,
+            head: NONE,
+            tail: NONE,
+            lost: Ring::default(),
+            sendings: 0,
+            sacked: 0,
+            newest: (Time::ZERO, 0),
+            rtt: Duration::ZERO,
+            highest: 0,
+            reordering_seen: false,
+            deadline: None,
+        }
+    }
+}
+
+/// What the reordering window depends on.
+#[derive(Clone, Copy, Debug)]
+pub struct Conditions {
+    /// Losses are under repair, after fast retransmit or timeout.
+    pub in_recovery: bool,
+    /// Smallest round-trip time.
+    pub minimum_rtt: Duration,
+    /// Smoothed round-trip time.
+    pub smoothed_rtt: Duration,
+}
+
+impl Rack {
+    fn place(&mut self, number: u64) -> &mut Place {
+        &mut self.places[(number - self.first) as usize]
+    }
+
+    /// Outstanding segment `index`, the one after the last or one of those before, is sent.
+    pub fn on_sent(&mut self, index: usize) {
+        if index == self.places.len() {
+            self.places.push(Place { listed: false, order: 0, before: NONE, after: NONE });
+        } else {
+            self.take_out(index);
+        }
+        let number = self.first + index as u64;
+        let before = std::mem::replace(&mut self.tail, number);
+        let order = self.sendings;
+        self.sendings += 1;
+        *self.place(number) = Place { listed: true, order, before, after: NONE };
+        if before == NONE {
+            self.head = number;
+        } else {
+            self.place(before).after = number;
+        }
+    }
+
+    fn take_out(&mut self, index: usize) {
+        let Place { listed, before, after, .. } = self.places[index];
+        if !listed {
+            return;
+        }
+        self.places[index].listed = false;
+        if before == NONE {
+            self.head = after;
+        } else {
+            self.place(before).after = after;
+        }
+        if after == NONE {
+            self.tail = before;
+        } else {
+            self.place(after).before = before;
+        }
+    }
+
+    /// Outstanding segment `index` is acknowledged or SACKed for the first time. `echo`: the timestamp that the
+    /// acknowledgement echoes. Steps 2 and 3 of section 6.2.
+    pub fn on_delivered(
+        &mut self,
+        index: usize,
+        segment: &Segment,
+        now: Time,
+        echo: Option<Time>,
+        minimum_rtt: Option<Duration>,
+    ) {
+        self.take_out(index);
+        if segment.end() > self.highest {
+            self.highest = segment.end();
+        } else if segment.end() < self.highest && !segment.was_retransmitted() {
+            self.reordering_seen = true;
+        }
+        let rtt = now.since(segment.sent);
+        if segment.was_retransmitted() {
+            // It may be the first sending that was delivered.
+            let earlier = echo.is_some_and(|echo| echo < segment.sent);
+            if earlier || minimum_rtt.is_some_and(|minimum| rtt < minimum) {
+                return;
+            }
+        }
+        self.rtt = rtt;
+        self.newest = self.newest.max((segment.sent, self.places[index].order));
+    }
+
+    /// The segment just reported by [`Rack::on_delivered`] was SACKed.
+    pub fn note_sacked(&mut self) {
+        self.sacked += 1;
+    }
+
+    /// The first outstanding segment, which has been delivered, is no longer outstanding; it was SACKed before or not.
+    pub fn drop_front(&mut self, sacked_before: bool) {
+        self.sacked -= u32::from(sacked_before);
+        self.places.drop_front();
+        self.first += 1;
+    }
+
+    /// "RACK.reo_wnd", step 4 of section 6.2.
+    fn reordering_window(&self, conditions: Conditions) -> Duration {
+        if !self.reordering_seen && (conditions.in_recovery || self.sacked >= DUPLICATE_THRESHOLD) {
+            return Duration::ZERO;
+        }
+        conditions.minimum_rtt.scaled(1, 4).min(conditions.smoothed_rtt)
+    }
+
+    /// Marks what is lost by now, also what was sent again. Step 5 of section 6.2.
+    pub fn detect(&mut self, board: &mut Scoreboard, now: Time, conditions: Conditions) {
+        let window = self.reordering_window(conditions);
+        self.deadline = None;
+        while self.head != NONE {
+            let index = (self.head - self.first) as usize;
+            let segment = board[index];
+            if self.places[index].order >= self.newest.1 {
+                return;
+            }
+            if segment.sent + self.rtt + window > now {
+                // "timeout = max(Segment.xmit_ts + RACK.rtt + RACK.reo_wnd - Now(), timeout)" over all those sent before:
+                // none of them is later than the newest segment delivered.
+                self.deadline = Some(self.newest.0 + self.rtt + window);
+                return;
+            }
+            self.mark_lost(board, index);
+        }
+    }
+
+    /// The retransmission timer expired: the first segment is lost, and what was sent so long ago that it would have been
+    /// acknowledged (section 6.3).
+    pub fn on_timeout(&mut self, board: &mut Scoreboard, now: Time, conditions: Conditions) {
+        let window = self.reordering_window(Conditions { in_recovery: true, ..conditions });
+        self.deadline = None;
+        if !board.is_empty() && !board[0].is_sacked() {
+            self.mark_lost(board, 0);
+        }
+        while self.head != NONE {
+            let index = (self.head - self.first) as usize;
+            if board[index].sent + self.rtt + window > now {
+                return;
+            }
+            self.mark_lost(board, index);
+        }
+    }
+
+    fn mark_lost(&mut self, board: &mut Scoreboard, index: usize) {
+        self.take_out(index);
+        board.mark_lost_again(index);
+        self.lost.push(self.first + index as u64);
+    }
+
+    /// Index of the segment to send again next: the first outstanding one, if it is lost, then as they were found lost.
+    pub fn next_repair(&mut self, board: &Scoreboard) -> Option<usize> {
+        if !board.is_empty() && board[0].awaits_repair() {
+            return Some(0);
+        }
+        while let Some(&number) = self.lost.front() {
+            if let Some(index) = number.checked_sub(self.first)
+                && board[index as usize].awaits_repair()
+            {
+                return Some(index as usize);
+            }
+            self.lost.drop_front();
+        }
+        None
+    }
+
+    /// When something may be lost that is not yet.
+    pub fn deadline(&self) -> Option<Time> {
+        self.deadline
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const CALM: Conditions = Conditions {
+        in_recovery: false,
+        minimum_rtt: Duration::from_milliseconds(100),
+        smoothed_rtt: Duration::from_milliseconds(100),
+    };
+
+    fn at(milliseconds: u64) -> Time {
+        Time::ZERO + Duration::from_milliseconds(milliseconds)
+    }
+
+    /// Scoreboard and RACK side by side, as the sender keeps them; segments of 1000 bytes.
+    #[derive(Default)]
+    struct Rig {
+        board: Scoreboard,
+        rack: Rack,
+        next: u64,
+        una: u64,
+    }
+
+    impl Rig {
+        fn send(&mut self, milliseconds: u64) {
+            self.board.push(self.next * 1000, 1000, at(milliseconds));
+            self.next += 1;
+            self.rack.on_sent(self.board.len() - 1);
+        }
+        /// Segments from the first to before the second.
+        fn sack(&mut self, milliseconds: u64, first: u64, end: u64) {
+            let rack = &mut self.rack;
+            self.board.sack_each(first * 1000, end * 1000, |index, segment| {
+                rack.on_delivered(index, segment, at(milliseconds), None, Some(CALM.minimum_rtt));
+                rack.note_sacked();
+            });
+        }
+        fn ack(&mut self, milliseconds: u64, end: u64) {
+            while self.una < end {
+                let segment = self.board[0];
+                if !segment.is_sacked() {
+                    self.rack.on_delivered(0, &segment, at(milliseconds), None, Some(CALM.minimum_rtt));
+                }
+                self.rack.drop_front(segment.is_sacked());
+                self.una += 1;
+                self.board.advance(self.una * 1000);
+            }
+        }
+        fn detect(&mut self, milliseconds: u64) {
+            self.rack.detect(&mut self.board, at(milliseconds), CALM);
+        }
+        /// Sends again everything that is to be; the numbers of the segments.
+        fn repair(&mut self, milliseconds: u64) -> Vec<u64> {
+            let mut again = Vec::new();
+            while let Some(index) = self.rack.next_repair(&self.board) {
+                again.push(self.board.retransmit(index, at(milliseconds)).sequence / 1000);
+                self.rack.on_sent(index);
+            }
+            again
+        }
+    }
+
+    /// Section 3.1's example: segments 1 and 2 of three are delivered, 0 is not. Without reordering seen, one SACKed
+    /// segment leaves it a quarter of the round trip.
+    #[test]
+    fn a_quarter_of_the_round_trip_for_reordering() {
+        let mut rig = Rig::default();
+        for time in [0, 1, 2] {
+            rig.send(time);
+        }
+        rig.sack(101, 1, 2);
+        rig.detect(101);
+        assert_eq!(rig.board.unrepaired_bytes(), 0);
+        // Sent at 1 ms, round-trip time 100 ms, reordering window 25 ms.
+        assert_eq!(rig.rack.deadline(), Some(at(126)));
+        rig.detect(126);
+        assert_eq!(rig.repair(126), [0]);
+        assert_eq!(rig.rack.deadline(), None);
+    }
+
+    #[test]
+    fn none_after_three_sacked_segments_or_in_recovery() {
+        let mut rig = Rig::default();
+        for time in [0, 1, 2, 3] {
+            rig.send(time);
+        }
+        rig.sack(103, 1, 4);
+        rig.detect(103);
+        assert_eq!(rig.repair(103), [0]);
+        let mut rig = Rig::default();
+        rig.send(0);
+        rig.send(1);
+        rig.sack(101, 1, 2);
+        rig.rack.detect(&mut rig.board, at(101), Conditions { in_recovery: true, ..CALM });
+        assert_eq!(rig.repair(101), [0]);
+    }
+
+    /// Once a segment that was sent only once is delivered below another, the window stays.
+    #[test]
+    fn reordering_is_remembered() {
+        let mut rig = Rig::default();
+        for time in 0..8 {
+            rig.send(time);
+        }
+        rig.sack(102, 1, 2);
+        rig.ack(103, 1);
+        assert!(rig.rack.reordering_seen);
+        rig.sack(107, 4, 8);
+        rig.detect(107);
+        assert_eq!(rig.board.unrepaired_bytes(), 0, "four SACKed, and still time is left");
+        rig.detect(132);
+        assert_eq!(rig.repair(132), [2, 3]);
+    }
+
+    /// A retransmission is lost like anything else that was sent before what is delivered.
+    #[test]
+    fn a_lost_retransmission_is_sent_again() {
+        let mut rig = Rig::default();
+        for time in 0..5 {
+            rig.send(time);
+        }
+        rig.sack(104, 1, 5);
+        rig.detect(104);
+        assert_eq!(rig.repair(104), [0]);
+        for time in 105..109 {
+            rig.send(time);
+        }
+        rig.sack(205, 5, 6);
+        rig.detect(205);
+        assert_eq!(rig.repair(205), [0], "sent again at 104, before the segment of 105");
+        assert_eq!(rig.board.pipe_bytes(), 4000);
+        rig.ack(305, 9);
+        assert!(rig.board.is_empty());
+        assert_eq!((rig.rack.head, rig.rack.tail, rig.rack.sacked), (NONE, NONE, 0));
+    }
+
+    #[test]
+    fn a_timeout_takes_what_is_overdue() {
+        let mut rig = Rig::default();
+        rig.send(0);
+        rig.ack(100, 1);
+        rig.send(100);
+        rig.send(200);
+        rig.send(450);
+        rig.rack.on_timeout(&mut rig.board, at(500), CALM);
+        assert_eq!(rig.repair(500), [1, 2]);
+        assert_eq!(rig.board.pipe_bytes(), 3000);
+    }
+
+    /// Ten thousand holes in fifty thousand segments, each lost three times. A walk over all segments per acknowledgement
+    /// would take 8·10^9 steps.
+    #[test]
+    fn ten_thousand_holes() {
+        let mut rig = Rig::default();
+        for _ in 0..50_000 {
+            rig.send(0);
+        }
+        for hole in 0..10_000_u64 {
+            let first = hole * 5 + 1;
+            for segment in first..first + 4 {
+                rig.sack(100 + hole, first, segment + 1);
+                rig.detect(100 + hole);
+                rig.repair(100 + hole);
+            }
+        }
+        assert_eq!(rig.board.pipe_bytes(), 10_000_000);
+        // One new segment per acknowledgement, and each tells of a retransmission that was lost.
+        for round in 0..2 {
+            for probe in 0..10_000_u64 {
+                let now = 20_000 + round * 20_000 + probe;
+                rig.send(now);
+                rig.sack(now + 10_000, rig.next - 1, rig.next);
+                rig.detect(now + 10_000);
+                rig.repair(now + 10_000);
+            }
+        }
+        assert_eq!(rig.board.pipe_bytes(), 10_000_000);
+        rig.ack(100_000, rig.next);
+        assert!(rig.board.is_empty());
+    }
+
+    proptest! {
+        /// Against a walk over all segments.
+        #[test]
+        fn agrees_with_the_walk_of_the_rfc(
+            steps in proptest::collection::vec((0_u8..6, 0_u64..40, 1_u64..5, 0_u64..60), 1..150),
+        ) {
+            let mut rig = Rig::default();
+            let mut now = 0;
+            for (step, place, length, wait) in steps {
+                now += wait;
+                match step {
+                    0 | 1 => for _ in 0..length { rig.send(now); },
+                    2 => rig.ack(now, (rig.una + length).min(rig.next)),
+                    3 => rig.sack(now, rig.una + place, (rig.una + place + length).min(rig.next)),
+                    4 => { rig.repair(now); }
+                    _ => rig.rack.on_timeout(&mut rig.board, at(now), CALM),
+                }
+                let window = rig.rack.reordering_window(CALM);
+                let Rack { rtt, newest, .. } = rig.rack;
+                let expected: Vec<bool> = (0..rig.board.len()).map(|index| {
+                    let segment = rig.board[index];
+                    segment.awaits_repair()
+                        || !segment.is_sacked()
+                            && rig.rack.places[index].order < newest.1
+                            && segment.sent + rtt + window <= at(now)
+                }).collect();
+                rig.detect(now);
+                let found: Vec<bool> = (0..rig.board.len()).map(|index| rig.board[index].awaits_repair()).collect();
+                prop_assert_eq!(found, expected);
+                rig.board.check();
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Congestion marks from the queue to the window and back.
+
+mod common;
+
+use common::{Dumbbell, add_flow, ms, run, tcp};
+use selfclock_simulator::Outcome;
+use selfclock_simulator::plan::{Ecn, LossPlan, MarkAbove, Plan, QueueLimit, Transport};
+use selfclock_simulator::record::packets::{Codepoint, PacketEvent, PacketKind, PacketRecord};
+
+/// One flow across 10 Mbit/s and 44 ms there and back (37 packets), with 500 packets of queue that mark above `threshold`.
+fn plan(ecn: Ecn, threshold: MarkAbove) -> Plan {
+    let dumbbell = Dumbbell::new(1, (100_000_000, ms(1)), (10_000_000, ms(20)), QueueLimit::Packets(500));
+    let mut plan = dumbbell.plan(ms(30_000));
+    plan.links[0].mark_above = Some(threshold);
+    plan.record.packets = true;
+    add_flow(&mut plan, 0, tcp("slow-start", "reno", Transport { ecn, ..Transport::modern() }));
+    plan
+}
+
+fn count(outcome: &Outcome, of: impl Fn(&PacketRecord) -> bool) -> u64 {
+    outcome.packets.iter().filter(|record| of(record)).count() as u64
+}
+
+/// Above a threshold of one bandwidth-delay product Reno halves its window on marks alone: nothing is dropped, the link
+/// stays busy, and the queue stays near the threshold once slow start is over.
+#[test]
+fn marks_replace_drops() {
+    for (ecn, threshold) in [
+        (Ecn::Classic, MarkAbove::Packets(40)),
+        (Ecn::Classic, MarkAbove::Wait(ms(48))),
+        (Ecn::Accurate, MarkAbove::Packets(40)),
+    ] {
+        let outcome = run(&plan(ecn, threshold));
+        let (flow, link) = (&outcome.summary.flows[0], &outcome.summary.links[0]);
+        assert_eq!(
+            (link.drops, flow.retransmitted_segments, flow.timeouts, flow.fast_retransmits),
+            (0, 0, 0, 0)
+        );
+        assert!(link.utilization > 0.99, "{ecn:?}: {}", link.utilization);
+        // Slow start doubles the window once more before it hears of the first mark.
+        assert!(link.queue_max_packets < 130, "{ecn:?}: {}", link.queue_max_packets);
+        assert!((10.0..45.0).contains(&link.queue_mean_packets), "{ecn:?}: {}", link.queue_mean_packets);
+        assert!(link.ce_marks > 10);
+        assert_eq!(link.ce_marks, count(&outcome, |record| record.event == PacketEvent::Mark));
+        let marked_at_receiver =
+            |record: &PacketRecord| record.event == PacketEvent::Deliver && record.ecn == Codepoint::Ce;
+        assert!(link.ce_marks - count(&outcome, marked_at_receiver) < 80, "all but those in flight arrive");
+    }
+}
+
+/// A queue marks only what says that it understands marks; the rest goes through.
+#[test]
+fn without_ecn_nothing_is_marked() {
+    let outcome = run(&plan(Ecn::Off, MarkAbove::Packets(40)));
+    let link = &outcome.summary.links[0];
+    assert_eq!((link.ce_marks, count(&outcome, |record| record.ecn != Codepoint::NotEct)), (0, 0));
+    assert!(link.queue_max_packets > 400);
+}
+
+/// RFC 3168, section 6.1.3: ECE on every acknowledgement from a mark until a segment with CWR, which comes once per
+/// window of data.
+#[test]
+fn classic_echo_until_the_window_is_reduced() {
+    let outcome = run(&plan(Ecn::Classic, MarkAbove::Packets(40)));
+    let mut echo = false;
+    let mut reductions = 0;
+    for record in &outcome.packets {
+        match (record.event, record.kind) {
+            (PacketEvent::Deliver, PacketKind::Data) => {
+                echo = (echo && !record.cwr) || record.ecn == Codepoint::Ce;
+            }
+            (PacketEvent::Send, PacketKind::Ack) => assert_eq!(record.ece, echo, "{record:?}"),
+            (PacketEvent::Send, PacketKind::Data) => reductions += u64::from(record.cwr),
+            _ => {}
+        }
+    }
+    // The window of 77 packets is halved and grows by one packet per two round trips (delayed acknowledgement) of 70 ms:
+    // a reduction about every 5 s.
+    assert!((4..=10).contains(&reductions), "{reductions}");
+}
+
+/// The counts that arrive with acknowledgements are those of the marked payload that arrived at the receiver.
+#[test]
+fn accurate_counts_are_exact() {
+    let outcome = run(&plan(Ecn::Accurate, MarkAbove::Packets(40)));
+    let mut marked = 0;
+    for record in &outcome.packets {
+        match (record.event, record.kind) {
+            (PacketEvent::Deliver, PacketKind::Data) if record.ecn == Codepoint::Ce => {
+                marked += record.payload
+            }
+            (PacketEvent::Send, PacketKind::Ack) => {
+                assert_eq!((record.marked, record.payload, record.ece), (marked, 0, false));
+            }
+            _ => {}
+        }
+    }
+    assert!(marked > 1448 * 10);
+}
+
+/// RFC 3168: no codepoint on acknowledgements, handshake and what is sent again (sections 6.1.1, 6.1.4 and 6.1.5).
+#[test]
+fn only_new_data_can_be_marked() {
+    let mut plan = plan(Ecn::Classic, MarkAbove::Packets(40));
+    plan.links[0].loss = LossPlan::Bernoulli(0.002);
+    let outcome = run(&plan);
+    let sent = |record: &PacketRecord| record.event == PacketEvent::Send;
+    assert!(count(&outcome, |record| sent(record) && record.retransmission) > 10);
+    for record in outcome.packets.iter().filter(|record| sent(record)) {
+        let new_data = record.kind == PacketKind::Data && !record.retransmission;
+        assert_eq!(record.ecn == Codepoint::Ect0, new_data, "{record:?}");
+    }
+}
