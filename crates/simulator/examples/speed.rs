@@ -1,13 +1,27 @@
-//! Times one scenario: `cargo run --release --example speed -- FILE`.
+//! Runs one scenario and nothing else, for profilers and instruction counters:
+//! `cargo run --release --example speed -- FILE [PATH=VALUE ...]`.
+
 use selfclock_simulator::Simulation;
 use selfclock_simulator::scenario::Scenario;
-fn main() {
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
-    let file = arguments.next().expect("a scenario file");
+    let Some(file) = arguments.next() else {
+        eprintln!("usage: speed FILE [PATH=VALUE ...]");
+        return ExitCode::from(2);
+    };
     let overrides: Vec<String> = arguments.collect();
-    let scenario = Scenario::load(file.as_ref(), &overrides).unwrap_or_else(|error| panic!("{error}"));
+    let scenario = match Scenario::load(file.as_ref(), &overrides) {
+        Ok(scenario) => scenario,
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::from(2);
+        }
+    };
     let mut simulation = Simulation::new(&scenario.plan);
-    while !simulation.advance(200_000) {}
+    while !simulation.advance(1_000_000) {}
     let summary = simulation.finish().summary;
-    println!("{} hops {} events", summary.packet_hops, summary.events);
+    println!("{} packet-hops, {} events", summary.packet_hops, summary.events);
+    ExitCode::SUCCESS
 }

@@ -105,6 +105,7 @@ impl Simulation {
                 Some(event) if event.time <= self.end => {
                     self.now = event.time;
                     self.run(event.target);
+                    self.run_receivers_ahead();
                 }
                 _ => {
                     self.now = self.end;
@@ -114,6 +115,23 @@ impl Simulation {
             self.events_run += 1;
         }
         false
+    }
+
+    /// Runs the receivers that packets have just reached ahead of the clock.
+    #[inline]
+    fn run_receivers_ahead(&mut self) {
+        let Self { events, network, sinks, .. } = self;
+        let mut index = 0;
+        while index < network.delivered_ahead.len() {
+            let packet = network.delivered_ahead[index];
+            index += 1;
+            let mut context = Context { now: packet.arrival, events, network };
+            match &mut sinks[packet.flow as usize] {
+                Sink::Tcp(receiver) => receiver.on_packet(&mut context, &packet),
+                Sink::Udp(sink) => sink.on_packet(&packet),
+            }
+        }
+        network.delivered_ahead.clear();
     }
 
     #[inline]

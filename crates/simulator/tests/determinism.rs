@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Dumbbell, add_flow, ms, run, tcp};
-use selfclock_congestion::units::{Bytes, Rate};
+use selfclock_congestion::units::{Bytes, Rate, Time};
 use selfclock_simulator::plan::{
     Arrivals, LossPlan, Plan, Protocol, QueueLimit, Recovery, Transport, UdpPlan,
 };
@@ -87,4 +87,45 @@ fn another_flow_does_not_change_when_a_flow_starts() {
         packets.iter().find(|record| record.flow == 0).map(|record| record.time)
     };
     assert_eq!(start_of_first(1), start_of_first(5));
+}
+
+/// Flows that never send but share links make every link one that several feed, so that nothing is run ahead of the
+/// clock: each packet then stops at each link. What happens to the packets must be the same, to the picosecond.
+#[test]
+fn running_ahead_of_the_clock_does_not_show() {
+    let with_everything_ahead = |idle: bool| {
+        let mut plan = plan(11);
+        plan.flows.truncate(1);
+        if let Protocol::Tcp(tcp) = &mut plan.flows[0].protocol {
+            tcp.transport.recovery = Recovery::Sack;
+        }
+        let links = plan.links.len();
+        if idle {
+            // From nowhere through each link, there and back.
+            for link in 0..links {
+                let mut flow = plan.flows[0].clone();
+                (flow.forward, flow.reverse) = (vec![link], vec![link]);
+                flow.start = Time::NEVER;
+                flow.start_jitter = ms(0);
+                plan.flows.push(flow);
+            }
+        }
+        let outcome = run(&plan);
+        let events = outcome.summary.events;
+        let mut packets = outcome.packets;
+        // Numbers of packets are drawn when they are sent, which is not always in the order of their times.
+        for record in &mut packets {
+            record.packet = 0;
+        }
+        packets.sort_by_key(|record| {
+            (record.time, record.link, record.event as u8, record.sequence, record.acknowledgement)
+        });
+        (events, outcome.summary.flows[0].clone(), packets)
+    };
+    let (few, flow, packets) = with_everything_ahead(false);
+    let (many, flow_by_stops, packets_by_stops) = with_everything_ahead(true);
+    assert!(many > 3 * few, "the test must compare two ways: {few} and {many} events");
+    assert!(flow.fast_retransmits > 0 && flow.timeouts == 0, "with recoveries");
+    assert_eq!(format!("{flow:?}"), format!("{flow_by_stops:?}"));
+    assert!(packets == packets_by_stops);
 }

@@ -3,7 +3,8 @@
 //! # Order
 //! Events run in the order of (time, order number). An order number is drawn from one counter when an event is
 //! *scheduled*: for a packet, when it is committed to its next stop; for a timer, when it is set. Events at equal
-//! time therefore run in the order in which they were scheduled, on every machine and on any number of threads.
+//! time therefore run in the order in which they were scheduled, on every machine and on any number of threads. A
+//! receiver's timer comes before a segment that arrives at the same time.
 
 pub mod event_queue;
 pub mod random;

@@ -40,6 +40,12 @@ impl Timer {
         self.deadline = Time::NEVER;
     }
 
+    /// When it fires; [`Time::NEVER`] if it is not set.
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        self.deadline
+    }
+
     /// It is set.
     #[inline]
     pub fn is_set(&self) -> bool {

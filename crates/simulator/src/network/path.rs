@@ -2,8 +2,11 @@
 //!
 //! A packet has to *stop*, that is, wait for its turn in the event queue, only where it can meet packets that come
 //! another way. A link that is fed by one upstream link alone sees its packets in the order in which they left that
-//! link, so its part of the passage is computed at the moment of sending, ahead of the clock. On a single-flow
-//! dumbbell a data packet therefore stops once, at the receiver.
+//! link, so its part of the passage is computed at the moment of sending, ahead of the clock.
+//!
+//! The same holds for a receiver whose acknowledgements leave by a link of their own: it gets its segments from one
+//! last link and nothing else reaches that link of its own, so it, too, is run ahead of the clock. On a single-flow
+//! dumbbell the only stop of a whole round trip is then the acknowledgement's, at the sender.
 
 use super::link::{Link, Passage};
 use super::packet::{Extras, Packet};
@@ -12,8 +15,10 @@ use crate::plan::Plan;
 use crate::record::packets::{PacketEvent, PacketRecorder};
 use selfclock_congestion::units::Time;
 
-/// End of a route in the route table.
+/// End of a route in the route table, where the packet stops before it is delivered.
 const END: u32 = u32::MAX;
+/// End of a route whose receiver is run ahead of the clock.
+const END_AHEAD: u32 = u32::MAX - 1;
 /// Set on a link in the route table where the packet stops before it.
 const STOP: u32 = 1 << 31;
 
@@ -28,6 +33,9 @@ pub struct Network {
     pub extras: Extras,
     /// Every packet event, if they are recorded.
     pub recorder: Option<PacketRecorder>,
+    /// Packets that have reached a receiver which is run ahead of the clock, at their time of arrival, and wait for it
+    /// to be run.
+    pub delivered_ahead: Vec<Packet>,
     packets_sent: u64,
     /// Nothing after this time can be observed.
     end: Time,
@@ -52,27 +60,31 @@ impl Network {
             .enumerate()
             .map(|(index, link)| Link::new(link, plan.seed, index, plan.record.interval))
             .collect();
-        let single_feeder = single_feeder(plan);
+        let feeders = feeders(plan);
         let mut routes = Vec::new();
-        let mut add = |path: &[usize]| {
+        let mut add = |path: &[usize], end: u32| {
             let first = routes.len() as u32;
             for (position, &link) in path.iter().enumerate() {
-                let stop = if position == 0 || single_feeder[link] { 0 } else { STOP };
-                routes.push(link as u32 | stop);
+                let ahead = position == 0 || matches!(feeders[link], Feeder::Link(_));
+                routes.push(link as u32 | if ahead { 0 } else { STOP });
             }
-            routes.push(END);
+            routes.push(end);
             first
         };
-        let flows = plan
-            .flows
-            .iter()
-            .map(|flow| FlowRoutes { forward: add(&flow.forward), reverse: add(&flow.reverse) })
-            .collect();
+        let mut flows = Vec::with_capacity(plan.flows.len());
+        for (index, flow) in plan.flows.iter().enumerate() {
+            // A UDP sink sends nothing.
+            let receiver_ahead =
+                flow.reverse.first().is_none_or(|&link| feeders[link] == Feeder::Receiver(index));
+            let forward = add(&flow.forward, if receiver_ahead { END_AHEAD } else { END });
+            flows.push(FlowRoutes { forward, reverse: add(&flow.reverse, END) });
+        }
         let network = Self {
             links,
             routes,
             extras: Extras::default(),
             recorder: plan.record.packets.then(|| PacketRecorder::new(plan)),
+            delivered_ahead: Vec::new(),
             packets_sent: 0,
             end: Time::ZERO + plan.duration,
             sent_beyond_end: 0,
@@ -112,8 +124,11 @@ impl Network {
             at = arrival;
             hop += 1;
             let next = self.routes[hop];
-            // END has the bit of STOP, too.
+            // The ends have the bit of STOP, too.
             if next & STOP != 0 {
+                if next == END_AHEAD {
+                    return self.deliver_ahead(at, packet);
+                }
                 break;
             }
             index = next as usize;
@@ -129,6 +144,21 @@ impl Network {
             last.arrival = at;
             last.order = order;
             last.hop = hop as u32;
+        }
+    }
+
+    #[inline]
+    fn deliver_ahead(&mut self, arrival: Time, packet: &Packet) {
+        if arrival > self.end {
+            self.sent_beyond_end += 1;
+            return self.extras.release(packet.extra);
+        }
+        if self.recorder.is_some() {
+            self.record(PacketEvent::Deliver, arrival, u32::MAX, packet);
+        }
+        self.delivered_ahead.push(*packet);
+        if let Some(last) = self.delivered_ahead.last_mut() {
+            last.arrival = arrival;
         }
     }
 
@@ -204,26 +234,35 @@ impl Network {
     }
 }
 
-/// For each link: everything that enters it comes from one and the same upstream link, in the order in which that
-/// link delivers it.
-fn single_feeder(plan: &Plan) -> Vec<bool> {
-    #[derive(Clone, Copy, PartialEq)]
-    enum Feeder {
-        None,
-        Link(usize),
-        Several,
-    }
+/// Where everything that enters a link comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Feeder {
+    /// Nothing enters it.
+    None,
+    /// One upstream link: it is served in the order in which that link delivers.
+    Link(usize),
+    /// The receiver of one flow.
+    Receiver(usize),
+    /// The sender of one flow: it sends at the time of the clock.
+    Sender,
+    /// More than one of these.
+    Several,
+}
+
+/// The feeder of each link.
+fn feeders(plan: &Plan) -> Vec<Feeder> {
     let mut feeders = vec![Feeder::None; plan.links.len()];
-    for path in plan.flows.iter().flat_map(|flow| [&flow.forward, &flow.reverse]) {
-        for (position, &link) in path.iter().enumerate() {
-            // Endpoints send at the time of the clock, so a first link cannot be served ahead of it.
-            let feeder = if position == 0 { Feeder::Several } else { Feeder::Link(path[position - 1]) };
-            feeders[link] = match feeders[link] {
-                Feeder::None => feeder,
-                same if same == feeder => same,
-                _ => Feeder::Several,
-            };
+    for (index, flow) in plan.flows.iter().enumerate() {
+        for (path, endpoint) in [(&flow.forward, Feeder::Sender), (&flow.reverse, Feeder::Receiver(index))] {
+            for (position, &link) in path.iter().enumerate() {
+                let feeder = if position == 0 { endpoint } else { Feeder::Link(path[position - 1]) };
+                feeders[link] = match feeders[link] {
+                    Feeder::None => feeder,
+                    same if same == feeder => same,
+                    _ => Feeder::Several,
+                };
+            }
         }
     }
-    feeders.into_iter().map(|feeder| matches!(feeder, Feeder::Link(_))).collect()
+    feeders
 }

@@ -68,9 +68,16 @@ impl Receiver {
         self.arrived_bytes
     }
 
-    /// A packet has arrived.
+    /// A packet has arrived. The context's time may be ahead of the simulation's clock, but not before that of the
+    /// packet before.
     #[inline]
     pub fn on_packet(&mut self, context: &mut Context<'_>, packet: &Packet) {
+        // At equal times the timer comes first, and run ahead of the clock, so does a timer whose time has come since.
+        if self.timer.deadline() <= context.now {
+            let Context { events, network, .. } = context;
+            let now = self.timer.deadline();
+            self.acknowledge(&mut Context { now, events, network }, None);
+        }
         if packet.kind == PacketKind::Syn {
             return self.send(context, PacketKind::SynAck, packet.sent, None);
         }
