@@ -43,10 +43,17 @@ BOTTLENECK_PART = 1 / 3
 #: Reno's increase and halving as ns-2 has them: half the window, not half of what is in flight.
 TCP: dict[str, object] = {"window": "reno", "halved": "window"}
 
+#: Where ns-2 differs from an algorithm's own paper: whatever a later loss takes, one in slow start takes half.
+_AS_IN_NS2: dict[str, dict[str, object]] = {
+    "reno": TCP,
+    "highspeed": {"window": "highspeed", "slow_start_loss": "half"},
+    "scalable": {"window": "scalable", "slow_start_loss": "half"},
+}
+
 
 def control(algorithm: str) -> dict[str, object]:
-    """Return the congestion control of an algorithm's name."""
-    return TCP if algorithm == "reno" else {"window": algorithm}
+    """Return the congestion control of an algorithm's name, as ns-2 has it."""
+    return _AS_IN_NS2.get(algorithm, {"window": algorithm})
 
 
 #: A sink that acknowledges every second segment, ns-2's DelAck.

@@ -30,7 +30,7 @@ PRINTED_S = (300.0, 1000.0)
 
 #: Reno needs some 1100 s to grow to the path's product from a small window, and some 1900 s from loss to loss.
 GROWTH_S = {"reno": 1200.0, "altcp": 1000.0}
-CYCLE_S = {"reno": 2200.0, "altcp": 300.0}
+CYCLE_S = {"reno": 1850.0, "altcp": 300.0}
 
 #: What the overshoot of slow start brings, timeouts included, is over after this.
 SETTLED_S = 12.0

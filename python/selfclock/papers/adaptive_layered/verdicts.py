@@ -59,6 +59,13 @@ def ratio_verdict(measured: float, reference: float) -> Verdict:
     return "reproduced" if off <= RATIO_TOLERANCE else "direction"
 
 
+def similar_verdict(own: float, tcp: float, parent: float) -> Verdict:
+    """Judge an exponent that was made to be TCP's: it is, or it is nearer to it than that of the parent."""
+    if abs(own - tcp) <= EXPONENT_TOLERANCE:
+        return "reproduced"
+    return "direction" if abs(own - tcp) < abs(parent - tcp) else "not reproduced"
+
+
 def exponent(points: Mapping[float, float]) -> float:
     """Fit x of ratio = (RTT ratio)^-x to throughput ratios by RTT ratio; (1, 1) is on the line."""
     logs = [(math.log(rtt), math.log(max(ratio, 1e-6))) for rtt, ratio in points.items()]
