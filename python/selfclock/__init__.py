@@ -7,6 +7,7 @@
 
 from selfclock._core import VERSION, RunError, ScenarioError, Table
 from selfclock.algorithms import Algorithm, Parameter, algorithms
+from selfclock.compare import Comparison, Measures, compare
 from selfclock.dumbbell import dumbbell
 from selfclock.result import FlowSummary, LinkSummary, Result, Summary
 from selfclock.scenario import Scenario, run_many, schema
@@ -15,8 +16,10 @@ __version__ = VERSION
 
 __all__ = [
     "Algorithm",
+    "Comparison",
     "FlowSummary",
     "LinkSummary",
+    "Measures",
     "Parameter",
     "Result",
     "RunError",
@@ -26,6 +29,7 @@ __all__ = [
     "Table",
     "__version__",
     "algorithms",
+    "compare",
     "dumbbell",
     "run_many",
     "schema",

@@ -186,6 +186,54 @@ def _table(*headings: str, left: int) -> Table:
     return table
 
 
+@app.command("compare")
+@_command
+def compare_algorithms(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ALGORITHM", help="Such as reno, packet-pair or cubic+hystart++.", show_default=False),
+    ] = None,
+    rate: Annotated[str, typer.Option(help="Rate of the bottleneck.")] = "100Mbps",
+    rtt: Annotated[str, typer.Option(help="Round-trip time of the empty network.")] = "40ms",
+    buffer: Annotated[str, typer.Option(help="Queue of the bottleneck.")] = "1bdp",
+    flows: Annotated[int, typer.Option(min=1, max=1_000_000, help="Number of flows.")] = 1,
+    duration: Annotated[str, typer.Option(help="Simulated time.")] = "60s",
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the start times.")] = 1,
+    out: Annotated[Path, typer.Option(help="Directory of the results.")] = Path("results/compare"),
+    as_json: Json = False,
+) -> None:
+    """Run the same path under each algorithm, side by side."""
+    from selfclock.compare import compare  # noqa: PLC0415
+
+    check_writable(out)
+    with progress_bar("compare") as progress:
+        comparison = compare(names or [], rate, rtt, buffer, flows, duration, seed=seed, progress=progress)
+    comparison.save(out)
+    if as_json:
+        _print_json({"runs": comparison.measures})
+        return
+    table = _table(
+        "algorithm", "goodput\nMbit/s", "busy\n%", "Jain", "RTT ms\nmean", "\n95 %", "segments\nagain",
+        "time-\nouts", "queue\npackets", left=1,
+    )  # fmt: skip
+    for row in comparison.measures:
+        table.add_row(
+            row["algorithm"],
+            f"{row['goodput_bps'] / 1e6:.4g}",
+            f"{row['utilization'] * 100:.1f}",
+            "-" if row["jain"] is None else f"{row['jain']:.3f}",
+            _milliseconds(row["rtt_mean_s"]),
+            _milliseconds(row["rtt_p95_s"]),
+            f"{row['retransmitted_segments']:,}",
+            f"{row['timeouts']}",
+            f"{row['queue_mean_packets']:.1f}",
+        )
+    console = Console()
+    console.print(f"{comparison.path}, {duration}\n", highlight=False)
+    console.print(table)
+    sys.stdout.write(f"\nTables and figure: {out}\n")
+
+
 @app.command("reproduce")
 @_command
 def reproduce_papers(

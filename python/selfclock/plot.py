@@ -136,7 +136,8 @@ class Plot:
                 continue
             again = seen.get(algorithm, 0)
             seen[algorithm] = again + 1
-            line = style.LINE_STYLES[again % len(style.LINE_STYLES)] if named else "-"
+            first = style.LINE_STYLES.index(style.look(algorithm).line)
+            line = style.LINE_STYLES[(first + again) % len(style.LINE_STYLES)] if named else "-"
             label = f"{flow['name']} ({algorithm})" if named else (algorithm if again == 0 else None)
             yield frame, style.look(algorithm).colour, line, label
 

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 Verdict = Literal["reproduced", "direction", "not reproduced"]
 
 #: Name on the command line and package of every paper.
-PAPERS = {"packet-pair": "selfclock.papers.packet_pair"}
+PAPERS = {
+    "packet-pair": "selfclock.papers.packet_pair",
+    "adaptive-layered": "selfclock.papers.adaptive_layered",
+}
 
 
 class ClaimRow(TypedDict):

@@ -74,6 +74,11 @@ def write_table(table: _core.Table, path: Path, scenario: Scenario) -> None:
     pl.DataFrame(table).write_parquet(path, metadata=metadata(scenario))
 
 
+def file_stem(name: str) -> str:
+    """Return a name in letters that every file system takes."""
+    return re.sub(r"[^\w.+-]+", "_", name)
+
+
 def file_name(link: str) -> str:
     """Return the name of a link's capture."""
     return re.sub(r"[^\w.-]+", "_", link) + ".pcapng"

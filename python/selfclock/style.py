@@ -22,18 +22,36 @@ class Look:
 
     colour: str
     marker: str
+    #: Where several algorithms share one pair of axes.
+    line: str = "-"
 
 
 #: The palette of Okabe and Ito, which people with any colour vision tell apart. The yellow is left out: on white
-#: paper it cannot be seen. Grey belongs to what does not react to congestion.
+#: paper it cannot be seen.
+_BLUE, _VERMILLION, _GREEN, _PURPLE, _SKY, _ORANGE = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00"
+
+#: Six colours are too few, so algorithms of one colour differ in their line. No two markers are alike. What is
+#: commonly drawn together has different colours. Grey belongs to what does not react to congestion.
 LOOKS = {
-    "reno": Look("#0072B2", "o"),
-    "packet-pair": Look("#D55E00", "s"),
+    "reno": Look(_BLUE, "o"),
+    "packet-pair": Look(_VERMILLION, "s"),
+    "cubic": Look(_GREEN, "^"),
+    "altcp": Look(_PURPLE, "D"),
+    "adaptive": Look(_ORANGE, "P"),
+    "fast": Look(_SKY, "v"),
+    "highspeed": Look(_VERMILLION, "h", "--"),
+    "scalable": Look(_GREEN, "X", "--"),
+    "ltcp": Look(_PURPLE, "d", "--"),
+    "bic": Look(_ORANGE, "<", "--"),
+    "vegas": Look(_SKY, ">", "--"),
+    "slow-start": Look(_BLUE, ".", ":"),
+    "limited": Look(_VERMILLION, "1", ":"),
+    "hystart++": Look(_GREEN, "2", ":"),
     "udp": Look("#666666", "x"),
 }
 
 #: For algorithms without an entry above, chosen by name, so that it does not depend on what else is drawn.
-_OTHERS = [Look("#009E73", "^"), Look("#CC79A7", "D"), Look("#56B4E9", "v"), Look("#E69F00", "P")]
+_OTHERS = [Look(_BLUE, "*", "-."), Look(_VERMILLION, "p", "-."), Look(_GREEN, "8", "-."), Look(_PURPLE, "H", "-.")]
 
 #: Losses look the same everywhere.
 DROP = Look("#000000", "x")
@@ -64,8 +82,12 @@ STYLE: dict[str, Any] = {
 
 
 def look(algorithm: str) -> Look:
-    """Colour and marker of an algorithm."""
-    return LOOKS.get(algorithm) or _OTHERS[zlib.crc32(algorithm.encode()) % len(_OTHERS)]
+    """Colour, marker and line of an algorithm; a window with a start, "cubic+hystart++", looks like the window."""
+    return (
+        LOOKS.get(algorithm)
+        or LOOKS.get(algorithm.split("+", 1)[0])
+        or _OTHERS[zlib.crc32(algorithm.encode()) % len(_OTHERS)]
+    )
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from selfclock.papers.packet_pair.claims import PRINTED_GAINS, count_verdict, gain_verdict, order_verdict
-from selfclock.reproduce import Claim, Findings, PaperReport, UnknownPaperError, find
+from selfclock.reproduce import PAPERS, Claim, Findings, PaperReport, UnknownPaperError, find
 
 
 def test_gains_follow_from_the_printed_counts() -> None:
@@ -41,7 +41,7 @@ def test_a_verdict_that_is_not_on_record_is_a_difference() -> None:
 
 
 def test_papers_by_name() -> None:
-    assert find([]) == ["packet-pair"]
+    assert find([]) == list(PAPERS)
     assert find(["packet_pair", "packet-pair"]) == ["packet-pair"]
     with pytest.raises(UnknownPaperError, match="packet-pair"):
         find(["pair"])

@@ -1,7 +1,7 @@
 //! HighSpeed TCP, RFC 3649: the larger the window, the more it grows per round trip and the less a loss takes.
 
 use super::reno::Reno;
-use super::{WindowPart, cut_to};
+use super::{SlowStartLoss, WindowPart, cut_to};
 use crate::controller::WindowState;
 use crate::event::{Acknowledged, LossDetected, Timeout};
 use crate::parameters;
@@ -31,6 +31,9 @@ parameters! {
         /// Part of the window that a loss takes at high_window.
         high_decrease: f64 = 0.1, shown "0.1", unit "", range (0.01, 0.5),
             source "RFC 3649 section 5: High_Decrease";
+        /// What a loss in slow start takes: as any other, or half of the window.
+        slow_start_loss: SlowStartLoss = SlowStartLoss::Usual, shown "usual", unit "", range (0.0, 0.0),
+            source "RFC 3649 makes no exception; ns-2 halves";
     }
 }
 
@@ -99,7 +102,8 @@ impl WindowPart for HighSpeed {
     }
 
     fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
-        if state.window_in_use() <= self.parameters.low_window {
+        let halves = self.parameters.slow_start_loss == SlowStartLoss::Half && state.in_slow_start();
+        if halves || state.window_in_use() <= self.parameters.low_window {
             return self.reno.on_loss(event, state);
         }
         // w <- (1 - b(w)) w
@@ -120,6 +124,21 @@ impl WindowPart for HighSpeed {
 mod tests {
     use super::*;
     use crate::window::tests::{LoneFlow, avoiding, loss, response};
+
+    /// ns-2 halves at any loss in slow start, whatever the algorithm takes later.
+    #[test]
+    fn a_loss_in_slow_start_may_take_half() {
+        for (slow_start_loss, part) in [(SlowStartLoss::Usual, 0.8..0.9), (SlowStartLoss::Half, 0.5..0.51)] {
+            let mut window = HighSpeed::new(Parameters { slow_start_loss, ..Parameters::default() });
+            let mut state = avoiding(20_000.0);
+            state.ssthresh = f64::INFINITY;
+            window.on_loss(&loss(&state), &mut state);
+            assert!(part.contains(&(state.cwnd / 20_000.0)), "{}", state.cwnd);
+            let before = state.cwnd;
+            window.on_loss(&loss(&state), &mut state);
+            assert!(state.cwnd > 0.7 * before, "the next loss is an ordinary one");
+        }
+    }
 
     #[test]
     fn a_and_b_at_the_ends_and_between() {

@@ -95,6 +95,16 @@ impl WindowPart for Window {
     }
 }
 
+crate::choice! {
+    /// What a loss in slow start takes.
+    SlowStartLoss {
+        /// As much as any loss of a window of this size.
+        Usual = "usual",
+        /// Half of the window, as Reno.
+        Half = "half",
+    }
+}
+
 /// Sets cwnd and ssthresh after a loss. Our choice where a paper has no smallest window: the two segments of RFC
 /// 5681, "ssthresh = max (FlightSize / 2, 2*SMSS)".
 fn cut_to(window: f64, state: &mut WindowState) {

@@ -1,0 +1,137 @@
+"""How throughput depends on the round-trip time, for every window algorithm."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from selfclock import style
+from selfclock.algorithms import algorithms
+from selfclock.papers.adaptive_layered.network import Flow, control, scenario, throughputs_mbps
+from selfclock.papers.adaptive_layered.verdicts import EXPONENT_TOLERANCE, PAPER, exponent, median, similar_verdict
+from selfclock.reproduce import Claim, Grid, Illustration
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from selfclock.result import Result
+    from selfclock.scenario import Scenario
+
+RATE_MBPS, RTT_MS = 100.0, 40.0
+RATIOS = (2, 3, 4)
+SEEDS = range(1, 4)
+SECONDS, SKIPPED_S, JITTER_S = 150.0, 50.0, 10.0
+
+#: Small, so that the queue does not even the round-trip times out: a fifth of the longest path's product.
+BUFFER = "0.2 bdp"
+
+#: The exponent where all flows lose at the same times, and where each packet is lost with the same probability.
+THEORY = {
+    "reno": ("2", "1"),
+    "highspeed": ("up to 6.1", "1"),
+    "scalable": ("unbounded", "1"),
+    "bic": ("2 to unbounded", "1"),
+    "cubic": ("1, 2 where it follows Reno", "0.25, 1 where it follows Reno"),
+    "ltcp": ("2.5", "1"),
+    "altcp": ("2 with K_R, 2.5 without", "0.8 with K_R, 1 without"),
+    "adaptive": ("2 at k = 1", "1 at k = 1"),
+}
+
+
+def names() -> list[str]:
+    """Every window algorithm."""
+    return [algorithm.name for algorithm in algorithms() if algorithm.part == "window"]
+
+
+def scenarios(scale: float = 1.0) -> list[Scenario]:
+    """Return every run: by algorithm, ratio, seed."""
+    return [
+        scenario(
+            f"exponent-{name}-{ratio}-{seed}",
+            RATE_MBPS,
+            [Flow(control(name), RTT_MS, jitter_s=JITTER_S * scale),
+             Flow(control(name), RTT_MS * ratio, jitter_s=JITTER_S * scale)],
+            seconds=SECONDS * scale,
+            buffer=BUFFER,
+            seed=seed,
+            samples_s=2.0 * scale,
+            jittered=True,
+        )
+        for name in names()
+        for ratio in RATIOS
+        for seed in SEEDS
+    ]  # fmt: skip
+
+
+def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Grid]]:
+    """Fit an exponent to each algorithm."""
+    measured = iter(results)
+    ratios: dict[str, dict[int, float]] = {}
+    exponents: dict[str, float] = {}
+    for name in names():
+        points: dict[float, float] = {}
+        ratios[name] = {}
+        for ratio in RATIOS:
+            runs = [next(measured) for _ in SEEDS]
+            shares = [throughputs_mbps(run, SKIPPED_S * scale, SECONDS * scale) for run in runs]
+            ratios[name][ratio] = median(second / max(first, 1e-9) for first, second in shares)
+            points[median(_rtt_ratio(run) for run in runs)] = ratios[name][ratio]
+        exponents[name] = exponent(points)
+    apart = exponents["altcp"] - exponents["reno"]
+    claim = Claim(
+        PAPER, "rtt-exponent-altcp", "sections 1 and 3",
+        "RTT fairness of ALTCP is maintained similar to that of TCP",
+        f"exponents {EXPONENT_TOLERANCE} apart or less", round(apart, 2),
+        similar_verdict(exponents["altcp"], exponents["reno"], exponents["ltcp"]),
+        f"Exponent x of throughput ratio = (RTT ratio)^-x: ALTCP {exponents['altcp']:.2f}, TCP "
+        f"{exponents['reno']:.2f}, "
+        f"LTCP {exponents['ltcp']:.2f}. {RATE_MBPS:g} Mbit/s, {RTT_MS:g} ms and 2, 3, 4 times as much; the RTT "
+        f"ratio is "
+        "the measured one.",
+    )  # fmt: skip
+    rows = [
+        [
+            name,
+            *(f"{ratios[name][ratio]:.3f}" for ratio in RATIOS),
+            f"{exponents[name]:.2f}",
+            *THEORY.get(name, ("-", "-")),
+        ]
+        for name in names()
+    ]
+    grid = Grid(
+        "How throughput depends on the round-trip time",
+        f"Throughput of the flow with the longer round-trip time over the other's, medians of {len(SEEDS)} runs of "
+        f"{SECONDS:g} s without the first {SKIPPED_S:g} s with random starts within {JITTER_S:g} s; "
+        f"{RATE_MBPS:g} Mbit/s, "
+        f"{RTT_MS:g} ms, buffer a fifth of the product. The exponent x of (RTT ratio)^-x is fitted to the "
+        f"measured mean "
+        "round-trip times, the queue included. Last, what follows from the algorithms when all flows lose at the same "
+        "times, and when each packet is lost with the same probability; those that follow the queue have none.",
+        ["algorithm", *(f"{ratio} times" for ratio in RATIOS), "exponent", "same times", "same probability"],
+        rows,
+    )
+    return [claim], [_figure(ratios)], [grid]
+
+
+def _rtt_ratio(result: Result) -> float:
+    first, second = (flow["rtt_mean_s"] or 0.0 for flow in result.summary["flows"])
+    return second / first
+
+
+@style.house()
+def _figure(ratios: dict[str, dict[int, float]]) -> Illustration:
+    figure, (axes,) = style.figure(height=4.4)
+    for name, points in ratios.items():
+        look = style.look(name)
+        shown = [max(value, 1e-4) for value in points.values()]
+        axes.plot(list(points), shown, look.line, marker=look.marker, color=look.colour, label=name)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xticks(RATIOS, [str(ratio) for ratio in RATIOS])
+    axes.minorticks_off()
+    axes.set_xlabel("ratio of the empty paths' round-trip times")
+    axes.set_ylabel("throughput ratio, longer over shorter")
+    axes.set_title("Two flows of one algorithm, 100 Mbit/s, 40 ms and longer")
+    figure.legend(loc="outside lower center", ncols=5)
+    return Illustration(
+        "Throughput and round-trip time", "Both axes logarithmic; a line's slope is the negative exponent.", figure
+    )
