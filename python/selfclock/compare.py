@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from selfclock import style
 from selfclock._core import ScenarioError
 from selfclock.algorithms import algorithms
 from selfclock.dumbbell import dumbbell
-from selfclock.plot import RATE_WINDOW
 from selfclock.result import Summary
 from selfclock.save import FIGURE_DPI, file_stem, staged, write_table
 from selfclock.scenario import run_many
@@ -29,9 +27,6 @@ if TYPE_CHECKING:
     from selfclock.result import Result
 
 BOTTLENECK = "bottleneck"
-
-#: With more flows than this, their lines are drawn thin and alike.
-MOST_STYLED_FLOWS = len(style.LINE_STYLES)
 
 
 class Measures(Summary):
@@ -67,24 +62,27 @@ class Comparison:
         """One row per algorithm."""
         return [_measure(label, result.summary) for label, result in self.results.items()]
 
-    @style.house()
     def figure(self) -> Figure:
         """Window, rate and queue, one column per algorithm; every row has one scale."""
+        # matplotlib takes half a second to import: only who plots pays for it.
         from matplotlib.figure import Figure  # noqa: PLC0415
 
+        from selfclock import style  # noqa: PLC0415
+
         columns = len(self.results)
-        drawn = Figure(figsize=(max(6.4, 1.2 + 2.3 * columns), 5.4), layout="constrained")
-        grid = drawn.subplots(3, columns, sharex=True, sharey="row", squeeze=False)
-        for column, (label, result) in enumerate(self.results.items()):
-            _draw(list(grid[:, column]), label, result)
-        for axes, what in zip(
-            grid[:, 0], ("window (kB)", "goodput (Mbit/s)", "queue (packets;\ncrosses: drops)"), strict=True
-        ):
-            axes.set_ylabel(what)
-            axes.set_ylim(bottom=0)
-        for axes in grid[-1]:
-            axes.set_xlabel("time (s)")
-        drawn.suptitle(self.path, fontsize=10)
+        with style.house():
+            drawn = Figure(figsize=(max(6.4, 1.2 + 2.3 * columns), 5.4), layout="constrained")
+            grid = drawn.subplots(3, columns, sharex=True, sharey="row", squeeze=False)
+            for column, (label, result) in enumerate(self.results.items()):
+                _draw(list(grid[:, column]), label, result)
+            for axes, what in zip(
+                grid[:, 0], ("window (kB)", "goodput (Mbit/s)", "queue (packets;\ncrosses: drops)"), strict=True
+            ):
+                axes.set_ylabel(what)
+                axes.set_ylim(bottom=0)
+            for axes in grid[-1]:
+                axes.set_xlabel("time (s)")
+            drawn.suptitle(self.path, fontsize=10)
         return drawn
 
     def save(self, directory: Path) -> None:
@@ -198,13 +196,17 @@ def _weighted(values: Iterable[tuple[float | None, int]]) -> float | None:
 
 
 def _draw(column: Sequence[Axes], label: str, result: Result) -> None:
+    from selfclock import style  # noqa: PLC0415
+    from selfclock.plot import RATE_WINDOW  # noqa: PLC0415
+
     window, rate, queue = column
     window.set_title(label)
     colour = style.look(label).colour
     series = pl.DataFrame(result.flows).with_columns(pl.col("flow").cast(pl.String))
     frames = series.partition_by("flow", maintain_order=True)
     for number, frame in enumerate(frames):
-        styled = len(frames) <= MOST_STYLED_FLOWS
+        # More flows than there are line styles are drawn thin and alike.
+        styled = len(frames) <= len(style.LINE_STYLES)
         line = style.LINE_STYLES[number] if styled else "-"
         width = 1.2 if styled else 0.5
         window.plot(frame["time_s"], frame["cwnd_bytes"] / 1e3, line, color=colour, linewidth=width)
