@@ -154,11 +154,12 @@ impl Rig {
     }
 }
 
-/// Without handshake, timestamps and Limited Transmit.
+/// Without handshake, timestamps, Limited Transmit and proportional rate reduction.
 fn transport(recovery: Recovery, initial_window: f64) -> Transport {
     Transport {
         mss: Bytes(MSS),
         recovery,
+        prr: false,
         handshake: false,
         timestamps: false,
         limited_transmit: false,
