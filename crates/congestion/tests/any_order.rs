@@ -243,6 +243,7 @@ proptest! {
                 }
                 let setup = Setup {
                     mss: Bytes(MSS), header: Bytes(40), initial_window, initial_ssthresh, receive_window,
+                    selective_acks: true, seed: 1,
                 };
                 let mut connection = Connection { control: selection.controller(setup), now: Time::ZERO };
                 for event in &events {
