@@ -12,7 +12,7 @@ use crate::random::Random;
 use crate::registry::Selection;
 use crate::units::{Bytes, Duration, Rate, Time};
 
-pub const MSS: u64 = 1448;
+const MSS: u64 = 1448;
 /// Later acknowledgements that make an unacknowledged packet lost.
 const REORDERING: u64 = 3;
 const TIMEOUT: Duration = Duration::from_milliseconds(1000);
@@ -152,6 +152,11 @@ impl Bench {
             bench.schedule(start, i, What::Start);
         }
         bench
+    }
+
+    /// The rate of the path from now on.
+    pub fn set_rate(&mut self, rate: f64) {
+        self.path.rate = rate;
     }
 
     fn schedule(&mut self, at: Time, flow: usize, what: What) {

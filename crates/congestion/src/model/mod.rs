@@ -8,13 +8,12 @@ pub mod prague;
 
 use crate::algorithms::algorithms;
 use crate::controller::{Setup, WindowState};
-use crate::event::{
-    Acknowledged, DuplicateAck, LossDetected, Pacing, Phase, RecoveryEnded, Sent, Timeout,
-};
+use crate::event::{Acknowledged, DuplicateAck, LossDetected, Pacing, Phase, RecoveryEnded, Sent, Timeout};
 use crate::units::{Duration, PICOSECONDS_PER_SECOND};
 
 algorithms! {
     /// One of the models. An enum, not a trait object: the per-acknowledgement path has no dynamic dispatch.
+    #[expect(clippy::large_enum_variant, reason = "a controller boxes the whole of it")]
     Model, chosen by ModelChoice {
         bbr3::Bbr3,
         prague::Prague,

@@ -61,10 +61,11 @@ pub struct Prague {
     observed_since: Time,
     acknowledged: Bytes,
     marked: Bytes,
+    seen_mark: bool,
     /// A duplicate reported marks. It does not tell what was sent: the response is left to the next acknowledgement
     /// that advances.
     marked_on_duplicate: bool,
-    /// What has to be acknowledged before marks may reduce the window again.
+    /// What had been sent when marks last reduced the window: they do so again when more than that is acknowledged.
     reduced_until: Bytes,
     smoothed_rtt: Option<Duration>,
 }
@@ -79,6 +80,7 @@ impl Prague {
             observed_since: Time::ZERO,
             acknowledged: Bytes::ZERO,
             marked: Bytes::ZERO,
+            seen_mark: false,
             marked_on_duplicate: false,
             reduced_until: Bytes::ZERO,
             smoothed_rtt: None,
@@ -94,14 +96,18 @@ impl Prague {
         }
     }
 
-    /// The fraction marked since the last time goes into alpha.
+    /// The fraction marked since the last time goes into alpha. As in Linux, not before the first mark: until then
+    /// nothing tells that anything on the path marks.
     fn observe(&mut self, event: &Acknowledged) {
         self.acknowledged += event.size;
+        self.marked += event.marked;
+        let seen_before = self.seen_mark;
+        self.seen_mark |= self.marked > Bytes::ZERO;
         let waited = event.now.since(self.observed_since) >= self.parameters.virtual_rtt;
         if !self.round.ended(event) || !waited {
             return;
         }
-        if self.acknowledged > Bytes::ZERO {
+        if seen_before && self.acknowledged > Bytes::ZERO {
             let fraction = (self.marked.get() as f64 / self.acknowledged.get() as f64).min(1.0);
             self.alpha += self.parameters.gain * (fraction - self.alpha);
         }
@@ -119,10 +125,10 @@ impl Prague {
 impl ModelPart for Prague {
     fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState) {
         self.smoothed_rtt = event.smoothed_rtt;
-        self.marked += event.marked;
         self.observe(event);
         let marked = core::mem::take(&mut self.marked_on_duplicate) || event.marked > Bytes::ZERO;
-        if marked && event.acknowledged_total >= self.reduced_until {
+        // What is acknowledged up to there was sent, and perhaps marked, before the reduction.
+        if marked && !event.recovering && event.acknowledged_total > self.reduced_until {
             self.reduce(state);
             self.reduced_until = event.sent_total;
         }
@@ -170,19 +176,104 @@ impl ModelPart for Prague {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+    use crate::controller::tests::{ack_at, state};
+    use crate::event::Phase;
     use crate::model::harness::{Bench, Path};
     use crate::registry::Selection;
+    use crate::window::tests::{avoiding, loss};
 
+    fn bench(path: Path, starts: &[f64]) -> Bench {
+        Bench::new(path, Selection::model("prague").expect("it is listed"), starts)
+    }
+
+    /// Alizadeh et al., "Data center TCP (DCTCP)", SIGCOMM 2010, section 3.3, for one flow: the window rises to W + 1
+    /// with W = BDP + K, alpha = sqrt(2/W), and a cut takes (W + 1) alpha / 2.
     #[test]
-    fn step() {
-        for (k, rtt) in [(20, 0.01), (40, 0.01), (65, 0.01), (20, 0.02), (20, 0.005)] {
+    fn step_marking() {
+        for (k, rtt) in [(20, 0.01), (65, 0.01), (20, 0.02), (20, 0.005)] {
             let path = Path { mark_at: k, ..Path::new(100e6, rtt, 10.0) };
-            let mut bench = Bench::new(path, Selection::model("prague").unwrap(), &[0.0]);
+            let mut bench = bench(path, &[0.0]);
             bench.run(30.0);
             let (low, high) = bench.window_range(10.0, 30.0);
             let w = path.bdp() + k as f64;
-            println!("Prague K {k} rtt {rtt}: window {low:.1} to {high:.1}, BDP+K {w:.1}, amplitude {:.2} closed {:.2}, utilisation {:.4} queue {}",
-                high - low, (w + 1.0) * (2.0 / w).sqrt() / 2.0, bench.utilisation(10.0, 30.0), bench.mean_queue(10.0, 30.0));
+            let amplitude = (w + 1.0) * (2.0 / w).sqrt() / 2.0;
+            let utilisation = bench.utilisation(10.0, 30.0);
+            println!(
+                "Prague K {k}, {rtt} s: window {low:.1} to {high:.1} around {w:.1}, amplitude {:.2}, formula \
+                 {amplitude:.2}, utilisation {utilisation:.4}, queue {:.1} of {k}",
+                high - low,
+                bench.mean_queue(10.0, 30.0)
+            );
+            assert!((high / (w + 1.0) - 1.0).abs() < 0.02, "{high} against {w}");
+            assert!(((high - low) / amplitude - 1.0).abs() < 0.2, "{} against {amplitude}", high - low);
+            assert!(utilisation > 0.99, "{utilisation}");
+            assert_eq!(bench.drops, 0);
         }
+    }
+
+    #[test]
+    fn two_flows_share() {
+        let path = Path { mark_at: 20, ..Path::new(100e6, 0.01, 10.0) };
+        let mut bench = bench(path, &[0.0, 2.0]);
+        bench.run(40.0);
+        let [first, second] = bench.shares(20.0, 40.0);
+        println!("Prague, two flows: {first:.3} and {second:.3}");
+        assert!((first / second - 1.0).abs() < 0.1, "{first} and {second}");
+        assert!(first + second > 0.99);
+    }
+
+    /// The first mark ends slow start; alpha is still 1.
+    #[test]
+    fn first_mark_halves() {
+        let mut prague = Prague::new(Parameters::default());
+        let mut state = state(100.0);
+        prague.on_ack(&ack_at(0.1, 0.1), &mut state);
+        assert_eq!(state.cwnd, 101.0);
+        let marked =
+            Acknowledged { marked: Bytes(1000), acknowledged_total: Bytes(2000), ..ack_at(0.1, 0.1) };
+        prague.on_ack(&marked, &mut state);
+        assert_eq!((state.cwnd, state.ssthresh), (50.5, 50.5));
+        // Once per round trip: nothing sent after the cut has been acknowledged yet.
+        let again = Acknowledged { sent_total: Bytes(9000), acknowledged_total: Bytes(1000), ..marked };
+        prague.on_ack(&again, &mut state);
+        assert_eq!(state.cwnd, 50.5);
+    }
+
+    #[test]
+    fn reno_without_marks() {
+        let mut prague = Prague::new(Parameters::default());
+        let mut state = avoiding(100.0);
+        for _ in 0..100 {
+            prague.on_ack(&ack_at(0.1, 0.1), &mut state);
+        }
+        assert!((state.cwnd - 100.995).abs() < 1e-3, "{}", state.cwnd);
+        prague.on_loss(&loss(&state), &mut state);
+        assert!((state.cwnd - 50.4975).abs() < 1e-3, "{}", state.cwnd);
+    }
+
+    /// At a fifth of the virtual round-trip time a round trip adds a twenty-fifth of a segment, as in Reno's growth of
+    /// the rate at the virtual one.
+    #[test]
+    fn virtual_round_trip_time() {
+        let virtual_rtt = Duration::from_milliseconds(25);
+        let mut prague = Prague::new(Parameters { virtual_rtt, ..Parameters::default() });
+        let mut state = avoiding(100.0);
+        for _ in 0..100 {
+            prague.on_ack(&ack_at(0.1, 0.005), &mut state);
+        }
+        assert!((state.cwnd - 100.04).abs() < 1e-3, "{}", state.cwnd);
+    }
+
+    #[test]
+    fn pacing_spreads_the_window_over_the_round_trip() {
+        let mut prague = Prague::new(Parameters::default());
+        let mut state = avoiding(100.0);
+        prague.on_ack(&Acknowledged { window_limited: false, ..ack_at(0.1, 0.1) }, &mut state);
+        let pacing = prague.pacing(&state).expect("it paces");
+        assert_eq!((pacing.interval, pacing.size), (Duration::from_milliseconds(1), Bytes(1040)));
+        prague.parameters.pacing = false;
+        assert_eq!(prague.pacing(&state), None);
+        assert_eq!(prague.phase(), None::<Phase>);
     }
 }
