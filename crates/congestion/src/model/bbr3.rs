@@ -901,7 +901,7 @@ impl ModelPart for Bbr3 {
         }
     }
 
-    /// OnEnterFastRecovery: the response is that of [`Bbr3::on_lost`] and of the end of the round trip.
+    /// OnEnterFastRecovery: the response is that to what was reported lost, and that at the end of the round trip.
     fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
         self.first_event(event.now);
         self.save_cwnd(state);

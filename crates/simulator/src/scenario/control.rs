@@ -53,7 +53,8 @@ impl Control {
     }
 
     fn from_table(item: &Item<'_>) -> Result<Self, Problem> {
-        let mut control = match part(item, "model", Part::Model)? {
+        let model = part(item, "model", Part::Model)?;
+        let mut control = match model {
             Some(model) => {
                 if let Some(other) = ["window", "start"].into_iter().find_map(|key| item.get(key)) {
                     return Err(other.place.problem(
@@ -73,7 +74,8 @@ impl Control {
         for entry in item.entries() {
             let key = entry.place.last_key();
             if !PARTS.contains(&key) {
-                set(&mut control.selection, key, &entry)?;
+                let parts = if model.is_some() { &PARTS[2..] } else { &PARTS };
+                set(&mut control.selection, key, &entry, parts)?;
             }
         }
         Ok(control)
@@ -130,10 +132,15 @@ fn part<'a>(item: &Item<'a>, key: &str, part: Part) -> Result<Option<&'a str>, P
     Err(named.place.problem(format!("unknown {key} {name:?}"), allowed(name, names(part))))
 }
 
-fn set(selection: &mut Selection, name: &str, item: &Item<'_>) -> Result<(), Problem> {
+fn set(
+    selection: &mut Selection,
+    name: &str,
+    item: &Item<'_>,
+    parts: &[&'static str],
+) -> Result<(), Problem> {
     let Some(parameter) = selection.parameter(name) else {
         let own = selection.parameters().map(|parameter| parameter.name);
-        let names: Vec<&str> = PARTS.into_iter().chain(own).collect();
+        let names: Vec<&str> = parts.iter().copied().chain(own).collect();
         return Err(item.place.problem("unknown parameter", allowed(name, names.iter().copied())));
     };
     let value = value(parameter, item)?;
