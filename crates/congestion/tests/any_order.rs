@@ -240,12 +240,12 @@ impl Connection {
         }
     }
 
-    /// Round trips in which three quarters of the window are lost, as rate samples report them, bring any window down to a few
-    /// segments too.
+    /// Round trips that deliver one segment and lose three quarters of the window, as rate samples report them, bring
+    /// any window down too: to what the largest gains make of one segment, at most.
     fn lose_with_samples(&mut self) {
         self.control.on_loss(&LossDetected { now: self.now, flight_size: self.flight(None) });
         for round in 1..5000 {
-            if round > 1 && self.cwnd() < 8.0 {
+            if round > 1 && self.cwnd() < 32.0 {
                 return;
             }
             self.now += Duration::from_milliseconds(40);

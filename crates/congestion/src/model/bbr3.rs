@@ -83,7 +83,7 @@ parameters! {
         headroom: f64 = 0.15, shown "0.15", unit "", range (0.0, 0.9),
             source "draft-ietf-ccwg-bbr-06 section 2.8: Headroom";
         /// Growth of the delivery rate in a round trip below which the path may be full.
-        full_bandwidth_growth: f64 = 1.25, shown "1.25", unit "", range (1.0, 10.0),
+        full_bandwidth_growth: f64 = 1.25, shown "1.25", unit "", range (1.01, 10.0),
             source "draft-ietf-ccwg-bbr-06 section 5.3.1.2";
         /// Round trips without such growth after which the path is full.
         full_bandwidth_rounds: f64 = 3.0, shown "3", unit "round trips", range (1.0, 100.0),
