@@ -33,7 +33,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Algorithm:
-    """A start or a window algorithm."""
+    """A start, a window algorithm, or a model that is both."""
 
     name: str
     part: str

@@ -47,6 +47,8 @@ LOOKS = {
     "slow-start": Look(_BLUE, ".", ":"),
     "limited": Look(_VERMILLION, "1", ":"),
     "hystart++": Look(_GREEN, "2", ":"),
+    "bbr3": Look(_ORANGE, "3", ":"),
+    "prague": Look(_PURPLE, "4", ":"),
     "udp": Look("#666666", "x"),
 }
 

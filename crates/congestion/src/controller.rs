@@ -1,9 +1,10 @@
-//! A start and a window algorithm together: one congestion control.
+//! A start and a window algorithm together, or a model that is both: one congestion control.
 
 use crate::event::{
     Acknowledged, Decision, DuplicateAck, EcnEcho, LossDetected, Phase, ProbePart, RecoveryEnded, Sent,
     Snapshot, Timeout,
 };
+use crate::model::{Model, ModelPart};
 use crate::option::PeerOption;
 use crate::start::{Start, StartPart};
 use crate::units::Bytes;
@@ -25,6 +26,16 @@ pub struct WindowState {
 }
 
 impl WindowState {
+    /// That of a connection that begins.
+    fn new(setup: &Setup) -> Self {
+        Self {
+            cwnd: setup.initial_window.clamp(1.0, MAXIMUM_WINDOW_SEGMENTS),
+            ssthresh: setup.initial_ssthresh.max(2.0),
+            mss: setup.mss,
+            header: setup.header,
+            receive_window: setup.receive_window,
+        }
+    }
     /// cwnd is below ssthresh.
     #[inline]
     pub fn in_slow_start(&self) -> bool {
@@ -65,6 +76,10 @@ pub struct Setup {
     pub initial_ssthresh: f64,
     /// The receiver's window.
     pub receive_window: Bytes,
+    /// The receiver reports what has arrived out of order, so that more than one loss per round trip can be seen.
+    pub selective_acks: bool,
+    /// Seed of the random numbers of algorithms that draw any.
+    pub seed: u64,
 }
 
 /// A congestion control: events in, decision out.
@@ -72,69 +87,108 @@ pub struct Setup {
 pub struct Controller {
     state: WindowState,
     recovering: bool,
-    start: Start,
-    window: Window,
+    algorithm: Algorithm,
+}
+
+/// Who owns the window.
+#[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "the usual case stays in the connection, without another load")]
+enum Algorithm {
+    /// The start below ssthresh, the window algorithm above.
+    Parts { start: Start, window: Window },
+    /// One algorithm. Boxed, because it is larger than any pair of parts.
+    Model(Box<Model>),
 }
 
 impl Controller {
     /// A connection that begins with `start` and goes on with `window`.
     pub fn new(setup: Setup, start: Start, window: Window) -> Self {
-        let state = WindowState {
-            cwnd: setup.initial_window.clamp(1.0, MAXIMUM_WINDOW_SEGMENTS),
-            ssthresh: setup.initial_ssthresh.max(2.0),
-            mss: setup.mss,
-            header: setup.header,
-            receive_window: setup.receive_window,
-        };
-        Self { state, recovering: false, start, window }
+        Self {
+            state: WindowState::new(&setup),
+            recovering: false,
+            algorithm: Algorithm::Parts { start, window },
+        }
+    }
+
+    /// A connection that `model` begins and goes on with.
+    pub fn with_model(setup: Setup, mut model: Model) -> Self {
+        let state = WindowState::new(&setup);
+        model.begin(&setup, &state);
+        Self { state, recovering: false, algorithm: Algorithm::Model(Box::new(model)) }
     }
 
     /// An acknowledgement advanced.
     #[inline]
     pub fn on_ack(&mut self, event: &Acknowledged) {
-        self.start.on_ack(event, &self.state);
-        self.window.on_ack(event, &mut self.state);
-        if event.recovering || !event.window_limited {
-            return;
+        match &mut self.algorithm {
+            Algorithm::Parts { start, window } => {
+                start.on_ack(event, &self.state);
+                window.on_ack(event, &mut self.state);
+                if event.recovering || !event.window_limited {
+                    return;
+                }
+                if !self.state.in_slow_start() {
+                    window.grow(event, &mut self.state);
+                } else if !window.holds_slow_start() {
+                    start.grow(event, &mut self.state);
+                }
+                self.state.cwnd = self.state.cwnd.min(MAXIMUM_WINDOW_SEGMENTS);
+            }
+            Algorithm::Model(model) => {
+                model.on_ack(event, &mut self.state);
+                self.state.cwnd = self.state.cwnd.clamp(1.0, MAXIMUM_WINDOW_SEGMENTS);
+            }
         }
-        if !self.state.in_slow_start() {
-            self.window.grow(event, &mut self.state);
-        } else if !self.window.holds_slow_start() {
-            self.start.grow(event, &mut self.state);
-        }
-        self.state.cwnd = self.state.cwnd.min(MAXIMUM_WINDOW_SEGMENTS);
     }
 
     /// An acknowledgement repeated.
     pub fn on_duplicate_ack(&mut self, event: &DuplicateAck) {
-        self.start.on_duplicate_ack(event);
+        match &mut self.algorithm {
+            Algorithm::Parts { start, .. } => start.on_duplicate_ack(event),
+            Algorithm::Model(model) => {
+                model.on_duplicate_ack(event, &mut self.state);
+                self.state.cwnd = self.state.cwnd.clamp(1.0, MAXIMUM_WINDOW_SEGMENTS);
+            }
+        }
     }
 
     /// A loss was detected.
     pub fn on_loss(&mut self, event: &LossDetected) {
         self.recovering = true;
         let before = self.state.cwnd;
-        self.window.on_loss(event, &mut self.state);
+        match &mut self.algorithm {
+            Algorithm::Parts { start, window } => {
+                window.on_loss(event, &mut self.state);
+                start.on_loss(event);
+            }
+            Algorithm::Model(model) => model.on_loss(event, &mut self.state),
+        }
         // Our choice: a loss never raises the window. By the letter of RFC 5681 it could shortly after a timeout,
         // when cwnd is one segment and FlightSize still a whole window.
         self.state.cwnd = self.state.cwnd.min(before);
-        self.start.on_loss(event);
     }
 
     /// The receiver echoed a congestion mark.
     pub fn on_ecn_echo(&mut self, event: &EcnEcho) {
+        // A model learns of marks from `Acknowledged::marked`, which counts them.
+        let Algorithm::Parts { start, window } = &mut self.algorithm else { return };
         let before = self.state.cwnd;
-        self.window.on_ecn_echo(event, &mut self.state);
+        window.on_ecn_echo(event, &mut self.state);
         self.state.cwnd = self.state.cwnd.min(before);
-        self.start.on_ecn_echo(event);
+        start.on_ecn_echo(event);
     }
 
     /// The connection starts again from one segment.
     pub fn on_timeout(&mut self, event: &Timeout) {
         self.recovering = false;
-        self.window.on_timeout(event, &mut self.state);
+        match &mut self.algorithm {
+            Algorithm::Parts { start, window } => {
+                window.on_timeout(event, &mut self.state);
+                start.on_timeout(event);
+            }
+            Algorithm::Model(model) => model.on_timeout(event, &mut self.state),
+        }
         self.state.cwnd = 1.0;
-        self.start.on_timeout(event);
     }
 
     /// The SYN or its answer was lost: "the initial window used by a sender after a correctly transmitted SYN MUST be
@@ -144,50 +198,77 @@ impl Controller {
     }
 
     /// A repair is complete.
-    pub fn on_recovery_ended(&mut self, _event: &RecoveryEnded) {
+    pub fn on_recovery_ended(&mut self, event: &RecoveryEnded) {
         self.recovering = false;
+        if let Algorithm::Model(model) = &mut self.algorithm {
+            model.on_recovery_ended(event, &mut self.state);
+            self.state.cwnd = self.state.cwnd.clamp(1.0, MAXIMUM_WINDOW_SEGMENTS);
+        }
     }
 
     /// A segment left.
     #[inline]
     pub fn on_sent(&mut self, event: &Sent) {
-        self.start.on_sent(event);
+        match &mut self.algorithm {
+            Algorithm::Parts { start, .. } => start.on_sent(event),
+            Algorithm::Model(model) => model.on_sent(event, &mut self.state),
+        }
     }
 
     /// It has a use for [`Acknowledged::rate`] and [`DuplicateAck::rate`]: the sender has to measure them.
     pub fn wants_rate_samples(&self) -> bool {
-        self.start.wants_rate_samples() || self.window.wants_rate_samples()
+        match &self.algorithm {
+            Algorithm::Parts { start, window } => start.wants_rate_samples() || window.wants_rate_samples(),
+            Algorithm::Model(model) => model.wants_rate_samples(),
+        }
     }
 
     /// The option that the next segment of new data carries. Taken once per segment.
     #[inline]
     pub fn option_for(&mut self, part: ProbePart) -> Option<PeerOption> {
-        self.start.option_for(part)
+        match &mut self.algorithm {
+            Algorithm::Parts { start, .. } => start.option_for(part),
+            Algorithm::Model(_) => None,
+        }
     }
 
     /// What the sender may do now.
     #[inline]
     pub fn decision(&self) -> Decision {
+        let (pacing, probe) = match &self.algorithm {
+            Algorithm::Parts { start, .. } => {
+                let probe = if self.recovering { None } else { start.probe(&self.state) };
+                (start.pacing(&self.state), probe)
+            }
+            Algorithm::Model(model) => (model.pacing(&self.state), None),
+        };
         Decision {
             // By way of i64, which is a shorter conversion; the bounds on cwnd and MSS keep the product below 2^47.
             window: Bytes((self.state.cwnd * self.state.mss.get() as f64) as i64 as u64),
-            pacing: self.start.pacing(&self.state),
+            pacing,
             burst: Bytes::ZERO,
-            probe: if self.recovering { None } else { self.start.probe(&self.state) },
+            probe,
         }
     }
 
     /// The state for a record.
     pub fn snapshot(&self) -> Snapshot {
-        let phase = if self.recovering {
-            Phase::Recovery
-        } else if let Some(phase) = self.start.phase() {
-            phase
-        } else if self.state.in_slow_start() {
+        let own = match &self.algorithm {
+            Algorithm::Parts { start, .. } => {
+                if self.recovering {
+                    Some(Phase::Recovery)
+                } else {
+                    start.phase()
+                }
+            }
+            // A model that has phases of its own is in them also while a loss is under repair.
+            Algorithm::Model(model) => model.phase().or(self.recovering.then_some(Phase::Recovery)),
+        };
+        let phase = own.unwrap_or(if self.state.in_slow_start() {
             Phase::SlowStart
         } else {
             Phase::CongestionAvoidance
-        };
+        });
         Snapshot { cwnd_segments: self.state.cwnd, ssthresh_segments: self.state.ssthresh, phase }
     }
 }

@@ -197,12 +197,37 @@ pub enum Phase {
     Recovery = 2,
     /// After a repair, still spacing segments (packet-pair, section 4.2.2 of the paper).
     SafeTransmit = 3,
+    /// BBR: looking for the bandwidth of the path.
+    Startup = 4,
+    /// BBR: emptying the queue that the startup left.
+    Drain = 5,
+    /// BBR, ProbeBW_DOWN: slower than the path, to empty the queue.
+    ProbeDown = 6,
+    /// BBR, ProbeBW_CRUISE: as fast as the path.
+    ProbeCruise = 7,
+    /// BBR, ProbeBW_REFILL: a round trip with the path full before it sends faster.
+    ProbeRefill = 8,
+    /// BBR, ProbeBW_UP: faster than the path was, to see whether it can carry more.
+    ProbeUp = 9,
+    /// BBR, ProbeRTT: half the path, to measure the round-trip time without a queue.
+    ProbeRtt = 10,
 }
 
 impl Phase {
     /// Every phase, in the order of its number.
-    pub const ALL: [Self; 4] =
-        [Self::SlowStart, Self::CongestionAvoidance, Self::Recovery, Self::SafeTransmit];
+    pub const ALL: [Self; 11] = [
+        Self::SlowStart,
+        Self::CongestionAvoidance,
+        Self::Recovery,
+        Self::SafeTransmit,
+        Self::Startup,
+        Self::Drain,
+        Self::ProbeDown,
+        Self::ProbeCruise,
+        Self::ProbeRefill,
+        Self::ProbeUp,
+        Self::ProbeRtt,
+    ];
 
     /// Name used in records.
     pub const fn name(self) -> &'static str {
@@ -211,6 +236,13 @@ impl Phase {
             Self::CongestionAvoidance => "congestion avoidance",
             Self::Recovery => "recovery",
             Self::SafeTransmit => "safe-transmit",
+            Self::Startup => "startup",
+            Self::Drain => "drain",
+            Self::ProbeDown => "probe down",
+            Self::ProbeCruise => "probe cruise",
+            Self::ProbeRefill => "probe refill",
+            Self::ProbeUp => "probe up",
+            Self::ProbeRtt => "probe RTT",
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Every part of an algorithm by name.
 
 use crate::controller::{Controller, Setup};
+use crate::model::{self, ModelChoice};
 use crate::parameter::{Parameter, ParameterError, Value};
 use crate::receiver::ReceiverPart;
 use crate::start::{self, StartChoice};
@@ -13,6 +14,8 @@ pub enum Part {
     Start,
     /// How its window then grows and shrinks.
     Window,
+    /// Both in one.
+    Model,
 }
 
 /// One row of `selfclock algorithms`.
@@ -30,15 +33,19 @@ pub struct Entry {
     pub parameters: &'static [Parameter],
 }
 
-/// Every part that can be named in a scenario: the starts, then the windows.
+/// Everything that can be named in a scenario: the starts, the windows, then the models.
 pub const ENTRIES: &[Entry] = &{
-    let mut all = [start::ENTRIES[0]; start::ENTRIES.len() + window::ENTRIES.len()];
+    const STARTS: usize = start::ENTRIES.len();
+    const PARTS: usize = STARTS + window::ENTRIES.len();
+    let mut all = [start::ENTRIES[0]; PARTS + model::ENTRIES.len()];
     let mut i = 0;
     while i < all.len() {
-        all[i] = if i < start::ENTRIES.len() {
+        all[i] = if i < STARTS {
             start::ENTRIES[i]
+        } else if i < PARTS {
+            window::ENTRIES[i - STARTS]
         } else {
-            window::ENTRIES[i - start::ENTRIES.len()]
+            model::ENTRIES[i - PARTS]
         };
         i += 1;
     }
@@ -50,45 +57,85 @@ pub const DEFAULT_START: &str = start::slow_start::ENTRY.name;
 /// The window that is meant where only a start is named.
 pub const DEFAULT_WINDOW: &str = window::reno::ENTRY.name;
 
-/// A start and a window with their parameters, chosen by name.
+/// A start and a window, or a model, with their parameters, chosen by name.
 #[derive(Clone, Copy, Debug)]
-pub struct Selection {
-    start: StartChoice,
-    window: WindowChoice,
+pub struct Selection(Choice);
+
+#[derive(Clone, Copy, Debug)]
+enum Choice {
+    Parts { start: StartChoice, window: WindowChoice },
+    Model(ModelChoice),
 }
 
 impl Selection {
     /// The named start and window; `None` if there is no part of that kind with that name.
     pub fn new(start: &str, window: &str) -> Option<Self> {
-        Some(Self { start: StartChoice::named(start)?, window: WindowChoice::named(window)? })
+        let (start, window) = (StartChoice::named(start)?, WindowChoice::named(window)?);
+        Some(Self(Choice::Parts { start, window }))
     }
 
-    /// The parameter with this name in the chosen start or window.
+    /// The named model; `None` if there is none with that name.
+    pub fn model(name: &str) -> Option<Self> {
+        ModelChoice::named(name).map(|model| Self(Choice::Model(model)))
+    }
+
+    /// Whatever has this name: a model, or a start or a window with the other part as it is by default.
+    pub fn named(name: &str) -> Option<Self> {
+        match ENTRIES.iter().find(|entry| entry.name == name)?.part {
+            Part::Start => Self::new(name, DEFAULT_WINDOW),
+            Part::Window => Self::new(DEFAULT_START, name),
+            Part::Model => Self::model(name),
+        }
+    }
+
+    /// It reduces its window when marks are echoed, counted (`accurate`) or as RFC 3168 has it.
+    pub fn responds_to_marks(&self, accurate: bool) -> bool {
+        match &self.0 {
+            Choice::Parts { .. } => true,
+            Choice::Model(ModelChoice::Prague(_)) => accurate,
+            Choice::Model(ModelChoice::Bbr3(_)) => false,
+        }
+    }
+
+    /// The parameter with this name in what was chosen.
     pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
         self.parameters().find(|parameter| parameter.name == name)
     }
 
-    /// Every parameter of the chosen window and start.
+    /// Every parameter of the chosen window and start, or of the model.
     pub fn parameters(&self) -> impl Iterator<Item = &'static Parameter> {
-        self.window.entry().parameters.iter().chain(self.start.entry().parameters)
+        let (first, second): (&[Parameter], &[Parameter]) = match &self.0 {
+            Choice::Parts { start, window } => (window.entry().parameters, start.entry().parameters),
+            Choice::Model(model) => (model.entry().parameters, &[]),
+        };
+        first.iter().chain(second)
     }
 
-    /// Sets a parameter of the window or the start.
+    /// Sets a parameter of what was chosen.
     pub fn set(&mut self, name: &str, value: Value<'_>) -> Result<(), ParameterError> {
-        match self.window.set(name, value) {
-            Err(ParameterError::Unknown) => self.start.set(name, value),
-            result => result,
+        match &mut self.0 {
+            Choice::Parts { start, window } => match window.set(name, value) {
+                Err(ParameterError::Unknown) => start.set(name, value),
+                result => result,
+            },
+            Choice::Model(model) => model.set(name, value),
         }
     }
 
     /// The sender's part for a new connection.
     pub fn controller(&self, setup: Setup) -> Controller {
-        Controller::new(setup, self.start.build(), self.window.build())
+        match &self.0 {
+            Choice::Parts { start, window } => Controller::new(setup, start.build(), window.build()),
+            Choice::Model(model) => Controller::with_model(setup, model.build()),
+        }
     }
 
     /// The receiver's part for a new connection.
     pub fn receiver(&self) -> ReceiverPart {
-        self.start.receiver()
+        match &self.0 {
+            Choice::Parts { start, .. } => start.receiver(),
+            Choice::Model(_) => ReceiverPart::Plain,
+        }
     }
 }
 
@@ -99,11 +146,7 @@ mod tests {
     #[test]
     fn every_entry_can_be_chosen() {
         for entry in ENTRIES {
-            let (start, window) = match entry.part {
-                Part::Start => (entry.name, DEFAULT_WINDOW),
-                Part::Window => (DEFAULT_START, entry.name),
-            };
-            let selection = Selection::new(start, window).expect(entry.name);
+            let selection = Selection::named(entry.name).expect(entry.name);
             for parameter in entry.parameters {
                 assert!(selection.parameter(parameter.name).is_some());
             }

@@ -1,4 +1,4 @@
-//! Every start with every window algorithm, whatever parameters, under events in any order, also impossible ones.
+//! Every start with every window algorithm and every model, whatever parameters, under events in any order, also impossible ones.
 
 use proptest::prelude::*;
 use selfclock_congestion::controller::{MAXIMUM_WINDOW_SEGMENTS, Setup};
@@ -7,8 +7,8 @@ use selfclock_congestion::option::{PacketPairOption, PairMark};
 use selfclock_congestion::parameter::{Kind, Parameter, Value};
 use selfclock_congestion::registry::{ENTRIES, Part, Selection};
 use selfclock_congestion::{
-    Acknowledged, Bytes, Controller, DuplicateAck, Duration, EcnEcho, LossDetected, PeerOption,
-    RecoveryEnded, Sent, Time, Timeout,
+    Acknowledged, Bytes, Controller, DuplicateAck, Duration, EcnEcho, LossDetected, PeerOption, Rate,
+    RateSample, RecoveryEnded, Sent, Time, Timeout,
 };
 
 const MSS: u64 = 1000;
@@ -22,7 +22,12 @@ enum Event {
         interval: Duration,
         event: Acknowledged,
     },
-    Duplicate(u32, Option<PeerOption>),
+    Duplicate {
+        count: u32,
+        marked: u64,
+        rate: Option<RateSample>,
+        option: Option<PeerOption>,
+    },
     /// With so many bytes in flight; `None`: the whole window.
     Loss(Option<u64>),
     /// With so many bytes in flight; `None`: the whole window.
@@ -67,12 +72,35 @@ fn option() -> impl Strategy<Value = Option<PeerOption>> {
     proptest::option::of(pair)
 }
 
+fn rate() -> impl Strategy<Value = Option<RateSample>> {
+    let sizes = (bytes(), bytes(), bytes(), bytes());
+    let losses = (prop_oneof![2 => Just(0), 1 => bytes()], prop_oneof![2 => Just(0), 1 => bytes()], bytes());
+    let bits = prop_oneof![4 => 1000..1_000_000_000_u64, 1 => any::<u64>(), 1 => Just(0)];
+    let sample = (sizes, losses, bits, span(), any::<bool>()).prop_map(
+        |(sizes, (newly_lost, lost, tx_in_flight), bits, interval, is_app_limited)| RateSample {
+            delivery_rate: Rate::from_bits_per_second(bits),
+            interval,
+            delivered: Bytes(sizes.0),
+            delivered_total: Bytes(sizes.1),
+            prior_delivered: Bytes(sizes.2),
+            newly_acked: Bytes(sizes.3),
+            newly_lost: Bytes(newly_lost),
+            lost: Bytes(lost),
+            tx_in_flight: Bytes(tx_in_flight),
+            is_app_limited,
+        },
+    );
+    proptest::option::weighted(0.8, sample)
+}
+
 fn event() -> impl Strategy<Value = Event> {
     let sizes = (bytes(), bytes(), bytes(), bytes());
     let times =
         (span(), proptest::option::of(span()), proptest::option::of(span()), proptest::option::of(span()));
-    let acknowledged = (1..300_u32, sizes, times, any::<(bool, bool)>(), option()).prop_map(
-        |(repeat, sizes, times, (window_limited, unlikely), option)| {
+    let marked = || prop_oneof![4 => Just(0), 1 => bytes()];
+    let more = (marked(), rate());
+    let acknowledged = (1..300_u32, sizes, times, any::<(bool, bool)>(), option(), more).prop_map(
+        |(repeat, sizes, times, (window_limited, unlikely), option, (marked, rate))| {
             let (size, acknowledged, sent, in_flight) = sizes;
             let (interval, rtt, smoothed_rtt, minimum_rtt) = times;
             let event = Acknowledged {
@@ -86,8 +114,8 @@ fn event() -> impl Strategy<Value = Event> {
                 in_flight: Bytes(in_flight),
                 window_limited,
                 recovering: unlikely && !window_limited,
-                marked: Bytes(if unlikely { size } else { 0 }),
-                rate: None,
+                marked: Bytes(marked),
+                rate,
                 option,
             };
             Event::Acknowledged { repeat, interval, event }
@@ -95,7 +123,8 @@ fn event() -> impl Strategy<Value = Event> {
     );
     prop_oneof![
         8 => acknowledged,
-        1 => (0..10_u32, option()).prop_map(|(count, option)| Event::Duplicate(count, option)),
+        1 => (0..10_u32, marked(), rate(), option())
+            .prop_map(|(count, marked, rate, option)| Event::Duplicate { count, marked, rate, option }),
         2 => proptest::option::of(bytes()).prop_map(Event::Loss),
         1 => proptest::option::of(bytes()).prop_map(Event::Echo),
         1 => (proptest::option::of(bytes()), any::<bool>())
@@ -154,19 +183,25 @@ impl Connection {
                         now: self.now,
                         acknowledged_total: total(event.acknowledged_total),
                         sent_total: total(event.sent_total),
+                        // A sample moves on with every acknowledgement.
+                        rate: event.rate.map(|rate| RateSample {
+                            delivered_total: total(rate.delivered_total),
+                            prior_delivered: total(rate.prior_delivered),
+                            ..rate
+                        }),
                         ..*event
                     });
                     self.check();
                 }
             }
-            Event::Duplicate(count, option) => {
+            Event::Duplicate { count, marked, rate, option } => {
                 self.control.on_duplicate_ack(&DuplicateAck {
                     now,
                     count: *count,
                     rtt: None,
                     in_flight: Bytes::ZERO,
-                    marked: Bytes::ZERO,
-                    rate: None,
+                    marked: Bytes(*marked),
+                    rate: *rate,
                     option: *option,
                 });
             }
@@ -213,6 +248,47 @@ impl Connection {
         }
     }
 
+    /// Round trips that deliver one segment and lose three quarters of the window, as rate samples report them, bring
+    /// any window down too: to what the largest gains make of one segment, at most.
+    fn lose_with_samples(&mut self) {
+        self.control.on_loss(&LossDetected { now: self.now, flight_size: self.flight(None) });
+        for round in 1..5000 {
+            if round > 1 && self.cwnd() < 32.0 {
+                return;
+            }
+            self.now += Duration::from_milliseconds(40);
+            let lost = Bytes(self.flight(None).get() / 4 * 3);
+            self.control.on_ack(&Acknowledged {
+                now: self.now,
+                size: Bytes(MSS),
+                acknowledged_total: Bytes::MAX,
+                sent_total: Bytes::MAX,
+                rtt: Some(Duration::from_milliseconds(40)),
+                smoothed_rtt: Some(Duration::from_milliseconds(40)),
+                minimum_rtt: Some(Duration::from_milliseconds(40)),
+                in_flight: Bytes::ZERO,
+                window_limited: true,
+                recovering: true,
+                marked: Bytes::ZERO,
+                rate: Some(RateSample {
+                    delivery_rate: Rate::from_bits_per_second(MSS * 8 * 25),
+                    interval: Duration::from_milliseconds(40),
+                    delivered: Bytes(MSS),
+                    delivered_total: Bytes(MSS * round),
+                    prior_delivered: Bytes(MSS * (round - 1)),
+                    newly_acked: Bytes(MSS),
+                    newly_lost: lost,
+                    lost,
+                    tx_in_flight: self.flight(None),
+                    is_app_limited: false,
+                }),
+                option: None,
+            });
+            self.check();
+        }
+        panic!("{} segments after 5000 round trips with losses: {:?}", self.cwnd(), self.control);
+    }
+
     /// Losses of whole windows bring any window down to a few segments.
     fn lose_everything(&mut self) {
         for _ in 0..5000 {
@@ -241,23 +317,37 @@ proptest! {
         initial_window in prop_oneof![Just(1.0), Just(10.0), Just(1e9), 1.0..1e5_f64],
         initial_ssthresh in prop_oneof![Just(f64::INFINITY), 1.0..1e4_f64],
         receive_window in prop_oneof![Just(Bytes::MAX), (MSS..10_000_000).prop_map(Bytes)],
+        selective_acks in any::<bool>(),
+        seed in any::<u64>(),
     ) {
+        let mut selections: Vec<Selection> =
+            names(Part::Model).into_iter().map(|name| Selection::model(name).expect("it is listed")).collect();
         for start in names(Part::Start) {
             for window in names(Part::Window) {
-                let mut selection = Selection::new(start, window).expect("both are listed");
-                let parameters: Vec<&Parameter> = selection.parameters().collect();
-                for (parameter, choice) in parameters.iter().zip(choices.iter().cycle()) {
-                    set(&mut selection, parameter, *choice);
-                }
-                let setup = Setup {
-                    mss: Bytes(MSS), header: Bytes(40), initial_window, initial_ssthresh, receive_window,
-                };
-                let mut connection = Connection { control: selection.controller(setup), now: Time::ZERO };
-                for event in &events {
-                    connection.happen(event);
-                }
-                let printed = format!("{:?}", connection.control);
-                prop_assert!(printed.contains("cwnd"));
+                selections.push(Selection::new(start, window).expect("both are listed"));
+            }
+        }
+        for mut selection in selections {
+            let parameters: Vec<&Parameter> = selection.parameters().collect();
+            for (parameter, choice) in parameters.iter().zip(choices.iter().cycle()) {
+                set(&mut selection, parameter, *choice);
+            }
+            let setup = Setup {
+                mss: Bytes(MSS), header: Bytes(40), initial_window, initial_ssthresh, receive_window,
+                selective_acks, seed,
+            };
+            let mut connection = Connection { control: selection.controller(setup), now: Time::ZERO };
+            for event in &events {
+                connection.happen(event);
+            }
+            let printed = format!("{:?}", connection.control);
+            prop_assert!(printed.contains("cwnd"));
+            if connection.control.wants_rate_samples() {
+                // It responds to losses as the samples report them, and a model made of impossible samples can take any
+                // time to forget: from the beginning.
+                let control = selection.controller(setup);
+                Connection { control, now: Time::ZERO }.lose_with_samples();
+            } else {
                 connection.lose_everything();
             }
         }

@@ -15,6 +15,7 @@ fn entry(entry: &Entry) -> Value {
     let part = match entry.part {
         Part::Start => "start",
         Part::Window => "window",
+        Part::Model => "model",
     };
     let parameters: Vec<Value> = entry.parameters.iter().map(parameter).collect();
     json!({

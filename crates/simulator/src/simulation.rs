@@ -69,7 +69,10 @@ impl Simulation {
             let mut context = Context { now: Time::ZERO, events: &mut events, network: &mut network };
             match &flow.protocol {
                 Protocol::Tcp(tcp) => {
-                    let mut sender = Sender::new(number, routes, tcp, start, flow.stop, plan.record.interval);
+                    let control_seed = Stream::new(plan.seed, Purpose::FlowControl, index).bits();
+                    let times = (start, flow.stop);
+                    let mut sender =
+                        Sender::new(number, routes, tcp, times, control_seed, plan.record.interval);
                     sender.schedule_start(&mut context, start);
                     sources.push(Source::Tcp(sender));
                     sinks.push(Sink::Tcp(Receiver::new(number, routes, tcp)));

@@ -4,8 +4,9 @@
 mod common;
 
 use common::{Dumbbell, add_flow, ms, run, tcp};
-use selfclock_congestion::registry::{ENTRIES, Part};
-use selfclock_simulator::plan::{QueueLimit, Transport};
+use selfclock_congestion::registry::{ENTRIES, Part, Selection};
+use selfclock_simulator::Outcome;
+use selfclock_simulator::plan::{Ecn, MarkAbove, Protocol, QueueLimit, Transport};
 
 struct Flow {
     name: String,
@@ -59,4 +60,58 @@ fn a_small_decrease_does_not_lead_from_timeout_to_timeout() {
             assert!(flow.timeouts <= 5, "{}: {} timeouts", flow.name, flow.timeouts);
         }
     }
+}
+
+/// So many flows of one model, a second apart, on the same path for 40 s.
+fn model(name: &str, flows: usize, transport: &Transport, mark_above: Option<MarkAbove>) -> Outcome {
+    let dumbbell =
+        Dumbbell::new(flows, (1_000_000_000, ms(1)), (100_000_000, ms(22)), QueueLimit::Packets(400));
+    let mut plan = dumbbell.plan(ms(40_000));
+    plan.record.interval = Some(ms(100));
+    plan.links[0].mark_above = mark_above;
+    for pair in 0..flows {
+        let mut protocol = tcp("slow-start", "reno", transport.clone());
+        if let Protocol::Tcp(tcp) = &mut protocol {
+            tcp.control = Selection::model(name).expect("a model");
+        }
+        add_flow(&mut plan, pair, protocol);
+        plan.flows[pair].start += ms(1000 * pair as u64);
+    }
+    run(&plan)
+}
+
+/// Mean utilisation and queue in packets of the bottleneck over the last 30 s.
+fn bottleneck(outcome: &Outcome) -> (f64, f64) {
+    let series = &outcome.link_series;
+    let late: Vec<usize> = (0..series.link.len())
+        .filter(|&index| series.link[index] == 0 && series.time_s[index] > 10.0)
+        .collect();
+    let mean = |value: &dyn Fn(usize) -> f64| {
+        late.iter().map(|&index| value(index)).sum::<f64>() / late.len() as f64
+    };
+    (mean(&|index| series.utilization[index]), mean(&|index| series.queue_packets[index] as f64))
+}
+
+/// BBRv3 alone keeps the link busy and the queue short: it probes above the rate for one round in some sixty, and visits
+/// ProbeRTT every 5 s with half a bandwidth-delay product in flight for 0.2 s, so 95 % and a quarter of the product.
+#[test]
+fn bbr3_fills_the_path_with_a_short_queue() {
+    let outcome = model("bbr3", 1, &Transport::modern(), None);
+    let (utilization, queue) = bottleneck(&outcome);
+    println!("bbr3: utilisation {utilization}, queue {queue} packets");
+    assert!(utilization > 0.95, "{utilization}");
+    assert!(queue < 100.0, "{queue} packets");
+    assert_eq!(outcome.summary.flows[0].timeouts, 0);
+}
+
+/// Prague, with marks above 20 packets, stays at the threshold and loses nothing after its slow start.
+#[test]
+fn prague_stays_at_the_marking_threshold() {
+    let transport = Transport { ecn: Ecn::Accurate, ..Transport::modern() };
+    let outcome = model("prague", 1, &transport, Some(MarkAbove::Packets(20)));
+    let (utilization, queue) = bottleneck(&outcome);
+    println!("prague: utilisation {utilization}, queue {queue} packets, {:?}", outcome.summary.links[0]);
+    assert!(outcome.summary.links[0].ce_marks > 100);
+    assert!(utilization > 0.98, "{utilization}");
+    assert!(queue < 25.0, "{queue} packets");
 }

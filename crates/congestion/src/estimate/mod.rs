@@ -2,3 +2,4 @@
 
 pub mod pair_interval;
 pub mod round_trip;
+pub mod windowed_maximum;

@@ -11,6 +11,10 @@ pub struct RoundTrip {
 }
 
 impl RoundTrip {
+    /// Before the first acknowledgement.
+    pub const fn new() -> Self {
+        Self { end: Bytes::ZERO }
+    }
     /// True if this acknowledgement ends a round trip; the next one then begins. The first acknowledgement of a
     /// connection begins the first round trip.
     #[inline]

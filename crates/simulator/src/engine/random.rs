@@ -19,6 +19,8 @@ pub enum Purpose {
     FlowStart = 3,
     /// Packet times of a flow.
     FlowArrivals = 4,
+    /// What a flow's congestion control draws.
+    FlowControl = 5,
 }
 
 /// A stream of random numbers.
@@ -31,6 +33,11 @@ impl Stream {
         // The generator's own stream number separates the sequences; the seed alone chooses the place in them.
         let stream = (purpose as u128) << 64 | index as u128;
         Self(Pcg64::new(u128::from(seed), stream))
+    }
+
+    /// 64 random bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0.next_u64()
     }
 
     /// Uniform in [0, 1), a multiple of 2^-53.

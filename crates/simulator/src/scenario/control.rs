@@ -1,4 +1,4 @@
-//! `congestion_control`: which start and window, with which parameters, from the registry of algorithms.
+//! `congestion_control`: which start and window, or which model, with which parameters, from the registry of algorithms.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use super::error::{Problem, allowed};
 use super::reader::{Item, KeySchema, Read, quantity_schema, table_schema};
 use super::units::Dimension;
 
-/// A start and a window with their parameters.
+/// A start and a window, or a model, with their parameters.
 #[derive(Clone, Debug)]
 pub struct Control {
-    /// Start and window.
+    /// Start and window, or model.
     pub selection: Selection,
     /// Name in records.
     pub name: String,
@@ -37,10 +37,15 @@ impl Control {
         Some(Self { selection: Selection::new(start, window)?, name })
     }
 
+    fn model(name: &str) -> Option<Self> {
+        Some(Self { selection: Selection::model(name)?, name: name.to_owned() })
+    }
+
     fn from_name(item: &Item<'_>, name: &str) -> Result<Self, Problem> {
         let control = match ENTRIES.iter().find(|entry| entry.name == name).map(|entry| entry.part) {
             Some(Part::Start) => Self::new(name, DEFAULT_WINDOW),
             Some(Part::Window) => Self::new(DEFAULT_START, name),
+            Some(Part::Model) => Self::model(name),
             None => None,
         };
         let names = ENTRIES.iter().map(|entry| entry.name);
@@ -48,19 +53,37 @@ impl Control {
     }
 
     fn from_table(item: &Item<'_>) -> Result<Self, Problem> {
-        let start = part(item, "start", Part::Start, DEFAULT_START)?;
-        let window = part(item, "window", Part::Window, DEFAULT_WINDOW)?;
-        let mut control = Self::new(start, window)
-            .ok_or_else(|| item.place.problem("start and window do not combine", ""))?;
+        let model = part(item, "model", Part::Model)?;
+        let mut control = match model {
+            Some(model) => {
+                if let Some(other) = ["window", "start"].into_iter().find_map(|key| item.get(key)) {
+                    return Err(other.place.problem(
+                        format!("{model} is start and window in one"),
+                        "leave out either the model or the start and window",
+                    ));
+                }
+                Self::model(model)
+            }
+            None => {
+                let start = part(item, "start", Part::Start)?.unwrap_or(DEFAULT_START);
+                let window = part(item, "window", Part::Window)?.unwrap_or(DEFAULT_WINDOW);
+                Self::new(start, window)
+            }
+        }
+        .ok_or_else(|| item.place.problem("start and window do not combine", ""))?;
         for entry in item.entries() {
             let key = entry.place.last_key();
-            if key != "start" && key != "window" {
-                set(&mut control.selection, key, &entry)?;
+            if !PARTS.contains(&key) {
+                let parts = if model.is_some() { &PARTS[2..] } else { &PARTS };
+                set(&mut control.selection, key, &entry, parts)?;
             }
         }
         Ok(control)
     }
 }
+
+/// Keys that name an algorithm; the others are its parameters.
+const PARTS: [&str; 3] = ["window", "start", "model"];
 
 impl Read for Control {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
@@ -79,8 +102,13 @@ impl Read for Control {
             key("start", "How the connection begins. Default: \"slow-start\".", names_schema(Part::Start));
         let window =
             key("window", "How the window grows and shrinks. Default: \"reno\".", names_schema(Part::Window));
-        let keys = [window, start].into_iter().chain(parameter_keys());
-        let table = table_schema("Start and window with their parameters.", keys);
+        let model = key(
+            "model",
+            "An algorithm that is both, instead of `start` and `window`.",
+            names_schema(Part::Model),
+        );
+        let keys = [window, start, model].into_iter().chain(parameter_keys());
+        let table = table_schema("Start and window, or model, with their parameters.", keys);
         json!({ "anyOf": [{ "enum": names }, table] })
     }
 }
@@ -93,21 +121,26 @@ fn names_schema(part: Part) -> Json {
     json!({ "enum": names(part).collect::<Vec<_>>() })
 }
 
-fn part<'a>(item: &Item<'a>, key: &str, part: Part, default: &'a str) -> Result<&'a str, Problem> {
+fn part<'a>(item: &Item<'a>, key: &str, part: Part) -> Result<Option<&'a str>, Problem> {
     let Some(named) = item.get(key) else {
-        return Ok(default);
+        return Ok(None);
     };
     let name = named.string("the name of an algorithm")?;
     if names(part).any(|known| known == name) {
-        return Ok(name);
+        return Ok(Some(name));
     }
     Err(named.place.problem(format!("unknown {key} {name:?}"), allowed(name, names(part))))
 }
 
-fn set(selection: &mut Selection, name: &str, item: &Item<'_>) -> Result<(), Problem> {
+fn set(
+    selection: &mut Selection,
+    name: &str,
+    item: &Item<'_>,
+    parts: &[&'static str],
+) -> Result<(), Problem> {
     let Some(parameter) = selection.parameter(name) else {
         let own = selection.parameters().map(|parameter| parameter.name);
-        let names: Vec<&str> = ["window", "start"].into_iter().chain(own).collect();
+        let names: Vec<&str> = parts.iter().copied().chain(own).collect();
         return Err(item.place.problem("unknown parameter", allowed(name, names.iter().copied())));
     };
     let value = value(parameter, item)?;

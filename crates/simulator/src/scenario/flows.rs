@@ -12,7 +12,7 @@ use super::reader::{Located, Maybe, place_or, value_or};
 use super::transport::transport;
 use crate::network::route::{Edge, routes};
 use crate::network::topology::Topology;
-use crate::plan::{Arrivals, FlowPlan, Protocol, Source, TcpPlan, UdpPlan};
+use crate::plan::{Arrivals, Ecn, FlowPlan, Protocol, Source, TcpPlan, UdpPlan};
 
 /// How many flows a table stands for.
 pub fn copies(flow: &FlowFile) -> u64 {
@@ -101,12 +101,16 @@ fn tcp(file: &File, profile: Profile, flow: &FlowFile) -> Result<TcpPlan, Proble
         Some(Located { value: Traffic::Bulk, .. }) => Source::Bulk,
         Some(Located { value: Traffic::Table(traffic), place }) => tcp_source(traffic, place)?,
     };
-    Ok(TcpPlan {
-        control: control.selection,
-        control_name: control.name,
-        source,
-        transport: transport(profile, &layers)?,
-    })
+    let transport = transport(profile, &layers)?;
+    if !control.selection.responds_to_marks(transport.ecn == Ecn::Accurate) && transport.ecn != Ecn::Off {
+        let written = layers.iter().rev().find_map(|layer| layer.ecn.as_ref());
+        let message = format!("{} does not respond to these marks", control.name);
+        let help = "bbr3 takes ecn = \"off\", prague \"accurate\" or \"off\"";
+        if let Some(written) = written {
+            return Err(written.place.problem(message, help));
+        }
+    }
+    Ok(TcpPlan { control: control.selection, control_name: control.name, source, transport })
 }
 
 fn tcp_source(traffic: &TrafficFile, place: &Place) -> Result<Source, Problem> {

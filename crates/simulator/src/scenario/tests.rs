@@ -643,8 +643,56 @@ fn algorithms_that_do_not_exist() {
         24,
         "flow[0].congestion_control.tick",
         "unknown parameter",
-        "window, start, counting, halved",
+        "window, start, model, counting, halved",
     );
+}
+
+/// Marks that an algorithm does not respond to would let it take what others give up.
+#[test]
+fn a_model_takes_only_the_marks_it_responds_to() {
+    for (control, ecn, fine) in [
+        ("bbr3", "off", true),
+        ("bbr3", "accurate", false),
+        ("prague", "accurate", true),
+        ("prague", "classic", false),
+        ("cubic", "classic", true),
+    ] {
+        let text =
+            format!("{DUMBBELL}congestion_control = \"{control}\"\ntransport = {{ ecn = \"{ecn}\" }}\n");
+        match parse(&text) {
+            Ok(_) => assert!(fine, "{control} {ecn}"),
+            Err(error) => {
+                assert!(!fine, "{error}");
+                assert_eq!(error.key, "flow[0].transport.ecn");
+            }
+        }
+    }
+}
+
+/// A model is start and window in one.
+#[test]
+fn models() {
+    for control in ["\"bbr3\"", "{ model = \"bbr3\", headroom = 0.1, probe_wait = \"3 s\" }"] {
+        let text = format!("{DUMBBELL}congestion_control = {control}\n");
+        parse(&text).expect(control);
+    }
+    let key = "flow[0].congestion_control";
+    for (other, column) in [("window = \"cubic\"", 49), ("start = \"limited\"", 48)] {
+        let line = format!("congestion_control = {{ model = \"bbr3\", {other} }}");
+        let part = other.split(' ').next().unwrap_or_default();
+        let message = "bbr3 is start and window in one";
+        refused_flow(&line, column, &format!("{key}.{part}"), message, "leave out either");
+    }
+    let line = "congestion_control = { model = \"bbr3\", tick = \"1 ms\" }";
+    refused_flow(
+        line,
+        40,
+        &format!("{key}.tick"),
+        "unknown parameter",
+        "allowed: model, startup_pacing_gain",
+    );
+    let line = "congestion_control = { model = \"bbr2\" }";
+    refused_flow(line, 32, &format!("{key}.model"), "unknown model \"bbr2\"", "did you mean \"bbr3\"?");
 }
 
 #[test]

@@ -181,13 +181,13 @@ struct FlowSampler {
 }
 
 impl Sender {
-    /// The sender of a flow that begins at `start` and whose application stops at `stop`.
+    /// The sender of a flow that begins at the first of the times and whose application stops at the second.
     pub fn new(
         flow: u32,
         routes: FlowRoutes,
         plan: &TcpPlan,
-        start: Time,
-        stop: Time,
+        (start, stop): (Time, Time),
+        control_seed: u64,
         sample_interval: Option<Duration>,
     ) -> Self {
         let transport = &plan.transport;
@@ -204,6 +204,11 @@ impl Sender {
             initial_window: transport.initial_window,
             initial_ssthresh: transport.initial_ssthresh,
             receive_window: Bytes(receive_window),
+            selective_acks: !matches!(
+                transport.recovery,
+                Recovery::Tahoe | Recovery::Reno | Recovery::NewReno
+            ),
+            seed: control_seed,
         });
         let rate = control.wants_rate_samples().then(Box::default);
         let delayed = transport.delayed_ack;

@@ -64,7 +64,7 @@ impl Rig {
             record: RecordPlan { interval: None, packets: true },
         };
         let (network, routes) = Network::new(&plan);
-        let sender = Sender::new(0, routes[0], &tcp, Time::ZERO, Time::NEVER, None);
+        let sender = Sender::new(0, routes[0], &tcp, (Time::ZERO, Time::NEVER), 0, None);
         let mut rig = Self {
             events: EventQueue::default(),
             network,

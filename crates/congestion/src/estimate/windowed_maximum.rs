@@ -1,0 +1,80 @@
+//! The largest of the recent samples.
+
+/// A windowed maximum in constant space, by Kathleen Nichols' algorithm (Linux, lib/win_minmax.c): the best sample
+/// and the best two of those after it. Time is any counter that does not run backwards.
+#[derive(Clone, Copy, Debug)]
+pub struct WindowedMaximum([(u64, f64); 3]);
+
+impl WindowedMaximum {
+    /// No samples yet: zero.
+    pub const EMPTY: Self = Self([(0, 0.0); 3]);
+
+    /// One more sample; the maximum over the last `window`.
+    pub fn update(&mut self, now: u64, window: u64, value: f64) -> f64 {
+        let sample = (now, value);
+        let [first, second, third] = &mut self.0;
+        if value >= first.1 || now.saturating_sub(third.0) > window {
+            // The best so far, or nothing left of the window.
+            self.0 = [sample; 3];
+            return value;
+        }
+        if value >= second.1 {
+            (*second, *third) = (sample, sample);
+        } else if value >= third.1 {
+            *third = sample;
+        }
+        let age = now.saturating_sub(first.0);
+        if age > window {
+            // The best is too old: the second takes its place, and the third the second's.
+            (*first, *second, *third) = (*second, *third, sample);
+            if now.saturating_sub(first.0) > window {
+                (*first, *second, *third) = (*second, *third, sample);
+            }
+        } else if second.0 == first.0 && age > window / 4 {
+            // A quarter of the window without a second best: take one from the second quarter.
+            (*second, *third) = (sample, sample);
+        } else if third.0 == second.0 && age > window / 2 {
+            // Half of the window without a third: take one from the last half.
+            *third = sample;
+        }
+        self.0[0].1
+    }
+
+    /// The maximum when the last sample came.
+    pub const fn get(&self) -> f64 {
+        self.0[0].1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    /// Never below what a window holds since its second half, never above what the whole window holds.
+    #[test]
+    fn against_a_plain_maximum() {
+        let mut filter = WindowedMaximum::EMPTY;
+        let mut random = Random::new(7);
+        let mut samples: Vec<f64> = Vec::new();
+        for now in 0..5000_usize {
+            let value = random.uniform() + if now % 97 == 0 { 1.0 } else { 0.0 };
+            samples.push(value);
+            let maximum = filter.update(now as u64, 10, value);
+            let over =
+                |span: usize| samples[now.saturating_sub(span)..].iter().fold(0.0, |a: f64, b| a.max(*b));
+            assert!(maximum <= over(11), "at {now}: {maximum} above {}", over(11));
+            assert!(maximum >= over(2), "at {now}: {maximum} below {}", over(2));
+        }
+    }
+
+    #[test]
+    fn an_old_maximum_is_forgotten() {
+        let mut filter = WindowedMaximum::EMPTY;
+        filter.update(0, 10, 5.0);
+        for now in 1..=10 {
+            assert_eq!(filter.update(now, 10, 1.0), 5.0);
+        }
+        assert_eq!(filter.update(11, 10, 1.0), 1.0);
+    }
+}

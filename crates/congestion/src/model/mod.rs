@@ -1,0 +1,106 @@
+//! Algorithms that own both the start and the window: a model of the path, or a rule of their own, says how much may
+//! be in flight from the first segment to the last.
+//!
+//! A new algorithm is a file, declared below (rustfmt finds files by these declarations), and a line in the list.
+
+pub mod bbr3;
+pub mod prague;
+
+use crate::algorithms::algorithms;
+use crate::controller::{Setup, WindowState};
+use crate::event::{Acknowledged, DuplicateAck, LossDetected, Pacing, Phase, RecoveryEnded, Sent, Timeout};
+use crate::units::{Duration, PICOSECONDS_PER_SECOND};
+
+algorithms! {
+    /// One of the models. An enum, not a trait object: the per-acknowledgement path has no dynamic dispatch.
+    #[expect(clippy::large_enum_variant, reason = "a controller boxes the whole of it")]
+    Model, chosen by ModelChoice {
+        bbr3::Bbr3,
+        prague::Prague,
+    }
+}
+
+/// What a model is told. It hears of everything and is alone in changing the window. What it sets is then held between
+/// one segment and the largest window there can be, a loss never raises the window, and after a timeout it is one
+/// segment.
+pub trait ModelPart {
+    /// The connection begins.
+    fn begin(&mut self, _setup: &Setup, _state: &WindowState) {}
+    /// It has a use for delivery rate samples.
+    fn wants_rate_samples(&self) -> bool {
+        false
+    }
+    /// An acknowledgement advanced.
+    fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState);
+    /// An acknowledgement repeated.
+    fn on_duplicate_ack(&mut self, _event: &DuplicateAck, _state: &mut WindowState) {}
+    /// A loss was detected.
+    fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState);
+    /// The connection starts again from one segment.
+    fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState);
+    /// A repair is complete.
+    fn on_recovery_ended(&mut self, _event: &RecoveryEnded, _state: &mut WindowState) {}
+    /// A segment left.
+    fn on_sent(&mut self, _event: &Sent, _state: &mut WindowState) {}
+    /// Spacing wanted now.
+    fn pacing(&self, state: &WindowState) -> Option<Pacing>;
+    /// A phase of its own that it is in.
+    fn phase(&self) -> Option<Phase> {
+        None
+    }
+}
+
+impl ModelPart for Model {
+    fn begin(&mut self, setup: &Setup, state: &WindowState) {
+        each!(self, model => model.begin(setup, state))
+    }
+    fn wants_rate_samples(&self) -> bool {
+        each!(self, model => model.wants_rate_samples())
+    }
+    #[inline]
+    fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState) {
+        each!(self, model => model.on_ack(event, state))
+    }
+    fn on_duplicate_ack(&mut self, event: &DuplicateAck, state: &mut WindowState) {
+        each!(self, model => model.on_duplicate_ack(event, state))
+    }
+    fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
+        each!(self, model => model.on_loss(event, state))
+    }
+    fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
+        each!(self, model => model.on_timeout(event, state))
+    }
+    fn on_recovery_ended(&mut self, event: &RecoveryEnded, state: &mut WindowState) {
+        each!(self, model => model.on_recovery_ended(event, state))
+    }
+    #[inline]
+    fn on_sent(&mut self, event: &Sent, state: &mut WindowState) {
+        each!(self, model => model.on_sent(event, state))
+    }
+    #[inline]
+    fn pacing(&self, state: &WindowState) -> Option<Pacing> {
+        each!(self, model => model.pacing(state))
+    }
+    fn phase(&self) -> Option<Phase> {
+        each!(self, model => model.phase())
+    }
+}
+
+/// Full segments spaced so that their payload leaves at so many bytes per second; no spacing at rate zero. A rate too
+/// low for the connection ever to go on is a segment an hour.
+#[inline]
+fn paced_at(payload_rate: f64, state: &WindowState) -> Option<Pacing> {
+    const LONGEST: Duration = Duration::from_picoseconds(3600 * PICOSECONDS_PER_SECOND);
+    if payload_rate.is_nan() || payload_rate <= 0.0 {
+        return None;
+    }
+    let interval = Duration::from_seconds(state.mss.get() as f64 / payload_rate);
+    Some(Pacing {
+        interval: interval.clamp(Duration::from_picoseconds(1), LONGEST),
+        size: state.full_segment_on_wire(),
+        tick: Duration::ZERO,
+    })
+}
+
+#[cfg(test)]
+mod harness;

@@ -1,0 +1,279 @@
+//! Prague, after draft-briscoe-iccrg-prague-congestion-control: DCTCP's response to marks (RFC 8257), paced, with
+//! Reno's increase and Reno's response to loss.
+//!
+//! Needs a path that marks early and a transport that reports how much was marked (accurate ECN feedback). Without
+//! pacing (`pacing = false`) it is DCTCP. Of what the draft makes optional or leaves to the transport, only the reduced
+//! dependence on the round-trip time is here, and off unless asked for.
+
+use super::{ModelPart, paced_at};
+use crate::controller::WindowState;
+use crate::estimate::round_trip::RoundTrip;
+use crate::event::{Acknowledged, DuplicateAck, LossDetected, Pacing, Timeout};
+use crate::parameters;
+use crate::registry::{Entry, Part};
+use crate::units::{Bytes, Duration, Time};
+
+/// What `selfclock algorithms` says.
+pub const ENTRY: Entry = Entry {
+    name: "prague",
+    part: Part::Model,
+    about: "Takes off half of the fraction that was marked, once per round trip, and adds a segment per round trip; \
+            paced. Needs early marking and accurate ECN feedback; DCTCP where pacing is off.",
+    source: "draft-briscoe-iccrg-prague-congestion-control, RFC 8257",
+    parameters: Parameters::TABLE,
+};
+
+parameters! {
+    /// Parameters of Prague.
+    Parameters {
+        /// Weight of the newest round trip in alpha, the moving average of the fraction marked.
+        gain: f64 = 0.0625, shown "0.0625", unit "", range (0.001, 1.0),
+            source "RFC 8257 section 3.3: g, 1/16";
+        /// alpha when the connection begins: at 1 the first mark halves the window.
+        initial_alpha: f64 = 1.0, shown "1", unit "", range (0.0, 1.0),
+            source "RFC 8257 section 3.3";
+        /// Part of the window that is kept at a loss.
+        loss_beta: f64 = 0.5, shown "0.5", unit "", range (0.1, 0.99),
+            source "RFC 5681 section 3.1, equation 4";
+        /// Round-trip time that shorter ones are taken for, so that the rate depends less on it; zero: none are. The
+        /// draft has 25 ms.
+        virtual_rtt: Duration = Duration::ZERO, shown "0 s", unit "s", range (0.0, 1.0),
+            source "our choice: as in RFC 8257, which has none";
+        /// Space segments. Off: DCTCP.
+        pacing: bool = true, shown "true", unit "", range (0.0, 0.0),
+            source "draft-briscoe-iccrg-prague-congestion-control";
+        /// Pacing rate in windows per round-trip time in slow start.
+        slow_start_pacing_gain: f64 = 2.0, shown "2", unit "", range (1.0, 10.0),
+            source "Linux, tcp_pacing_ss_ratio";
+        /// Pacing rate in windows per round-trip time after it.
+        pacing_gain: f64 = 1.0, shown "1", unit "", range (1.0, 10.0),
+            source "our choice: no burst above the rate of the window";
+    }
+}
+
+/// Prague.
+#[derive(Clone, Debug)]
+pub struct Prague {
+    parameters: Parameters,
+    alpha: f64,
+    /// The observation window of alpha: a round trip, or more where the virtual round-trip time is longer.
+    round: RoundTrip,
+    observed_since: Time,
+    acknowledged: Bytes,
+    marked: Bytes,
+    seen_mark: bool,
+    /// A duplicate reported marks. It does not tell what was sent: the response is left to the next acknowledgement
+    /// that advances.
+    marked_on_duplicate: bool,
+    /// What had been sent when marks last reduced the window: they do so again when more than that is acknowledged.
+    reduced_until: Bytes,
+    smoothed_rtt: Option<Duration>,
+}
+
+impl Prague {
+    /// With these parameters.
+    pub const fn new(parameters: Parameters) -> Self {
+        Self {
+            parameters,
+            alpha: parameters.initial_alpha,
+            round: RoundTrip::new(),
+            observed_since: Time::ZERO,
+            acknowledged: Bytes::ZERO,
+            marked: Bytes::ZERO,
+            seen_mark: false,
+            marked_on_duplicate: false,
+            reduced_until: Bytes::ZERO,
+            smoothed_rtt: None,
+        }
+    }
+
+    /// How many times the virtual round-trip time is the real one, at least 1.
+    fn stretch(&self) -> f64 {
+        let virtual_rtt = self.parameters.virtual_rtt.seconds();
+        match self.smoothed_rtt {
+            Some(rtt) if !rtt.is_zero() => (virtual_rtt / rtt.seconds()).max(1.0),
+            _ => 1.0,
+        }
+    }
+
+    /// The fraction marked since the last time goes into alpha. As in Linux, not before the first mark: until then
+    /// nothing tells that anything on the path marks.
+    fn observe(&mut self, event: &Acknowledged) {
+        self.acknowledged += event.size;
+        self.marked += event.marked;
+        let seen_before = self.seen_mark;
+        self.seen_mark |= self.marked > Bytes::ZERO;
+        let waited = event.now.since(self.observed_since) >= self.parameters.virtual_rtt;
+        if !self.round.ended(event) || !waited {
+            return;
+        }
+        if seen_before && self.acknowledged > Bytes::ZERO {
+            let fraction = (self.marked.get() as f64 / self.acknowledged.get() as f64).min(1.0);
+            self.alpha += self.parameters.gain * (fraction - self.alpha);
+        }
+        (self.acknowledged, self.marked) = (Bytes::ZERO, Bytes::ZERO);
+        self.observed_since = event.now;
+    }
+
+    /// "cwnd = cwnd * (1 - DCTCP.Alpha / 2)", which also ends slow start.
+    fn reduce(&self, state: &mut WindowState) {
+        state.cwnd = (state.cwnd * (1.0 - self.alpha / 2.0)).max(2.0).min(state.cwnd);
+        state.ssthresh = state.cwnd.max(2.0);
+    }
+}
+
+impl ModelPart for Prague {
+    fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState) {
+        self.smoothed_rtt = event.smoothed_rtt;
+        self.observe(event);
+        let marked = core::mem::take(&mut self.marked_on_duplicate) || event.marked > Bytes::ZERO;
+        // What is acknowledged up to there was sent, and perhaps marked, before the reduction.
+        if marked && !event.recovering && event.acknowledged_total > self.reduced_until {
+            self.reduce(state);
+            self.reduced_until = event.sent_total;
+        }
+        if event.recovering || !event.window_limited {
+            return;
+        }
+        // Only what was not marked lets the window grow.
+        let unmarked = state.segments(event.size.saturating_sub(event.marked));
+        if state.in_slow_start() {
+            state.cwnd += unmarked;
+        } else {
+            // A segment per virtual round-trip time and, as rates and not windows are to be alike, less in proportion
+            // to the windows too.
+            let stretch = self.stretch();
+            state.cwnd += unmarked / state.cwnd / (stretch * stretch);
+        }
+    }
+
+    fn on_duplicate_ack(&mut self, event: &DuplicateAck, _state: &mut WindowState) {
+        self.marked += event.marked;
+        self.marked_on_duplicate |= event.marked > Bytes::ZERO;
+    }
+
+    fn on_loss(&mut self, _event: &LossDetected, state: &mut WindowState) {
+        state.ssthresh = (state.window_in_use() * self.parameters.loss_beta).max(2.0);
+        state.cwnd = state.ssthresh;
+    }
+
+    fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
+        if !event.repeated {
+            state.ssthresh = (state.window_in_use() * self.parameters.loss_beta).max(2.0);
+        }
+    }
+
+    fn pacing(&self, state: &WindowState) -> Option<Pacing> {
+        let rtt = self.smoothed_rtt.filter(|rtt| !rtt.is_zero())?;
+        let Parameters { pacing, slow_start_pacing_gain, pacing_gain, .. } = self.parameters;
+        if !pacing {
+            return None;
+        }
+        let gain = if state.in_slow_start() { slow_start_pacing_gain } else { pacing_gain };
+        paced_at(gain * state.cwnd * state.mss.get() as f64 / rtt.seconds(), state)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::controller::tests::{ack_at, state};
+    use crate::event::Phase;
+    use crate::model::harness::{Bench, Path};
+    use crate::registry::Selection;
+    use crate::window::tests::{avoiding, loss};
+
+    fn bench(path: Path, starts: &[f64]) -> Bench {
+        Bench::new(path, Selection::model("prague").expect("it is listed"), starts)
+    }
+
+    /// Alizadeh et al., "Data center TCP (DCTCP)", SIGCOMM 2010, section 3.3, for one flow: the window rises to W + 1
+    /// with W = BDP + K, alpha = sqrt(2/W), and a cut takes (W + 1) alpha / 2.
+    #[test]
+    fn step_marking() {
+        for (k, rtt) in [(20, 0.01), (65, 0.01), (20, 0.02), (20, 0.005)] {
+            let path = Path { mark_at: k, ..Path::new(100e6, rtt, 10.0) };
+            let mut bench = bench(path, &[0.0]);
+            bench.run(30.0);
+            let (low, high) = bench.window_range(10.0, 30.0);
+            let w = path.bdp() + k as f64;
+            let amplitude = (w + 1.0) * (2.0 / w).sqrt() / 2.0;
+            let utilisation = bench.utilisation(10.0, 30.0);
+            println!(
+                "Prague K {k}, {rtt} s: window {low:.1} to {high:.1} around {w:.1}, amplitude {:.2}, formula \
+                 {amplitude:.2}, utilisation {utilisation:.4}, queue {:.1} of {k}",
+                high - low,
+                bench.mean_queue(10.0, 30.0)
+            );
+            assert!((high / (w + 1.0) - 1.0).abs() < 0.02, "{high} against {w}");
+            assert!(((high - low) / amplitude - 1.0).abs() < 0.2, "{} against {amplitude}", high - low);
+            assert!(utilisation > 0.99, "{utilisation}");
+            assert_eq!(bench.drops, 0);
+        }
+    }
+
+    #[test]
+    fn two_flows_share() {
+        let path = Path { mark_at: 20, ..Path::new(100e6, 0.01, 10.0) };
+        let mut bench = bench(path, &[0.0, 2.0]);
+        bench.run(40.0);
+        let [first, second] = bench.shares(20.0, 40.0);
+        println!("Prague, two flows: {first:.3} and {second:.3}");
+        assert!((first / second - 1.0).abs() < 0.1, "{first} and {second}");
+        assert!(first + second > 0.99);
+    }
+
+    /// The first mark ends slow start; alpha is still 1.
+    #[test]
+    fn first_mark_halves() {
+        let mut prague = Prague::new(Parameters::default());
+        let mut state = state(100.0);
+        prague.on_ack(&ack_at(0.1, 0.1), &mut state);
+        assert_eq!(state.cwnd, 101.0);
+        let marked =
+            Acknowledged { marked: Bytes(1000), acknowledged_total: Bytes(2000), ..ack_at(0.1, 0.1) };
+        prague.on_ack(&marked, &mut state);
+        assert_eq!((state.cwnd, state.ssthresh), (50.5, 50.5));
+        // Once per round trip: nothing sent after the cut has been acknowledged yet.
+        let again = Acknowledged { sent_total: Bytes(9000), acknowledged_total: Bytes(1000), ..marked };
+        prague.on_ack(&again, &mut state);
+        assert_eq!(state.cwnd, 50.5);
+    }
+
+    #[test]
+    fn reno_without_marks() {
+        let mut prague = Prague::new(Parameters::default());
+        let mut state = avoiding(100.0);
+        for _ in 0..100 {
+            prague.on_ack(&ack_at(0.1, 0.1), &mut state);
+        }
+        assert!((state.cwnd - 100.995).abs() < 1e-3, "{}", state.cwnd);
+        prague.on_loss(&loss(&state), &mut state);
+        assert!((state.cwnd - 50.4975).abs() < 1e-3, "{}", state.cwnd);
+    }
+
+    /// At a fifth of the virtual round-trip time a round trip adds a twenty-fifth of a segment, as in Reno's growth of
+    /// the rate at the virtual one.
+    #[test]
+    fn virtual_round_trip_time() {
+        let virtual_rtt = Duration::from_milliseconds(25);
+        let mut prague = Prague::new(Parameters { virtual_rtt, ..Parameters::default() });
+        let mut state = avoiding(100.0);
+        for _ in 0..100 {
+            prague.on_ack(&ack_at(0.1, 0.005), &mut state);
+        }
+        assert!((state.cwnd - 100.04).abs() < 1e-3, "{}", state.cwnd);
+    }
+
+    #[test]
+    fn pacing_spreads_the_window_over_the_round_trip() {
+        let mut prague = Prague::new(Parameters::default());
+        let mut state = avoiding(100.0);
+        prague.on_ack(&Acknowledged { window_limited: false, ..ack_at(0.1, 0.1) }, &mut state);
+        let pacing = prague.pacing(&state).expect("it paces");
+        assert_eq!((pacing.interval, pacing.size), (Duration::from_milliseconds(1), Bytes(1040)));
+        prague.parameters.pacing = false;
+        assert_eq!(prague.pacing(&state), None);
+        assert_eq!(prague.phase(), None::<Phase>);
+    }
+}
