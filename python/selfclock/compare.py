@@ -143,10 +143,13 @@ def compare(
 
 
 def parse(name: str) -> dict[str, str]:
-    """Return window and start that a name such as "cubic", "packet-pair" or "cubic+hystart++" stands for."""
+    """Return the parts that a name such as "cubic", "bbr3", "packet-pair" or "cubic+hystart++" stands for."""
     known = algorithms()
     windows = [algorithm.name for algorithm in known if algorithm.part == "window"]
     starts = [algorithm.name for algorithm in known if algorithm.part == "start"]
+    models = [algorithm.name for algorithm in known if algorithm.part == "model"]
+    if name in models:
+        return {"model": name}
     if name in windows:
         return {"window": name}
     if name in starts:
@@ -157,7 +160,7 @@ def parse(name: str) -> dict[str, str]:
             return {"window": window, "start": start}
     raise ScenarioError(
         f"no algorithm is named {name!r}; there are the windows {', '.join(windows)}, the starts "
-        f"{', '.join(starts)}, and a window with a start, as in 'cubic+hystart++'"
+        f"{', '.join(starts)}, the models {', '.join(models)}, and a window with a start, as in 'cubic+hystart++'"
     )
 
 

@@ -105,3 +105,8 @@ def test_every_algorithm_has_a_look_of_its_own() -> None:
     looks = [style.LOOKS[algorithm.name] for algorithm in sc.algorithms()]
     assert len({look.marker for look in looks}) == len(looks)
     assert len({(look.colour, look.line) for look in looks}) == len(looks)
+
+
+def test_every_algorithm_can_be_compared() -> None:
+    for algorithm in sc.algorithms():
+        assert algorithm.name in parse(algorithm.name).values()
