@@ -104,7 +104,7 @@ impl Network {
     }
 
     /// Carries a packet from where it is to its next stop.
-    #[inline]
+    #[inline(always)]
     fn forward(&mut self, events: &mut EventQueue, now: Time, packet: &Packet) {
         let mut at = now;
         let mut hop = packet.hop as usize;
