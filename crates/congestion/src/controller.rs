@@ -246,7 +246,6 @@ impl Controller {
             // By way of i64, which is a shorter conversion; the bounds on cwnd and MSS keep the product below 2^47.
             window: Bytes((self.state.cwnd * self.state.mss.get() as f64) as i64 as u64),
             pacing,
-            burst: Bytes::ZERO,
             probe,
         }
     }

@@ -179,8 +179,6 @@ pub struct Decision {
     pub window: Bytes,
     /// How to space what the window allows; `None`: acknowledgements are the clock.
     pub pacing: Option<Pacing>,
-    /// Payload that may leave past the pacing after an idle period.
-    pub burst: Bytes,
     /// Send the next new data as this probe when it fits in the window.
     pub probe: Option<Probe>,
 }

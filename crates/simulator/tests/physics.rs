@@ -151,6 +151,10 @@ fn packets_are_conserved() {
     let mut simulation = Simulation::new(&plan);
     while !simulation.advance(997) {}
     let (sent, in_flight) = simulation.packets_sent_and_in_flight();
+    assert!(
+        simulation.extras_in_use() as u64 <= in_flight,
+        "a place for every packet that has one, and none left over"
+    );
     let outcome = simulation.finish();
     let count = |event| outcome.packets.iter().filter(|record| record.event == event).count() as u64;
     let (drops, losses) = (count(PacketEvent::Drop), count(PacketEvent::Lose));

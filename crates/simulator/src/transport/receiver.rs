@@ -9,7 +9,7 @@ use crate::plan::{AckClock, DelayedAck, Ecn, TcpPlan};
 use crate::record::packets::{MAXIMUM_SACK_BLOCKS, PacketKind};
 use selfclock_congestion::PeerOption;
 use selfclock_congestion::receiver::{AckRequest, ReceiverPart};
-use selfclock_congestion::units::{Duration, Time};
+use selfclock_congestion::units::Time;
 
 /// A TCP receiver.
 #[derive(Clone, Debug)]
@@ -213,10 +213,5 @@ impl Receiver {
             number: 0,
         };
         context.network.send(context.events, context.now, packet);
-    }
-
-    /// Longest time that this receiver may hold back an acknowledgement.
-    pub fn longest_delay(&self) -> Duration {
-        if self.delayed_ack.every > 1 { self.delayed_ack.timer } else { Duration::ZERO }
     }
 }

@@ -11,7 +11,6 @@ pub struct RttEstimator {
     /// Product of the backoff factors since the last sample.
     backoff: f64,
     minimum: Option<Duration>,
-    latest: Option<Duration>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +26,7 @@ enum State {
 impl RttEstimator {
     /// Before any sample.
     pub const fn new(settings: RetransmissionTimer) -> Self {
-        Self { settings, state: State::Initial, backoff: 1.0, minimum: None, latest: None }
+        Self { settings, state: State::Initial, backoff: 1.0, minimum: None }
     }
 
     /// A segment sent at `sent` was acknowledged at `now`. Ends the backoff (Karn's algorithm: such a sample only
@@ -36,7 +35,6 @@ impl RttEstimator {
     pub fn sample(&mut self, sent: Time, now: Time) -> Duration {
         let rtt = now.since(sent);
         self.backoff = 1.0;
-        self.latest = Some(rtt);
         self.minimum = Some(self.minimum.map_or(rtt, |minimum| minimum.min(rtt)));
         match self.settings.arithmetic {
             TimerArithmetic::Rfc6298 => self.smooth(rtt.picoseconds()),
@@ -140,11 +138,6 @@ impl RttEstimator {
     #[inline]
     pub fn minimum(&self) -> Option<Duration> {
         self.minimum
-    }
-
-    /// Last sample.
-    pub fn latest(&self) -> Option<Duration> {
-        self.latest
     }
 }
 
