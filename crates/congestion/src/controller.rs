@@ -1,5 +1,6 @@
 //! A start and a window algorithm together, or a model that is both: one congestion control.
 
+use crate::estimate::{Estimate, EstimatePart, PathEstimate};
 use crate::event::{
     Acknowledged, Decision, DuplicateAck, EcnEcho, LossDetected, Phase, ProbePart, RecoveryEnded, Sent,
     Snapshot, Timeout,
@@ -23,6 +24,8 @@ pub struct WindowState {
     pub header: Bytes,
     /// What the receiver advertises; `Bytes::MAX` without a limit.
     pub receive_window: Bytes,
+    /// What the estimator, if there is one, has found of the path.
+    pub path: PathEstimate,
 }
 
 impl WindowState {
@@ -34,6 +37,7 @@ impl WindowState {
             mss: setup.mss,
             header: setup.header,
             receive_window: setup.receive_window,
+            path: PathEstimate::default(),
         }
     }
     /// cwnd is below ssthresh.
@@ -96,8 +100,34 @@ pub struct Controller {
 enum Algorithm {
     /// The start below ssthresh, the window algorithm above.
     Parts { start: Start, window: Window },
+    /// The same, and an estimator beside them. Boxed, as a model is.
+    Measured(Box<Measured>),
     /// One algorithm. Boxed, because it is larger than any pair of parts.
     Model(Box<Model>),
+}
+
+/// A start and a window algorithm that know what an estimator finds.
+#[derive(Clone, Debug)]
+struct Measured {
+    start: Start,
+    window: Window,
+    estimate: Estimate,
+}
+
+/// An acknowledgement advanced: grows the window.
+#[inline(always)]
+fn advance(start: &mut Start, window: &mut Window, event: &Acknowledged, state: &mut WindowState) {
+    start.on_ack(event, state);
+    window.on_ack(event, state);
+    if event.recovering || !event.window_limited {
+        return;
+    }
+    if !state.in_slow_start() {
+        window.grow(event, state);
+    } else if !window.holds_slow_start() {
+        start.grow(event, state);
+    }
+    state.cwnd = state.cwnd.min(MAXIMUM_WINDOW_SEGMENTS);
 }
 
 impl Controller {
@@ -107,6 +137,15 @@ impl Controller {
             state: WindowState::new(&setup),
             recovering: false,
             algorithm: Algorithm::Parts { start, window },
+        }
+    }
+
+    /// As [`Controller::new`], with an estimator beside them.
+    pub fn with_estimate(setup: Setup, start: Start, window: Window, estimate: Estimate) -> Self {
+        Self {
+            state: WindowState::new(&setup),
+            recovering: false,
+            algorithm: Algorithm::Measured(Box::new(Measured { start, window, estimate })),
         }
     }
 
@@ -121,18 +160,11 @@ impl Controller {
     #[inline]
     pub fn on_ack(&mut self, event: &Acknowledged) {
         match &mut self.algorithm {
-            Algorithm::Parts { start, window } => {
-                start.on_ack(event, &self.state);
-                window.on_ack(event, &mut self.state);
-                if event.recovering || !event.window_limited {
-                    return;
-                }
-                if !self.state.in_slow_start() {
-                    window.grow(event, &mut self.state);
-                } else if !window.holds_slow_start() {
-                    start.grow(event, &mut self.state);
-                }
-                self.state.cwnd = self.state.cwnd.min(MAXIMUM_WINDOW_SEGMENTS);
+            Algorithm::Parts { start, window } => advance(start, window, event, &mut self.state),
+            Algorithm::Measured(measured) => {
+                let Measured { start, window, estimate } = &mut **measured;
+                estimate.on_ack(event, &mut self.state);
+                advance(start, window, event, &mut self.state);
             }
             Algorithm::Model(model) => {
                 model.on_ack(event, &mut self.state);
@@ -145,6 +177,10 @@ impl Controller {
     pub fn on_duplicate_ack(&mut self, event: &DuplicateAck) {
         match &mut self.algorithm {
             Algorithm::Parts { start, .. } => start.on_duplicate_ack(event),
+            Algorithm::Measured(measured) => {
+                measured.estimate.abandon(event.now);
+                measured.start.on_duplicate_ack(event);
+            }
             Algorithm::Model(model) => {
                 model.on_duplicate_ack(event, &mut self.state);
                 self.state.cwnd = self.state.cwnd.clamp(1.0, MAXIMUM_WINDOW_SEGMENTS);
@@ -161,6 +197,11 @@ impl Controller {
                 window.on_loss(event, &mut self.state);
                 start.on_loss(event);
             }
+            Algorithm::Measured(measured) => {
+                measured.estimate.abandon(event.now);
+                measured.window.on_loss(event, &mut self.state);
+                measured.start.on_loss(event);
+            }
             Algorithm::Model(model) => model.on_loss(event, &mut self.state),
         }
         // Our choice: a loss never raises the window. By the letter of RFC 5681 it could shortly after a timeout,
@@ -171,7 +212,14 @@ impl Controller {
     /// The receiver echoed a congestion mark.
     pub fn on_ecn_echo(&mut self, event: &EcnEcho) {
         // A model learns of marks from `Acknowledged::marked`, which counts them.
-        let Algorithm::Parts { start, window } = &mut self.algorithm else { return };
+        let (start, window) = match &mut self.algorithm {
+            Algorithm::Parts { start, window } => (start, window),
+            Algorithm::Measured(measured) => {
+                measured.estimate.abandon(event.now);
+                (&mut measured.start, &mut measured.window)
+            }
+            Algorithm::Model(_) => return,
+        };
         let before = self.state.cwnd;
         window.on_ecn_echo(event, &mut self.state);
         self.state.cwnd = self.state.cwnd.min(before);
@@ -185,6 +233,11 @@ impl Controller {
             Algorithm::Parts { start, window } => {
                 window.on_timeout(event, &mut self.state);
                 start.on_timeout(event);
+            }
+            Algorithm::Measured(measured) => {
+                measured.estimate.abandon(event.now);
+                measured.window.on_timeout(event, &mut self.state);
+                measured.start.on_timeout(event);
             }
             Algorithm::Model(model) => model.on_timeout(event, &mut self.state),
         }
@@ -211,6 +264,10 @@ impl Controller {
     pub fn on_sent(&mut self, event: &Sent) {
         match &mut self.algorithm {
             Algorithm::Parts { start, .. } => start.on_sent(event),
+            Algorithm::Measured(measured) => {
+                measured.start.on_sent(event);
+                measured.estimate.on_sent(event, &self.state);
+            }
             Algorithm::Model(model) => model.on_sent(event, &mut self.state),
         }
     }
@@ -219,6 +276,9 @@ impl Controller {
     pub fn wants_rate_samples(&self) -> bool {
         match &self.algorithm {
             Algorithm::Parts { start, window } => start.wants_rate_samples() || window.wants_rate_samples(),
+            Algorithm::Measured(measured) => {
+                measured.start.wants_rate_samples() || measured.window.wants_rate_samples()
+            }
             Algorithm::Model(model) => model.wants_rate_samples(),
         }
     }
@@ -228,6 +288,7 @@ impl Controller {
     pub fn option_for(&mut self, part: ProbePart) -> Option<PeerOption> {
         match &mut self.algorithm {
             Algorithm::Parts { start, .. } => start.option_for(part),
+            Algorithm::Measured(measured) => measured.start.option_for(part),
             Algorithm::Model(_) => None,
         }
     }
@@ -235,31 +296,34 @@ impl Controller {
     /// What the sender may do now.
     #[inline]
     pub fn decision(&self) -> Decision {
-        let (pacing, probe) = match &self.algorithm {
+        let (pacing, probe, allowance) = match &self.algorithm {
             Algorithm::Parts { start, .. } => {
                 let probe = if self.recovering { None } else { start.probe(&self.state) };
-                (start.pacing(&self.state), probe)
+                (start.pacing(&self.state), probe, Bytes::MAX)
             }
-            Algorithm::Model(model) => (model.pacing(&self.state), None),
+            Algorithm::Measured(measured) => {
+                let Measured { start, estimate, .. } = &**measured;
+                let probe = if self.recovering { None } else { start.probe(&self.state) };
+                let pacing = estimate.pacing(&self.state).or_else(|| start.pacing(&self.state));
+                (pacing, probe, estimate.allowance(&self.state))
+            }
+            Algorithm::Model(model) => (model.pacing(&self.state), None, Bytes::MAX),
         };
         Decision {
             // By way of i64, which is a shorter conversion; the bounds on cwnd and MSS keep the product below 2^47.
             window: Bytes((self.state.cwnd * self.state.mss.get() as f64) as i64 as u64),
             pacing,
             probe,
+            allowance,
         }
     }
 
     /// The state for a record.
     pub fn snapshot(&self) -> Snapshot {
         let own = match &self.algorithm {
-            Algorithm::Parts { start, .. } => {
-                if self.recovering {
-                    Some(Phase::Recovery)
-                } else {
-                    start.phase()
-                }
-            }
+            Algorithm::Parts { .. } | Algorithm::Measured(_) if self.recovering => Some(Phase::Recovery),
+            Algorithm::Parts { start, .. } => start.phase(),
+            Algorithm::Measured(measured) => measured.start.phase(),
             // A model that has phases of its own is in them also while a loss is under repair.
             Algorithm::Model(model) => model.phase().or(self.recovering.then_some(Phase::Recovery)),
         };
@@ -268,7 +332,12 @@ impl Controller {
         } else {
             Phase::CongestionAvoidance
         });
-        Snapshot { cwnd_segments: self.state.cwnd, ssthresh_segments: self.state.ssthresh, phase }
+        Snapshot {
+            cwnd_segments: self.state.cwnd,
+            ssthresh_segments: self.state.ssthresh,
+            phase,
+            path: self.state.path,
+        }
     }
 }
 
@@ -285,6 +354,7 @@ pub(crate) mod tests {
             mss: Bytes(1000),
             header: Bytes(40),
             receive_window: Bytes::MAX,
+            path: PathEstimate::default(),
         }
     }
 

@@ -21,6 +21,8 @@ pub enum Purpose {
     FlowArrivals = 4,
     /// What a flow's congestion control draws.
     FlowControl = 5,
+    /// Packet sizes of a flow.
+    PacketSizes = 16,
 }
 
 /// A stream of random numbers.

@@ -62,6 +62,9 @@ pub struct Link {
     imperfections: Option<Box<Imperfections>>,
     totals: Totals,
     sampler: Option<LinkSampler>,
+    /// The network card at the end hands over together what arrives within this time, and when it will hand over next.
+    coalescing: Duration,
+    interrupt: Time,
     /// Packets on the wire whose next stop is the other end of this link, in the order of arrival.
     pub(super) in_flight: Ring<Packet>,
     name: String,
@@ -143,6 +146,8 @@ impl Link {
                 busy_before: 0,
                 samples: Vec::new(),
             }),
+            coalescing: plan.coalescing,
+            interrupt: Time::ZERO,
             in_flight: Ring::default(),
             name: plan.name.clone(),
         }
@@ -195,6 +200,19 @@ impl Link {
             Passage::Crosses { start, arrival } if above => Passage::CrossesAbove { start, arrival },
             passage => passage,
         }
+    }
+
+    /// When the host at the end gets a packet that arrives there at this time, not before the previous one: with the interrupt
+    /// that waits, or with a new one if there is none.
+    #[inline]
+    pub fn handed_over(&mut self, arrival: Time) -> Time {
+        if self.coalescing.is_zero() {
+            return arrival;
+        }
+        if arrival > self.interrupt {
+            self.interrupt = arrival + self.coalescing;
+        }
+        self.interrupt
     }
 
     /// A packet that arrives now and must wait finds the queue above this threshold.

@@ -116,6 +116,7 @@ fn tcp(file: &File, profile: Profile, flow: &FlowFile) -> Result<TcpPlan, Proble
 fn tcp_source(traffic: &TrafficFile, place: &Place) -> Result<Source, Problem> {
     refuse_key(&traffic.packet, "TCP sends segments of transport.mss")?;
     refuse_key(&traffic.arrivals, "only UDP has arrivals")?;
+    refuse_key(&traffic.steps, "only UDP has steps")?;
     match (&traffic.size, &traffic.rate) {
         (Some(size), None) => Ok(Source::Size(size.value.0)),
         (None, Some(rate)) => Ok(Source::Rate(rate.value)),
@@ -133,9 +134,11 @@ fn udp(flow: &FlowFile, place: &Place) -> Result<UdpPlan, Problem> {
         return Err(needs_rate());
     };
     refuse_key(&traffic.size, "UDP traffic has a rate, and ends at stop")?;
+    let rate = traffic.rate.as_ref().ok_or_else(needs_rate)?.value;
+    let steps = traffic.steps.iter().flat_map(|steps| steps.value.0.iter().copied());
     Ok(UdpPlan {
-        packet: traffic.packet.as_ref().map_or(USUAL_PACKET, |packet| packet.value.0),
-        rate: traffic.rate.as_ref().ok_or_else(needs_rate)?.value,
+        packets: traffic.packet.as_ref().map_or(vec![(USUAL_PACKET, 1.0)], |packet| packet.value.0.clone()),
+        rates: std::iter::once((Time::ZERO, rate)).chain(steps).collect(),
         arrivals: value_or(&traffic.arrivals, Arrivals::Constant),
     })
 }

@@ -316,7 +316,7 @@ fn traffic() {
     );
     let plan = flow_with("protocol = \"udp\"\ntraffic = { rate = \"1 Mbps\", arrivals = \"poisson\" }");
     let Protocol::Udp(udp) = &plan.flows[0].protocol else { panic!("{plan:?}") };
-    assert_eq!((udp.packet, udp.arrivals), (Bytes(1500), Arrivals::Poisson));
+    assert_eq!((&udp.packets[..], udp.arrivals), (&[(Bytes(1500), 1.0)][..], Arrivals::Poisson));
     assert!(plan.flows[0].reverse.is_empty());
 }
 
