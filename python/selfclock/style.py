@@ -49,11 +49,15 @@ LOOKS = {
     "hystart++": Look(_GREEN, "2", ":"),
     "bbr3": Look(_ORANGE, "3", ":"),
     "prague": Look(_PURPLE, "4", ":"),
+    "lotka-volterra": Look(_PURPLE, "*", "-."),
+    "icim": Look(_VERMILLION, "p", "-."),
+    "imtcp": Look(_GREEN, "8", "-."),
+    "capacity": Look(_ORANGE, "H", "-."),
     "udp": Look("#666666", "x"),
 }
 
 #: For algorithms without an entry above, chosen by name, so that it does not depend on what else is drawn.
-_OTHERS = [Look(_BLUE, "*", "-."), Look(_VERMILLION, "p", "-."), Look(_GREEN, "8", "-."), Look(_PURPLE, "H", "-.")]
+_OTHERS = [Look("#000000", "+", "-."), Look("#000000", "|", "-."), Look("#000000", "_", "-."), Look("#000000", ",", "-.")]
 
 #: Losses look the same everywhere.
 DROP = Look("#000000", "x")

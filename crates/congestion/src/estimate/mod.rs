@@ -20,6 +20,7 @@ use crate::units::{Bytes, Time};
 
 algorithms! {
     /// One of the estimators. An enum, not a trait object: the per-acknowledgement path has no dynamic dispatch.
+    #[expect(clippy::large_enum_variant, reason = "there is one per connection that measures, in a box")]
     Estimate, chosen by EstimateChoice {
         icim::Icim,
         imtcp::ImTcp,

@@ -89,8 +89,10 @@ impl EstimatePart for Pairs {
     fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState) {
         let second = self.first + state.mss;
         match self.phase {
-            Phase::Waiting(until) => {
-                if event.now >= until && !event.recovering && event.window_limited && state.cwnd >= 4.0 {
+            Phase::Waiting(until) if event.now >= until => {
+                // A window of two pairs, so that one can be stored.
+                let may = !event.recovering && event.window_limited && state.cwnd >= 4.0;
+                if may {
                     let stored = Bytes(2 * state.mss.get());
                     self.phase = Phase::Storing(event.acknowledged_total + stored);
                 }

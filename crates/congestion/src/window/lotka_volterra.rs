@@ -132,7 +132,7 @@ impl LotkaVolterra {
 /// e^a for every integer that epsilon × 10 s can reach in the thesis, floor(19.5); beyond, the last one again.
 const POWERS: [f64; 20] = [
     1.0,
-    2.718281828459045,
+    core::f64::consts::E,
     7.38905609893065,
     20.085536923187668,
     54.598150033144236,

@@ -322,3 +322,35 @@ impl Imperfections {
         Passage::Crosses { start, arrival }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{LossPlan, QueueLimit};
+
+    /// The timer starts with the first packet, and is not moved by those that follow.
+    #[test]
+    fn packets_are_handed_over_with_the_interrupt_of_the_first() {
+        let microseconds = |number| Time::ZERO + Duration::from_microseconds(number);
+        let mut plan = LinkPlan {
+            name: "link".to_owned(),
+            from: 0,
+            to: 1,
+            rate: Rate::from_bits_per_second(1_000_000_000),
+            delay: Duration::ZERO,
+            queue: QueueLimit::Unlimited,
+            mark_above: None,
+            counts_packet_in_service: false,
+            loss: LossPlan::None,
+            jitter: Duration::ZERO,
+            coalescing: Duration::from_microseconds(100),
+        };
+        let handed_over = |plan: &LinkPlan| {
+            let mut link = Link::new(plan, 1, 0, None);
+            [10, 40, 110, 111, 300].map(|arrival| link.handed_over(microseconds(arrival)))
+        };
+        assert_eq!(handed_over(&plan), [110, 110, 110, 211, 400].map(microseconds));
+        plan.coalescing = Duration::ZERO;
+        assert_eq!(handed_over(&plan), [10, 40, 110, 111, 300].map(microseconds));
+    }
+}

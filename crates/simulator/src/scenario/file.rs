@@ -505,7 +505,7 @@ pub enum Traffic {
     /// As much as the connection takes.
     Bulk,
     /// A size or a rate.
-    Table(TrafficFile),
+    Table(Box<TrafficFile>),
 }
 
 impl Read for Traffic {
@@ -519,7 +519,7 @@ impl Read for Traffic {
                 )),
             };
         }
-        TrafficFile::read(item).map(Self::Table)
+        TrafficFile::read(item).map(|table| Self::Table(Box::new(table)))
     }
     fn schema() -> Json {
         json!({ "anyOf": [{ "const": "bulk" }, TrafficFile::schema()] })
