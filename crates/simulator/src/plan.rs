@@ -374,15 +374,15 @@ pub struct RecordPlan {
 }
 
 impl Transport {
-    /// What a current stack does: SACK, timestamps, initial window 10, 200 ms minimum RTO, 40 ms delayed
+    /// What a current stack does: RACK-TLP with PRR, timestamps, initial window 10, 200 ms minimum RTO, 40 ms delayed
     /// acknowledgement.
     pub fn modern() -> Self {
         Self {
             mss: Bytes(1448),
             header: Bytes(40),
             ack: Bytes(40),
-            recovery: Recovery::Sack,
-            prr: false,
+            recovery: Recovery::Rack,
+            prr: true,
             limited_transmit: true,
             one_recovery_per_window: true,
             initial_window: 10.0,

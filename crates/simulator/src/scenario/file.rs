@@ -225,9 +225,9 @@ table! {
         header: Maybe<HeaderSize>,
         /// Size of an acknowledgement on the wire, without data and options. "40 B".
         ack: Maybe<HeaderSize>,
-        /// Loss recovery; "rack" is RACK-TLP, RFC 8985. Modern: "sack"; classic: "reno".
+        /// Loss recovery; "rack" is RACK-TLP, RFC 8985. Modern: "rack"; classic: "reno".
         recovery: Maybe<Recovery>,
-        /// Proportional rate reduction, RFC 9937, in recoveries of "sack" and "rack". false.
+        /// Proportional rate reduction, RFC 9937, in recoveries of "sack" and "rack". Modern: true; classic: false.
         prr: Maybe<bool>,
         /// Limited Transmit, RFC 3042. Modern: true; classic: false.
         limited_transmit: Maybe<bool>,
