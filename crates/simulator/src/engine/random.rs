@@ -23,6 +23,10 @@ pub enum Purpose {
     FlowControl = 5,
     /// Sizes of the short connections of a flow.
     ConnectionSize = 6,
+    /// What the queue discipline of a link draws.
+    LinkQueue = 16,
+    /// What a router mechanism draws.
+    Router = 17,
 }
 
 /// A stream of random numbers.

@@ -439,7 +439,7 @@ fn what_is_no_short_connection_is_refused() {
     );
     case(
         &size("distribution = \"pareto\", minimum = \"2 kB\", maximum = \"1 kB\", shape = 1.2"),
-        84,
+        92,
         ".size.maximum",
         "smaller than the minimum",
         "",
