@@ -182,6 +182,7 @@ fn udp_with_a_schedule_and_a_mix() {
                 stop: Time::NEVER,
                 protocol: Protocol::Udp(udp),
             }],
+            routers: Vec::new(),
             record: RecordPlan { interval: Some(ms(10_000)), packets: false },
         };
         let outcome = run(&plan);

@@ -21,8 +21,14 @@ pub enum Purpose {
     FlowArrivals = 4,
     /// What a flow's congestion control draws.
     FlowControl = 5,
+    /// Sizes of the short connections of a flow.
+    ConnectionSize = 6,
     /// Packet sizes of a flow.
-    PacketSizes = 16,
+    PacketSize = 7,
+    /// What the queue discipline of a link draws.
+    LinkQueue = 16,
+    /// What a router mechanism draws.
+    Router = 17,
 }
 
 /// A stream of random numbers.

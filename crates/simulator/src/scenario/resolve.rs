@@ -8,6 +8,7 @@ use super::flows::{copies, expand, find_routes};
 use super::limits::{self, Demand};
 use super::links::{Wire, build, size_queues};
 use super::reader::{place_or, value_or};
+use super::routers::routers;
 use crate::network::topology::Topology;
 use crate::plan::{FlowPlan, Plan, RecordPlan};
 
@@ -38,6 +39,7 @@ pub fn resolve(file: &File, default_name: &str) -> Result<Plan, Problem> {
             .problem(message, "a host with coalescing can be the end of a route, not a stop on it")
     })?;
     let links = size_queues(&topology, &flows);
+    let routers = routers(file, &topology)?;
     Ok(Plan {
         name: file.name.as_ref().map_or(default_name, |name| &name.value.0).to_owned(),
         seed: file.seed.as_ref().map_or(1, |seed| seed.value.0),
@@ -45,6 +47,7 @@ pub fn resolve(file: &File, default_name: &str) -> Result<Plan, Problem> {
         nodes: topology.nodes,
         links,
         flows,
+        routers,
         record: RecordPlan {
             interval,
             packets: file.record.as_ref().is_some_and(|record| value_or(&record.value.packets, false)),

@@ -61,7 +61,7 @@ impl UdpSource {
             changes: 0,
             arrivals: plan.arrivals,
             stream: Stream::new(seed, Purpose::FlowArrivals, flow as usize),
-            sizes: Stream::new(seed, Purpose::PacketSizes, flow as usize),
+            sizes: Stream::new(seed, Purpose::PacketSize, flow as usize),
             stop,
             timer: Timer::default(),
             sent: 0,
