@@ -49,6 +49,8 @@ pub struct FlowRoutes {
     pub forward: u32,
     /// For acknowledgements.
     pub reverse: u32,
+    /// Routers between the two ends, on the way of data.
+    pub routers: u8,
 }
 
 impl Network {
@@ -77,7 +79,8 @@ impl Network {
             let receiver_ahead =
                 flow.reverse.first().is_none_or(|&link| feeders[link] == Feeder::Receiver(index));
             let forward = add(&flow.forward, if receiver_ahead { END_AHEAD } else { END });
-            flows.push(FlowRoutes { forward, reverse: add(&flow.reverse, END) });
+            let routers = u8::try_from(flow.forward.len().saturating_sub(1)).unwrap_or(u8::MAX);
+            flows.push(FlowRoutes { forward, reverse: add(&flow.reverse, END), routers });
         }
         let network = Self {
             links,
