@@ -21,6 +21,8 @@ pub struct Plan {
     pub links: Vec<LinkPlan>,
     /// Flows, in the order in which they were written.
     pub flows: Vec<FlowPlan>,
+    /// Mechanisms in routers, in the order in which a packet meets those that stand before the same link.
+    pub routers: Vec<RouterPlan>,
     /// What to record.
     pub record: RecordPlan,
 }
@@ -40,7 +42,9 @@ pub struct LinkPlan {
     pub delay: Duration,
     /// What the queue holds at most.
     pub queue: QueueLimit,
-    /// Mark, instead of dropping, what arrives above this threshold.
+    /// Who is dropped or marked, and who goes first.
+    pub discipline: DisciplinePlan,
+    /// Drop-tail: mark, instead of dropping, what arrives above this threshold.
     pub mark_above: Option<MarkAbove>,
     /// The packet in service takes one of the queue's places (ns-2's way). If not, the limit is of waiting packets.
     pub counts_packet_in_service: bool,
@@ -59,6 +63,51 @@ pub enum QueueLimit {
     Packets(u64),
     /// So many bytes.
     Bytes(Bytes),
+}
+
+/// Queue discipline of a link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum DisciplinePlan {
+    /// First in, first out; what does not fit is dropped.
+    DropTail,
+    /// Controlled delay, RFC 8289.
+    CoDel(CoDelPlan),
+}
+
+/// CoDel, RFC 8289.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CoDelPlan {
+    /// Time that a packet may spend in the queue: "TARGET", 5 ms.
+    pub target: Duration,
+    /// For how long it may take longer before a packet is dropped: "INTERVAL", 100 ms.
+    pub interval: Duration,
+    /// Mark, instead of dropping, what understands marks.
+    pub ecn: bool,
+}
+
+/// A mechanism in a router, or in several.
+#[derive(Clone, Debug)]
+pub struct RouterPlan {
+    /// Links before which it stands.
+    pub links: Vec<usize>,
+    /// What it does.
+    pub mechanism: MechanismPlan,
+}
+
+/// What a mechanism in a router does.
+#[derive(Clone, Debug)]
+pub enum MechanismPlan {
+    /// Drops what exceeds a rate and a burst.
+    Policer(PolicerPlan),
+}
+
+/// Token-bucket policer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PolicerPlan {
+    /// Rate at which the bucket fills.
+    pub rate: Rate,
+    /// What it holds.
+    pub burst: Bytes,
 }
 
 /// Threshold of a queue above which it marks packets congestion-experienced (RFC 3168) as they arrive, if their transport
@@ -325,15 +374,15 @@ pub struct RecordPlan {
 }
 
 impl Transport {
-    /// What a current stack does: SACK, timestamps, initial window 10, 200 ms minimum RTO, 40 ms delayed
+    /// What a current stack does: RACK-TLP with PRR, timestamps, initial window 10, 200 ms minimum RTO, 40 ms delayed
     /// acknowledgement.
     pub fn modern() -> Self {
         Self {
             mss: Bytes(1448),
             header: Bytes(40),
             ack: Bytes(40),
-            recovery: Recovery::Sack,
-            prr: false,
+            recovery: Recovery::Rack,
+            prr: true,
             limited_transmit: true,
             one_recovery_per_window: true,
             initial_window: 10.0,

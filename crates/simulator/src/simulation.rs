@@ -165,6 +165,8 @@ impl Simulation {
         let mut context = Context { now: *now, events, network };
         match target {
             Target::Link(_) => {}
+            Target::Transmitter(link) => network.on_transmitter(events, *now, link),
+            Target::Router(router) => network.on_router_timer(events, *now, router),
             Target::DelayedAck(flow) => {
                 if let Sink::Tcp(receiver) = &mut sinks[flow as usize] {
                     receiver.on_timer(&mut context);
@@ -185,10 +187,15 @@ impl Simulation {
         }
     }
 
-    /// Packets sent by endpoints, and those of them still on their way. Together with what arrived and what was
-    /// dropped they must balance.
+    /// Packets sent, and those of them still on their way. Together with what arrived, what was dropped and what ended in
+    /// a router they must balance.
     pub fn packets_sent_and_in_flight(&self) -> (u64, u64) {
         (self.network.packets_sent(), self.network.packets_in_flight())
+    }
+
+    /// Packets that have ended in a router mechanism to which they were sent.
+    pub fn packets_consumed(&self) -> u64 {
+        self.network.packets_consumed()
     }
 
     /// Out-of-line packet parts in use.
@@ -297,7 +304,9 @@ impl Simulation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{DelayedAck, FlowPlan, LinkPlan, LossPlan, QueueLimit, RecordPlan, TcpPlan, Transport};
+    use crate::plan::{
+        DelayedAck, DisciplinePlan, FlowPlan, LinkPlan, LossPlan, QueueLimit, RecordPlan, TcpPlan, Transport,
+    };
     use selfclock_congestion::RateSample;
     use selfclock_congestion::registry::Selection;
     use selfclock_congestion::units::{Bytes, Rate};
@@ -311,6 +320,7 @@ mod tests {
             rate: Rate::from_bits_per_second(10_000_000),
             delay: Duration::from_milliseconds(20),
             queue: QueueLimit::Unlimited,
+            discipline: DisciplinePlan::DropTail,
             mark_above: None,
             counts_packet_in_service: false,
             loss: LossPlan::None,
@@ -343,6 +353,7 @@ mod tests {
                     transport,
                 })),
             }],
+            routers: Vec::new(),
             record: RecordPlan { interval: None, packets: false },
         };
         let mut simulation = Simulation::new(&plan);

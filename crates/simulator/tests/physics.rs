@@ -39,6 +39,7 @@ fn m_d_1_queue() {
                 stop: Time::NEVER,
                 protocol: Protocol::Udp(UdpPlan { packet: Bytes(1500), rate, arrivals: Arrivals::Poisson }),
             }],
+            routers: Vec::new(),
             record: RecordPlan { interval: None, packets: false },
         };
         let summary = run(&plan).summary;
@@ -91,7 +92,6 @@ fn square_root_constant(probability: f64, every: u32, seed: u64) -> f64 {
     plan.seed = seed;
     plan.links[0].loss = LossPlan::Bernoulli(probability);
     let transport = Transport {
-        recovery: Recovery::Sack,
         // Slow start would overshoot by far on a path without a queue limit.
         initial_ssthresh: 1.3 / probability.sqrt(),
         delayed_ack: DelayedAck { every, timer: ms(40), clock: AckClock::Segment },

@@ -21,6 +21,10 @@ pub enum Purpose {
     FlowArrivals = 4,
     /// What a flow's congestion control draws.
     FlowControl = 5,
+    /// What the queue discipline of a link draws.
+    LinkQueue = 16,
+    /// What a router mechanism draws.
+    Router = 17,
 }
 
 /// A stream of random numbers.

@@ -51,7 +51,7 @@ impl PacketEvent {
 pub enum Codepoint {
     /// The transport does not understand marks.
     NotEct = 0,
-    /// The transport understands marks. No sender here uses this one.
+    /// The transport understands marks and answers them in proportion (RFC 9331).
     Ect1 = 1,
     /// The transport understands marks.
     Ect0 = 2,
@@ -203,7 +203,11 @@ impl PacketRecorder {
             payload: if acknowledges { 0 } else { packet.payload },
             size: u32::from(packet.size),
             acknowledgement: if acknowledges { packet.sequence } else { 0 },
-            receive_window: if acknowledges { receive_window } else { u64::MAX },
+            receive_window: match extra.receive_window {
+                _ if !acknowledges => u64::MAX,
+                Some(window) => window,
+                None => receive_window,
+            },
             timestamps: timestamps.then(|| (microseconds(packet.sent), microseconds(packet.echo))),
             sack: extra.sack,
             sack_blocks: extra.sack_blocks,

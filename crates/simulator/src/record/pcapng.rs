@@ -437,7 +437,9 @@ fn io_error(error: PcapError) -> io::Error {
 mod tests {
     use super::*;
     use crate::plan::Recovery;
-    use crate::plan::{Arrivals, LinkPlan, LossPlan, QueueLimit, RecordPlan, Source, TcpPlan, UdpPlan};
+    use crate::plan::{
+        Arrivals, DisciplinePlan, LinkPlan, LossPlan, QueueLimit, RecordPlan, Source, TcpPlan, UdpPlan,
+    };
     use crate::record::packets::Codepoint;
     use etherparse::TcpOptionElement;
     use pcap_file::pcapng::{Block, PcapNgReader};
@@ -456,6 +458,7 @@ mod tests {
             rate: Rate::from_bits_per_second(10_000_000),
             delay: Duration::from_milliseconds(5),
             queue: QueueLimit::Unlimited,
+            discipline: DisciplinePlan::DropTail,
             mark_above: None,
             counts_packet_in_service: false,
             loss: LossPlan::None,
@@ -490,6 +493,7 @@ mod tests {
             nodes: vec!["a".into(), "b".into()],
             links: vec![link("a-b", 0, 1), link("b-a", 1, 0)],
             flows: vec![flow("tcp", Protocol::Tcp(Box::new(tcp))), flow("udp", Protocol::Udp(udp))],
+            routers: Vec::new(),
             record: RecordPlan { interval: None, packets: true },
         }
     }

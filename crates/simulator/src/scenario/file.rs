@@ -8,10 +8,14 @@ use serde_json::{Value as Json, json};
 use super::control::Control;
 use super::error::{Problem, allowed};
 use super::reader::{
-    Field, Item, KeySchema, List, Maybe, Needed, Read, quantity_schema, table, table_schema, words,
+    Field, Item, KeySchema, List, Maybe, Needed, Read, Several, quantity_schema, table, table_schema,
+    value_or, words,
 };
 use super::units::{self, Dimension, Quantity};
-use crate::plan::{AckClock, Arrivals, Ecn, LossPlan, MarkAbove, Recovery, RttSamples, TimerArithmetic};
+use crate::plan::{
+    AckClock, Arrivals, CoDelPlan, DisciplinePlan, Ecn, LossPlan, MarkAbove, Recovery, RttSamples,
+    TimerArithmetic,
+};
 
 table! {
     /// A selfclock scenario.
@@ -33,6 +37,8 @@ table! {
         network: Needed<Network>,
         /// Flows, in the order in which records list them.
         flow: List<FlowFile>,
+        /// Mechanisms in routers. Default: none.
+        router: Several<RouterFile>,
         /// Transport settings of every flow, over the profile.
         transport: Maybe<TransportFile>,
         /// What to record.
@@ -84,8 +90,8 @@ table! {
         rate: Needed<Rate>,
         /// Propagation delay.
         delay: Needed<Duration>,
-        /// What the drop-tail queue holds at most. "1 bdp" is the rate times the largest base round-trip time
-        /// of the TCP flows that cross the link. A table has the limit and a threshold above which the queue marks.
+        /// What the queue holds at most. "1 bdp" is the rate times the largest base round-trip time
+        /// of the TCP flows that cross the link. A table has the limit, the discipline and its settings.
         /// Default: "1 bdp"; "unlimited" for access links.
         queue: Maybe<Queue>,
         /// Whether the limit is of the packets that wait, or of those in the system, which includes the one
@@ -113,8 +119,8 @@ table! {
         rate: Needed<Rate>,
         /// Propagation delay.
         delay: Needed<Duration>,
-        /// What the drop-tail queue holds at most. "1 bdp" is the rate times the largest base round-trip time
-        /// of the TCP flows that cross the link. A table has the limit and a threshold above which the queue marks.
+        /// What the queue holds at most. "1 bdp" is the rate times the largest base round-trip time
+        /// of the TCP flows that cross the link. A table has the limit, the discipline and its settings.
         /// Default: "1 bdp".
         queue: Maybe<Queue>,
         /// Whether the limit is of the packets that wait, or of those in the system, which includes the one
@@ -127,13 +133,29 @@ table! {
         jitter: Maybe<Duration>,
     }
 
-    /// A queue that marks.
-    QueueTable {
+    /// First in, first out; what does not fit is dropped.
+    DropTailTable {
+        /// Queue discipline. Default: "drop-tail".
+        discipline: Maybe<DisciplineName>,
         /// What the queue holds at most. Default: as without a table.
         limit: Maybe<QueueSize>,
         /// Mark what understands marks (ECN) congestion-experienced if it finds more than so many packets in the queue, or
         /// has to wait for longer than this time. Default: never.
         mark_above: Maybe<MarkAbove>,
+    }
+
+    /// Controlled delay, RFC 8289.
+    CoDelTable {
+        /// Queue discipline.
+        discipline: Needed<DisciplineName>,
+        /// What the queue holds at most. Default: as without a table.
+        limit: Maybe<QueueSize>,
+        /// Mark what understands marks (ECN) instead of dropping it. Default: true.
+        ecn: Maybe<bool>,
+        /// Time that a packet may spend in the queue. Default: "5 ms".
+        target: Maybe<Duration>,
+        /// For how long it may take longer before a packet is dropped. Default: "100 ms".
+        interval: Maybe<Positive<Duration>>,
     }
 
     /// Each packet is lost with the same probability, independently.
@@ -203,9 +225,9 @@ table! {
         header: Maybe<HeaderSize>,
         /// Size of an acknowledgement on the wire, without data and options. "40 B".
         ack: Maybe<HeaderSize>,
-        /// Loss recovery; "rack" is RACK-TLP, RFC 8985. Modern: "sack"; classic: "reno".
+        /// Loss recovery; "rack" is RACK-TLP, RFC 8985. Modern: "rack"; classic: "reno".
         recovery: Maybe<Recovery>,
-        /// Proportional rate reduction, RFC 9937, in recoveries of "sack" and "rack". false.
+        /// Proportional rate reduction, RFC 9937, in recoveries of "sack" and "rack". Modern: true; classic: false.
         prr: Maybe<bool>,
         /// Limited Transmit, RFC 3042. Modern: true; classic: false.
         limited_transmit: Maybe<bool>,
@@ -279,6 +301,18 @@ table! {
         burst: Needed<Positive<Bytes>>,
     }
 
+    /// Token-bucket policer: drops what exceeds a rate and a burst, on each of its links by itself.
+    PolicerFile {
+        /// What the mechanism does.
+        mechanism: Needed<MechanismName>,
+        /// Links before which it stands.
+        links: List<Name>,
+        /// Rate at which the bucket fills.
+        rate: Needed<Rate>,
+        /// Bytes that the bucket holds: at least one packet, or nothing gets through.
+        burst: Needed<Positive<Bytes>>,
+    }
+
     /// What to record.
     RecordFile {
         /// Interval of the sampled series; "auto": a thousandth of the duration, or longer so that there are
@@ -327,7 +361,25 @@ pub enum TopologyName {
     Graph,
 }
 
+/// Queue disciplines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DisciplineName {
+    /// First in, first out.
+    DropTail,
+    /// Controlled delay.
+    CoDel,
+}
+
+/// Mechanisms in routers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MechanismName {
+    /// Token-bucket policer.
+    Policer,
+}
+
 words! {
+    DisciplineName { "drop-tail" => Self::DropTail, "codel" => Self::CoDel, }
+    MechanismName { "policer" => Self::Policer, }
     Profile { "modern" => Self::Modern, "classic" => Self::Classic, }
     QueueCounts { "waiting" => Self::Waiting, "in-system" => Self::InSystem, }
     ProtocolName { "tcp" => Self::Tcp, "udp" => Self::Udp, }
@@ -412,27 +464,90 @@ impl Read for QueueSize {
 }
 
 /// A queue, as written: its limit, or a table.
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Queue {
     /// What it holds at most.
     pub limit: Option<QueueSize>,
-    /// Above what it marks.
+    /// Who is dropped or marked, and who goes first.
+    pub discipline: DisciplinePlan,
+    /// Above what a drop-tail queue marks.
     pub mark_above: Option<MarkAbove>,
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Self { limit: None, discipline: DisciplinePlan::DropTail, mark_above: None }
+    }
 }
 
 impl Read for Queue {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         if item.value.as_table().is_none() {
-            return QueueSize::read(item).map(|limit| Self { limit: Some(limit), mark_above: None });
+            return QueueSize::read(item).map(|limit| Self { limit: Some(limit), ..Self::default() });
         }
-        let QueueTable { limit, mark_above } = QueueTable::read(item)?;
-        Ok(Self {
+        let name: Maybe<DisciplineName> = Field::read_key(item, "discipline")?;
+        let managed = |limit: Maybe<QueueSize>, discipline: DisciplinePlan| Self {
             limit: limit.map(|limit| limit.value),
-            mark_above: mark_above.map(|threshold| threshold.value),
+            discipline,
+            mark_above: None,
+        };
+        Ok(match value_or(&name, DisciplineName::DropTail) {
+            DisciplineName::DropTail => {
+                let table = DropTailTable::read(item)?;
+                let mark_above = table.mark_above.map(|threshold| threshold.value);
+                Self { mark_above, ..managed(table.limit, DisciplinePlan::DropTail) }
+            }
+            DisciplineName::CoDel => {
+                let table = CoDelTable::read(item)?;
+                let plan = DisciplinePlan::CoDel(table.plan());
+                managed(table.limit, plan)
+            }
         })
     }
     fn schema() -> Json {
-        json!({ "anyOf": [QueueSize::schema(), QueueTable::schema()] })
+        let named = |word: &str, mut schema: Json| {
+            schema["properties"]["discipline"]["enum"] = json!([word]);
+            schema
+        };
+        json!({ "anyOf": [
+            QueueSize::schema(),
+            named("drop-tail", DropTailTable::schema()),
+            named("codel", CoDelTable::schema()),
+        ] })
+    }
+}
+
+impl CoDelTable {
+    fn plan(&self) -> CoDelPlan {
+        CoDelPlan {
+            target: value_or(&self.target, Duration::from_milliseconds(5)),
+            interval: value_or(&self.interval, Positive(Duration::from_milliseconds(100))).0,
+            ecn: value_or(&self.ecn, true),
+        }
+    }
+}
+
+/// A mechanism in routers, as written.
+#[derive(Clone, Debug)]
+pub enum RouterFile {
+    /// Token-bucket policer.
+    Policer(PolicerFile),
+}
+
+impl Read for RouterFile {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        item.table("a table")?;
+        let mechanism: Needed<MechanismName> = Field::read_key(item, "mechanism")?;
+        Ok(match mechanism.value {
+            MechanismName::Policer => Self::Policer(Read::read(item)?),
+        })
+    }
+    fn schema() -> Json {
+        let named = |word: &str, mut schema: Json| {
+            schema["properties"]["mechanism"]["enum"] = json!([word]);
+            schema
+        };
+        json!({ "oneOf": [named("policer", PolicerFile::schema())] })
     }
 }
 

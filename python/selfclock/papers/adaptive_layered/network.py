@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 #: What the paper's ns-2 agents have by default, in the terms of a scenario: TCP/Sack1 with a sink that acknowledges
 #: every segment, 1500 B on the wire.
 SACK: dict[str, object] = {
+    "recovery": "sack",
+    "prr": False,
     "mss": "1460 B",
     "timestamps": False,
     "delayed_ack": "off",
