@@ -198,7 +198,10 @@ impl ModifiedSwiftStart {
         let slow_start = state.cwnd + state.segments(event.size).min(1.0);
         if target > slow_start {
             state.cwnd = target;
-            self.round = Some(PacedRoundTrip::new(event.now, rtt, target, 0.0, state));
+            // What anyone may send in a burst leaves at the rate that the report tells, so that its acknowledgements can
+            // bear it out.
+            let spread = if target <= INITIAL_WINDOW_10 { capacity } else { target };
+            self.round = Some(PacedRoundTrip::new(event.now, rtt, spread, 0.0, state));
         } else if capacity > slow_start {
             state.cwnd = slow_start;
         }

@@ -22,7 +22,8 @@ use selfclock_congestion::controller::{Controller, Setup};
 use selfclock_congestion::event::{Decision, Pacing, Probe, ProbePart, RestartCause};
 use selfclock_congestion::units::{Bytes, Duration, Time};
 use selfclock_congestion::{
-    Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, PeerOption, RateSample, RecoveryEnded, Sent, Timeout,
+    Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, PeerOption, RateSample, RecoveryEnded,
+    Sent, Timeout,
 };
 
 /// Largest window that can be advertised without the window scale option.
