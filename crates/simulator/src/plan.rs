@@ -192,8 +192,61 @@ pub struct FlowPlan {
 pub enum Protocol {
     /// TCP.
     Tcp(Box<TcpPlan>),
+    /// Short TCP connections that come and go.
+    Connections(Box<ConnectionsPlan>),
     /// UDP.
     Udp(UdpPlan),
+}
+
+impl Protocol {
+    /// How its connections are, if it has any.
+    pub fn tcp(&self) -> Option<&TcpPlan> {
+        match self {
+            Self::Tcp(tcp) => Some(tcp),
+            Self::Connections(connections) => Some(&connections.tcp),
+            Self::Udp(_) => None,
+        }
+    }
+}
+
+/// Short TCP connections between the same two nodes, as a web server has them. They start at random, independently of each
+/// other: a Poisson process. Each is a connection of its own.
+#[derive(Clone, Debug)]
+pub struct ConnectionsPlan {
+    /// What each is like, but for its source, which is a size.
+    pub tcp: TcpPlan,
+    /// Mean time from the start of one to the start of the next.
+    pub interval: Duration,
+    /// Payload of each.
+    pub size: SizeDistribution,
+}
+
+/// Distribution of the sizes of short connections.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SizeDistribution {
+    /// All are alike.
+    Constant(Bytes),
+    /// Exponential.
+    Exponential {
+        /// Mean.
+        mean: Bytes,
+    },
+    /// Pareto, cut at both ends: the probability of more than x falls as x^-shape between them.
+    Pareto {
+        /// Smallest.
+        minimum: Bytes,
+        /// Largest.
+        maximum: Bytes,
+        /// Exponent, above 0.
+        shape: f64,
+    },
+    /// The logarithm is normally distributed.
+    Lognormal {
+        /// Mean of the sizes, not of their logarithms.
+        mean: Bytes,
+        /// Standard deviation of the natural logarithm.
+        sigma: f64,
+    },
 }
 
 /// A UDP source that knows no congestion.

@@ -11,7 +11,7 @@
 use super::link::{Link, Passage};
 use super::packet::{Extras, Flags, Packet};
 use crate::engine::{EventQueue, Target};
-use crate::plan::{DisciplinePlan, Plan};
+use crate::plan::{DisciplinePlan, Plan, Protocol};
 use crate::record::packets::{PacketEvent, PacketRecorder};
 use crate::router::Mechanism;
 use selfclock_congestion::units::Time;
@@ -363,7 +363,12 @@ enum Feeder {
 fn feeders(plan: &Plan) -> Vec<Feeder> {
     let mut feeders = vec![Feeder::None; plan.links.len()];
     for (index, flow) in plan.flows.iter().enumerate() {
-        for (path, endpoint) in [(&flow.forward, Feeder::Sender), (&flow.reverse, Feeder::Receiver(index))] {
+        // Short connections have a receiver each.
+        let receiver = match flow.protocol {
+            Protocol::Connections(_) => Feeder::Several,
+            Protocol::Tcp(_) | Protocol::Udp(_) => Feeder::Receiver(index),
+        };
+        for (path, endpoint) in [(&flow.forward, Feeder::Sender), (&flow.reverse, receiver)] {
             for (position, &link) in path.iter().enumerate() {
                 let feeder = if position == 0 { endpoint } else { Feeder::Link(path[position - 1]) };
                 feeders[link] = match feeders[link] {

@@ -14,7 +14,7 @@ use super::reader::{
 use super::units::{self, Dimension, Quantity};
 use crate::plan::{
     AckClock, Arrivals, CoDelPlan, DisciplinePlan, Ecn, LossPlan, MarkAbove, Recovery, RttSamples,
-    TimerArithmetic,
+    SizeDistribution, TimerArithmetic,
 };
 
 table! {
@@ -205,16 +205,38 @@ table! {
         transport: Maybe<TransportFile>,
     }
 
-    /// What the application sends: a size or a rate; a UDP source has a rate, a packet size and arrivals.
+    /// What the application sends: a size or a rate; short connections have a size and a load or an interval; a UDP source
+    /// has a rate, a packet size and arrivals.
     TrafficFile {
-        /// So many bytes, then the flow is complete. TCP only.
-        size: Maybe<Positive<Bytes>>,
+        /// So many bytes, then the flow is complete; of short connections, the size of each, or its distribution. TCP only.
+        size: Maybe<Size>,
+        /// Short connections that start at random (a Poisson process), each a TCP connection of its own: payload that they
+        /// have to send per second. TCP only.
+        load: Maybe<Rate>,
+        /// Short connections, by the mean time between two starts. TCP only.
+        interval: Maybe<Positive<Duration>>,
         /// TCP: rate at which the application writes. UDP: mean rate on the wire.
         rate: Maybe<Rate>,
         /// Wire size of a UDP packet, 1 to 65535 B. Default: "1500 B".
         packet: Maybe<PacketSize>,
         /// Times between UDP packets. Default: "constant".
         arrivals: Maybe<Arrivals>,
+    }
+
+    /// A distribution of sizes.
+    SizeFile {
+        /// Exponential, Pareto between a minimum and a maximum, or lognormal.
+        distribution: Needed<DistributionName>,
+        /// Mean size. Exponential and lognormal.
+        mean: Maybe<Positive<Bytes>>,
+        /// Smallest size. Pareto.
+        minimum: Maybe<Positive<Bytes>>,
+        /// Largest size. Pareto.
+        maximum: Maybe<Positive<Bytes>>,
+        /// Exponent of the tail, 0.1 to 10. Pareto.
+        shape: Maybe<Shape>,
+        /// Standard deviation of the natural logarithm, 0 to 4. Lognormal.
+        sigma: Maybe<Sigma>,
     }
 
     /// Transport settings. A key that is not written keeps the value of the profile.
@@ -396,6 +418,17 @@ pub enum TopologyName {
     Graph,
 }
 
+/// Distribution of sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DistributionName {
+    /// Exponential.
+    Exponential,
+    /// Pareto between two ends.
+    Pareto,
+    /// Lognormal.
+    Lognormal,
+}
+
 /// Queue disciplines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DisciplineName {
@@ -429,6 +462,9 @@ words! {
     Profile { "modern" => Self::Modern, "classic" => Self::Classic, }
     QueueCounts { "waiting" => Self::Waiting, "in-system" => Self::InSystem, }
     ProtocolName { "tcp" => Self::Tcp, "udp" => Self::Udp, }
+    DistributionName {
+        "exponential" => Self::Exponential, "pareto" => Self::Pareto, "lognormal" => Self::Lognormal,
+    }
     TopologyName { "dumbbell" => Self::Dumbbell, "parking-lot" => Self::ParkingLot, "graph" => Self::Graph, }
     Arrivals { "constant" => Self::Constant, "poisson" => Self::Poisson, }
     Recovery { "tahoe" => Self::Tahoe, "reno" => Self::Reno, "newreno" => Self::NewReno, "sack" => Self::Sack, "rack" => Self::Rack, }
@@ -655,7 +691,7 @@ pub enum Traffic {
     /// As much as the connection takes.
     Bulk,
     /// A size or a rate.
-    Table(TrafficFile),
+    Table(Box<TrafficFile>),
 }
 
 impl Read for Traffic {
@@ -665,14 +701,70 @@ impl Read for Traffic {
                 "bulk" => Ok(Self::Bulk),
                 _ => Err(item.place.problem(
                     format!("unknown value {word:?}"),
-                    "write \"bulk\", { size = \"10 MB\" } or { rate = \"1 Mbps\" }",
+                    "write \"bulk\", { size = \"10 MB\" }, { rate = \"1 Mbps\" } or { load = \"1 Mbps\", size = \"30 kB\" }",
                 )),
             };
         }
-        TrafficFile::read(item).map(Self::Table)
+        TrafficFile::read(item).map(|table| Self::Table(Box::new(table)))
     }
     fn schema() -> Json {
         json!({ "anyOf": [{ "const": "bulk" }, TrafficFile::schema()] })
+    }
+}
+
+/// A size, or a distribution of sizes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Size(pub SizeDistribution);
+
+impl Read for Size {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        if item.value.as_table().is_none() {
+            let size = Positive::<Bytes>::read(item)?.0;
+            return Ok(Self(SizeDistribution::Constant(size)));
+        }
+        let file = SizeFile::read(item)?;
+        let (keys, example): (&[&str], _) = match file.distribution.value {
+            DistributionName::Exponential => {
+                (&["mean"], "{ distribution = \"exponential\", mean = \"30 kB\" }")
+            }
+            DistributionName::Lognormal => {
+                (&["mean", "sigma"], "{ distribution = \"lognormal\", mean = \"30 kB\", sigma = 1.5 }")
+            }
+            DistributionName::Pareto => (
+                &["minimum", "maximum", "shape"],
+                "{ distribution = \"pareto\", minimum = \"4 kB\", maximum = \"10 MB\", shape = 1.2 }",
+            ),
+        };
+        for entry in item.entries() {
+            let key = entry.place.last_key();
+            if key != "distribution" && !keys.contains(&key) {
+                return Err(entry
+                    .place
+                    .problem("not a key of this distribution", format!("write {example}")));
+            }
+        }
+        let missing = || item.place.problem("a key is missing", format!("write {example}"));
+        let bytes =
+            |size: &Maybe<Positive<Bytes>>| size.as_ref().map(|size| size.value.0).ok_or_else(missing);
+        Ok(Self(match file.distribution.value {
+            DistributionName::Exponential => SizeDistribution::Exponential { mean: bytes(&file.mean)? },
+            DistributionName::Lognormal => SizeDistribution::Lognormal {
+                mean: bytes(&file.mean)?,
+                sigma: file.sigma.as_ref().ok_or_else(missing)?.value.0,
+            },
+            DistributionName::Pareto => {
+                let (minimum, maximum) = (bytes(&file.minimum)?, bytes(&file.maximum)?);
+                if maximum < minimum {
+                    let place = file.maximum.as_ref().map_or(&item.place, |maximum| &maximum.place);
+                    return Err(place.problem("smaller than the minimum", format!("write {example}")));
+                }
+                let shape = file.shape.as_ref().ok_or_else(missing)?.value.0;
+                SizeDistribution::Pareto { minimum, maximum, shape }
+            }
+        }))
+    }
+    fn schema() -> Json {
+        json!({ "anyOf": [Positive::<Bytes>::schema(), SizeFile::schema()] })
     }
 }
 
@@ -930,6 +1022,10 @@ ranges! {
     PacketRate(f64) = number_within, "number", 0.001, 1e12;
     /// Factor of a timer at each expiry.
     Backoff(f64) = number_within, "number", 1.0, 100.0;
+    /// Exponent of a Pareto distribution.
+    Shape(f64) = number_within, "number", 0.1, 10.0;
+    /// Standard deviation of a logarithm.
+    Sigma(f64) = number_within, "number", 0.0, 4.0;
     /// Factor of the pacing rate.
     Gain(f64) = number_within, "number", 0.01, 100.0;
 }

@@ -324,6 +324,17 @@ impl Sender {
 
     // --- what happens to it -------------------------------------------------------------------------------------
 
+    /// An entry of one of its timers has come up.
+    #[inline]
+    pub fn on_timer(&mut self, context: &mut Context<'_>, target: Target) {
+        match target {
+            Target::Retransmission(_) => self.on_retransmission_timer(context),
+            Target::Release(_) => self.on_release_timer(context),
+            Target::Rack(_) => self.on_rack_timer(context),
+            _ => self.on_application_timer(context),
+        }
+    }
+
     /// An entry of the application's timer has come up.
     pub fn on_application_timer(&mut self, context: &mut Context<'_>) {
         self.sample_before(context.now);
