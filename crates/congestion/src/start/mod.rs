@@ -102,6 +102,43 @@ pub trait StartPart {
     }
 }
 
+impl Start {
+    /// It leaves the clock to the acknowledgements and the options to others: the usual case, for which the code below
+    /// looks no further.
+    #[inline]
+    const fn only_grows(&self) -> bool {
+        matches!(self, Self::SlowStart(_) | Self::Limited(_) | Self::HyStartPlusPlus(_))
+    }
+    #[inline(never)]
+    fn own_on_ack(&mut self, event: &Acknowledged, state: &WindowState) {
+        each!(self, part => part.on_ack(event, state))
+    }
+    #[inline(never)]
+    fn own_grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
+        each!(self, part => part.grow(event, state))
+    }
+    #[inline(never)]
+    fn own_on_sent(&mut self, event: &Sent) {
+        each!(self, part => part.on_sent(event))
+    }
+    #[inline(never)]
+    fn own_pacing(&self, state: &WindowState) -> Option<Pacing> {
+        each!(self, part => part.pacing(state))
+    }
+    #[inline(never)]
+    fn own_probe(&self, state: &WindowState) -> Option<Probe> {
+        each!(self, part => part.probe(state))
+    }
+    #[inline(never)]
+    fn own_option_for(&mut self, probe_part: ProbePart) -> Option<PeerOption> {
+        each!(self, part => part.option_for(probe_part))
+    }
+    #[inline(never)]
+    fn own_hold(&self) -> bool {
+        each!(self, part => part.holds_window())
+    }
+}
+
 impl StartPart for Start {
     fn begin(&mut self, setup: &Setup, state: &mut WindowState) {
         each!(self, part => part.begin(setup, state))
@@ -114,15 +151,20 @@ impl StartPart for Start {
     }
     #[inline]
     fn holds_window(&self) -> bool {
-        each!(self, part => part.holds_window())
+        !self.only_grows() && self.own_hold()
     }
     #[inline]
     fn on_ack(&mut self, event: &Acknowledged, state: &WindowState) {
-        each!(self, part => part.on_ack(event, state))
+        if !matches!(self, Self::SlowStart(_) | Self::Limited(_)) {
+            self.own_on_ack(event, state);
+        }
     }
     #[inline]
     fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
-        each!(self, part => part.grow(event, state))
+        match self {
+            Self::SlowStart(start) => start.grow(event, state),
+            _ => self.own_grow(event, state),
+        }
     }
     fn on_duplicate_ack(&mut self, event: &DuplicateAck) {
         each!(self, part => part.on_duplicate_ack(event))
@@ -138,19 +180,21 @@ impl StartPart for Start {
     }
     #[inline]
     fn on_sent(&mut self, event: &Sent) {
-        each!(self, part => part.on_sent(event))
+        if !self.only_grows() {
+            self.own_on_sent(event);
+        }
     }
     #[inline]
     fn pacing(&self, state: &WindowState) -> Option<Pacing> {
-        each!(self, part => part.pacing(state))
+        if self.only_grows() { None } else { self.own_pacing(state) }
     }
     #[inline]
     fn probe(&self, state: &WindowState) -> Option<Probe> {
-        each!(self, part => part.probe(state))
+        if self.only_grows() { None } else { self.own_probe(state) }
     }
     #[inline]
     fn option_for(&mut self, probe_part: ProbePart) -> Option<PeerOption> {
-        each!(self, part => part.option_for(probe_part))
+        if self.only_grows() { None } else { self.own_option_for(probe_part) }
     }
     fn wants_rate_samples(&self) -> bool {
         each!(self, part => part.wants_rate_samples())
