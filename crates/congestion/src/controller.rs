@@ -2,8 +2,8 @@
 
 use crate::estimate::{Estimate, EstimatePart, PathEstimate};
 use crate::event::{
-    Acknowledged, Decision, DuplicateAck, EcnEcho, LossDetected, Phase, ProbePart, RecoveryEnded, Sent,
-    Snapshot, Timeout,
+    Acknowledged, Decision, DuplicateAck, EcnEcho, Established, LossDetected, Phase, ProbePart,
+    RecoveryEnded, Sent, Snapshot, Timeout,
 };
 use crate::model::{Model, ModelPart};
 use crate::option::PeerOption;
@@ -114,6 +114,14 @@ struct Measured {
     estimate: Estimate,
 }
 
+/// The window of a connection that begins with `start`.
+fn begin(setup: &Setup, start: &mut Start) -> WindowState {
+    let mut state = WindowState::new(setup);
+    start.begin(setup, &mut state);
+    state.cwnd = state.cwnd.clamp(1.0, MAXIMUM_WINDOW_SEGMENTS);
+    state
+}
+
 /// An acknowledgement advanced: grows the window.
 #[inline(always)]
 fn advance(start: &mut Start, window: &mut Window, event: &Acknowledged, state: &mut WindowState) {
@@ -122,7 +130,9 @@ fn advance(start: &mut Start, window: &mut Window, event: &Acknowledged, state: 
     if event.recovering || !event.window_limited {
         return;
     }
-    if !state.in_slow_start() {
+    if start.holds_window() {
+        start.grow(event, state);
+    } else if !state.in_slow_start() {
         window.grow(event, state);
     } else if !window.holds_slow_start() {
         start.grow(event, state);
@@ -132,21 +142,16 @@ fn advance(start: &mut Start, window: &mut Window, event: &Acknowledged, state: 
 
 impl Controller {
     /// A connection that begins with `start` and goes on with `window`.
-    pub fn new(setup: Setup, start: Start, window: Window) -> Self {
-        Self {
-            state: WindowState::new(&setup),
-            recovering: false,
-            algorithm: Algorithm::Parts { start, window },
-        }
+    pub fn new(setup: Setup, mut start: Start, window: Window) -> Self {
+        let state = begin(&setup, &mut start);
+        Self { state, recovering: false, algorithm: Algorithm::Parts { start, window } }
     }
 
     /// As [`Controller::new`], with an estimator beside them.
-    pub fn with_estimate(setup: Setup, start: Start, window: Window, estimate: Estimate) -> Self {
-        Self {
-            state: WindowState::new(&setup),
-            recovering: false,
-            algorithm: Algorithm::Measured(Box::new(Measured { start, window, estimate })),
-        }
+    pub fn with_estimate(setup: Setup, mut start: Start, window: Window, estimate: Estimate) -> Self {
+        let state = begin(&setup, &mut start);
+        let measured = Box::new(Measured { start, window, estimate });
+        Self { state, recovering: false, algorithm: Algorithm::Measured(measured) }
     }
 
     /// A connection that `model` begins and goes on with.
@@ -195,12 +200,12 @@ impl Controller {
         match &mut self.algorithm {
             Algorithm::Parts { start, window } => {
                 window.on_loss(event, &mut self.state);
-                start.on_loss(event);
+                start.on_loss(event, &mut self.state);
             }
             Algorithm::Measured(measured) => {
                 measured.estimate.abandon(event.now);
                 measured.window.on_loss(event, &mut self.state);
-                measured.start.on_loss(event);
+                measured.start.on_loss(event, &mut self.state);
             }
             Algorithm::Model(model) => model.on_loss(event, &mut self.state),
         }
@@ -242,6 +247,26 @@ impl Controller {
             Algorithm::Model(model) => model.on_timeout(event, &mut self.state),
         }
         self.state.cwnd = 1.0;
+    }
+
+    /// The option that the SYN carries. Asked for each SYN.
+    pub fn option_for_syn(&mut self) -> Option<PeerOption> {
+        match &mut self.algorithm {
+            Algorithm::Parts { start, .. } => start.option_for_syn(),
+            Algorithm::Measured(measured) => measured.start.option_for_syn(),
+            Algorithm::Model(_) => None,
+        }
+    }
+
+    /// The handshake is complete, and no data has left.
+    pub fn on_established(&mut self, event: &Established) {
+        let start = match &mut self.algorithm {
+            Algorithm::Parts { start, .. } => start,
+            Algorithm::Measured(measured) => &mut measured.start,
+            Algorithm::Model(_) => return,
+        };
+        start.on_established(event, &mut self.state);
+        self.state.cwnd = self.state.cwnd.clamp(1.0, MAXIMUM_WINDOW_SEGMENTS);
     }
 
     /// The SYN or its answer was lost: "the initial window used by a sender after a correctly transmitted SYN MUST be
