@@ -27,6 +27,8 @@ COALESCING = "100 us"
 #: What the thesis's ns-2 agents have by default, in the terms of a scenario: TCP/Sack1 with a sink that acknowledges
 #: every segment.
 SACK: dict[str, object] = {
+    "recovery": "sack",
+    "prr": False,
     "mss": "1460 B",
     "timestamps": False,
     "delayed_ack": "off",
@@ -54,6 +56,8 @@ class Background:
 
     rates: tuple[tuple[float, float], ...]
     arrivals: str = "constant"
+    #: Sizes: the simple IMIX (40, 576 and 1500 B as 7 : 4 : 1), or one size.
+    packet: str = "imix"
 
 
 def background(available: Sequence[tuple[float, float]], rate_gbps: float = RATE_GBPS) -> Background:
@@ -68,7 +72,7 @@ def scenario(
     seconds: float,
     rate_gbps: float = RATE_GBPS,
     udp: Background | None = None,
-    buffer: str = "1 bdp",
+    buffer: str | None = None,
     ssthresh: int | None = None,
     coalescing: str = COALESCING,
     transport: Mapping[str, object] | None = None,
@@ -78,13 +82,14 @@ def scenario(
 ) -> Scenario:
     """Build the network. The bottleneck has 20 ms; what is left of a round-trip time is on the access links.
 
-    UDP enters and leaves at the routers: on its access link, which is the thesis's, it would meet nothing.
+    UDP enters and leaves at the routers: on an access link of its own it would meet nothing. The buffer holds as many packets,
+    of whatever size, as full segments fit in the product: ns-2's drop-tail queue counts packets.
     """
     access = f"{rate_gbps * ACCESS_GBPS / RATE_GBPS:g} Gbps"
     nodes = ["left", "right"]
     links: list[dict[str, object]] = [
         {"from": "left", "to": "right", "name": "bottleneck", "rate": f"{rate_gbps:g} Gbps", "delay": "20 ms",
-         "queue": buffer},
+         "queue": buffer or f"{round(BDP_PACKETS * rate_gbps / RATE_GBPS)} packets"},
     ]  # fmt: skip
     senders: list[dict[str, object]] = []
     for number, flow in enumerate(flows, 1):
@@ -125,7 +130,7 @@ def scenario(
 
 def _udp(udp: Background) -> dict[str, object]:
     (_, first), *later = udp.rates
-    traffic: dict[str, object] = {"rate": _mbps(max(first, 1e-6)), "packet": "imix", "arrivals": udp.arrivals}
+    traffic: dict[str, object] = {"rate": _mbps(max(first, 1e-6)), "packet": udp.packet, "arrivals": udp.arrivals}
     if later:
         traffic["steps"] = [{"at": f"{time:g} s", "rate": _mbps(rate)} for time, rate in later]
     return {"name": "udp", "from": "left", "to": "right", "protocol": "udp", "traffic": traffic}

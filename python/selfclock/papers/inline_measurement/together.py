@@ -1,0 +1,134 @@
+"""What the thesis leaves as future work: several connections, other algorithms, round-trip times, errors of K."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from selfclock.compare import jain
+from selfclock.papers.inline_measurement import verdicts
+from selfclock.papers.inline_measurement.behaviour import drops
+from selfclock.papers.inline_measurement.network import (
+    COALESCING,
+    PACKET_B,
+    RTT_MS,
+    Background,
+    Flow,
+    flow_series,
+    goodput_gbps,
+    link_series,
+    scenario,
+)
+from selfclock.papers.inline_measurement.verdicts import PAPER
+from selfclock.reproduce import Claim, Grid
+from selfclock.species import limit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from selfclock.result import Result
+    from selfclock.scenario import Scenario
+
+#: A tenth of the thesis's rate.
+RATE_GBPS = 0.5
+PRODUCT = round(RATE_GBPS * 1e9 * RTT_MS / 1e3 / (8 * PACKET_B))
+SECONDS, SKIPPED_S = 60.0, 40.0
+OWN: dict[str, object] = {"window": "lotka-volterra"}
+#: Connections together; each joins two seconds after the one before.
+NUMBERS = (2, 5, 10)
+JOIN_S = 2.0
+#: Long enough for Reno and CUBIC to have losses.
+BESIDE_SECONDS = 100.0
+BESIDE = {"Reno": "reno", "CUBIC": "cubic"}
+RTTS_MS = (60.0, 120.0)
+K_ERRORS = (-0.2, 0.0, 0.2)
+K_LOAD = 0.4
+GAMMA = 0.9
+
+
+def scenarios(scale: float = 1.0) -> list[Scenario]:
+    """Return every run."""
+    own = [Flow(OWN)]
+    made = [
+        _scenario(f"{number}-together", [Flow(OWN, start_s=JOIN_S * scale * i) for i in range(number)], SECONDS, scale)
+        for number in NUMBERS
+    ]
+    made += [_scenario(f"beside-{name}", [*own, Flow(name)], BESIDE_SECONDS, scale) for name in BESIDE.values()]
+    made.append(_scenario("round-trip-times", [Flow(OWN, rtt_ms=rtt) for rtt in RTTS_MS], SECONDS, scale))
+    for error in K_ERRORS:
+        rate = f"{RATE_GBPS * (1 + error):g} Gbps"
+        control = {**OWN, "physical": "oracle", "physical_rate": rate}
+        made.append(
+            _scenario(f"k-error-{error:g}", [Flow(control)], SECONDS, scale, Background(((0.0, RATE_GBPS * K_LOAD),)))
+        )
+    return made
+
+
+def _scenario(
+    name: str, flows: list[Flow], seconds: float, scale: float, udp: Background | None = None
+) -> Scenario:
+    return scenario(
+        name, flows, seconds=seconds * scale, samples_s=0.1 * scale, rate_gbps=RATE_GBPS, udp=udp, ssthresh=PRODUCT // len(flows), coalescing=COALESCING
+    )
+
+
+def _shares(result: Result, begin: float, end: float) -> list[float]:
+    flows = [flow for flow in result.summary["flows"] if flow["algorithm"] != "udp"]
+    return [goodput_gbps(flow_series(result, flow["name"]), begin, end) / RATE_GBPS for flow in flows]
+
+
+def _windows(result: Result, begin: float, end: float) -> float:
+    """Sum of the mean windows over the product."""
+    total = 0.0
+    for flow in result.summary["flows"]:
+        series = flow_series(result, flow["name"])
+        frame: pl.DataFrame = series.filter(series["time_s"].is_between(begin, end))
+        if len(frame):
+            total += float((frame["cwnd_bytes"] / 1460).mean() or 0.0) / PRODUCT  # type: ignore[arg-type]
+    return total
+
+
+def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim], list[Grid]]:
+    """Judge what theory says, and show the rest."""
+    claims, rows = [], []
+    begin, end = SKIPPED_S * scale, SECONDS * scale
+    where = "section 5, future work; equation 7"
+    for number, result in zip(NUMBERS, results, strict=False):
+        shares, windows = _shares(result, begin, end), _windows(result, begin, end)
+        wanted = limit(number, capacity=number, gamma=GAMMA)
+        index = jain(shares) or 0.0
+        claims += [
+            Claim(PAPER, f"together-{number}", where, f"the windows of {number} connections sum to n / (1 + gamma (n - 1)) products",
+                  round(wanted, 3), round(windows, 3), verdicts.within(windows, wanted, verdicts.MODEL_TOLERANCE),
+                  f"At most 1 / gamma = 1.11. Throughput together {sum(shares):.3f} of the link, {drops(result)} drops.", "products"),
+            Claim(PAPER, f"together-{number}-fair", where, f"{number} connections share equally", "Jain's index 0.95 or more",
+                  round(index, 3), verdicts.at_least(index, 0.95), f"From {SKIPPED_S:g} to {SECONDS:g} s."),
+        ]  # fmt: skip
+        rows.append(_row(f"{number} together", result, shares, begin, end, f"sum of windows {windows:.3f} products, Jain {index:.3f}"))
+    index = len(NUMBERS)
+    for label in BESIDE:
+        rows.append(_row(f"beside {label}", results[index], _shares(results[index], 20 * scale, BESIDE_SECONDS * scale),
+                         20 * scale, BESIDE_SECONDS * scale, "the mechanism first"))  # fmt: skip
+        index += 1
+    rows.append(_row("round-trip times 60 and 120 ms", results[index], _shares(results[index], begin, end), begin, end, ""))
+    index += 1
+    for error in K_ERRORS:
+        free = (1 - K_LOAD) * RATE_GBPS
+        note = f"{free / RATE_GBPS:.0%} of the link is available"
+        rows.append(_row(f"K {error:+.0%}", results[index], _shares(results[index], begin, end), begin, end, note))
+        index += 1
+    grid = Grid(
+        "Several connections, and errors of K",
+        f"{RATE_GBPS:g} Gbit/s, 60 ms, buffer of one product. From {SKIPPED_S:g} to {SECONDS:g} s; beside Reno and CUBIC from 20 to "
+        f"{BESIDE_SECONDS:g} s. Errors of K: K is given, A is measured, 40 % load of UDP.",
+        ["", "shares of the link", "together", "mean queue, packets", "drops", ""],
+        rows,
+    )
+    return claims, [grid]
+
+
+def _row(label: str, result: Result, shares: list[float], begin: float, end: float, note: str) -> list[str]:
+    series = link_series(result)
+    queue = float(series.filter(series["time_s"].is_between(begin, end))["queue_packets"].mean() or 0.0)  # type: ignore[arg-type]
+    return [label, ", ".join(f"{share:.3f}" for share in shares), f"{sum(shares):.3f}", f"{queue:.0f}", str(drops(result)), note]
