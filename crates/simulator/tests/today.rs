@@ -37,7 +37,7 @@ fn two_flows_of_bbr3_share() {
         }
         let flows = run(&plan).summary.flows;
         let (a, b) = (flows[0].goodput_bps, flows[1].goodput_bps);
-        let jain = (a + b).powi(2) / (2.0 * (a * a + b * b));
+        let jain = (a + b) * (a + b) / (2.0 * (a * a + b * b));
         println!("{products} BDP: {:.1} and {:.1} Mbit/s, Jain {jain:.3}", a / 1e6, b / 1e6);
         jains.push(jain);
     }
@@ -108,7 +108,7 @@ fn cubic_follows_its_curve() {
                     .map(|offset| {
                         let error = |i: usize| {
                             let t = times[i] - times[0] - offset;
-                            let curve = 0.4 * (t - k).powi(3) + maximum;
+                            let curve = 0.4 * (t - k) * (t - k) * (t - k) + maximum;
                             (windows[begin + i] / curve - 1.0).abs()
                         };
                         (0..times.len()).map(error).fold(0.0, f64::max)
