@@ -13,6 +13,7 @@ pub mod bic;
 pub mod cubic;
 pub mod fast;
 pub mod highspeed;
+pub mod lotka_volterra;
 pub mod ltcp;
 pub mod reno;
 pub mod scalable;
@@ -22,6 +23,7 @@ pub use adaptive::Group;
 
 use crate::algorithms::algorithms;
 use crate::controller::WindowState;
+use crate::estimate::{EstimateChoice, icim};
 use crate::event::{Acknowledged, EcnEcho, LossDetected, Timeout};
 
 algorithms! {
@@ -38,6 +40,7 @@ algorithms! {
         ltcp::Ltcp,
         altcp::Altcp,
         adaptive::Adaptive,
+        lotka_volterra::LotkaVolterra,
     }
 }
 
@@ -104,6 +107,16 @@ impl WindowPart for Window {
     }
     fn give_to(&mut self, group: &mut Group, state: &WindowState) {
         each!(self, part => part.give_to(group, state));
+    }
+}
+
+impl WindowChoice {
+    /// The estimator that it needs, where none is chosen.
+    pub(crate) fn usual_estimate(&self) -> Option<EstimateChoice> {
+        match self {
+            Self::LotkaVolterra(_) => EstimateChoice::named(icim::ENTRY.name),
+            _ => None,
+        }
     }
 }
 
