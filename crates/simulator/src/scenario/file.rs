@@ -207,6 +207,8 @@ table! {
         stop: Maybe<Duration>,
         /// What the application sends. Default: "bulk". UDP needs a table with a rate.
         traffic: Maybe<Traffic>,
+        /// Group of parallel flows that share what they know of their path. Flows of "adaptive" between the same nodes.
+        group: Maybe<Name>,
         /// Transport settings of this flow, over those of all flows.
         transport: Maybe<TransportFile>,
     }
