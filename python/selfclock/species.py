@@ -18,7 +18,7 @@ def populations(
     first: float = 1.0,
     step_s: float = 0.01,
 ) -> tuple[list[float], list[list[float]]]:
-    """Return times, and for each species its numbers at these times: dN/dt = epsilon (1 - (N + gamma sum of others) / K) N.
+    """Return times, and for each species its numbers: dN/dt = epsilon (1 - (N + gamma sum of others) / K) N.
 
     A species is absent, 0, until it joins with `first`. With one species the model is the logistic one. Integrated with
     Runge and Kutta's method of fourth order; at the step of 0.01 s its error is below 1e-7 for an epsilon up to 10.

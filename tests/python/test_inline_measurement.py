@@ -1,4 +1,4 @@
-"""The inline-measurement thesis: the model alone, verdicts from figures, and the way from runs to claims on tiny runs."""
+"""The inline-measurement thesis: the model alone, verdicts from figures, and tiny runs that end as claims."""
 
 from __future__ import annotations
 
@@ -51,8 +51,16 @@ def test_marks() -> None:
 
 
 def test_verdicts() -> None:
-    assert [verdicts.within(value, 100, 0.1) for value in (110, 120, 121)] == ["reproduced", "direction", "not reproduced"]
-    assert [verdicts.at_least(value, 0.99) for value in (0.99, 0.981, 0.97)] == ["reproduced", "direction", "not reproduced"]
+    assert [verdicts.within(value, 100, 0.1) for value in (110, 120, 121)] == [
+        "reproduced",
+        "direction",
+        "not reproduced",
+    ]
+    assert [verdicts.at_least(value, 0.99) for value in (0.99, 0.981, 0.97)] == [
+        "reproduced",
+        "direction",
+        "not reproduced",
+    ]
     assert [verdicts.at_most(value, 2) for value in (2, 4, 5)] == ["reproduced", "direction", "not reproduced"]
     assert verdicts.order([3, 2, 1], rising=False) == "reproduced"
     assert verdicts.order([1, 3, 2], rising=True) == "direction"

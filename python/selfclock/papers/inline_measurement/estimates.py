@@ -106,25 +106,64 @@ def failure_cases(scale: float = 1.0) -> list[Case]:
     imtcp: dict[str, object] = {"window": "reno", "estimate": "imtcp"}
     delayed: dict[str, object] = {"delayed_ack": {"every": 2, "timer": "40 ms"}}
     return [
-        Case("narrow link is not the tight one", 0.4, 0.8, _two_links("narrow-not-tight", (0.8, 0.0), (1.0, 0.6), scale),
-             "800 Mbit/s idle, then 1 Gbit/s with 60 % load: K of the thesis is 0.8, of the tight link 1"),
-        Case("two bottlenecks", 0.5, 1.0, _two_links("two-bottlenecks", (1.0, 0.5), (1.0, 0.5), scale),
-             "two links of 1 Gbit/s, each with 50 % load of its own"),
+        Case(
+            "narrow link is not the tight one",
+            0.4,
+            0.8,
+            _two_links("narrow-not-tight", (0.8, 0.0), (1.0, 0.6), scale),
+            "800 Mbit/s idle, then 1 Gbit/s with 60 % load: K of the thesis is 0.8, of the tight link 1",
+        ),
+        Case(
+            "two bottlenecks",
+            0.5,
+            1.0,
+            _two_links("two-bottlenecks", (1.0, 0.5), (1.0, 0.5), scale),
+            "two links of 1 Gbit/s, each with 50 % load of its own",
+        ),
         _case("delayed ACK, every second", 1.0, 0.5, scale, transport=delayed),
-        _case("ACK of every eighth", 1.0, 0.5, scale, transport={"delayed_ack": {"every": 8, "timer": "40 ms"}},
-              notes="a receiver that acknowledges every eighth segment stands for thinning"),
+        _case(
+            "ACK of every eighth",
+            1.0,
+            0.5,
+            scale,
+            transport={"delayed_ack": {"every": 8, "timer": "40 ms"}},
+            notes="a receiver that acknowledges every eighth segment stands for thinning",
+        ),
         _case("no coalescing", 1.0, 0.5, scale, coalescing="0 s"),
         _case("coalescing 1 ms", 1.0, 0.5, scale, coalescing="1 ms"),
-        _case("ImTCP, 100 Mbit/s, no coalescing", 0.1, 0.5, scale, control=imtcp, coalescing="0 s", notes="Reno, queue standing"),
-        _case("ImTCP, 1 Gbit/s, no coalescing", 1.0, 0.5, scale, control=imtcp, coalescing="0 s", notes="Reno, queue standing"),
+        _case(
+            "ImTCP, 100 Mbit/s, no coalescing",
+            0.1,
+            0.5,
+            scale,
+            control=imtcp,
+            coalescing="0 s",
+            notes="Reno, queue standing",
+        ),
+        _case(
+            "ImTCP, 1 Gbit/s, no coalescing",
+            1.0,
+            0.5,
+            scale,
+            control=imtcp,
+            coalescing="0 s",
+            notes="Reno, queue standing",
+        ),
         _case("ImTCP, 1 Gbit/s, coalescing", 1.0, 0.5, scale, control=imtcp, notes="all of a stream comes at one time"),
-    ]  # fmt: skip
+    ]
 
 
 def _two_links(name: str, first: tuple[float, float], second: tuple[float, float], scale: float) -> Scenario:
     """A path over two links, each with a rate and a load of its own."""
     links: list[dict[str, object]] = [
-        {"from": "source", "to": "a", "rate": "4 Gbps", "delay": "5 ms", "queue": "unlimited", "coalescing": COALESCING},
+        {
+            "from": "source",
+            "to": "a",
+            "rate": "4 Gbps",
+            "delay": "5 ms",
+            "queue": "unlimited",
+            "coalescing": COALESCING,
+        },
         {"from": "a", "to": "b", "rate": f"{first[0]:g} Gbps", "delay": "10 ms", "queue": "5000 packets"},
         {"from": "b", "to": "c", "rate": f"{second[0]:g} Gbps", "delay": "10 ms", "queue": "5000 packets"},
         {"from": "c", "to": "sink", "rate": "4 Gbps", "delay": "5 ms", "queue": "unlimited", "coalescing": COALESCING},
@@ -164,9 +203,7 @@ def errors(case: Case, result: Result, scale: float = 1.0) -> tuple[float | None
     return median("available_bps", case.available), median("capacity_bps", case.capacity)
 
 
-def findings(
-    results: Sequence[Result], scale: float = 1.0
-) -> tuple[list[Claim], list[Illustration], list[Grid]]:
+def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Grid]]:
     """Judge the grid; show readings and failures."""
     made = cases(scale)
     found = [(case, result, *errors(case, result, scale)) for case, result in zip(made, results, strict=True)]
@@ -174,37 +211,60 @@ def findings(
     grid, others = found[:count], found[count:]
     constant = grid[: len(RATES_GBPS) * len(LOADS)]
     claims = []
-    for column, name in ((2, "A"), (3, "K")):
-        medians = [row[column] for row in constant]
-        worst = max(float("inf") if value is None else value for value in medians)  # type: ignore[type-var]
+    for name, medians in (("A", [row[2] for row in constant]), ("K", [row[3] for row in constant])):
+        worst = max(float("inf") if value is None else value for value in medians)
         claims.append(
-            Claim(PAPER, f"estimate-{name.lower()}", "section 2.2", f"{'available' if name == 'A' else 'physical'} bandwidth is measured in high-speed networks",
-                  f"median error within {verdicts.ESTIMATE_TOLERANCE:.0%}", f"{worst:.1%}" if worst != float("inf") else "none",
-                  verdicts.at_most(worst, verdicts.ESTIMATE_TOLERANCE),
-                  "The worst of 0.1, 1, 5 and 10 Gbit/s at 20, 50 and 80 % load, constant bit rate. The table has each, and Poisson traffic.")
-        )  # fmt: skip
+            Claim(
+                PAPER,
+                f"estimate-{name.lower()}",
+                "section 2.2",
+                f"{'available' if name == 'A' else 'physical'} bandwidth is measured in high-speed networks",
+                f"median error within {verdicts.ESTIMATE_TOLERANCE:.0%}",
+                f"{worst:.1%}" if worst != float("inf") else "none",
+                verdicts.at_most(worst, verdicts.ESTIMATE_TOLERANCE),
+                "The worst of 0.1, 1, 5 and 10 Gbit/s at 20, 50 and 80 % load, constant bit rate. The table has "
+                "each, and Poisson traffic.",
+            )
+        )
     printed = next(row for row in others if row[0].label == "as printed, load 50%")
     off = float("inf") if printed[2] is None else float(printed[2])
     claims.append(
-        Claim(PAPER, "icim-as-printed", "section 2.2.3", "bursts of one interrupt show the available bandwidth",
-              f"median error within {verdicts.ESTIMATE_TOLERANCE:.0%}", "no estimate" if off == float("inf") else f"{off:.0%}",
-              verdicts.at_most(off, verdicts.ESTIMATE_TOLERANCE),
-              "1 Gbit/s, 50 % load, spacings as the interrupts have them. The receiver's card rounds the arrival of a burst up to "
-              "its next interrupt, and a burst of one interrupt is no longer than that.")
-    )  # fmt: skip
+        Claim(
+            PAPER,
+            "icim-as-printed",
+            "section 2.2.3",
+            "bursts of one interrupt show the available bandwidth",
+            f"median error within {verdicts.ESTIMATE_TOLERANCE:.0%}",
+            "no estimate" if off == float("inf") else f"{off:.0%}",
+            verdicts.at_most(off, verdicts.ESTIMATE_TOLERANCE),
+            "1 Gbit/s, 50 % load, spacings as the interrupts have them. The receiver's card rounds the arrival "
+            "of a burst up to "
+            "its next interrupt, and a burst of one interrupt is no longer than that.",
+        )
+    )
     columns = ["path", "A Gbit/s", "measured", "median error", "K Gbit/s", "measured", "median error", ""]
     grids = [
-        Grid("Measured and true bandwidth", "ICIM under the Lotka-Volterra window, from 3 to 8 s. Measured: the median.", columns,
-             [_row(row, scale) for row in grid]),
-        Grid("ICIM as printed, and what makes it work; and where it does not",
-             "As above. Long bursts: a sixteenth of a round trip each instead of one interrupt. Line: where spacings begin to grow, "
-             "instead of the first rate at which they grew. Place: from the place of an acknowledgement among those of its interrupt.",
-             columns, [_row(row, scale) for row in others]),
-    ]  # fmt: skip
+        Grid(
+            "Measured and true bandwidth",
+            "ICIM under the Lotka-Volterra window, from 3 to 8 s. Measured: the median.",
+            columns,
+            [_row(row, scale) for row in grid],
+        ),
+        Grid(
+            "ICIM as printed, and what makes it work; and where it does not",
+            "As above. Long bursts: a sixteenth of a round trip each instead of one interrupt. Line: where "
+            "spacings begin to grow, "
+            "instead of the first rate at which they grew. Place: from the place of an acknowledgement among "
+            "those of its interrupt.",
+            columns,
+            [_row(row, scale) for row in others],
+        ),
+    ]
     figure = Illustration(
-        "Estimates beside the truth", "A above and K below over time, as parts of the truth; ICIM at 20, 50 and 80 % load.",
+        "Estimates beside the truth",
+        "A above and K below over time, as parts of the truth; ICIM at 20, 50 and 80 % load.",
         _figure(constant),
-    )  # fmt: skip
+    )
     return claims, [figure], grids
 
 
@@ -219,8 +279,16 @@ def _row(row: tuple[Case, Result, float | None, float | None], scale: float) -> 
     def text(error: float | None) -> str:
         return "" if error is None else f"{error:.1%}"
 
-    return [case.label, f"{case.available:.3g}", median("available_bps"), text(error_a), f"{case.capacity:.3g}",
-            median("capacity_bps"), text(error_k), case.notes]  # fmt: skip
+    return [
+        case.label,
+        f"{case.available:.3g}",
+        median("available_bps"),
+        text(error_a),
+        f"{case.capacity:.3g}",
+        median("capacity_bps"),
+        text(error_k),
+        case.notes,
+    ]
 
 
 @style.house()
@@ -232,7 +300,9 @@ def _figure(rows: Sequence[tuple[Case, Result, float | None, float | None]]) -> 
         series = flow_series(result)
         for column, (name, truth) in enumerate((("available_bps", case.available), ("capacity_bps", case.capacity))):
             each = axes[rate][column]
-            each.plot(series["time_s"], series[name] / 1e9 / truth, color=str(0.3 * load), label=f"load {LOADS[load]:.0%}")
+            each.plot(
+                series["time_s"], series[name] / 1e9 / truth, color=str(0.3 * load), label=f"load {LOADS[load]:.0%}"
+            )
             each.axhline(1, color="black", linewidth=0.6, linestyle=":")
             each.set_ylim(0.5, 1.5)
             each.set_title(f"{'A' if column == 0 else 'K'}, {case.capacity:g} Gbit/s")

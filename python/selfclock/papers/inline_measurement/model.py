@@ -27,16 +27,26 @@ def findings() -> tuple[list[Claim], list[Illustration]]:
         times, series = populations(joins, seconds=seconds, step_s=STEP_S)
         last = [values[-1] for values in series]
         wanted = limit(len(joins))
-        worst = max(last, key=lambda value, wanted=wanted: abs(value - wanted))
+        worst = max((abs(value - wanted), value) for value in last)[1]
         claims.append(
-            Claim(PAPER, f"figure-{number}", f"section 2.1.2, figure {number}", f"the populations of {what} species converge to one value",
-                  round(wanted, 2), round(worst, 2), verdicts.within(worst, wanted, 0.01),
-                  f"K / (1 + gamma (n - 1)); the species farthest from it after {seconds:g} s. Within 1 %.")
-        )  # fmt: skip
+            Claim(
+                PAPER,
+                f"figure-{number}",
+                f"section 2.1.2, figure {number}",
+                f"the populations of {what} species converge to one value",
+                round(wanted, 2),
+                round(worst, 2),
+                verdicts.within(worst, wanted, 0.01),
+                f"K / (1 + gamma (n - 1)); the species farthest from it after {seconds:g} s. Within 1 %.",
+            )
+        )
         figures.append(
-            Illustration(f"Figure {number}", f"{what.capitalize()} species join one after another; K 100, epsilon 1.95, gamma 0.9.",
-                         _figure(times, series, number))
-        )  # fmt: skip
+            Illustration(
+                f"Figure {number}",
+                f"{what.capitalize()} species join one after another; K 100, epsilon 1.95, gamma 0.9.",
+                _figure(times, series, number),
+            )
+        )
     return claims, figures
 
 

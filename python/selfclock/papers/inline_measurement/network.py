@@ -1,4 +1,4 @@
-"""The thesis's network: hosts whose cards coalesce interrupts, across one bottleneck, and UDP that enters at the router."""
+"""The thesis's network: hosts whose cards coalesce interrupts, one bottleneck, and UDP that enters at the router."""
 
 from __future__ import annotations
 
@@ -82,15 +82,21 @@ def scenario(
 ) -> Scenario:
     """Build the network. The bottleneck has 20 ms; what is left of a round-trip time is on the access links.
 
-    UDP enters and leaves at the routers: on an access link of its own it would meet nothing. The buffer holds as many packets,
-    of whatever size, as full segments fit in the product: ns-2's drop-tail queue counts packets.
+    UDP enters and leaves at the routers: on an access link of its own it would meet nothing. The buffer holds as many
+    packets, of whatever size, as full segments fit in the product: ns-2's drop-tail queue counts packets.
     """
     access = f"{rate_gbps * ACCESS_GBPS / RATE_GBPS:g} Gbps"
     nodes = ["left", "right"]
     links: list[dict[str, object]] = [
-        {"from": "left", "to": "right", "name": "bottleneck", "rate": f"{rate_gbps:g} Gbps", "delay": "20 ms",
-         "queue": buffer or f"{round(BDP_PACKETS * rate_gbps / RATE_GBPS)} packets"},
-    ]  # fmt: skip
+        {
+            "from": "left",
+            "to": "right",
+            "name": "bottleneck",
+            "rate": f"{rate_gbps:g} Gbps",
+            "delay": "20 ms",
+            "queue": buffer or f"{round(BDP_PACKETS * rate_gbps / RATE_GBPS)} packets",
+        },
+    ]
     senders: list[dict[str, object]] = []
     for number, flow in enumerate(flows, 1):
         delay = f"{(flow.rtt_ms / 2 - 20) / 2:g} ms"
@@ -148,6 +154,12 @@ def flow_series(result: Result, name: str = "flow1") -> pl.DataFrame:
 def link_series(result: Result, name: str = "bottleneck") -> pl.DataFrame:
     """Return the samples of one link."""
     return pl.DataFrame(result.links).filter(pl.col("link").cast(pl.String) == name)
+
+
+def mean_between(series: pl.DataFrame, column: str, begin_s: float, end_s: float) -> float:
+    """Return the mean of a column between two times; 0 if there is no sample."""
+    values = series.filter(pl.col("time_s").is_between(begin_s, end_s))[column].cast(pl.Float64).to_list()
+    return sum(values) / len(values) if values else 0.0
 
 
 def goodput_gbps(series: pl.DataFrame, begin_s: float, end_s: float) -> float:

@@ -17,6 +17,7 @@ from selfclock.papers.inline_measurement.network import (
     flow_series,
     goodput_gbps,
     link_series,
+    mean_between,
     scenario,
 )
 from selfclock.papers.inline_measurement.verdicts import PAPER
@@ -55,15 +56,21 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
     rates = tuple((time * scale, RATE_GBPS - free) for time, free in FIGURE_7)
     controls = {mechanism.algorithm: mechanism.control for mechanism in MECHANISMS}
     return [
-        scenario(f"ns2-{row.algorithm}-udp", [Flow(controls[row.algorithm])], seconds=SECONDS * scale, samples_s=0.1 * scale,
-                 udp=Background(rates, packet="1500 B"), ssthresh=BDP_PACKETS, coalescing="0 s")
-        for row in ROWS if row.udp
-    ]  # fmt: skip
+        scenario(
+            f"ns2-{row.algorithm}-udp",
+            [Flow(controls[row.algorithm])],
+            seconds=SECONDS * scale,
+            samples_s=0.1 * scale,
+            udp=Background(rates, packet="1500 B"),
+            ssthresh=BDP_PACKETS,
+            coalescing="0 s",
+        )
+        for row in ROWS
+        if row.udp
+    ]
 
 
-def findings(
-    results: Sequence[Result], alone: Sequence[Result], scale: float = 1.0
-) -> tuple[list[Claim], list[Grid]]:
+def findings(results: Sequence[Result], alone: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim], list[Grid]]:
     """Compare row by row; `alone` are the runs of figure 6, in the order of the mechanisms."""
     idle = {mechanism.algorithm: result for mechanism, result in zip(MECHANISMS, alone, strict=True)}
     loaded = iter(results)
@@ -71,32 +78,81 @@ def findings(
     for row in ROWS:
         result = next(loaded) if row.udp else idle[row.algorithm]
         series = flow_series(result)
-        mbps = [1000 * goodput_gbps(series, max(begin, 0.1 * scale), end) * (end - max(begin, 0.1 * scale)) / (end - begin)
-                for begin, end, _ in periods(scale)]  # fmt: skip
+        mbps = [
+            1000 * goodput_gbps(series, max(begin, 0.1 * scale), end) * (end - max(begin, 0.1 * scale)) / (end - begin)
+            for begin, end, _ in periods(scale)
+        ]
         flow = result.summary["flows"][0]
         cuts = flow["fast_retransmits"] + flow["timeouts"]
-        mean_queue = float(link_series(result)["queue_packets"].mean() or 0.0)  # type: ignore[arg-type]
+        mean_queue = mean_between(link_series(result), "queue_packets", 0.0, SECONDS * scale)
         off = max(abs(own / theirs - 1) for own, theirs in zip(mbps, row.mbps, strict=True))
         queue_off = abs(mean_queue / row.mean_queue - 1)
         name = f"{row.algorithm}{'-udp' if row.udp else ''}"
         says = f"{row.algorithm}, {'beside UDP' if row.udp else 'alone'}"
         where = "ns-2.35, not in the thesis"
         claims += [
-            Claim(PAPER, f"ns2-{name}-goodput", where, f"{says}: goodput of each period", " / ".join(f"{value:g}" for value in row.mbps),
-                  " / ".join(f"{value:.0f}" for value in mbps), verdicts.at_most(off, verdicts.GOODPUT_TOLERANCE),
-                  f"Mbit/s. The largest difference is {off:.1%}; 2 % or less agrees.", ""),
-            Claim(PAPER, f"ns2-{name}-queue", where, f"{says}: mean queue", row.mean_queue, round(mean_queue),
-                  verdicts.at_most(queue_off, verdicts.MEAN_QUEUE_TOLERANCE), f"{queue_off:.1%} apart; 10 % or less agrees.", "packets"),
-            Claim(PAPER, f"ns2-{name}-cuts", where, f"{says}: cuts of the window", row.cuts, cuts,
-                  "reproduced" if abs(cuts - row.cuts) <= verdicts.CUTS_TOLERANCE else "not reproduced", "One more or less agrees."),
-        ]  # fmt: skip
-        lines.append([says, " / ".join(f"{value:g}" for value in row.mbps), " / ".join(f"{value:.0f}" for value in mbps),
-                      str(row.cuts), str(cuts), f"{row.drops:,}", f"{drops(result):,}", f"{row.mean_queue:,.0f}", f"{mean_queue:,.0f}"])  # fmt: skip
+            Claim(
+                PAPER,
+                f"ns2-{name}-goodput",
+                where,
+                f"{says}: goodput of each period",
+                " / ".join(f"{value:g}" for value in row.mbps),
+                " / ".join(f"{value:.0f}" for value in mbps),
+                verdicts.at_most(off, verdicts.GOODPUT_TOLERANCE),
+                f"Mbit/s. The largest difference is {off:.1%}; 2 % or less agrees.",
+                "",
+            ),
+            Claim(
+                PAPER,
+                f"ns2-{name}-queue",
+                where,
+                f"{says}: mean queue",
+                row.mean_queue,
+                round(mean_queue),
+                verdicts.at_most(queue_off, verdicts.MEAN_QUEUE_TOLERANCE),
+                f"{queue_off:.1%} apart; 10 % or less agrees.",
+                "packets",
+            ),
+            Claim(
+                PAPER,
+                f"ns2-{name}-cuts",
+                where,
+                f"{says}: cuts of the window",
+                row.cuts,
+                cuts,
+                "reproduced" if abs(cuts - row.cuts) <= verdicts.CUTS_TOLERANCE else "not reproduced",
+                "One more or less agrees.",
+            ),
+        ]
+        lines.append(
+            [
+                says,
+                " / ".join(f"{value:g}" for value in row.mbps),
+                " / ".join(f"{value:.0f}" for value in mbps),
+                str(row.cuts),
+                str(cuts),
+                f"{row.drops:,}",
+                f"{drops(result):,}",
+                f"{row.mean_queue:,.0f}",
+                f"{mean_queue:,.0f}",
+            ]
+        )
     grid = Grid(
         "Baselines beside ns-2.35",
-        "5 Gbit/s, 60 ms, buffer 25000 packets, initial ssthresh at the product, no coalescing; UDP in packets of 1500 B. Goodput in "
+        "5 Gbit/s, 60 ms, buffer 25000 packets, initial ssthresh at the product, no coalescing; UDP in packets "
+        "of 1500 B. Goodput in "
         "Mbit/s over 0-30, 30-70, 70-85 and 85-100 s.",
-        ["", "goodput, ns-2", "goodput", "cuts, ns-2", "cuts", "drops, ns-2", "drops", "mean queue, ns-2", "mean queue"],
+        [
+            "",
+            "goodput, ns-2",
+            "goodput",
+            "cuts, ns-2",
+            "cuts",
+            "drops, ns-2",
+            "drops",
+            "mean queue, ns-2",
+            "mean queue",
+        ],
         lines,
     )
     return claims, [grid]

@@ -18,6 +18,7 @@ from selfclock.papers.inline_measurement.network import (
     background,
     flow_series,
     link_series,
+    mean_between,
     scenario,
 )
 from selfclock.papers.inline_measurement.verdicts import PAPER
@@ -77,46 +78,84 @@ def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim]
     begin, end = 50 * scale, 70 * scale
     windows, queues, errors = [], [], []
     for gamma, result in by_gamma.items():
-        frame = flow_series(result).filter(pl.col("time_s").is_between(begin, end))
-        window = float((frame["cwnd_bytes"] / 1460).mean() or 0.0)  # type: ignore[arg-type]
+        window = mean_between(flow_series(result), "cwnd_bytes", begin, end) / 1460
         windows.append(window)
         errors.append(abs(window / (limit_packets(FIGURE_7[1][1], gamma=gamma) / SCALE) - 1))
-        link = link_series(result).filter(pl.col("time_s").is_between(begin, end))
-        queues.append(float(link["queue_packets"].mean() or 0.0))  # type: ignore[arg-type]
+        queues.append(mean_between(link_series(result), "queue_packets", begin, end))
     times = [settling_s(result, scale) for result in by_epsilon.values()]
-    peaks = []
-    for result in by_epsilon.values():
-        frame = link_series(result).filter(pl.col("time_s").is_between(begin, end))
-        peaks.append(float(frame["queue_packets"].mean() or 0.0))  # type: ignore[arg-type]
+    peaks = [mean_between(link_series(result), "queue_packets", begin, end) for result in by_epsilon.values()]
     gammas = ", ".join(f"{gamma:g}" for gamma in GAMMAS)
     epsilons = ", ".join(f"{epsilon:g}" for epsilon in EPSILONS)
     steadiest = statistics.median(peaks)
     claims = [
-        Claim(PAPER, "figure-8-limit", "section 4.2.1, equation 14", "the window converges to {(1 - gamma) K + gamma A} tau",
-              f"within {verdicts.MODEL_TOLERANCE:.0%}", f"{max(errors):.1%}", verdicts.at_most(max(errors), verdicts.MODEL_TOLERANCE),
-              f"The largest difference of the mean window, 50 to 70 s, for gamma {gammas}: {', '.join(f'{w:.0f}' for w in windows)} packets."),
-        Claim(PAPER, "figure-9-queue", "section 4.2.1, figure 9", "as gamma decreases the queue becomes larger",
-              "larger with every step", ", ".join(f"{queue:.0f}" for queue in queues), verdicts.order(queues, rising=False),
-              f"Mean queue, 50 to 70 s, for gamma {gammas}, packets, UDP's among them."),
-        Claim(PAPER, "figure-9-loss", "section 4.2.1", "a small gamma causes packet losses when little is available",
-              "losses at the smallest, none at 0.9", ", ".join(str(drops(result)) for result in by_gamma.values()),
-              "reproduced" if drops(by_gamma[GAMMAS[0]]) > drops(by_gamma[GAMMAS[-1]]) == 0
-              else "direction" if drops(by_gamma[GAMMAS[0]]) > drops(by_gamma[GAMMAS[-1]]) else "not reproduced",
-              f"Drops for gamma {gammas}, UDP's among them."),
-        Claim(PAPER, "figure-10-speed", "section 4.2.2, figure 10", "as epsilon becomes larger the window converges faster",
-              "faster with every step", ", ".join(f"{time:.1f}" for time in times), verdicts.order(times, rising=False),
-              f"Time for 90 % of the way to the new limit after the increase at 30 s, s, for epsilon {epsilons}."),
-        Claim(PAPER, "figure-11-queue", "section 4.2.2, figure 11", "the queue does not become larger when epsilon becomes greater",
-              "at most 20 % above the median", ", ".join(f"{peak:.0f}" for peak in peaks),
-              verdicts.at_most(max(peaks[2:]) / max(steadiest, 1e-9) - 1, verdicts.QUEUE_TOLERANCE),
-              f"Mean queue, 50 to 70 s, for epsilon {epsilons}, packets, UDP's among them."),
-    ]  # fmt: skip
+        Claim(
+            PAPER,
+            "figure-8-limit",
+            "section 4.2.1, equation 14",
+            "the window converges to {(1 - gamma) K + gamma A} tau",
+            f"within {verdicts.MODEL_TOLERANCE:.0%}",
+            f"{max(errors):.1%}",
+            verdicts.at_most(max(errors), verdicts.MODEL_TOLERANCE),
+            f"The largest difference of the mean window, 50 to 70 s, for gamma {gammas}: "
+            f"{', '.join(f'{w:.0f}' for w in windows)} packets.",
+        ),
+        Claim(
+            PAPER,
+            "figure-9-queue",
+            "section 4.2.1, figure 9",
+            "as gamma decreases the queue becomes larger",
+            "larger with every step",
+            ", ".join(f"{queue:.0f}" for queue in queues),
+            verdicts.order(queues, rising=False),
+            f"Mean queue, 50 to 70 s, for gamma {gammas}, packets, UDP's among them.",
+        ),
+        Claim(
+            PAPER,
+            "figure-9-loss",
+            "section 4.2.1",
+            "a small gamma causes packet losses when little is available",
+            "losses at the smallest, none at 0.9",
+            ", ".join(str(drops(result)) for result in by_gamma.values()),
+            "reproduced"
+            if drops(by_gamma[GAMMAS[0]]) > drops(by_gamma[GAMMAS[-1]]) == 0
+            else "direction"
+            if drops(by_gamma[GAMMAS[0]]) > drops(by_gamma[GAMMAS[-1]])
+            else "not reproduced",
+            f"Drops for gamma {gammas}, UDP's among them.",
+        ),
+        Claim(
+            PAPER,
+            "figure-10-speed",
+            "section 4.2.2, figure 10",
+            "as epsilon becomes larger the window converges faster",
+            "faster with every step",
+            ", ".join(f"{time:.1f}" for time in times),
+            verdicts.order(times, rising=False),
+            f"Time for 90 % of the way to the new limit after the increase at 30 s, s, for epsilon {epsilons}.",
+        ),
+        Claim(
+            PAPER,
+            "figure-11-queue",
+            "section 4.2.2, figure 11",
+            "the queue does not become larger when epsilon becomes greater",
+            "at most 20 % above the median",
+            ", ".join(f"{peak:.0f}" for peak in peaks),
+            verdicts.at_most(max(peaks[2:]) / max(steadiest, 1e-9) - 1, verdicts.QUEUE_TOLERANCE),
+            f"Mean queue, 50 to 70 s, for epsilon {epsilons}, packets, UDP's among them.",
+        ),
+    ]
     figures = [
-        Illustration("Figures 8 and 9, gamma", "A tenth of the thesis's rates, A as in figure 7. Crosses: drops.",
-                     _figure({f"gamma {gamma:g}": result for gamma, result in by_gamma.items()})),
-        Illustration("Figures 10 and 11, epsilon", "A tenth of the thesis's rates, A as in figure 7.",
-                     _figure({f"epsilon {epsilon:g}": result for epsilon, result in by_epsilon.items()})),
-    ]  # fmt: skip
+        Illustration(
+            "Figures 8 and 9, gamma",
+            "A tenth of the thesis's rates, A as in figure 7. Crosses: drops.",
+            _figure({f"gamma {gamma:g}": result for gamma, result in by_gamma.items()}),
+        ),
+        Illustration(
+            "Figures 10 and 11, epsilon",
+            "A tenth of the thesis's rates, A as in figure 7.",
+            _figure({f"epsilon {epsilon:g}": result for epsilon, result in by_epsilon.items()}),
+        ),
+    ]
     return claims, figures
 
 

@@ -16,6 +16,7 @@ from selfclock.papers.inline_measurement.network import (
     flow_series,
     goodput_gbps,
     link_series,
+    mean_between,
     scenario,
 )
 from selfclock.papers.inline_measurement.verdicts import PAPER
@@ -24,8 +25,6 @@ from selfclock.species import limit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import polars as pl
 
     from selfclock.result import Result
     from selfclock.scenario import Scenario
@@ -38,6 +37,9 @@ OWN: dict[str, object] = {"window": "lotka-volterra"}
 #: Connections together; each joins two seconds after the one before.
 NUMBERS = (2, 5, 10)
 JOIN_S = 2.0
+#: Without pacing; and spaced at twice the window over a round trip, which leaves the bursts of a measurement as they
+#: are.
+PACING = (None, 2.0)
 #: Long enough for Reno and CUBIC to have losses.
 BESIDE_SECONDS = 100.0
 BESIDE = {"Reno": "reno", "CUBIC": "cubic"}
@@ -51,7 +53,14 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
     """Return every run."""
     own = [Flow(OWN)]
     made = [
-        _scenario(f"{number}-together", [Flow(OWN, start_s=JOIN_S * scale * i) for i in range(number)], SECONDS, scale)
+        _scenario(
+            f"{number}-together{'' if gain is None else '-paced'}",
+            [Flow(OWN, start_s=JOIN_S * scale * i) for i in range(number)],
+            SECONDS,
+            scale,
+            gain=gain,
+        )
+        for gain in PACING
         for number in NUMBERS
     ]
     made += [_scenario(f"beside-{name}", [*own, Flow(name)], BESIDE_SECONDS, scale) for name in BESIDE.values()]
@@ -66,10 +75,23 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
 
 
 def _scenario(
-    name: str, flows: list[Flow], seconds: float, scale: float, udp: Background | None = None
+    name: str,
+    flows: list[Flow],
+    seconds: float,
+    scale: float,
+    udp: Background | None = None,
+    gain: float | None = None,
 ) -> Scenario:
     return scenario(
-        name, flows, seconds=seconds * scale, samples_s=0.1 * scale, rate_gbps=RATE_GBPS, udp=udp, ssthresh=PRODUCT // len(flows), coalescing=COALESCING
+        name,
+        flows,
+        seconds=seconds * scale,
+        samples_s=0.1 * scale,
+        rate_gbps=RATE_GBPS,
+        udp=udp,
+        ssthresh=PRODUCT // len(flows),
+        coalescing=COALESCING,
+        transport=None if gain is None else {"pacing_gain": gain},
     )
 
 
@@ -83,9 +105,7 @@ def _windows(result: Result, begin: float, end: float) -> float:
     total = 0.0
     for flow in result.summary["flows"]:
         series = flow_series(result, flow["name"])
-        frame: pl.DataFrame = series.filter(series["time_s"].is_between(begin, end))
-        if len(frame):
-            total += float((frame["cwnd_bytes"] / 1460).mean() or 0.0) / PRODUCT  # type: ignore[arg-type]
+        total += mean_between(series, "cwnd_bytes", begin, end) / 1460 / PRODUCT
     return total
 
 
@@ -94,24 +114,61 @@ def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim]
     claims, rows = [], []
     begin, end = SKIPPED_S * scale, SECONDS * scale
     where = "section 5, future work; equation 7"
-    for number, result in zip(NUMBERS, results, strict=False):
+    groups = [(number, gain) for gain in PACING for number in NUMBERS]
+    for (number, gain), result in zip(groups, results, strict=False):
+        paced, how = ("", "") if gain is None else ("-paced", ", spaced")
         shares, windows = _shares(result, begin, end), _windows(result, begin, end)
         wanted = limit(number, capacity=number, gamma=GAMMA)
         index = jain(shares) or 0.0
         claims += [
-            Claim(PAPER, f"together-{number}", where, f"the windows of {number} connections sum to n / (1 + gamma (n - 1)) products",
-                  round(wanted, 3), round(windows, 3), verdicts.within(windows, wanted, verdicts.MODEL_TOLERANCE),
-                  f"At most 1 / gamma = 1.11. Throughput together {sum(shares):.3f} of the link, {drops(result)} drops.", "products"),
-            Claim(PAPER, f"together-{number}-fair", where, f"{number} connections share equally", "Jain's index 0.95 or more",
-                  round(index, 3), verdicts.at_least(index, 0.95), f"From {SKIPPED_S:g} to {SECONDS:g} s."),
-        ]  # fmt: skip
-        rows.append(_row(f"{number} together", result, shares, begin, end, f"sum of windows {windows:.3f} products, Jain {index:.3f}"))
-    index = len(NUMBERS)
+            Claim(
+                PAPER,
+                f"together-{number}{paced}",
+                where,
+                f"the windows of {number} connections{how} sum to n / (1 + gamma (n - 1)) products",
+                round(wanted, 3),
+                round(windows, 3),
+                verdicts.within(windows, wanted, verdicts.MODEL_TOLERANCE),
+                f"At most 1 / gamma = 1.11. Throughput together {sum(shares):.3f} of the link, {drops(result)} drops.",
+                "products",
+            ),
+            Claim(
+                PAPER,
+                f"together-{number}{paced}-fair",
+                where,
+                f"{number} connections{how} share equally",
+                "Jain's index 0.95 or more",
+                round(index, 3),
+                verdicts.at_least(index, 0.95),
+                f"From {SKIPPED_S:g} to {SECONDS:g} s.",
+            ),
+        ]
+        rows.append(
+            _row(
+                f"{number} together{how}",
+                result,
+                shares,
+                begin,
+                end,
+                f"sum of windows {windows:.3f} products, Jain {index:.3f}",
+            )
+        )
+    index = len(groups)
     for label in BESIDE:
-        rows.append(_row(f"beside {label}", results[index], _shares(results[index], 20 * scale, BESIDE_SECONDS * scale),
-                         20 * scale, BESIDE_SECONDS * scale, "the mechanism first"))  # fmt: skip
+        rows.append(
+            _row(
+                f"beside {label}",
+                results[index],
+                _shares(results[index], 20 * scale, BESIDE_SECONDS * scale),
+                20 * scale,
+                BESIDE_SECONDS * scale,
+                "the mechanism first",
+            )
+        )
         index += 1
-    rows.append(_row("round-trip times 60 and 120 ms", results[index], _shares(results[index], begin, end), begin, end, ""))
+    rows.append(
+        _row("round-trip times 60 and 120 ms", results[index], _shares(results[index], begin, end), begin, end, "")
+    )
     index += 1
     for error in K_ERRORS:
         free = (1 - K_LOAD) * RATE_GBPS
@@ -120,7 +177,8 @@ def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim]
         index += 1
     grid = Grid(
         "Several connections, and errors of K",
-        f"{RATE_GBPS:g} Gbit/s, 60 ms, buffer of one product. From {SKIPPED_S:g} to {SECONDS:g} s; beside Reno and CUBIC from 20 to "
+        f"{RATE_GBPS:g} Gbit/s, 60 ms, buffer of one product. From {SKIPPED_S:g} to {SECONDS:g} s; beside Reno "
+        f"and CUBIC from 20 to "
         f"{BESIDE_SECONDS:g} s. Errors of K: K is given, A is measured, 40 % load of UDP.",
         ["", "shares of the link", "together", "mean queue, packets", "drops", ""],
         rows,
@@ -130,5 +188,12 @@ def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim]
 
 def _row(label: str, result: Result, shares: list[float], begin: float, end: float, note: str) -> list[str]:
     series = link_series(result)
-    queue = float(series.filter(series["time_s"].is_between(begin, end))["queue_packets"].mean() or 0.0)  # type: ignore[arg-type]
-    return [label, ", ".join(f"{share:.3f}" for share in shares), f"{sum(shares):.3f}", f"{queue:.0f}", str(drops(result)), note]
+    queue = mean_between(series, "queue_packets", begin, end)
+    return [
+        label,
+        ", ".join(f"{share:.3f}" for share in shares),
+        f"{sum(shares):.3f}",
+        f"{queue:.0f}",
+        str(drops(result)),
+        note,
+    ]

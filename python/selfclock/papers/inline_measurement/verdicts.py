@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,7 +13,8 @@ PAPER = "inline-measurement"
 #: "Fully utilizes the physical bandwidth", "regulated to the bandwidth-delay product", "very small" queue.
 FULL, WINDOW_TOLERANCE, SMALL_QUEUE = 0.99, 0.02, 0.02
 
-#: "Good adaptability": throughput within 5 % of what is available 3 s after a change; the queue within 20 % of equation 14.
+#: "Good adaptability": throughput within 5 % of what is available 3 s after a change; the queue within 20 % of
+#: equation 14.
 ADAPTED, ADAPTED_AFTER_S, QUEUE_TOLERANCE = 0.05, 3.0, 0.20
 
 #: "Almost no packet loss".
@@ -58,7 +60,7 @@ def order(values: list[float], *, rising: bool) -> Verdict:
     """In order, or at least the ends are."""
     if not rising:
         values = [-value for value in values]
-    if all(a < b for a, b in zip(values, values[1:], strict=False)):
+    if all(a < b for a, b in pairwise(values)):
         return "reproduced"
     return "direction" if values[0] < values[-1] else "not reproduced"
 
