@@ -72,6 +72,19 @@ pub enum DisciplinePlan {
     DropTail,
     /// Controlled delay, RFC 8289.
     CoDel(CoDelPlan),
+    /// Flow queueing with CoDel, RFC 8290.
+    FqCoDel(FqCoDelPlan),
+    /// Proportional-integral controller enhanced, RFC 8033.
+    Pie(PiePlan),
+    /// Random early detection.
+    Red(RedPlan),
+    /// Coupled queues for scalable and other congestion controls, RFC 9332.
+    DualPi2(DualPi2Plan),
+    /// Fair queueing by deficit round robin, a queue for each flow.
+    Drr {
+        /// What one turn is worth: at least a packet, or turns pass without one.
+        quantum: Bytes,
+    },
 }
 
 /// CoDel, RFC 8289.
@@ -83,6 +96,64 @@ pub struct CoDelPlan {
     pub interval: Duration,
     /// Mark, instead of dropping, what understands marks.
     pub ecn: bool,
+}
+
+/// FQ-CoDel, RFC 8290.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FqCoDelPlan {
+    /// CoDel in each queue.
+    pub codel: CoDelPlan,
+    /// Number of queues among which the hash chooses: 1024.
+    pub flows: u32,
+    /// What one turn is worth: 1514 B.
+    pub quantum: Bytes,
+}
+
+/// PIE, RFC 8033.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PiePlan {
+    /// Delay that the controller aims at: "QDELAY_REF", 15 ms.
+    pub target: Duration,
+    /// Interval of its updates: "T_UPDATE", 15 ms.
+    pub update: Duration,
+    /// Burst that passes after an idle time: "MAX_BURST", 150 ms.
+    pub burst: Duration,
+    /// Mark, instead of dropping, what understands marks, up to a probability of 0.1.
+    pub ecn: bool,
+}
+
+/// RED.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RedPlan {
+    /// Average queue, packets, below which nothing is dropped: "min_th".
+    pub minimum: f64,
+    /// Average queue, packets, at which the probability is `max_probability`: "max_th".
+    pub maximum: f64,
+    /// "max_p": 0.1.
+    pub max_probability: f64,
+    /// Weight of the queue that a packet finds in the average: "w_q", 0.002.
+    pub weight: f64,
+    /// Above the maximum the probability rises to one at twice the maximum; if not, it is one.
+    pub gentle: bool,
+    /// Adapt `max_probability` to keep the average half-way between the thresholds.
+    pub adaptive: bool,
+    /// Mark, instead of dropping, what understands marks, up to the maximum.
+    pub ecn: bool,
+}
+
+/// DualPI2, RFC 9332.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DualPi2Plan {
+    /// Delay of the classic queue that the controller aims at: 15 ms.
+    pub target: Duration,
+    /// Interval of its updates: 16 ms.
+    pub update: Duration,
+    /// Coupling factor k: 2.
+    pub coupling: f64,
+    /// Delay in the low-latency queue above which it marks by itself: 800 us.
+    pub ramp_begin: Duration,
+    /// How much more it takes to mark every packet: 400 us; 0: a step.
+    pub ramp_length: Duration,
 }
 
 /// A mechanism in a router, or in several.

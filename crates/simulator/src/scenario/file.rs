@@ -8,13 +8,13 @@ use serde_json::{Value as Json, json};
 use super::control::Control;
 use super::error::{Problem, allowed};
 use super::reader::{
-    Field, Item, KeySchema, List, Maybe, Needed, Read, Several, quantity_schema, table, table_schema,
-    value_or, words,
+    Field, Item, KeySchema, List, Maybe, Needed, Read, Several, place_or, quantity_schema, table,
+    table_schema, value_or, words,
 };
 use super::units::{self, Dimension, Quantity};
 use crate::plan::{
-    AckClock, Arrivals, CoDelPlan, DisciplinePlan, Ecn, LossPlan, MarkAbove, Recovery, RttSamples,
-    TimerArithmetic,
+    AckClock, Arrivals, CoDelPlan, DisciplinePlan, DualPi2Plan, Ecn, FqCoDelPlan, LossPlan, MarkAbove,
+    PiePlan, Recovery, RedPlan, RttSamples, TimerArithmetic,
 };
 
 table! {
@@ -156,6 +156,90 @@ table! {
         target: Maybe<Duration>,
         /// For how long it may take longer before a packet is dropped. Default: "100 ms".
         interval: Maybe<Positive<Duration>>,
+    }
+
+    /// FQ-CoDel, RFC 8290: queues chosen by a hash of the flow, served in turn, each with CoDel.
+    FqCoDelTable {
+        /// Queue discipline.
+        discipline: Needed<DisciplineName>,
+        /// What the queues hold at most together. Default: as without a table.
+        limit: Maybe<QueueSize>,
+        /// Mark what understands marks (ECN) instead of dropping it. Default: true.
+        ecn: Maybe<bool>,
+        /// Time that a packet may spend in the queue. Default: "5 ms".
+        target: Maybe<Duration>,
+        /// For how long it may take longer before a packet is dropped. Default: "100 ms".
+        interval: Maybe<Positive<Duration>>,
+        /// Number of queues, 1 to 65536. Default: 1024.
+        flows: Maybe<QueueCount>,
+        /// What one turn is worth. Default: "1514 B".
+        quantum: Maybe<PacketSize>,
+    }
+
+    /// PIE, RFC 8033.
+    PieTable {
+        /// Queue discipline.
+        discipline: Needed<DisciplineName>,
+        /// What the queue holds at most. Default: as without a table.
+        limit: Maybe<QueueSize>,
+        /// Mark what understands marks (ECN) instead of dropping it, while the probability is at most 0.1. Default: true.
+        ecn: Maybe<bool>,
+        /// Delay that the controller aims at. Default: "15 ms".
+        target: Maybe<Positive<Duration>>,
+        /// Interval of its updates. Default: "15 ms".
+        update: Maybe<Positive<Duration>>,
+        /// Burst that passes after the queue was short. Default: "150 ms".
+        burst: Maybe<Duration>,
+    }
+
+    /// Random early detection.
+    RedTable {
+        /// Queue discipline.
+        discipline: Needed<DisciplineName>,
+        /// What the queue holds at most. Default: as without a table.
+        limit: Maybe<QueueSize>,
+        /// Mark what understands marks (ECN) instead of dropping it, up to the maximum. Default: true.
+        ecn: Maybe<bool>,
+        /// Average queue below which nothing is dropped. Default: "5 packets".
+        minimum: Maybe<AverageQueue>,
+        /// Average queue at which the probability is max_probability. Default: three times the minimum.
+        maximum: Maybe<AverageQueue>,
+        /// Probability of a drop at the maximum. Default: 0.1.
+        max_probability: Maybe<Share>,
+        /// Weight of the queue that a packet finds in the average. Default: 0.002.
+        weight: Maybe<Share>,
+        /// Above the maximum the probability rises to one at twice the maximum; if not, it is one. Default: true.
+        gentle: Maybe<bool>,
+        /// Adapt max_probability so that the average stays half-way between the thresholds. Default: false.
+        adaptive: Maybe<bool>,
+    }
+
+    /// DualPI2, RFC 9332: a short queue for what carries ECT(1) beside one for the rest.
+    DualPi2Table {
+        /// Queue discipline.
+        discipline: Needed<DisciplineName>,
+        /// What the queues hold at most together. Default: as without a table.
+        limit: Maybe<QueueSize>,
+        /// Delay of the classic queue that the controller aims at. Default: "15 ms".
+        target: Maybe<Positive<Duration>>,
+        /// Interval of its updates. Default: "16 ms".
+        update: Maybe<Positive<Duration>>,
+        /// Coupling factor. Default: 2.
+        coupling: Maybe<Coupling>,
+        /// Delay in the low-latency queue above which it marks by itself. Default: "800 us".
+        ramp_begin: Maybe<Duration>,
+        /// How much more it takes to mark every packet; "0 s" is a step. Default: "400 us".
+        ramp_length: Maybe<Duration>,
+    }
+
+    /// Fair queueing by deficit round robin, a queue for each flow; the longest loses a packet when there is no room.
+    DrrTable {
+        /// Queue discipline.
+        discipline: Needed<DisciplineName>,
+        /// What the queues hold at most together. Default: as without a table.
+        limit: Maybe<QueueSize>,
+        /// What one turn is worth. Default: "1500 B".
+        quantum: Maybe<PacketSize>,
     }
 
     /// Each packet is lost with the same probability, independently.
@@ -368,6 +452,16 @@ pub enum DisciplineName {
     DropTail,
     /// Controlled delay.
     CoDel,
+    /// Flow queueing with CoDel.
+    FqCoDel,
+    /// Proportional-integral controller enhanced.
+    Pie,
+    /// Random early detection.
+    Red,
+    /// Coupled queues.
+    DualPi2,
+    /// Deficit round robin.
+    Drr,
 }
 
 /// Mechanisms in routers.
@@ -378,7 +472,7 @@ pub enum MechanismName {
 }
 
 words! {
-    DisciplineName { "drop-tail" => Self::DropTail, "codel" => Self::CoDel, }
+    DisciplineName { "drop-tail" => Self::DropTail, "codel" => Self::CoDel, "fq-codel" => Self::FqCoDel, "pie" => Self::Pie, "red" => Self::Red, "dualpi2" => Self::DualPi2, "drr" => Self::Drr, }
     MechanismName { "policer" => Self::Policer, }
     Profile { "modern" => Self::Modern, "classic" => Self::Classic, }
     QueueCounts { "waiting" => Self::Waiting, "in-system" => Self::InSystem, }
@@ -499,8 +593,50 @@ impl Read for Queue {
             }
             DisciplineName::CoDel => {
                 let table = CoDelTable::read(item)?;
-                let plan = DisciplinePlan::CoDel(table.plan());
-                managed(table.limit, plan)
+                let plan = codel(&table.target, &table.interval, &table.ecn);
+                managed(table.limit, DisciplinePlan::CoDel(plan))
+            }
+            DisciplineName::FqCoDel => {
+                let table = FqCoDelTable::read(item)?;
+                let plan = FqCoDelPlan {
+                    codel: codel(&table.target, &table.interval, &table.ecn),
+                    flows: value_or(&table.flows, QueueCount(1024)).0,
+                    quantum: value_or(&table.quantum, PacketSize(Bytes(1514))).0,
+                };
+                managed(table.limit, DisciplinePlan::FqCoDel(plan))
+            }
+            DisciplineName::Pie => {
+                let table = PieTable::read(item)?;
+                let ms = Duration::from_milliseconds;
+                let plan = PiePlan {
+                    target: value_or(&table.target, Positive(ms(15))).0,
+                    update: value_or(&table.update, Positive(ms(15))).0,
+                    burst: value_or(&table.burst, ms(150)),
+                    ecn: value_or(&table.ecn, true),
+                };
+                managed(table.limit, DisciplinePlan::Pie(plan))
+            }
+            DisciplineName::Red => {
+                let table = RedTable::read(item)?;
+                let plan = table.plan(item)?;
+                managed(table.limit, DisciplinePlan::Red(plan))
+            }
+            DisciplineName::DualPi2 => {
+                let table = DualPi2Table::read(item)?;
+                let us = Duration::from_microseconds;
+                let plan = DualPi2Plan {
+                    target: value_or(&table.target, Positive(us(15_000))).0,
+                    update: value_or(&table.update, Positive(us(16_000))).0,
+                    coupling: value_or(&table.coupling, Coupling(2.0)).0,
+                    ramp_begin: value_or(&table.ramp_begin, us(800)),
+                    ramp_length: value_or(&table.ramp_length, us(400)),
+                };
+                managed(table.limit, DisciplinePlan::DualPi2(plan))
+            }
+            DisciplineName::Drr => {
+                let table = DrrTable::read(item)?;
+                let quantum = value_or(&table.quantum, PacketSize(Bytes(1500))).0;
+                managed(table.limit, DisciplinePlan::Drr { quantum })
             }
         })
     }
@@ -513,17 +649,41 @@ impl Read for Queue {
             QueueSize::schema(),
             named("drop-tail", DropTailTable::schema()),
             named("codel", CoDelTable::schema()),
+            named("fq-codel", FqCoDelTable::schema()),
+            named("pie", PieTable::schema()),
+            named("red", RedTable::schema()),
+            named("dualpi2", DualPi2Table::schema()),
+            named("drr", DrrTable::schema()),
         ] })
     }
 }
 
-impl CoDelTable {
-    fn plan(&self) -> CoDelPlan {
-        CoDelPlan {
-            target: value_or(&self.target, Duration::from_milliseconds(5)),
-            interval: value_or(&self.interval, Positive(Duration::from_milliseconds(100))).0,
-            ecn: value_or(&self.ecn, true),
+fn codel(target: &Maybe<Duration>, interval: &Maybe<Positive<Duration>>, ecn: &Maybe<bool>) -> CoDelPlan {
+    CoDelPlan {
+        target: value_or(target, Duration::from_milliseconds(5)),
+        interval: value_or(interval, Positive(Duration::from_milliseconds(100))).0,
+        ecn: value_or(ecn, true),
+    }
+}
+
+impl RedTable {
+    fn plan(&self, item: &Item<'_>) -> Result<RedPlan, Problem> {
+        let minimum = value_or(&self.minimum, AverageQueue(5.0)).0;
+        let maximum = value_or(&self.maximum, AverageQueue(3.0 * minimum)).0;
+        if maximum <= minimum {
+            let place = place_or(&self.maximum, place_or(&self.minimum, &item.place));
+            let help = "the usual maximum is three times the minimum";
+            return Err(place.problem("maximum is not above minimum", help));
         }
+        Ok(RedPlan {
+            minimum,
+            maximum,
+            max_probability: value_or(&self.max_probability, Share(0.1)).0,
+            weight: value_or(&self.weight, Share(0.002)).0,
+            gentle: value_or(&self.gentle, true),
+            adaptive: value_or(&self.adaptive, false),
+            ecn: value_or(&self.ecn, true),
+        })
     }
 }
 
@@ -676,6 +836,22 @@ impl Read for Threshold {
     }
 }
 
+/// An average number of packets, at least one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AverageQueue(pub f64);
+
+impl Read for AverageQueue {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        match item.quantity(&[Dimension::Packets])? {
+            Quantity::Packets(packets) if packets > 0 => Ok(Self(packets as f64)),
+            _ => Err(item.place.problem("less than one packet", units::example(&[Dimension::Packets]))),
+        }
+    }
+    fn schema() -> Json {
+        quantity_schema(&[Dimension::Packets])
+    }
+}
+
 /// Interval of the sampled series, as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interval {
@@ -806,6 +982,12 @@ ranges! {
     Seed(u64) = integer, "integer", 0, i64::MAX;
     /// A probability.
     Probability(f64) = number_within, "number", 0.0, 1.0;
+    /// Number of queues.
+    QueueCount(u32) = integer, "integer", 1, 65_536;
+    /// A share or probability above zero.
+    Share(f64) = number_within, "number", 0.000_001, 1.0;
+    /// Coupling factor.
+    Coupling(f64) = number_within, "number", 0.1, 10.0;
     /// Factor of a timer at each expiry.
     Backoff(f64) = number_within, "number", 1.0, 100.0;
     /// Factor of the pacing rate.
