@@ -170,6 +170,107 @@ pub struct RouterPlan {
 pub enum MechanismPlan {
     /// Drops what exceeds a rate and a burst.
     Policer(PolicerPlan),
+    /// Fair Intelligent Congestion Control Resource Discovery.
+    Ficcrd(FiccrdPlan),
+}
+
+/// FICCRD: a domain of routers. The defaults of [`FiccrdPlan::new`] are those of the paper's section 3.1 where it has them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FiccrdPlan {
+    /// Its routers. The first and the last on a flow's way are the flow's edges.
+    pub nodes: Vec<usize>,
+    /// Weight of a rate in the mean allowed rate: "beta", 0.0625.
+    pub beta: f64,
+    /// Pressure at an empty queue: "a", 1.15.
+    pub alpha: f64,
+    /// Target of the queue over its size: "BUR", 0.5.
+    pub utilization: f64,
+    /// Reading of Table 1.
+    pub rule: MaprRule,
+    /// "K" of equation 1: 100 ms, as in CSFQ.
+    pub rate_constant: Duration,
+    /// Data packets for each resource discovery packet: 32, as in ATM.
+    pub packets_per_discovery: u32,
+    /// And at least one in this time, for a flow that sends: 100 ms. `None`: only by number.
+    pub discovery_interval: Option<Duration>,
+    /// Size of a resource discovery packet on the wire, bytes: 64.
+    pub discovery_size: u16,
+    /// How the ingress holds a source to the allowed rate.
+    pub feedback: Feedback,
+    /// Which round-trip time a window is computed with.
+    pub rtt: EdgeRtt,
+    /// Smallest window that is written, in segments: 2.
+    pub floor: f64,
+    /// Longest time for which an acknowledgement is held: 100 ms.
+    pub longest_hold: Duration,
+    /// Most flows in the table of an edge: 4096. Others are not controlled.
+    pub flows: u32,
+    /// What has a control loop.
+    pub unit: ControlUnit,
+}
+
+impl FiccrdPlan {
+    /// The defaults, for these routers.
+    pub fn new(nodes: Vec<usize>) -> Self {
+        Self {
+            nodes,
+            beta: 0.0625,
+            alpha: 1.15,
+            utilization: 0.5,
+            rule: MaprRule::OuterElse,
+            rate_constant: Duration::from_milliseconds(100),
+            packets_per_discovery: 32,
+            discovery_interval: Some(Duration::from_milliseconds(100)),
+            discovery_size: 64,
+            feedback: Feedback::Window,
+            rtt: EdgeRtt::Current,
+            floor: 2.0,
+            longest_hold: Duration::from_milliseconds(100),
+            flows: 4096,
+            unit: ControlUnit::Flow,
+        }
+    }
+}
+
+/// Which rates count in the mean allowed rate, where Table 1 has the same line twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MaprRule {
+    /// All: equation 2.
+    Literal,
+    /// The else belongs to the outer condition: above the target only rates below the mean, else all.
+    OuterElse,
+    /// As in intelligent congestion control for ATM: above the target only rates below the mean, else only those above 7/8
+    /// of it.
+    Icc,
+}
+
+/// How an ingress holds a source to a rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Feedback {
+    /// Not at all.
+    None,
+    /// Explicit window adaptation: it lowers the window in acknowledgements.
+    Window,
+    /// ACK bucket control: it holds acknowledgements back.
+    AckBucket,
+}
+
+/// Which round-trip time a window is computed with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EdgeRtt {
+    /// The smoothed one.
+    Current,
+    /// The smallest.
+    Base,
+}
+
+/// What has a control loop of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ControlUnit {
+    /// Each flow.
+    Flow,
+    /// All flows with one DSCP between one pair of edges.
+    Class,
 }
 
 /// Token-bucket policer.
@@ -230,6 +331,8 @@ pub struct FlowPlan {
     pub start_jitter: Duration,
     /// When the application stops producing data; [`Time::NEVER`]: at the end of the run.
     pub stop: Time,
+    /// Differentiated services codepoint of its packets.
+    pub dscp: u8,
     /// TCP or UDP.
     pub protocol: Protocol,
 }
@@ -333,6 +436,8 @@ pub struct Transport {
     pub shaper: Option<Shaper>,
     /// The receiver knows the algorithm's option. If not, it ignores it.
     pub peer_knows_option: bool,
+    /// Routers can neither read nor change its transport header (IPsec, QUIC).
+    pub encrypted: bool,
 }
 
 /// Loss recovery.
@@ -445,6 +550,11 @@ pub struct RecordPlan {
 }
 
 impl Transport {
+    /// What the receiver advertises: without the window scale option no more than 65535 bytes.
+    pub fn advertised_window(&self) -> Bytes {
+        if self.window_scaling { self.receive_window } else { self.receive_window.min(Bytes(65_535)) }
+    }
+
     /// What a current stack does: RACK-TLP with PRR, timestamps, initial window 10, 200 ms minimum RTO, 40 ms delayed
     /// acknowledgement.
     pub fn modern() -> Self {
@@ -481,6 +591,7 @@ impl Transport {
             pacing_gain: None,
             shaper: None,
             peer_knows_option: true,
+            encrypted: false,
         }
     }
 
@@ -521,6 +632,7 @@ impl Transport {
             pacing_gain: None,
             shaper: None,
             peer_knows_option: true,
+            encrypted: false,
         }
     }
 }

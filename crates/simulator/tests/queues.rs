@@ -5,8 +5,8 @@ mod common;
 use common::{Dumbbell, add_flow, ms, tcp};
 use selfclock_congestion::units::{Bytes, Duration, Rate};
 use selfclock_simulator::plan::{
-    Arrivals, CoDelPlan, DisciplinePlan, DualPi2Plan, Ecn, FqCoDelPlan, MechanismPlan, PiePlan, Plan,
-    PolicerPlan, Protocol, QueueLimit, RedPlan, RouterPlan, Transport, UdpPlan,
+    Arrivals, CoDelPlan, DisciplinePlan, Ecn, FqCoDelPlan, MechanismPlan, PiePlan, Plan, PolicerPlan,
+    Protocol, QueueLimit, RedPlan, RouterPlan, Transport, UdpPlan,
 };
 use selfclock_simulator::record::packets::PacketEvent;
 use selfclock_simulator::{Outcome, Simulation};

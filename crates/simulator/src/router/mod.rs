@@ -4,11 +4,13 @@
 //! Packets stop where one stands, so it sees them in the order of time. Where a route begins at a host, so does the first
 //! link: a mechanism there sees what that host sends.
 
+pub mod ficcrd;
 pub mod policer;
 
 use crate::engine::{EventQueue, Target, Timer};
 use crate::network::{Network, Packet};
 use crate::plan::{MechanismPlan, Plan};
+use ficcrd::Ficcrd;
 use policer::Policer;
 use selfclock_congestion::units::Time;
 
@@ -67,11 +69,14 @@ impl Station<'_> {
     }
 }
 
-/// A mechanism.
+/// A mechanism. Each is boxed as a whole, so that it can step aside while it works on the network.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant)]
 pub enum Mechanism {
     /// Token-bucket policer.
     Policer(Policer),
+    /// Fair Intelligent Congestion Control Resource Discovery.
+    Ficcrd(Ficcrd),
 }
 
 impl Mechanism {
@@ -86,6 +91,7 @@ impl Mechanism {
         let mechanisms = plan.routers.iter().map(|router| {
             Some(Box::new(match &router.mechanism {
                 MechanismPlan::Policer(policer) => Self::Policer(Policer::new(*policer, plan.links.len())),
+                MechanismPlan::Ficcrd(ficcrd) => Self::Ficcrd(Ficcrd::new(ficcrd, plan)),
             }))
         });
         (mechanisms.collect(), gates)
@@ -95,6 +101,7 @@ impl Mechanism {
     pub fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate {
         match self {
             Self::Policer(policer) => policer.on_packet(station, packet),
+            Self::Ficcrd(ficcrd) => ficcrd.on_packet(station, packet),
         }
     }
 
@@ -102,13 +109,15 @@ impl Mechanism {
     pub fn held(&self) -> u64 {
         match self {
             Self::Policer(_) => 0,
+            Self::Ficcrd(ficcrd) => ficcrd.held(),
         }
     }
 
     /// An entry of the mechanism's timer has come up.
-    pub fn on_timer(&mut self, _station: &mut Station<'_>) {
+    pub fn on_timer(&mut self, station: &mut Station<'_>) {
         match self {
             Self::Policer(_) => {}
+            Self::Ficcrd(ficcrd) => ficcrd.on_timer(station),
         }
     }
 }

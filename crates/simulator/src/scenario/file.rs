@@ -13,8 +13,8 @@ use super::reader::{
 };
 use super::units::{self, Dimension, Quantity};
 use crate::plan::{
-    AckClock, Arrivals, CoDelPlan, DisciplinePlan, DualPi2Plan, Ecn, FqCoDelPlan, LossPlan, MarkAbove,
-    PiePlan, Recovery, RedPlan, RttSamples, TimerArithmetic,
+    AckClock, Arrivals, CoDelPlan, ControlUnit, DisciplinePlan, DualPi2Plan, Ecn, EdgeRtt, Feedback,
+    FqCoDelPlan, LossPlan, MaprRule, MarkAbove, PiePlan, Recovery, RedPlan, RttSamples, TimerArithmetic,
 };
 
 table! {
@@ -285,6 +285,8 @@ table! {
         stop: Maybe<Duration>,
         /// What the application sends. Default: "bulk". UDP needs a table with a rate.
         traffic: Maybe<Traffic>,
+        /// Differentiated services codepoint of its packets, 0 to 63. Default: 0.
+        dscp: Maybe<Dscp>,
         /// Transport settings of this flow, over those of all flows.
         transport: Maybe<TransportFile>,
     }
@@ -345,6 +347,8 @@ table! {
         shaper: Maybe<OrOff<ShaperFile>>,
         /// The receiver knows the algorithm's option. true.
         peer_knows_option: Maybe<bool>,
+        /// Routers can neither read nor change the transport header, as with IPsec and QUIC. false.
+        encrypted: Maybe<bool>,
     }
 
     /// Delayed acknowledgement. A key that is not written keeps its value.
@@ -395,6 +399,44 @@ table! {
         rate: Needed<Rate>,
         /// Bytes that the bucket holds: at least one packet, or nothing gets through.
         burst: Needed<Positive<Bytes>>,
+    }
+
+    /// FICCRD: a domain of routers that tell the edges what rate each flow may have.
+    FiccrdFile {
+        /// What the mechanism does.
+        mechanism: Needed<MechanismName>,
+        /// Routers of the domain. The first and the last on a flow's way are the flow's edges.
+        nodes: List<Name>,
+        /// Weight of a rate in the mean allowed rate, 0.000001 to 1. Default: 0.0625.
+        beta: Maybe<Share>,
+        /// Pressure at an empty queue, 1 to 10. Default: 1.15.
+        alpha: Maybe<Pressure>,
+        /// Target of the queue over its size, 0.01 to 0.99. Default: 0.5.
+        utilization: Maybe<Fraction>,
+        /// Which rates count in the mean allowed rate: all; above the target only those below the mean; and below the
+        /// target only those above 7/8 of it. Default: "outer-else".
+        rule: Maybe<MaprRule>,
+        /// Time constant of the estimate of a flow's rate. Default: "100 ms".
+        rate_constant: Maybe<Positive<Duration>>,
+        /// Data packets for each resource discovery packet. Default: 32.
+        packets_per_discovery: Maybe<SmallCount>,
+        /// And at least one in this time for a flow that sends; "off": only by number. Default: "100 ms".
+        discovery_interval: Maybe<OrOff<Positive<Duration>>>,
+        /// Size of a resource discovery packet on the wire. Default: "64 B".
+        discovery_size: Maybe<PacketSize>,
+        /// How the edge holds a source to its rate: not at all, by the window in acknowledgements, or by holding them
+        /// back. Default: "window".
+        feedback: Maybe<Feedback>,
+        /// Which round-trip time a window is computed with: the smoothed or the smallest. Default: "current".
+        rtt: Maybe<EdgeRtt>,
+        /// Smallest window that is written, in segments, 0 to 1000. Default: 2.
+        floor: Maybe<Floor>,
+        /// Longest time for which an acknowledgement is held. Default: "100 ms".
+        longest_hold: Maybe<Positive<Duration>>,
+        /// Most flows in the table of an edge; others are not controlled. Default: 4096.
+        flows: Maybe<SmallCount>,
+        /// What has a control loop: each flow, or each class of flows with one DSCP. Default: "flow".
+        unit: Maybe<ControlUnit>,
     }
 
     /// What to record.
@@ -469,11 +511,17 @@ pub enum DisciplineName {
 pub enum MechanismName {
     /// Token-bucket policer.
     Policer,
+    /// Fair Intelligent Congestion Control Resource Discovery.
+    Ficcrd,
 }
 
 words! {
     DisciplineName { "drop-tail" => Self::DropTail, "codel" => Self::CoDel, "fq-codel" => Self::FqCoDel, "pie" => Self::Pie, "red" => Self::Red, "dualpi2" => Self::DualPi2, "drr" => Self::Drr, }
-    MechanismName { "policer" => Self::Policer, }
+    MechanismName { "policer" => Self::Policer, "ficcrd" => Self::Ficcrd, }
+    MaprRule { "literal" => Self::Literal, "outer-else" => Self::OuterElse, "icc" => Self::Icc, }
+    Feedback { "none" => Self::None, "window" => Self::Window, "ack-bucket" => Self::AckBucket, }
+    EdgeRtt { "current" => Self::Current, "base" => Self::Base, }
+    ControlUnit { "flow" => Self::Flow, "class" => Self::Class, }
     Profile { "modern" => Self::Modern, "classic" => Self::Classic, }
     QueueCounts { "waiting" => Self::Waiting, "in-system" => Self::InSystem, }
     ProtocolName { "tcp" => Self::Tcp, "udp" => Self::Udp, }
@@ -692,6 +740,8 @@ impl RedTable {
 pub enum RouterFile {
     /// Token-bucket policer.
     Policer(PolicerFile),
+    /// Fair Intelligent Congestion Control Resource Discovery.
+    Ficcrd(Box<FiccrdFile>),
 }
 
 impl Read for RouterFile {
@@ -700,6 +750,7 @@ impl Read for RouterFile {
         let mechanism: Needed<MechanismName> = Field::read_key(item, "mechanism")?;
         Ok(match mechanism.value {
             MechanismName::Policer => Self::Policer(Read::read(item)?),
+            MechanismName::Ficcrd => Self::Ficcrd(Box::new(Read::read(item)?)),
         })
     }
     fn schema() -> Json {
@@ -707,7 +758,7 @@ impl Read for RouterFile {
             schema["properties"]["mechanism"]["enum"] = json!([word]);
             schema
         };
-        json!({ "oneOf": [named("policer", PolicerFile::schema())] })
+        json!({ "oneOf": [named("policer", PolicerFile::schema()), named("ficcrd", FiccrdFile::schema())] })
     }
 }
 
@@ -986,6 +1037,14 @@ ranges! {
     QueueCount(u32) = integer, "integer", 1, 65_536;
     /// A share or probability above zero.
     Share(f64) = number_within, "number", 0.000_001, 1.0;
+    /// A differentiated services codepoint.
+    Dscp(u8) = integer, "integer", 0, 63;
+    /// A share that is neither nothing nor all.
+    Fraction(f64) = number_within, "number", 0.01, 0.99;
+    /// Pressure of an empty queue.
+    Pressure(f64) = number_within, "number", 1.0, 10.0;
+    /// A window in segments.
+    Floor(f64) = number_within, "number", 0.0, 1000.0;
     /// Coupling factor.
     Coupling(f64) = number_within, "number", 0.1, 10.0;
     /// Factor of a timer at each expiry.

@@ -25,9 +25,6 @@ use selfclock_congestion::{
     Acknowledged, DuplicateAck, EcnEcho, LossDetected, PeerOption, RateSample, RecoveryEnded, Sent, Timeout,
 };
 
-/// Largest window that can be advertised without the window scale option.
-const LARGEST_UNSCALED_WINDOW: u64 = 65_535;
-
 /// Where a connection stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum State {
@@ -196,11 +193,7 @@ impl Sender {
         sample_interval: Option<Duration>,
     ) -> Self {
         let transport = &plan.transport;
-        let receive_window = if transport.window_scaling {
-            transport.receive_window.get()
-        } else {
-            transport.receive_window.get().min(LARGEST_UNSCALED_WINDOW)
-        };
+        let receive_window = transport.advertised_window().get();
         let overhead =
             transport.header.get() as u32 + if transport.timestamps { TIMESTAMPS_OPTION } else { 0 };
         let control = plan.control.controller(Setup {
