@@ -3,6 +3,7 @@
 //! A scenario file becomes a [`Plan`] (see [`crate::scenario`]), and a [`crate::Simulation`] is built from one.
 //! A plan built by hand is as good.
 
+use crate::record::packets::PacketKind;
 use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
 
@@ -170,8 +171,19 @@ pub struct RouterPlan {
 pub enum MechanismPlan {
     /// Drops what exceeds a rate and a burst.
     Policer(PolicerPlan),
+    /// Loses chosen kinds of packets at random.
+    Loss(LossOfKindsPlan),
     /// Fair Intelligent Congestion Control Resource Discovery.
     Ficcrd(FiccrdPlan),
+}
+
+/// Loss of chosen kinds of packets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LossOfKindsPlan {
+    /// Probability that such a packet is lost.
+    pub probability: f64,
+    /// Which.
+    pub kinds: Vec<PacketKind>,
 }
 
 /// FICCRD: a domain of routers. The defaults of [`FiccrdPlan::new`] are those of the paper's section 3.1 where it has them.

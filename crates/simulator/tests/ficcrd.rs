@@ -1,7 +1,7 @@
 //! FICCRD in whole runs: the paper's network, as SPECS reads its lost figure 2.
 
 use selfclock_congestion::units::Duration;
-use selfclock_simulator::plan::{Feedback, FiccrdPlan, MechanismPlan, Plan};
+use selfclock_simulator::plan::{ControlUnit, Feedback, FiccrdPlan, MechanismPlan, Plan, Protocol};
 use selfclock_simulator::record::packets::{PacketEvent, PacketKind};
 use selfclock_simulator::scenario::Scenario;
 use selfclock_simulator::{Outcome, Simulation};
@@ -19,8 +19,8 @@ fn plan(seconds: u32) -> Plan {
         );
     };
     link("11", "12", 20, "200 packets");
-    link("10", "11", 2, "unlimited");
-    link("12", "13", 2, "unlimited");
+    link("10", "11", 10, "unlimited");
+    link("12", "13", 10, "unlimited");
     for number in 0..10 {
         nodes += &format!(", \"s{number}\", \"d{number}\"");
         let (ends, delay) = if number == 0 { (("10", "13"), 10) } else { (("11", "12"), 2) };
@@ -82,15 +82,111 @@ fn second_half(outcome: &Outcome, flows: usize) -> (f64, Vec<u64>, Vec<f64>) {
     (sum * sum / (rates.len() as f64 * squares), queue.collect(), rates)
 }
 
+/// The claims of the paper: no drop, the queue at its target, the same for a flow with 2.5 times the round-trip time. A
+/// third of the window of 32 segments is what each flow ends with.
 #[test]
-fn look() {
-    for feedback in [Feedback::Window, Feedback::AckBucket] {
-        let mut plan = plan(100);
-        settings(&mut plan).feedback = feedback;
-        let outcome = run(&plan);
-        let (jain, queue, rates) = second_half(&outcome, 10);
-        let rd = outcome.packets.iter().filter(|r| r.kind == PacketKind::ResourceDiscovery && r.event == PacketEvent::Send).count();
-        eprintln!("{feedback:?} {jain} drops {} rd {rd} util {} rates {rates:?}\n {:?}", outcome.summary.links[0].drops, outcome.summary.links[0].utilization, queue.iter().step_by(10).collect::<Vec<_>>());
+fn window_adaptation_holds_the_queue_at_its_target() {
+    let outcome = run(&plan(100));
+    let (jain, queue, _) = second_half(&outcome, 10);
+    assert_eq!(outcome.summary.links[BOTTLENECK].drops, 0);
+    assert!(outcome.summary.links[BOTTLENECK].utilization > 0.99);
+    assert!(jain > 0.99, "{jain}");
+    let near = queue.iter().filter(|packets| (70..=130).contains(*packets)).count();
+    assert!(near as f64 > 0.95 * queue.len() as f64, "{near} of {}", queue.len());
+    // At least one in 100 ms for each of ten flows, less than 100 ms of start.
+    let discoveries = outcome
+        .packets
+        .iter()
+        .filter(|record| record.kind == PacketKind::ResourceDiscovery && record.event == PacketEvent::Send);
+    assert!((9_900..=10_100).contains(&discoveries.count()));
+}
+
+/// What the source is told: windows in units of the scale (131072 B need a shift of 2), a right edge that never moves left,
+/// the same window on a duplicate.
+#[test]
+fn the_right_edge_never_moves_left() {
+    let outcome = run(&plan(20));
+    let mut edges = [(0_u64, u64::MAX); 10];
+    let mut lowered = 0;
+    for record in &outcome.packets {
+        if record.kind == PacketKind::Ack && record.event == PacketEvent::Deliver {
+            let (edge, acknowledged) = &mut edges[record.flow as usize];
+            let now = record.acknowledgement + record.receive_window;
+            assert!(now >= *edge, "{record:?} after {edge}");
+            assert_eq!(record.receive_window % 4, 0);
+            if record.acknowledgement == *acknowledged {
+                assert_eq!(now, *edge);
+            }
+            (*edge, *acknowledged) = (now, record.acknowledgement);
+            lowered += usize::from(record.receive_window < 32 * 4096);
+        }
     }
-    let _ = Duration::ZERO;
+    assert!(lowered > 1000, "{lowered}");
+}
+
+/// With a second of holding every acknowledgement waits for its credit; with the 100 ms that are safe for any timer the
+/// bucket cannot hold what 32 segments in flight are too many.
+#[test]
+fn an_ack_bucket_must_hold_long_enough() {
+    let drops = |hold: u64| {
+        let mut plan = plan(100);
+        let ficcrd = settings(&mut plan);
+        ficcrd.feedback = Feedback::AckBucket;
+        ficcrd.longest_hold = Duration::from_milliseconds(hold);
+        let outcome = run(&plan);
+        let (jain, _, _) = second_half(&outcome, 10);
+        (outcome.summary.links[BOTTLENECK].drops, jain)
+    };
+    let (long, fair) = drops(1000);
+    assert!(long == 0 && fair > 0.99, "{long} {fair}");
+    assert!(drops(100).0 > 0);
+}
+
+/// Two classes of two and eight flows share the link in halves, whatever their numbers of flows.
+#[test]
+fn classes_share_by_class() {
+    let mut plan = plan(100);
+    settings(&mut plan).unit = ControlUnit::Class;
+    // One pair of edges for all.
+    let mut flows: Vec<_> = plan.flows.drain(1..).collect();
+    for flow in &mut flows[..2] {
+        flow.dscp = 46;
+    }
+    plan.flows = flows;
+    let (_, _, rates) = second_half(&run(&plan), 9);
+    let (first, second) = (rates[..2].iter().sum::<f64>(), rates[2..].iter().sum::<f64>());
+    assert!((first / second - 1.0).abs() < 0.1, "{first} {second}");
+}
+
+/// What routers cannot read they cannot change.
+#[test]
+fn an_encrypted_transport_is_left_alone() {
+    let mut plan = plan(20);
+    for flow in &mut plan.flows {
+        let Protocol::Tcp(tcp) = &mut flow.protocol else { continue };
+        tcp.transport.encrypted = true;
+    }
+    let outcome = run(&plan);
+    assert!(outcome.summary.links[BOTTLENECK].drops > 0);
+    assert!(
+        outcome
+            .packets
+            .iter()
+            .all(|record| record.kind != PacketKind::Ack || record.receive_window == 32 * 4096)
+    );
+}
+
+/// A table of three flows controls three, and no other is touched.
+#[test]
+fn a_full_table_controls_no_more_flows() {
+    let mut plan = plan(20);
+    settings(&mut plan).flows = 3;
+    let outcome = run(&plan);
+    let mut touched = [false; 10];
+    for record in &outcome.packets {
+        let lowered = record.kind == PacketKind::Ack && record.receive_window < 32 * 4096;
+        touched[record.flow as usize] |= lowered;
+    }
+    // Flow 0 has an ingress of its own, with a table of its own.
+    assert_eq!(touched.iter().filter(|&&touched| touched).count(), 4);
 }

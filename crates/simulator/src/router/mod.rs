@@ -5,12 +5,15 @@
 //! link: a mechanism there sees what that host sends.
 
 pub mod ficcrd;
+pub mod loss;
 pub mod policer;
 
-use crate::engine::{EventQueue, Target, Timer};
+use crate::engine::random::Purpose;
+use crate::engine::{EventQueue, Stream, Target, Timer};
 use crate::network::{Network, Packet};
 use crate::plan::{MechanismPlan, Plan};
 use ficcrd::Ficcrd;
+use loss::LossOfKinds;
 use policer::Policer;
 use selfclock_congestion::units::Time;
 
@@ -75,6 +78,8 @@ impl Station<'_> {
 pub enum Mechanism {
     /// Token-bucket policer.
     Policer(Policer),
+    /// Loss of chosen kinds of packets.
+    Loss(LossOfKinds),
     /// Fair Intelligent Congestion Control Resource Discovery.
     Ficcrd(Ficcrd),
 }
@@ -88,9 +93,13 @@ impl Mechanism {
                 gates[link].push(index as u32);
             }
         }
-        let mechanisms = plan.routers.iter().map(|router| {
+        let mechanisms = plan.routers.iter().enumerate().map(|(index, router)| {
             Some(Box::new(match &router.mechanism {
                 MechanismPlan::Policer(policer) => Self::Policer(Policer::new(*policer, plan.links.len())),
+                MechanismPlan::Loss(loss) => {
+                    let stream = Stream::new(plan.seed, Purpose::Router, index);
+                    Self::Loss(LossOfKinds::new(loss.clone(), stream))
+                }
                 MechanismPlan::Ficcrd(ficcrd) => Self::Ficcrd(Ficcrd::new(ficcrd, plan)),
             }))
         });
@@ -101,6 +110,7 @@ impl Mechanism {
     pub fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate {
         match self {
             Self::Policer(policer) => policer.on_packet(station, packet),
+            Self::Loss(loss) => loss.on_packet(station, packet),
             Self::Ficcrd(ficcrd) => ficcrd.on_packet(station, packet),
         }
     }
@@ -108,7 +118,7 @@ impl Mechanism {
     /// Packets that it holds.
     pub fn held(&self) -> u64 {
         match self {
-            Self::Policer(_) => 0,
+            Self::Policer(_) | Self::Loss(_) => 0,
             Self::Ficcrd(ficcrd) => ficcrd.held(),
         }
     }
@@ -116,7 +126,7 @@ impl Mechanism {
     /// An entry of the mechanism's timer has come up.
     pub fn on_timer(&mut self, station: &mut Station<'_>) {
         match self {
-            Self::Policer(_) => {}
+            Self::Policer(_) | Self::Loss(_) => {}
             Self::Ficcrd(ficcrd) => ficcrd.on_timer(station),
         }
     }

@@ -16,6 +16,7 @@ use crate::plan::{
     AckClock, Arrivals, CoDelPlan, ControlUnit, DisciplinePlan, DualPi2Plan, Ecn, EdgeRtt, Feedback,
     FqCoDelPlan, LossPlan, MaprRule, MarkAbove, PiePlan, Recovery, RedPlan, RttSamples, TimerArithmetic,
 };
+use crate::record::packets::PacketKind;
 
 table! {
     /// A selfclock scenario.
@@ -401,6 +402,18 @@ table! {
         burst: Needed<Positive<Bytes>>,
     }
 
+    /// Loses chosen kinds of packets, and those alone.
+    LossOfKindsFile {
+        /// What the mechanism does.
+        mechanism: Needed<MechanismName>,
+        /// Links before which it stands.
+        links: List<Name>,
+        /// Probability of loss.
+        probability: Needed<Probability>,
+        /// Which packets: "data", "ack", "syn", "syn-ack", "datagram", "resource-discovery".
+        kinds: List<PacketKind>,
+    }
+
     /// FICCRD: a domain of routers that tell the edges what rate each flow may have.
     FiccrdFile {
         /// What the mechanism does.
@@ -511,13 +524,16 @@ pub enum DisciplineName {
 pub enum MechanismName {
     /// Token-bucket policer.
     Policer,
+    /// Loss of chosen kinds of packets.
+    Loss,
     /// Fair Intelligent Congestion Control Resource Discovery.
     Ficcrd,
 }
 
 words! {
     DisciplineName { "drop-tail" => Self::DropTail, "codel" => Self::CoDel, "fq-codel" => Self::FqCoDel, "pie" => Self::Pie, "red" => Self::Red, "dualpi2" => Self::DualPi2, "drr" => Self::Drr, }
-    MechanismName { "policer" => Self::Policer, "ficcrd" => Self::Ficcrd, }
+    MechanismName { "policer" => Self::Policer, "loss" => Self::Loss, "ficcrd" => Self::Ficcrd, }
+    PacketKind { "data" => Self::Data, "ack" => Self::Ack, "syn" => Self::Syn, "syn-ack" => Self::SynAck, "datagram" => Self::Datagram, "resource-discovery" => Self::ResourceDiscovery, }
     MaprRule { "literal" => Self::Literal, "outer-else" => Self::OuterElse, "icc" => Self::Icc, }
     Feedback { "none" => Self::None, "window" => Self::Window, "ack-bucket" => Self::AckBucket, }
     EdgeRtt { "current" => Self::Current, "base" => Self::Base, }
@@ -740,6 +756,8 @@ impl RedTable {
 pub enum RouterFile {
     /// Token-bucket policer.
     Policer(PolicerFile),
+    /// Loss of chosen kinds of packets.
+    Loss(LossOfKindsFile),
     /// Fair Intelligent Congestion Control Resource Discovery.
     Ficcrd(Box<FiccrdFile>),
 }
@@ -750,6 +768,7 @@ impl Read for RouterFile {
         let mechanism: Needed<MechanismName> = Field::read_key(item, "mechanism")?;
         Ok(match mechanism.value {
             MechanismName::Policer => Self::Policer(Read::read(item)?),
+            MechanismName::Loss => Self::Loss(Read::read(item)?),
             MechanismName::Ficcrd => Self::Ficcrd(Box::new(Read::read(item)?)),
         })
     }
@@ -758,7 +777,7 @@ impl Read for RouterFile {
             schema["properties"]["mechanism"]["enum"] = json!([word]);
             schema
         };
-        json!({ "oneOf": [named("policer", PolicerFile::schema()), named("ficcrd", FiccrdFile::schema())] })
+        json!({ "oneOf": [named("policer", PolicerFile::schema()), named("loss", LossOfKindsFile::schema()), named("ficcrd", FiccrdFile::schema())] })
     }
 }
 

@@ -10,7 +10,7 @@ use super::file::{
 use super::links::{Wire, find_node};
 use super::reader::{Located, value_or};
 use crate::network::topology::Topology;
-use crate::plan::{FiccrdPlan, MechanismPlan, PolicerPlan, RouterPlan};
+use crate::plan::{FiccrdPlan, LossOfKindsPlan, MechanismPlan, PolicerPlan, RouterPlan};
 use selfclock_congestion::units::Bytes;
 
 /// The mechanisms of a file.
@@ -20,6 +20,13 @@ pub fn routers(file: &File, topology: &Topology<Wire>) -> Result<Vec<RouterPlan>
 
 fn plan(file: &RouterFile, topology: &Topology<Wire>) -> Result<RouterPlan, Problem> {
     match file {
+        RouterFile::Loss(loss) => Ok(RouterPlan {
+            links: find_links(&loss.links, topology)?,
+            mechanism: MechanismPlan::Loss(LossOfKindsPlan {
+                probability: loss.probability.value.0,
+                kinds: loss.kinds.iter().map(|kind| kind.value).collect(),
+            }),
+        }),
         RouterFile::Ficcrd(ficcrd) => ficcrd_plan(ficcrd, topology),
         RouterFile::Policer(policer) => Ok(RouterPlan {
             links: find_links(&policer.links, topology)?,

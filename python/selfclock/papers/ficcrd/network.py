@@ -52,7 +52,7 @@ def scenario(
     name: str,
     router: Mapping[str, object] | None = None,
     *,
-    topology: str = "a",
+    topology: str = "figure-2",
     flows: int = FLOWS,
     seconds: float = SECONDS,
     seed: int = 1,
@@ -66,8 +66,10 @@ def scenario(
 ) -> Scenario:
     """Build the network.
 
-    Topology a: the lost figure 2 as SPECS reads it; flow 0 goes 10, 11, 12, 13 with 10 ms on its own links, the
-    others are attached to 11 and 12. Topology b: every flow passes 10 and 13. `send_delay_ms`: each packet of a
+    Topology "figure-2": the lost figure as it is read here; flow 0 goes 10, 11, 12, 13 with 10 ms on each link of its own
+    (120 ms both ways), the others are attached to 11 and 12 with 2 ms (48 ms). Topology "a", of the runs with ns-2: every
+    flow is attached to 11 and 12, flow 0 with 10 ms (80 ms). Topology "b": every flow passes 10 and 13, which are 2 ms
+    away, flow 0 as there. `send_delay_ms`: each packet of a
     source is delayed by a random time below this, as ns-2's overhead_ does, without overtaking.
     """
     rate = f"{RATE_MBPS:g} Mbps"
@@ -76,13 +78,19 @@ def scenario(
         return {"from": a, "to": b, "rate": rate, "delay": f"{delay_ms:g} ms", "queue": queue, **more}
 
     nodes = ["10", "11", "12", "13"]
-    links = [link("11", "12", 20, f"{BUFFER_PACKETS} packets"), link("10", "11", 2, edge_queue), link("12", "13", 2)]
+    trunk = 10.0 if topology == "figure-2" else 2.0
+    links = [
+        link("11", "12", 20, f"{BUFFER_PACKETS} packets"),
+        link("10", "11", trunk, edge_queue),
+        link("12", "13", trunk),
+    ]
     senders: list[dict[str, object]] = []
     for number in range(flows):
         source, sink = f"s{number}", f"d{number}"
         nodes += [source, sink]
         far = number == 0
-        ends = ("10", "13") if far or topology == "b" else ("11", "12")
+        outside = topology == "b" or (topology == "figure-2" and far)
+        ends = ("10", "13") if outside else ("11", "12")
         delay = 10.0 if far else 2.0
         # A jitter on the way from the source only: data, not acknowledgements.
         links.append(link(source, ends[0], delay, duplex=False, jitter=f"{send_delay_ms:g} ms"))
