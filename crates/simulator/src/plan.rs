@@ -175,6 +175,12 @@ pub enum MechanismPlan {
     Loss(LossOfKindsPlan),
     /// Fair Intelligent Congestion Control Resource Discovery.
     Ficcrd(FiccrdPlan),
+    /// Of two acknowledgements of a flow within this time the earlier is dropped.
+    AckThinning(Duration),
+    /// Forwards so many packets per second.
+    ForwardingLimit(ForwardingLimitPlan),
+    /// Answers Quick-Start Requests.
+    QuickStart(QuickStartPlan),
 }
 
 /// Loss of chosen kinds of packets.
@@ -285,6 +291,24 @@ pub enum ControlUnit {
     Class,
 }
 
+/// A router that forwards so many packets per second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ForwardingLimitPlan {
+    /// Time that a packet takes.
+    pub service: Duration,
+    /// Packets that wait at most, beside the one in service.
+    pub limit: u64,
+}
+
+/// The router's part of Quick-Start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QuickStartPlan {
+    /// Part of a link's rate up to which requests are approved.
+    pub share: f64,
+    /// Time over which the load is measured, and for which approvals are remembered.
+    pub interval: Duration,
+}
+
 /// Token-bucket policer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PolicerPlan {
@@ -354,8 +378,61 @@ pub struct FlowPlan {
 pub enum Protocol {
     /// TCP.
     Tcp(Box<TcpPlan>),
+    /// Short TCP connections that come and go.
+    Connections(Box<ConnectionsPlan>),
     /// UDP.
     Udp(UdpPlan),
+}
+
+impl Protocol {
+    /// How its connections are, if it has any.
+    pub fn tcp(&self) -> Option<&TcpPlan> {
+        match self {
+            Self::Tcp(tcp) => Some(tcp),
+            Self::Connections(connections) => Some(&connections.tcp),
+            Self::Udp(_) => None,
+        }
+    }
+}
+
+/// Short TCP connections between the same two nodes, as a web server has them. They start at random, independently of each
+/// other: a Poisson process. Each is a connection of its own.
+#[derive(Clone, Debug)]
+pub struct ConnectionsPlan {
+    /// What each is like, but for its source, which is a size.
+    pub tcp: TcpPlan,
+    /// Mean time from the start of one to the start of the next.
+    pub interval: Duration,
+    /// Payload of each.
+    pub size: SizeDistribution,
+}
+
+/// Distribution of the sizes of short connections.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SizeDistribution {
+    /// All are alike.
+    Constant(Bytes),
+    /// Exponential.
+    Exponential {
+        /// Mean.
+        mean: Bytes,
+    },
+    /// Pareto, cut at both ends: the probability of more than x falls as x^-shape between them.
+    Pareto {
+        /// Smallest.
+        minimum: Bytes,
+        /// Largest.
+        maximum: Bytes,
+        /// Exponent, above 0.
+        shape: f64,
+    },
+    /// The logarithm is normally distributed.
+    Lognormal {
+        /// Mean of the sizes, not of their logarithms.
+        mean: Bytes,
+        /// Standard deviation of the natural logarithm.
+        sigma: f64,
+    },
 }
 
 /// A UDP source that knows no congestion.

@@ -21,6 +21,8 @@ pub enum Purpose {
     FlowArrivals = 4,
     /// What a flow's congestion control draws.
     FlowControl = 5,
+    /// Sizes of the short connections of a flow.
+    ConnectionSize = 6,
     /// What the queue discipline of a link draws.
     LinkQueue = 16,
     /// What a router mechanism draws.

@@ -11,7 +11,7 @@
 use super::link::{Link, Passage};
 use super::packet::{Extras, Flags, Packet};
 use crate::engine::{EventQueue, Target};
-use crate::plan::{DisciplinePlan, Plan};
+use crate::plan::{DisciplinePlan, Plan, Protocol};
 use crate::record::packets::{PacketEvent, PacketRecorder};
 use crate::router::Mechanism;
 use selfclock_congestion::units::Time;
@@ -61,6 +61,8 @@ pub struct FlowRoutes {
     pub forward: u32,
     /// For acknowledgements.
     pub reverse: u32,
+    /// Routers between the two ends, on the way of data.
+    pub routers: u8,
 }
 
 impl Network {
@@ -95,7 +97,8 @@ impl Network {
                 .first()
                 .is_none_or(|&link| feeders[link] == Feeder::Receiver(index) && !is_gate(link));
             let forward = add(&flow.forward, if receiver_ahead { END_AHEAD } else { END });
-            flows.push(FlowRoutes { forward, reverse: add(&flow.reverse, END) });
+            let routers = u8::try_from(flow.forward.len().saturating_sub(1)).unwrap_or(u8::MAX);
+            flows.push(FlowRoutes { forward, reverse: add(&flow.reverse, END), routers });
         }
         let network = Self {
             links,
@@ -145,6 +148,11 @@ impl Network {
         let rest =
             self.routes[hop as usize..].iter().take_while(|&&entry| entry != END && entry != END_AHEAD);
         rest.map(|entry| (entry & LINK) as usize).find(|&link| wanted(link))
+    }
+
+    /// The flow of the plan whose route this position of the route table is in. Short connections take that of their flow.
+    pub(crate) fn flow_at(&self, hop: u32) -> usize {
+        self.flow_routes.partition_point(|routes| routes.forward <= hop) - 1
     }
 
     /// The link at this position of the route table.
@@ -370,7 +378,12 @@ enum Feeder {
 fn feeders(plan: &Plan) -> Vec<Feeder> {
     let mut feeders = vec![Feeder::None; plan.links.len()];
     for (index, flow) in plan.flows.iter().enumerate() {
-        for (path, endpoint) in [(&flow.forward, Feeder::Sender), (&flow.reverse, Feeder::Receiver(index))] {
+        // Short connections have a receiver each.
+        let receiver = match flow.protocol {
+            Protocol::Connections(_) => Feeder::Several,
+            Protocol::Tcp(_) | Protocol::Udp(_) => Feeder::Receiver(index),
+        };
+        for (path, endpoint) in [(&flow.forward, Feeder::Sender), (&flow.reverse, receiver)] {
             for (position, &link) in path.iter().enumerate() {
                 let feeder = if position == 0 { endpoint } else { Feeder::Link(path[position - 1]) };
                 feeders[link] = match feeders[link] {

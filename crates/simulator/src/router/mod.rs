@@ -4,17 +4,23 @@
 //! Packets stop where one stands, so it sees them in the order of time. Where a route begins at a host, so does the first
 //! link: a mechanism there sees what that host sends.
 
+pub mod ack_thinning;
 pub mod ficcrd;
+pub mod forwarding_limit;
 pub mod loss;
 pub mod policer;
+pub mod quick_start;
 
 use crate::engine::random::Purpose;
 use crate::engine::{EventQueue, Stream, Target, Timer};
 use crate::network::{Network, Packet};
 use crate::plan::{MechanismPlan, Plan};
+use ack_thinning::AckThinning;
 use ficcrd::Ficcrd;
+use forwarding_limit::ForwardingLimit;
 use loss::LossOfKinds;
 use policer::Policer;
+use quick_start::QuickStart;
 use selfclock_congestion::units::Time;
 
 /// What becomes of a packet that a mechanism has seen.
@@ -82,6 +88,12 @@ pub enum Mechanism {
     Loss(LossOfKinds),
     /// Fair Intelligent Congestion Control Resource Discovery.
     Ficcrd(Ficcrd),
+    /// Thins acknowledgements.
+    AckThinning(AckThinning),
+    /// So many packets per second.
+    ForwardingLimit(ForwardingLimit),
+    /// The router's part of Quick-Start.
+    QuickStart(QuickStart),
 }
 
 impl Mechanism {
@@ -101,6 +113,14 @@ impl Mechanism {
                     Self::Loss(LossOfKinds::new(loss.clone(), stream))
                 }
                 MechanismPlan::Ficcrd(ficcrd) => Self::Ficcrd(Ficcrd::new(ficcrd, plan)),
+                MechanismPlan::AckThinning(interval) => {
+                    Self::AckThinning(AckThinning::new(*interval, plan.flows.len()))
+                }
+                MechanismPlan::ForwardingLimit(limit) => Self::ForwardingLimit(ForwardingLimit::new(*limit)),
+                MechanismPlan::QuickStart(quick_start) => {
+                    let rates = plan.links.iter().map(|link| link.rate);
+                    Self::QuickStart(QuickStart::new(*quick_start, rates, plan.seed, index))
+                }
             }))
         });
         (mechanisms.collect(), gates)
@@ -112,22 +132,29 @@ impl Mechanism {
             Self::Policer(policer) => policer.on_packet(station, packet),
             Self::Loss(loss) => loss.on_packet(station, packet),
             Self::Ficcrd(ficcrd) => ficcrd.on_packet(station, packet),
+            Self::AckThinning(thinning) => thinning.on_packet(station, packet),
+            Self::ForwardingLimit(limit) => limit.on_packet(station, packet),
+            Self::QuickStart(quick_start) => quick_start.on_packet(station, packet),
         }
     }
 
     /// Packets that it holds.
     pub fn held(&self) -> u64 {
         match self {
-            Self::Policer(_) | Self::Loss(_) => 0,
+            Self::Policer(_) | Self::QuickStart(_) | Self::Loss(_) => 0,
             Self::Ficcrd(ficcrd) => ficcrd.held(),
+            Self::AckThinning(thinning) => thinning.held(),
+            Self::ForwardingLimit(limit) => limit.held(),
         }
     }
 
     /// An entry of the mechanism's timer has come up.
     pub fn on_timer(&mut self, station: &mut Station<'_>) {
         match self {
-            Self::Policer(_) | Self::Loss(_) => {}
+            Self::Policer(_) | Self::QuickStart(_) | Self::Loss(_) => {}
             Self::Ficcrd(ficcrd) => ficcrd.on_timer(station),
+            Self::AckThinning(thinning) => thinning.on_timer(station),
+            Self::ForwardingLimit(limit) => limit.on_timer(station),
         }
     }
 }

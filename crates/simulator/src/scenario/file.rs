@@ -14,7 +14,8 @@ use super::reader::{
 use super::units::{self, Dimension, Quantity};
 use crate::plan::{
     AckClock, Arrivals, CoDelPlan, ControlUnit, DisciplinePlan, DualPi2Plan, Ecn, EdgeRtt, Feedback,
-    FqCoDelPlan, LossPlan, MaprRule, MarkAbove, PiePlan, Recovery, RedPlan, RttSamples, TimerArithmetic,
+    FqCoDelPlan, LossPlan, MaprRule, MarkAbove, PiePlan, Recovery, RedPlan, RttSamples, SizeDistribution,
+    TimerArithmetic,
 };
 use crate::record::packets::PacketKind;
 
@@ -292,16 +293,38 @@ table! {
         transport: Maybe<TransportFile>,
     }
 
-    /// What the application sends: a size or a rate; a UDP source has a rate, a packet size and arrivals.
+    /// What the application sends: a size or a rate; short connections have a size and a load or an interval; a UDP source
+    /// has a rate, a packet size and arrivals.
     TrafficFile {
-        /// So many bytes, then the flow is complete. TCP only.
-        size: Maybe<Positive<Bytes>>,
+        /// So many bytes, then the flow is complete; of short connections, the size of each, or its distribution. TCP only.
+        size: Maybe<Size>,
+        /// Short connections that start at random (a Poisson process), each a TCP connection of its own: payload that they
+        /// have to send per second. TCP only.
+        load: Maybe<Rate>,
+        /// Short connections, by the mean time between two starts. TCP only.
+        interval: Maybe<Positive<Duration>>,
         /// TCP: rate at which the application writes. UDP: mean rate on the wire.
         rate: Maybe<Rate>,
         /// Wire size of a UDP packet, 1 to 65535 B. Default: "1500 B".
         packet: Maybe<PacketSize>,
         /// Times between UDP packets. Default: "constant".
         arrivals: Maybe<Arrivals>,
+    }
+
+    /// A distribution of sizes.
+    SizeFile {
+        /// Exponential, Pareto between a minimum and a maximum, or lognormal.
+        distribution: Needed<DistributionName>,
+        /// Mean size. Exponential and lognormal.
+        mean: Maybe<Positive<Bytes>>,
+        /// Smallest size. Pareto.
+        minimum: Maybe<Positive<Bytes>>,
+        /// Largest size. Pareto.
+        maximum: Maybe<Positive<Bytes>>,
+        /// Exponent of the tail, 0.1 to 10. Pareto.
+        shape: Maybe<Shape>,
+        /// Standard deviation of the natural logarithm, 0 to 4. Lognormal.
+        sigma: Maybe<Sigma>,
     }
 
     /// Transport settings. A key that is not written keeps the value of the profile.
@@ -321,8 +344,9 @@ table! {
         /// No fast retransmit until everything outstanding at the last one, or at the last timeout, is acknowledged
         /// (RFC 6582); off: Reno as in 4.3BSD. With SACK always on. true.
         one_recovery_per_window: Maybe<bool>,
-        /// Initial window. Modern: "10 segments"; classic: "1 segment".
-        initial_window: Maybe<Segments>,
+        /// Initial window: segments, or that of RFC 3390 (2 to 4 segments) or RFC 6928 (2 to 10) for the MSS. One segment
+        /// after a lost SYN. Modern: "10 segments"; classic: "1 segment".
+        initial_window: Maybe<InitialWindow>,
         /// Initial slow start threshold. "unlimited".
         initial_ssthresh: Maybe<Threshold>,
         /// The receiver's buffer. Modern: "unlimited"; classic: "20 segments".
@@ -452,6 +476,40 @@ table! {
         unit: Maybe<ControlUnit>,
     }
 
+    /// Thins acknowledgements: of two of a flow that come close behind one another the earlier is dropped.
+    AckThinningFile {
+        /// What the mechanism does.
+        mechanism: Needed<MechanismName>,
+        /// Links before which it stands.
+        links: List<Name>,
+        /// How close two acknowledgements must be; one waits for its successor for that long at most.
+        interval: Needed<Positive<Duration>>,
+    }
+
+    /// A router that forwards so many packets per second, whatever their size: all that enter its links wait in one queue.
+    ForwardingLimitFile {
+        /// What the mechanism does.
+        mechanism: Needed<MechanismName>,
+        /// Links before which it stands.
+        links: List<Name>,
+        /// Packets that it forwards in a second.
+        packets_per_second: Needed<PacketRate>,
+        /// Packets that wait at most. Default: "unlimited".
+        limit: Maybe<WaitingPackets>,
+    }
+
+    /// Approves Quick-Start Requests (RFC 4782) for each of its links, or reduces them.
+    QuickStartFile {
+        /// What the mechanism does.
+        mechanism: Needed<MechanismName>,
+        /// Links before which it stands. Default: all that leave a router.
+        links: Several<Name>,
+        /// Part of the rate of a link up to which requests are approved. Default: 0.9.
+        share: Maybe<Probability>,
+        /// Time over which the load of a link is measured, and for which approvals are remembered. Default: "150 ms".
+        interval: Maybe<Positive<Duration>>,
+    }
+
     /// What to record.
     RecordFile {
         /// Interval of the sampled series; "auto": a thousandth of the duration, or longer so that there are
@@ -500,6 +558,17 @@ pub enum TopologyName {
     Graph,
 }
 
+/// Distribution of sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DistributionName {
+    /// Exponential.
+    Exponential,
+    /// Pareto between two ends.
+    Pareto,
+    /// Lognormal.
+    Lognormal,
+}
+
 /// Queue disciplines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DisciplineName {
@@ -528,11 +597,24 @@ pub enum MechanismName {
     Loss,
     /// Fair Intelligent Congestion Control Resource Discovery.
     Ficcrd,
+    /// Thins acknowledgements.
+    AckThinning,
+    /// Forwards so many packets per second.
+    ForwardingLimit,
+    /// The router's part of Quick-Start.
+    QuickStart,
 }
 
 words! {
     DisciplineName { "drop-tail" => Self::DropTail, "codel" => Self::CoDel, "fq-codel" => Self::FqCoDel, "pie" => Self::Pie, "red" => Self::Red, "dualpi2" => Self::DualPi2, "drr" => Self::Drr, }
-    MechanismName { "policer" => Self::Policer, "loss" => Self::Loss, "ficcrd" => Self::Ficcrd, }
+    MechanismName {
+        "policer" => Self::Policer,
+        "loss" => Self::Loss,
+        "ficcrd" => Self::Ficcrd,
+        "ack-thinning" => Self::AckThinning,
+        "forwarding-limit" => Self::ForwardingLimit,
+        "quick-start" => Self::QuickStart,
+    }
     PacketKind { "data" => Self::Data, "ack" => Self::Ack, "syn" => Self::Syn, "syn-ack" => Self::SynAck, "datagram" => Self::Datagram, "resource-discovery" => Self::ResourceDiscovery, }
     MaprRule { "literal" => Self::Literal, "outer-else" => Self::OuterElse, "icc" => Self::Icc, }
     Feedback { "none" => Self::None, "window" => Self::Window, "ack-bucket" => Self::AckBucket, }
@@ -541,6 +623,9 @@ words! {
     Profile { "modern" => Self::Modern, "classic" => Self::Classic, }
     QueueCounts { "waiting" => Self::Waiting, "in-system" => Self::InSystem, }
     ProtocolName { "tcp" => Self::Tcp, "udp" => Self::Udp, }
+    DistributionName {
+        "exponential" => Self::Exponential, "pareto" => Self::Pareto, "lognormal" => Self::Lognormal,
+    }
     TopologyName { "dumbbell" => Self::Dumbbell, "parking-lot" => Self::ParkingLot, "graph" => Self::Graph, }
     Arrivals { "constant" => Self::Constant, "poisson" => Self::Poisson, }
     Recovery { "tahoe" => Self::Tahoe, "reno" => Self::Reno, "newreno" => Self::NewReno, "sack" => Self::Sack, "rack" => Self::Rack, }
@@ -760,6 +845,12 @@ pub enum RouterFile {
     Loss(LossOfKindsFile),
     /// Fair Intelligent Congestion Control Resource Discovery.
     Ficcrd(Box<FiccrdFile>),
+    /// Thins acknowledgements.
+    AckThinning(AckThinningFile),
+    /// Forwards so many packets per second.
+    ForwardingLimit(ForwardingLimitFile),
+    /// The router's part of Quick-Start.
+    QuickStart(QuickStartFile),
 }
 
 impl Read for RouterFile {
@@ -770,6 +861,9 @@ impl Read for RouterFile {
             MechanismName::Policer => Self::Policer(Read::read(item)?),
             MechanismName::Loss => Self::Loss(Read::read(item)?),
             MechanismName::Ficcrd => Self::Ficcrd(Box::new(Read::read(item)?)),
+            MechanismName::AckThinning => Self::AckThinning(Read::read(item)?),
+            MechanismName::ForwardingLimit => Self::ForwardingLimit(Read::read(item)?),
+            MechanismName::QuickStart => Self::QuickStart(Read::read(item)?),
         })
     }
     fn schema() -> Json {
@@ -777,7 +871,14 @@ impl Read for RouterFile {
             schema["properties"]["mechanism"]["enum"] = json!([word]);
             schema
         };
-        json!({ "oneOf": [named("policer", PolicerFile::schema()), named("loss", LossOfKindsFile::schema()), named("ficcrd", FiccrdFile::schema())] })
+        json!({ "oneOf": [
+            named("policer", PolicerFile::schema()),
+            named("ack-thinning", AckThinningFile::schema()),
+            named("forwarding-limit", ForwardingLimitFile::schema()),
+            named("quick-start", QuickStartFile::schema()),
+            named("loss", LossOfKindsFile::schema()),
+            named("ficcrd", FiccrdFile::schema()),
+        ] })
     }
 }
 
@@ -825,7 +926,7 @@ pub enum Traffic {
     /// As much as the connection takes.
     Bulk,
     /// A size or a rate.
-    Table(TrafficFile),
+    Table(Box<TrafficFile>),
 }
 
 impl Read for Traffic {
@@ -835,14 +936,70 @@ impl Read for Traffic {
                 "bulk" => Ok(Self::Bulk),
                 _ => Err(item.place.problem(
                     format!("unknown value {word:?}"),
-                    "write \"bulk\", { size = \"10 MB\" } or { rate = \"1 Mbps\" }",
+                    "write \"bulk\", { size = \"10 MB\" }, { rate = \"1 Mbps\" } or { load = \"1 Mbps\", size = \"30 kB\" }",
                 )),
             };
         }
-        TrafficFile::read(item).map(Self::Table)
+        TrafficFile::read(item).map(|table| Self::Table(Box::new(table)))
     }
     fn schema() -> Json {
         json!({ "anyOf": [{ "const": "bulk" }, TrafficFile::schema()] })
+    }
+}
+
+/// A size, or a distribution of sizes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Size(pub SizeDistribution);
+
+impl Read for Size {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        if item.value.as_table().is_none() {
+            let size = Positive::<Bytes>::read(item)?.0;
+            return Ok(Self(SizeDistribution::Constant(size)));
+        }
+        let file = SizeFile::read(item)?;
+        let (keys, example): (&[&str], _) = match file.distribution.value {
+            DistributionName::Exponential => {
+                (&["mean"], "{ distribution = \"exponential\", mean = \"30 kB\" }")
+            }
+            DistributionName::Lognormal => {
+                (&["mean", "sigma"], "{ distribution = \"lognormal\", mean = \"30 kB\", sigma = 1.5 }")
+            }
+            DistributionName::Pareto => (
+                &["minimum", "maximum", "shape"],
+                "{ distribution = \"pareto\", minimum = \"4 kB\", maximum = \"10 MB\", shape = 1.2 }",
+            ),
+        };
+        for entry in item.entries() {
+            let key = entry.place.last_key();
+            if key != "distribution" && !keys.contains(&key) {
+                return Err(entry
+                    .place
+                    .problem("not a key of this distribution", format!("write {example}")));
+            }
+        }
+        let missing = || item.place.problem("a key is missing", format!("write {example}"));
+        let bytes =
+            |size: &Maybe<Positive<Bytes>>| size.as_ref().map(|size| size.value.0).ok_or_else(missing);
+        Ok(Self(match file.distribution.value {
+            DistributionName::Exponential => SizeDistribution::Exponential { mean: bytes(&file.mean)? },
+            DistributionName::Lognormal => SizeDistribution::Lognormal {
+                mean: bytes(&file.mean)?,
+                sigma: file.sigma.as_ref().ok_or_else(missing)?.value.0,
+            },
+            DistributionName::Pareto => {
+                let (minimum, maximum) = (bytes(&file.minimum)?, bytes(&file.maximum)?);
+                if maximum < minimum {
+                    let place = file.maximum.as_ref().map_or(&item.place, |maximum| &maximum.place);
+                    return Err(place.problem("smaller than the minimum", format!("write {example}")));
+                }
+                let shape = file.shape.as_ref().ok_or_else(missing)?.value.0;
+                SizeDistribution::Pareto { minimum, maximum, shape }
+            }
+        }))
+    }
+    fn schema() -> Json {
+        json!({ "anyOf": [Positive::<Bytes>::schema(), SizeFile::schema()] })
     }
 }
 
@@ -874,6 +1031,25 @@ impl Read for ReceiveWindow {
     }
 }
 
+/// Packets that wait in a router at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitingPackets(pub u64);
+
+impl Read for WaitingPackets {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        if item.is_word("unlimited") {
+            return Ok(Self(u64::MAX));
+        }
+        match item.quantity(&[Dimension::Packets])? {
+            Quantity::Packets(packets) => Ok(Self(packets)),
+            _ => Err(item.expected("a number of packets")),
+        }
+    }
+    fn schema() -> Json {
+        json!({ "anyOf": [{ "const": "unlimited" }, quantity_schema(&[Dimension::Packets])] })
+    }
+}
+
 /// At least one segment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Segments(pub f64);
@@ -887,6 +1063,47 @@ impl Read for Segments {
     }
     fn schema() -> Json {
         quantity_schema(&[Dimension::Segments])
+    }
+}
+
+/// An initial window, as written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum InitialWindow {
+    /// So many segments.
+    Segments(f64),
+    /// min(4 MSS, max(2 MSS, 4380 bytes)).
+    Rfc3390,
+    /// min(10 MSS, max(2 MSS, 14600 bytes)).
+    Rfc6928,
+}
+
+impl InitialWindow {
+    /// In segments of this size.
+    pub fn segments(self, mss: Bytes) -> f64 {
+        let formula = |most: u64, bytes: u64| {
+            let window = (most * mss.get()).min((2 * mss.get()).max(bytes));
+            window as f64 / mss.get() as f64
+        };
+        match self {
+            Self::Segments(segments) => segments,
+            Self::Rfc3390 => formula(4, 4380),
+            Self::Rfc6928 => formula(10, 14_600),
+        }
+    }
+}
+
+impl Read for InitialWindow {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        if item.is_word("rfc3390") {
+            return Ok(Self::Rfc3390);
+        }
+        if item.is_word("rfc6928") {
+            return Ok(Self::Rfc6928);
+        }
+        Segments::read(item).map(|segments| Self::Segments(segments.0))
+    }
+    fn schema() -> Json {
+        json!({ "anyOf": [{ "enum": ["rfc3390", "rfc6928"] }, Segments::schema()] })
     }
 }
 
@@ -1066,8 +1283,14 @@ ranges! {
     Floor(f64) = number_within, "number", 0.0, 1000.0;
     /// Coupling factor.
     Coupling(f64) = number_within, "number", 0.1, 10.0;
+    /// Packets per second.
+    PacketRate(f64) = number_within, "number", 0.001, 1e12;
     /// Factor of a timer at each expiry.
     Backoff(f64) = number_within, "number", 1.0, 100.0;
+    /// Exponent of a Pareto distribution.
+    Shape(f64) = number_within, "number", 0.1, 10.0;
+    /// Standard deviation of a logarithm.
+    Sigma(f64) = number_within, "number", 0.0, 4.0;
     /// Factor of the pacing rate.
     Gain(f64) = number_within, "number", 0.01, 100.0;
 }

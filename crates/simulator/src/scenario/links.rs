@@ -10,7 +10,7 @@ use super::file::{
 };
 use super::reader::{Located, place_or, value_or};
 use crate::network::topology::{DumbbellWires, Link, Topology, dumbbell, parking_lot};
-use crate::plan::{DisciplinePlan, FlowPlan, LinkPlan, LossPlan, MarkAbove, Protocol, QueueLimit};
+use crate::plan::{DisciplinePlan, FlowPlan, LinkPlan, LossPlan, MarkAbove, Protocol, QueueLimit, TcpPlan};
 
 /// A packet where no flow says how large.
 pub const USUAL_PACKET: Bytes = Bytes(1500);
@@ -147,12 +147,14 @@ fn crossings(topology: &Topology<Wire>, flows: &[FlowPlan]) -> Vec<Crossing> {
     let mut crossings = vec![Crossing::default(); topology.links.len()];
     for flow in flows {
         let links = || flow.forward.iter().chain(&flow.reverse).copied();
+        let delay = || links().fold(Duration::ZERO, |sum, link| sum + topology.links[link].wire.delay);
+        let tcp_packet = |tcp: &TcpPlan| {
+            let options = if tcp.transport.timestamps { TIMESTAMPS } else { Bytes::ZERO };
+            tcp.transport.mss + tcp.transport.header + options
+        };
         let (round_trip, packet) = match &flow.protocol {
-            Protocol::Tcp(tcp) => {
-                let options = if tcp.transport.timestamps { TIMESTAMPS } else { Bytes::ZERO };
-                let delay = links().fold(Duration::ZERO, |sum, link| sum + topology.links[link].wire.delay);
-                (Some(delay), tcp.transport.mss + tcp.transport.header + options)
-            }
+            Protocol::Tcp(tcp) => (Some(delay()), tcp_packet(tcp)),
+            Protocol::Connections(connections) => (Some(delay()), tcp_packet(&connections.tcp)),
             Protocol::Udp(udp) => (None, udp.packet),
         };
         for link in links() {

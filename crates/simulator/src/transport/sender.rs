@@ -22,7 +22,8 @@ use selfclock_congestion::controller::{Controller, Setup};
 use selfclock_congestion::event::{Decision, Pacing, Probe, ProbePart, RestartCause};
 use selfclock_congestion::units::{Bytes, Duration, Time};
 use selfclock_congestion::{
-    Acknowledged, DuplicateAck, EcnEcho, LossDetected, PeerOption, RateSample, RecoveryEnded, Sent, Timeout,
+    Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, PeerOption, RateSample, RecoveryEnded,
+    Sent, Timeout,
 };
 
 /// Where a connection stands.
@@ -316,6 +317,17 @@ impl Sender {
 
     // --- what happens to it -------------------------------------------------------------------------------------
 
+    /// An entry of one of its timers has come up.
+    #[inline]
+    pub fn on_timer(&mut self, context: &mut Context<'_>, target: Target) {
+        match target {
+            Target::Retransmission(_) => self.on_retransmission_timer(context),
+            Target::Release(_) => self.on_release_timer(context),
+            Target::Rack(_) => self.on_rack_timer(context),
+            _ => self.on_application_timer(context),
+        }
+    }
+
     /// An entry of the application's timer has come up.
     pub fn on_application_timer(&mut self, context: &mut Context<'_>) {
         self.sample_before(context.now);
@@ -396,7 +408,7 @@ impl Sender {
     pub fn on_packet(&mut self, context: &mut Context<'_>, packet: &Packet) {
         self.sample_before(context.now);
         if packet.kind == PacketKind::SynAck {
-            return self.on_syn_ack(context, packet.echo);
+            return self.on_syn_ack(context, packet);
         }
         let acknowledgement = packet.sequence;
         // Nothing may be acknowledged that was not sent (RFC 9293, section 3.10.7.4).
@@ -483,19 +495,23 @@ impl Sender {
         self.on_acknowledgement::<false>(context, packet, news, extra.option);
     }
 
-    fn on_syn_ack(&mut self, context: &mut Context<'_>, echo: Time) {
+    fn on_syn_ack(&mut self, context: &mut Context<'_>, packet: &Packet) {
+        let option = context.network.extras.get(packet.extra).option;
+        context.network.extras.release(packet.extra);
         let State::SynSent(sent) = self.state else { return };
         // The echo tells which SYN was answered; without timestamps Karn's rule forbids a sample after a second SYN.
-        if self.timestamps || self.totals.timeouts == 0 {
-            let sent = if self.timestamps { echo } else { sent };
+        let rtt = (self.timestamps || self.totals.timeouts == 0).then(|| {
+            let sent = if self.timestamps { packet.echo } else { sent };
             let rtt = self.rtt.sample(sent, context.now);
             self.rtt_samples.add(rtt);
-        }
+            rtt
+        });
         if self.totals.timeouts > 0 {
             self.rtt.after_handshake_loss();
         }
         self.retransmission_timer.cancel();
         self.state = State::Open;
+        self.control.on_established(&Established { now: context.now, rtt, option });
         self.transmit(context, Opportunity::NewAck);
     }
 
@@ -1295,6 +1311,11 @@ impl Sender {
 
     fn send_syn(&mut self, context: &mut Context<'_>) {
         self.state = State::SynSent(context.now);
+        let (mut size, mut extra) = (self.control_size, NO_EXTRA);
+        if let Some(option) = self.control.option_for_syn() {
+            size += option.wire_length();
+            extra = context.network.extras.put(Extra { option: Some(option), ..Extra::default() });
+        }
         let packet = Packet {
             arrival: Time::ZERO,
             order: 0,
@@ -1304,10 +1325,10 @@ impl Sender {
             flow: self.flow,
             hop: self.route,
             payload: 0,
-            size: self.control_size as u16,
+            size: size as u16,
             kind: PacketKind::Syn,
             flags: if self.totals.timeouts > 0 { Flags::RETRANSMISSION } else { Flags::NONE },
-            extra: NO_EXTRA,
+            extra,
             number: 0,
         };
         context.network.send(context.events, context.now, packet);

@@ -1,13 +1,16 @@
 //! What the ingress edge knows of one flow: how far its data and acknowledgements have come, its round-trip time, the
 //! window it was told, the acknowledgements that are held.
 
+use super::Path;
 use crate::engine::Ring;
 use crate::network::Packet;
 use selfclock_congestion::units::{Duration, Time};
 
 /// A flow in the table of an edge.
 #[derive(Clone, Debug)]
-pub struct Flow {
+pub(super) struct Flow {
+    /// Its way through the domain.
+    pub path: Path,
     /// Last data seen.
     pub last_data: Time,
     /// Byte after the highest data seen.
@@ -42,15 +45,16 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// A flow that was not seen before; its receiver has advertised `window`.
-    pub fn new(now: Time, window: u64) -> Self {
+    /// A flow that was not seen before, with this way.
+    pub fn new(now: Time, path: Path) -> Self {
         Self {
+            path,
             last_data: now,
             highest: 0,
             seen: 0,
             acknowledged: 0,
             mss: 0,
-            right_edge: window,
+            right_edge: path.window,
             timed: None,
             smoothed: None,
             smallest: Duration::MAX,

@@ -8,7 +8,7 @@
 //! Resource discovery packets are packets: they take their turn in queues, their bytes count, and they can be lost.
 
 pub mod core;
-pub mod flow;
+mod flow;
 
 use self::core::{Occupancy, OutputQueue};
 use self::flow::Flow;
@@ -16,7 +16,7 @@ use super::{Fate, Station};
 use crate::engine::Timer;
 use crate::network::packet::{Flags, NO_EXTRA, ResourceDiscovery};
 use crate::network::{Extra, Packet};
-use crate::plan::{ControlUnit, EdgeRtt, Feedback, FiccrdPlan, Plan, Protocol};
+use crate::plan::{ControlUnit, EdgeRtt, Feedback, FiccrdPlan, Plan};
 use crate::record::packets::PacketKind;
 use crate::record::pcapng::window_shift;
 use selfclock_congestion::units::{Duration, Time};
@@ -37,7 +37,8 @@ pub struct Ficcrd {
     node_before: Vec<usize>,
     /// The way of each flow through the domain; `None`: not controlled.
     paths: Vec<Option<Path>>,
-    loops: Vec<ControlLoop>,
+    /// By number of flow or connection, or by number of class.
+    loops: BTreeMap<u32, ControlLoop>,
     flows: BTreeMap<u32, Flow>,
     /// Entries in the table of each node.
     entries: Vec<u32>,
@@ -58,8 +59,6 @@ enum Wake {
 #[derive(Clone, Copy, Debug)]
 struct Path {
     ingress: usize,
-    /// Position in the route of data of the link that leaves the ingress.
-    ingress_position: u32,
     egress: usize,
     /// Position in the route of acknowledgements of the link that leaves the egress.
     turn_position: u32,
@@ -84,8 +83,9 @@ struct ControlLoop {
     /// Data packets since the last resource discovery packet.
     since_discovery: u32,
     next_timed: Time,
-    /// The flow whose data came last: its resource discovery packets take that flow's way.
+    /// The flow whose data came last, and the place of the link that it left by: resource discovery packets take its way.
     flow: u32,
+    hop: u32,
     /// What the last packet that came back allows each flow, bit/s.
     allowed: Option<f64>,
 }
@@ -98,6 +98,7 @@ impl ControlLoop {
         since_discovery: 0,
         next_timed: Time::NEVER,
         flow: 0,
+        hop: 0,
         allowed: None,
     };
 
@@ -124,13 +125,12 @@ impl ControlLoop {
 impl Ficcrd {
     /// The domain of this plan.
     pub fn new(settings: &FiccrdPlan, plan: &Plan) -> Self {
-        let (paths, loops) = paths(settings, plan);
         Self {
             plan: settings.clone(),
             queues: vec![OutputQueue::default(); plan.links.len()],
             node_before: plan.links.iter().map(|link| link.from).collect(),
-            paths,
-            loops: vec![ControlLoop::NEW; loops],
+            paths: paths(settings, plan),
+            loops: BTreeMap::new(),
             flows: BTreeMap::new(),
             entries: vec![0; plan.nodes.len()],
             wakes: BTreeSet::new(),
@@ -150,7 +150,7 @@ impl Ficcrd {
 
     /// A packet is about to leave a router of the domain.
     pub fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate {
-        let Some(path) = self.paths[packet.flow as usize] else { return Fate::Pass };
+        let Some(path) = self.path_of(station, packet) else { return Fate::Pass };
         let node = self.node_before[station.link];
         match packet.kind {
             PacketKind::Data | PacketKind::Syn if node == path.ingress => self.on_data(station, packet, path),
@@ -160,6 +160,19 @@ impl Ficcrd {
             PacketKind::ResourceDiscovery => self.on_discovery(station, packet, path, node),
             _ => Fate::Pass,
         }
+    }
+
+    /// The way of the packet's flow. A short connection takes that of its flow of the plan, but has a loop of its own.
+    fn path_of(&self, station: &Station<'_>, packet: &Packet) -> Option<Path> {
+        let flow = packet.flow as usize;
+        if flow < self.paths.len() {
+            return self.paths[flow];
+        }
+        let mut path = self.paths[station.network.flow_at(packet.hop)]?;
+        if self.plan.unit == ControlUnit::Flow {
+            path.control_loop = packet.flow;
+        }
+        Some(path)
     }
 
     /// The timer has come up.
@@ -197,8 +210,8 @@ impl Ficcrd {
         if let Some(flow) = self.flows.get_mut(&packet.flow) {
             flow.on_data(now, packet);
         }
-        let control = &mut self.loops[path.control_loop as usize];
-        control.flow = packet.flow;
+        let control = self.loops.entry(path.control_loop).or_insert(ControlLoop::NEW);
+        (control.flow, control.hop) = (packet.flow, packet.hop);
         control.on_data(now, packet.size, self.plan.rate_constant);
         if control.since_discovery >= self.plan.packets_per_discovery {
             self.discover(station, path.control_loop);
@@ -212,26 +225,34 @@ impl Ficcrd {
     /// Makes room for a flow in the table of its ingress; false if there is none.
     fn enter_table(&mut self, now: Time, flow: u32, path: Path) -> bool {
         if self.entries[path.ingress] >= self.plan.flows {
-            let paths = &self.paths;
             let idlest = self
                 .flows
                 .iter()
-                .filter(|(flow, _)| paths[**flow as usize].is_some_and(|other| other.ingress == path.ingress))
-                .filter(|(_, entry)| entry.held.is_empty() && now.since(entry.last_data) > IDLE)
+                .filter(|(_, entry)| entry.path.ingress == path.ingress && entry.held.is_empty())
+                .filter(|(_, entry)| now.since(entry.last_data) > IDLE)
                 .min_by_key(|(_, entry)| entry.last_data)
                 .map(|(&flow, _)| flow);
             let Some(idlest) = idlest else { return false };
             self.flows.remove(&idlest);
+            if self.plan.unit == ControlUnit::Flow {
+                self.forget_loop(idlest);
+            }
             self.entries[path.ingress] -= 1;
         }
         self.entries[path.ingress] += 1;
-        self.flows.insert(flow, Flow::new(now, path.window));
+        self.flows.insert(flow, Flow::new(now, path));
         true
+    }
+
+    fn forget_loop(&mut self, index: u32) {
+        if let Some(control) = self.loops.remove(&index) {
+            self.wakes.remove(&(control.next_timed, Wake::Discover(index)));
+        }
     }
 
     /// The next timed packet of a loop.
     fn time_discovery(&mut self, now: Time, index: u32) {
-        let control = &mut self.loops[index as usize];
+        let Some(control) = self.loops.get_mut(&index) else { return };
         if control.next_timed != Time::NEVER {
             self.wakes.remove(&(control.next_timed, Wake::Discover(index)));
         }
@@ -245,7 +266,7 @@ impl Ficcrd {
     }
 
     fn discover_in_time(&mut self, station: &mut Station<'_>, index: u32) {
-        let control = &mut self.loops[index as usize];
+        let Some(control) = self.loops.get_mut(&index) else { return };
         control.next_timed = Time::NEVER;
         let silence = station.now.since(control.last_arrival);
         if silence > IDLE {
@@ -262,12 +283,11 @@ impl Ficcrd {
 
     /// Sends a resource discovery packet.
     fn discover(&mut self, station: &mut Station<'_>, index: u32) {
-        let control = &mut self.loops[index as usize];
+        let Some(control) = self.loops.get_mut(&index) else { return };
         control.since_discovery = 0;
-        let (rate, flow) = (control.rate, control.flow);
+        let (rate, flow, hop) = (control.rate, control.flow, control.hop);
         self.time_discovery(station.now, index);
-        let Some(path) = self.paths[flow as usize] else { return };
-        let hop = station.network.flow_routes[flow as usize].forward + path.ingress_position;
+        let Some(path) = self.paths[station.network.flow_at(hop)] else { return };
         let resource = ResourceDiscovery { rate, allowed: path.access_rate, backward: false };
         let extra = Extra { resource: Some(resource), ..Extra::default() };
         let packet = Packet {
@@ -316,8 +336,8 @@ impl Ficcrd {
             return Fate::Pass;
         }
         // The queue that counts is the one that the flow's data waits in at this router.
-        let hop = station.network.flow_routes[packet.flow as usize].forward;
-        if let Some(link) = station.network.link_from(hop, |link| self.node_before[link] == node)
+        let routes = station.network.flow_routes[station.network.flow_at(packet.hop)];
+        if let Some(link) = station.network.link_from(routes.forward, |link| self.node_before[link] == node)
             && let Some(occupancy) = Self::occupancy(station, link)
             && let Some(allowed) = self.queues[link].allowed_rate(&self.plan, occupancy)
         {
@@ -336,7 +356,7 @@ impl Ficcrd {
         if !turn {
             return Fate::Pass;
         }
-        packet.hop = station.network.flow_routes[packet.flow as usize].reverse + path.turn_position;
+        packet.hop = routes.reverse + path.turn_position;
         station.release(*packet);
         Fate::Taken
     }
@@ -359,13 +379,23 @@ impl Ficcrd {
             for &flow in &members {
                 self.accrue(now, flow, path.control_loop);
             }
-            self.loops[path.control_loop as usize].allowed = Some(allowed / sharers);
+            self.set_allowed(path.control_loop, allowed / sharers);
             for flow in members {
                 self.release_held(station, flow);
             }
             self.set_timer(station);
         }
-        self.loops[path.control_loop as usize].allowed = Some(allowed / sharers);
+        self.set_allowed(path.control_loop, allowed / sharers);
+    }
+
+    fn set_allowed(&mut self, control_loop: u32, allowed: f64) {
+        if let Some(control) = self.loops.get_mut(&control_loop) {
+            control.allowed = Some(allowed);
+        }
+    }
+
+    fn allowed(&self, control_loop: u32) -> Option<f64> {
+        self.loops.get(&control_loop)?.allowed
     }
 
     /// Flows in the table that belong to a loop.
@@ -374,9 +404,12 @@ impl Ficcrd {
             ControlUnit::Flow => {
                 Box::new(self.flows.contains_key(&control_loop).then_some(control_loop).into_iter())
             }
-            ControlUnit::Class => Box::new(self.flows.keys().copied().filter(move |&flow| {
-                self.paths[flow as usize].is_some_and(|path| path.control_loop == control_loop)
-            })),
+            ControlUnit::Class => Box::new(
+                self.flows
+                    .iter()
+                    .filter(move |(_, flow)| flow.path.control_loop == control_loop)
+                    .map(|(&index, _)| index),
+            ),
         };
         flows
     }
@@ -414,6 +447,7 @@ impl Ficcrd {
     /// Explicit window adaptation: the window of the acknowledgement becomes what the allowed rate is worth in a round trip,
     /// in the units of its scale, but the right edge never moves left.
     fn rewrite_window(&mut self, station: &mut Station<'_>, packet: &mut Packet, path: Path) {
+        let allowed = self.allowed(path.control_loop);
         let Some(flow) = self.flows.get_mut(&packet.flow) else { return };
         if packet.kind != PacketKind::Ack {
             return;
@@ -424,7 +458,7 @@ impl Ficcrd {
             EdgeRtt::Base => flow.base_rtt(),
         };
         let mut window = offered;
-        if let (Some(allowed), Some(rtt)) = (self.loops[path.control_loop as usize].allowed, rtt) {
+        if let (Some(allowed), Some(rtt)) = (allowed, rtt) {
             let floor = self.plan.floor * flow.mss as f64;
             window = window.min((allowed * rtt.seconds() / 8.0).max(floor) as u64);
         }
@@ -443,10 +477,11 @@ impl Ficcrd {
 
     /// Adds to a flow's credit what the allowed rate has been worth since the last time.
     fn accrue(&mut self, now: Time, flow: u32, control_loop: u32) {
+        let allowed = self.allowed(control_loop);
         let Some(entry) = self.flows.get_mut(&flow) else { return };
         let span = now.since(entry.credit_at).seconds();
         entry.credit_at = now;
-        let Some(allowed) = self.loops[control_loop as usize].allowed else { return };
+        let Some(allowed) = allowed else { return };
         // An idle flow saves up no more than one acknowledgement's worth, of two segments.
         let most = (4 * entry.mss) as f64;
         entry.credit = (entry.credit + allowed * span / 8.0).min(most);
@@ -455,9 +490,9 @@ impl Ficcrd {
     /// ACK bucket control: passes on held acknowledgements for which there is credit, or that were held for too long.
     fn release_held(&mut self, station: &mut Station<'_>, index: u32) {
         let now = station.now;
-        let Some(path) = self.paths[index as usize] else { return };
-        self.accrue(now, index, path.control_loop);
-        let allowed = self.loops[path.control_loop as usize].allowed;
+        let Some(control_loop) = self.flows.get(&index).map(|flow| flow.path.control_loop) else { return };
+        self.accrue(now, index, control_loop);
+        let allowed = self.allowed(control_loop);
         let Some(flow) = self.flows.get_mut(&index) else { return };
         while let Some(&first) = flow.held.front() {
             let needed = flow.needed(first.sequence);
@@ -481,13 +516,13 @@ impl Ficcrd {
     }
 }
 
-/// The ways of all flows, and the number of control loops.
-fn paths(settings: &FiccrdPlan, plan: &Plan) -> (Vec<Option<Path>>, usize) {
+/// The ways of all flows.
+fn paths(settings: &FiccrdPlan, plan: &Plan) -> Vec<Option<Path>> {
     let mut classes: BTreeMap<(usize, usize, u8), u32> = BTreeMap::new();
     let mut paths = Vec::with_capacity(plan.flows.len());
     let is_router = |link: usize| settings.nodes.contains(&plan.links[link].from);
     for (index, flow) in plan.flows.iter().enumerate() {
-        let Protocol::Tcp(tcp) = &flow.protocol else {
+        let Some(tcp) = flow.protocol.tcp() else {
             paths.push(None);
             continue;
         };
@@ -513,7 +548,6 @@ fn paths(settings: &FiccrdPlan, plan: &Plan) -> (Vec<Option<Path>>, usize) {
         };
         paths.push(Some(Path {
             ingress,
-            ingress_position: first as u32,
             egress,
             turn_position: turn as u32,
             control_loop,
@@ -523,11 +557,7 @@ fn paths(settings: &FiccrdPlan, plan: &Plan) -> (Vec<Option<Path>>, usize) {
             encrypted: tcp.transport.encrypted,
         }));
     }
-    let loops = match settings.unit {
-        ControlUnit::Flow => plan.flows.len(),
-        ControlUnit::Class => classes.len(),
-    };
-    (paths, loops)
+    paths
 }
 
 #[cfg(test)]
