@@ -389,6 +389,7 @@ mod tests {
             counts_packet_in_service: false,
             loss: LossPlan::None,
             jitter: Duration::ZERO,
+            coalescing: Duration::ZERO,
         };
         let transport = Transport {
             receive_window: Bytes(60 * 1448),

@@ -13,6 +13,7 @@ pub mod bic;
 pub mod cubic;
 pub mod fast;
 pub mod highspeed;
+pub mod lotka_volterra;
 pub mod ltcp;
 pub mod reno;
 pub mod scalable;
@@ -20,6 +21,7 @@ pub mod vegas;
 
 use crate::algorithms::algorithms;
 use crate::controller::WindowState;
+use crate::estimate::{EstimateChoice, icim};
 use crate::event::{Acknowledged, EcnEcho, LossDetected, Timeout};
 
 algorithms! {
@@ -36,6 +38,7 @@ algorithms! {
         ltcp::Ltcp,
         altcp::Altcp,
         adaptive::Adaptive,
+        lotka_volterra::LotkaVolterra,
     }
 }
 
@@ -92,6 +95,16 @@ impl WindowPart for Window {
     }
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
         each!(self, part => part.on_timeout(event, state))
+    }
+}
+
+impl WindowChoice {
+    /// The estimator that it needs, where none is chosen.
+    pub(crate) fn usual_estimate(&self) -> Option<EstimateChoice> {
+        match self {
+            Self::LotkaVolterra(_) => EstimateChoice::named(icim::ENTRY.name),
+            _ => None,
+        }
     }
 }
 

@@ -501,6 +501,7 @@ mod tests {
             counts_packet_in_service: false,
             loss: LossPlan::None,
             jitter: Duration::ZERO,
+            coalescing: Duration::ZERO,
         };
         let flow = |name: &str, protocol| FlowPlan {
             name: name.into(),
@@ -520,11 +521,7 @@ mod tests {
             source: Source::Bulk,
             transport,
         };
-        let udp = UdpPlan {
-            packet: Bytes(500),
-            rate: Rate::from_bits_per_second(1_000_000),
-            arrivals: Arrivals::Constant,
-        };
+        let udp = UdpPlan::steady(Bytes(500), Rate::from_bits_per_second(1_000_000), Arrivals::Constant);
         Plan {
             name: "two nodes".into(),
             seed: 7,

@@ -141,6 +141,7 @@ enum TcpTraffic {
 fn tcp_traffic(traffic: &TrafficFile, place: &Place) -> Result<TcpTraffic, Problem> {
     refuse_key(&traffic.packet, "TCP sends segments of transport.mss")?;
     refuse_key(&traffic.arrivals, "only UDP has arrivals")?;
+    refuse_key(&traffic.steps, "only UDP has steps")?;
     if traffic.load.is_some() || traffic.interval.is_some() {
         return short_connections(traffic, place);
     }
@@ -196,9 +197,11 @@ fn udp(flow: &FlowFile, place: &Place) -> Result<UdpPlan, Problem> {
     refuse_key(&traffic.size, "UDP traffic has a rate, and ends at stop")?;
     refuse_key(&traffic.load, "UDP traffic has a rate")?;
     refuse_key(&traffic.interval, "UDP traffic has a rate")?;
+    let rate = traffic.rate.as_ref().ok_or_else(needs_rate)?.value;
+    let steps = traffic.steps.iter().flat_map(|steps| steps.value.0.iter().copied());
     Ok(UdpPlan {
-        packet: traffic.packet.as_ref().map_or(USUAL_PACKET, |packet| packet.value.0),
-        rate: traffic.rate.as_ref().ok_or_else(needs_rate)?.value,
+        packets: traffic.packet.as_ref().map_or(vec![(USUAL_PACKET, 1.0)], |packet| packet.value.0.clone()),
+        rates: std::iter::once((Time::ZERO, rate)).chain(steps).collect(),
         arrivals: value_or(&traffic.arrivals, Arrivals::Constant),
     })
 }

@@ -1107,6 +1107,11 @@ impl Sender {
                 self.limited_by_window = true;
                 return;
             }
+            if size > decision.allowance.get() && pipe > 0 {
+                // Held back: the next acknowledgement asks again.
+                self.limited_by_window = true;
+                return;
+            }
             let room_for_pair = pipe + 2 * self.mss <= window && limit - self.next >= 2 * self.mss;
             if may_probe && decision.probe == Some(Probe::Pair) && room_for_pair {
                 may_probe = false;
@@ -1364,6 +1369,8 @@ impl Sender {
             sent_bytes: self.next,
             acknowledged_bytes: self.una,
             phase: snapshot.phase,
+            available_bps: snapshot.path.available_bps.unwrap_or(f64::NAN),
+            capacity_bps: snapshot.path.capacity_bps.unwrap_or(f64::NAN),
         };
         let Some(sampler) = &mut self.sampler else { return };
         while sampler.next < now {

@@ -35,6 +35,7 @@ fn link(name: &str, from: usize, to: usize) -> LinkPlan {
         counts_packet_in_service: false,
         loss: LossPlan::None,
         jitter: Duration::ZERO,
+        coalescing: Duration::ZERO,
     }
 }
 
