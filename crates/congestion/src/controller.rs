@@ -9,7 +9,7 @@ use crate::model::{Model, ModelPart};
 use crate::option::PeerOption;
 use crate::start::{Start, StartPart};
 use crate::units::Bytes;
-use crate::window::{Window, WindowPart};
+use crate::window::{Group, Window, WindowPart};
 
 /// The window, which the start and the window algorithm both work on.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -294,6 +294,20 @@ impl Controller {
                 measured.estimate.on_sent(event, &self.state);
             }
             Algorithm::Model(model) => model.on_sent(event, &mut self.state),
+        }
+    }
+
+    /// Of a member of a group of parallel flows, before each event: it takes what the group knows.
+    pub fn take_from(&mut self, group: &Group) {
+        if let Algorithm::Parts { window, .. } = &mut self.algorithm {
+            window.take_from(group, &mut self.state);
+        }
+    }
+
+    /// After each event it gives the group what there is to know.
+    pub fn give_to(&mut self, group: &mut Group) {
+        if let Algorithm::Parts { window, .. } = &mut self.algorithm {
+            window.give_to(group, &self.state);
         }
     }
 

@@ -120,6 +120,11 @@ impl Selection {
         }
     }
 
+    /// Parallel flows that it controls can share what they know: [`crate::window::Group`].
+    pub fn forms_groups(&self) -> bool {
+        matches!(self.0, Choice::Parts { window: WindowChoice::Adaptive(_), .. })
+    }
+
     /// It answers marks in proportion to their number, which a packet says with ECT(1) (RFC 9331, section 4.3).
     pub fn is_scalable(&self) -> bool {
         matches!(self.0, Choice::Model(ModelChoice::Prague(_)))

@@ -24,6 +24,8 @@ pub struct Plan {
     pub flows: Vec<FlowPlan>,
     /// Mechanisms in routers, in the order in which a packet meets those that stand before the same link.
     pub routers: Vec<RouterPlan>,
+    /// Groups of parallel flows that share what they know of their path, each by the indices of its members.
+    pub groups: Vec<Vec<usize>>,
     /// What to record.
     pub record: RecordPlan,
 }

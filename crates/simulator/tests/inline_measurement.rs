@@ -185,6 +185,7 @@ fn udp_with_a_schedule_and_a_mix() {
                 protocol: Protocol::Udp(udp),
             }],
             routers: Vec::new(),
+            groups: Vec::new(),
             record: RecordPlan { interval: Some(ms(10_000)), packets: false },
         };
         let outcome = run(&plan);

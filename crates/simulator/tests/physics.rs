@@ -41,6 +41,7 @@ fn m_d_1_queue() {
                 protocol: Protocol::Udp(UdpPlan::steady(Bytes(1500), rate, Arrivals::Poisson)),
             }],
             routers: Vec::new(),
+            groups: Vec::new(),
             record: RecordPlan { interval: None, packets: false },
         };
         let summary = run(&plan).summary;

@@ -530,6 +530,7 @@ mod tests {
             links: vec![link("a-b", 0, 1), link("b-a", 1, 0)],
             flows: vec![flow("tcp", Protocol::Tcp(Box::new(tcp))), flow("udp", Protocol::Udp(udp))],
             routers: Vec::new(),
+            groups: Vec::new(),
             record: RecordPlan { interval: None, packets: true },
         }
     }

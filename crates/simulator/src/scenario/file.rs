@@ -295,6 +295,8 @@ table! {
         traffic: Maybe<Traffic>,
         /// Differentiated services codepoint of its packets, 0 to 63. Default: 0.
         dscp: Maybe<Dscp>,
+        /// Group of parallel flows that share what they know of their path. Flows of "adaptive" between the same nodes.
+        group: Maybe<Name>,
         /// Transport settings of this flow, over those of all flows.
         transport: Maybe<TransportFile>,
     }

@@ -102,6 +102,32 @@ fn flow_template(file: &File, profile: Profile, flow: &FlowFile, place: &Place) 
     })
 }
 
+/// The groups of the flows, in the order in which the file names them.
+pub fn groups(file: &File, flows: &[FlowPlan]) -> Result<Vec<Vec<usize>>, Problem> {
+    let mut groups: Vec<(&str, Vec<usize>)> = Vec::new();
+    let written = file.flow.iter().flat_map(|flow| std::iter::repeat_n(flow, copies(&flow.value) as usize));
+    for (index, written) in written.enumerate() {
+        let Some(name) = &written.value.group else { continue };
+        match &flows[index].protocol {
+            Protocol::Tcp(tcp) if tcp.control.forms_groups() => {}
+            _ => return Err(name.place.problem("only flows of \"adaptive\" form groups", "")),
+        }
+        let text = name.value.0.as_str();
+        match groups.iter_mut().find(|(other, _)| *other == text) {
+            None => groups.push((text, vec![index])),
+            Some((_, members)) => {
+                let [own, first] = [index, members[0]].map(|flow| (flows[flow].from, flows[flow].to));
+                if own != first {
+                    let help = "write from and to, or hosts = 1 in a dumbbell";
+                    return Err(name.place.problem("the flows of a group have one path", help));
+                }
+                members.push(index);
+            }
+        }
+    }
+    Ok(groups.into_iter().map(|(_, members)| members).collect())
+}
+
 fn tcp(file: &File, profile: Profile, flow: &FlowFile) -> Result<Protocol, Problem> {
     let layers: Vec<_> =
         [&file.transport, &flow.transport].into_iter().flatten().map(|layer| &layer.value).collect();
@@ -189,6 +215,7 @@ fn short_connections(traffic: &TrafficFile, place: &Place) -> Result<TcpTraffic,
 fn udp(flow: &FlowFile, place: &Place) -> Result<UdpPlan, Problem> {
     refuse_key(&flow.congestion_control, "UDP has no congestion control")?;
     refuse_key(&flow.transport, "UDP has no transport settings")?;
+    refuse_key(&flow.group, "UDP has no congestion control")?;
     let help = "write traffic = { rate = \"1 Mbps\", packet = \"1500 B\", arrivals = \"constant\" }";
     let needs_rate = || place_or(&flow.traffic, place).problem("UDP traffic needs a rate", help);
     let Some(Traffic::Table(traffic)) = flow.traffic.as_ref().map(|traffic| &traffic.value) else {

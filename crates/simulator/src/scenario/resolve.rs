@@ -4,7 +4,7 @@ use selfclock_congestion::units::Duration;
 
 use super::error::Problem;
 use super::file::{File, Interval, Network, Profile};
-use super::flows::{copies, expand, find_routes};
+use super::flows::{copies, expand, find_routes, groups};
 use super::limits::{self, Demand};
 use super::links::{Wire, build, size_queues};
 use super::reader::{place_or, value_or};
@@ -33,6 +33,7 @@ pub fn resolve(file: &File, default_name: &str) -> Result<Plan, Problem> {
     let topology = build(file, profile, flows as usize)?;
     let mut flows = expand(file, profile, &topology)?;
     find_routes(file, &topology, &mut flows)?;
+    let groups = groups(file, &flows)?;
     check_coalescing(&topology, &flows).map_err(|message| {
         file.network
             .place
@@ -47,6 +48,7 @@ pub fn resolve(file: &File, default_name: &str) -> Result<Plan, Problem> {
         nodes: topology.nodes,
         links,
         flows,
+        groups,
         routers,
         record: RecordPlan {
             interval,

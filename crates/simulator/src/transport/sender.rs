@@ -21,6 +21,7 @@ use crate::traffic::source::Application;
 use selfclock_congestion::controller::{Controller, Setup};
 use selfclock_congestion::event::{Decision, Pacing, Probe, ProbePart, RestartCause};
 use selfclock_congestion::units::{Bytes, Duration, Time};
+use selfclock_congestion::window::Group;
 use selfclock_congestion::{
     Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, PeerOption, RateSample, RecoveryEnded,
     Sent, Timeout,
@@ -303,6 +304,14 @@ impl Sender {
     /// When the last byte was acknowledged.
     pub fn completed(&self) -> Option<Time> {
         self.completed
+    }
+    /// Of a member of a group, before each event: the congestion control takes what the group knows.
+    pub fn take_from(&mut self, group: &Group) {
+        self.control.take_from(group);
+    }
+    /// After each event it gives the group what there is to know.
+    pub fn give_to(&mut self, group: &mut Group) {
+        self.control.give_to(group);
     }
     /// Samples of the series, up to the end of the run.
     pub fn finish(&mut self, end: Time) -> Vec<FlowSample> {

@@ -90,6 +90,7 @@ impl Dumbbell {
             links,
             flows: Vec::new(),
             routers: Vec::new(),
+            groups: Vec::new(),
             record: RecordPlan { interval: None, packets: false },
         }
     }

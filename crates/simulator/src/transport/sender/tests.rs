@@ -67,6 +67,7 @@ impl Rig {
                 protocol: Protocol::Tcp(Box::new(tcp.clone())),
             }],
             routers: Vec::new(),
+            groups: Vec::new(),
             record: RecordPlan { interval: None, packets: true },
         };
         let (network, routes) = Network::new(&plan);
