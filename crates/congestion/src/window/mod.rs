@@ -127,6 +127,19 @@ crate::choice! {
         Usual = "usual",
         /// Half of the window, as Reno.
         Half = "half",
+        /// Half of the window, and so does the first loss of the connection wherever it comes: ns-2.
+        HalfAndFirst = "half-and-first",
+    }
+}
+
+impl SlowStartLoss {
+    /// A loss takes half, in slow start or not, and with or without one before it.
+    fn halves(self, in_slow_start: bool, lost_before: bool) -> bool {
+        match self {
+            Self::Usual => false,
+            Self::Half => in_slow_start,
+            Self::HalfAndFirst => in_slow_start || !lost_before,
+        }
     }
 }
 

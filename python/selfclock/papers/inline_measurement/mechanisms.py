@@ -25,8 +25,8 @@ class Mechanism:
 MECHANISMS = [
     Mechanism("proposed", "lotka-volterra", {"window": "lotka-volterra"}, 0, "○○○○○"),
     Mechanism("Reno", "reno", {"window": "reno", "halved": "window"}, 0, "××○××"),
-    Mechanism("HighSpeed", "highspeed", {"window": "highspeed", "slow_start_loss": "half"}, 2, "△×△×△"),
-    Mechanism("Scalable", "scalable", {"window": "scalable", "slow_start_loss": "half"}, 1, "△×○×△"),
+    Mechanism("HighSpeed", "highspeed", {"window": "highspeed", "slow_start_loss": "half-and-first"}, 2, "△×△×△"),
+    Mechanism("Scalable", "scalable", {"window": "scalable", "slow_start_loss": "half-and-first"}, 1, "△×○×△"),
     Mechanism("FAST", "fast", {"window": "fast", "alpha": 1000}, 1, "○△×△○"),
     Mechanism("BIC", "bic", {"window": "bic"}, 3, "○×△×△"),
 ]
