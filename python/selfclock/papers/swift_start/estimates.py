@@ -1,5 +1,4 @@
-"""How well the two packet pairs know the link: idle, with delayed or thinned acknowledgements, with a busy ACK path."""
-  "ACK path."""
+"""How well two packet pairs know the link: idle, with delayed or thinned acknowledgements, with a busy ACK path."""
 
 from __future__ import annotations
 

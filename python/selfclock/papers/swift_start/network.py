@@ -163,20 +163,17 @@ def completion_s(result: Result, number: int = 1) -> float | None:
 
 
 def data_sent(result: Result) -> pl.DataFrame:
-    """Return the data segments that left the first flow's sender, with their number and their time since the "
-    "first."""
+    """Return the data segments that left the first flow's sender: number, and time since the first."""
     packets = pl.DataFrame(result.packets).with_columns(pl.col("event", "kind", "flow").cast(pl.String))
     sent = packets.filter((pl.col("event") == "send") & (pl.col("kind") == "data") & (pl.col("flow") == "flow1"))
     return sent.select(
         (pl.col("time_s") - pl.col("time_s").first()).alias("time_s"),
         (pl.col("sequence") / SEGMENT_B).alias("segment"),
-        pl.col("time_s").alias("absolute_s"),
     )
 
 
 def round_trip_s(rate_mbps: float, rtt_ms: float) -> float:
-    """Return the round-trip time of a full segment on the idle path, less half the time that one takes at the "
-    "link."""
+    """Return a little less than the round-trip time of a full segment alone: half of its time at the link."""
     return rtt_ms / 1e3 + 0.5 * 8 * PACKET_B / rate_mbps / 1e6
 
 
