@@ -188,7 +188,9 @@ impl Network {
     /// The packet's next stop is the other end of link `index`, at this time; or it is delivered ahead.
     #[inline(always)]
     fn land(&mut self, events: &mut EventQueue, at: Time, hop: usize, index: usize, packet: &Packet) {
-        if self.routes[hop] == END_AHEAD {
+        let end = self.routes[hop];
+        let at = if end == END || end == END_AHEAD { self.links[index].handed_over(at) } else { at };
+        if end == END_AHEAD {
             return self.deliver_ahead(at, packet);
         }
         let order = events.take_order();

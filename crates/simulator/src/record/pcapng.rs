@@ -476,6 +476,7 @@ mod tests {
             counts_packet_in_service: false,
             loss: LossPlan::None,
             jitter: Duration::ZERO,
+            coalescing: Duration::ZERO,
         };
         let flow = |name: &str, protocol| FlowPlan {
             name: name.into(),
@@ -494,11 +495,7 @@ mod tests {
             source: Source::Bulk,
             transport,
         };
-        let udp = UdpPlan {
-            packet: Bytes(500),
-            rate: Rate::from_bits_per_second(1_000_000),
-            arrivals: Arrivals::Constant,
-        };
+        let udp = UdpPlan::steady(Bytes(500), Rate::from_bits_per_second(1_000_000), Arrivals::Constant);
         Plan {
             name: "two nodes".into(),
             seed: 7,
@@ -507,6 +504,7 @@ mod tests {
             links: vec![link("a-b", 0, 1), link("b-a", 1, 0)],
             flows: vec![flow("tcp", Protocol::Tcp(Box::new(tcp))), flow("udp", Protocol::Udp(udp))],
             routers: Vec::new(),
+            groups: Vec::new(),
             record: RecordPlan { interval: None, packets: true },
         }
     }

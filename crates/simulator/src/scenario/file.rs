@@ -2,14 +2,14 @@
 //!
 //! The comments of the keys are their descriptions in the JSON Schema.
 
-use selfclock_congestion::units::{Bytes, Duration, Rate};
+use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
 use serde_json::{Value as Json, json};
 
 use super::control::Control;
 use super::error::{Problem, allowed};
 use super::reader::{
-    Field, Item, KeySchema, List, Maybe, Needed, Read, Several, quantity_schema, table, table_schema,
-    value_or, words,
+    Field, Item, KeySchema, List, Located, Maybe, Needed, Read, Several, quantity_schema, table,
+    table_schema, value_or, words,
 };
 use super::units::{self, Dimension, Quantity};
 use crate::plan::{
@@ -102,6 +102,9 @@ table! {
         /// Each packet is delayed by a further uniform random time below this, without overtaking. Default:
         /// "0 s".
         jitter: Maybe<Duration>,
+        /// The network cards at its ends hand packets to their host together, when this time has passed since the first of
+        /// them arrived. Routers pass packets on at once. Default: "0 s".
+        coalescing: Maybe<Duration>,
     }
 
     /// A link of a graph.
@@ -131,6 +134,9 @@ table! {
         /// Each packet is delayed by a further uniform random time below this, without overtaking. Default:
         /// "0 s".
         jitter: Maybe<Duration>,
+        /// The network cards at its ends hand packets to their host together, when this time has passed since the first of
+        /// them arrived. Routers pass packets on at once. Default: "0 s".
+        coalescing: Maybe<Duration>,
     }
 
     /// First in, first out; what does not fit is dropped.
@@ -201,6 +207,8 @@ table! {
         stop: Maybe<Duration>,
         /// What the application sends. Default: "bulk". UDP needs a table with a rate.
         traffic: Maybe<Traffic>,
+        /// Group of parallel flows that share what they know of their path. Flows of "adaptive" between the same nodes.
+        group: Maybe<Name>,
         /// Transport settings of this flow, over those of all flows.
         transport: Maybe<TransportFile>,
     }
@@ -217,10 +225,29 @@ table! {
         interval: Maybe<Positive<Duration>>,
         /// TCP: rate at which the application writes. UDP: mean rate on the wire.
         rate: Maybe<Rate>,
-        /// Wire size of a UDP packet, 1 to 65535 B. Default: "1500 B".
-        packet: Maybe<PacketSize>,
+        /// Changes of the rate of a UDP source, at times of the run. Default: none.
+        steps: Maybe<Steps>,
+        /// Wire size of a UDP packet, 1 to 65535 B; or a list of sizes with weights; or "imix", 40, 576 and 1500 B with the
+        /// weights 7, 4 and 1. Default: "1500 B".
+        packet: Maybe<PacketMix>,
         /// Times between UDP packets. Default: "constant".
         arrivals: Maybe<Arrivals>,
+    }
+
+    /// From a time on, a rate.
+    StepFile {
+        /// When, in the time of the run.
+        at: Needed<Duration>,
+        /// Mean rate on the wire from then on; "0 bps" is silence.
+        rate: Needed<AnyRate>,
+    }
+
+    /// A size of packets, and how many have it.
+    MixFile {
+        /// Wire size, 1 to 65535 B.
+        size: Needed<PacketSize>,
+        /// Packets of this size, in proportion to those of the others.
+        weight: Needed<Weight>,
     }
 
     /// A distribution of sizes.
@@ -712,6 +739,70 @@ impl Read for Traffic {
     }
 }
 
+/// Changes of a rate, as written: the time of each is later than that of the one before.
+#[derive(Clone, Debug)]
+pub struct Steps(pub Vec<(Time, Rate)>);
+
+impl Read for Steps {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        let mut steps: Vec<(Time, Rate)> = Vec::new();
+        for Located { value: step, .. } in
+            item.elements::<StepFile>("a list of tables such as { at = \"30 s\", rate = \"1 Mbps\" }")?
+        {
+            let at = Time::ZERO + step.at.value;
+            if steps.last().is_some_and(|&(before, _)| at <= before) {
+                return Err(step
+                    .at
+                    .place
+                    .problem("not later than the step before", "steps must be in the order of time"));
+            }
+            steps.push((at, step.rate.value.0));
+        }
+        Ok(Self(steps))
+    }
+    fn schema() -> Json {
+        json!({ "type": "array", "items": StepFile::schema(), "minItems": 1 })
+    }
+}
+
+/// A rate, also zero.
+#[derive(Clone, Copy, Debug)]
+pub struct AnyRate(pub Rate);
+
+impl Read for AnyRate {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        item.rate().map(Self)
+    }
+    fn schema() -> Json {
+        quantity_schema(&[Dimension::Rate])
+    }
+}
+
+/// Sizes of packets with their weights, as written.
+#[derive(Clone, Debug)]
+pub struct PacketMix(pub Vec<(Bytes, f64)>);
+
+/// The "simple IMIX" of router tests: 40, 576 and 1500 B as 7 : 4 : 1, which stands for traffic observed in the Internet around
+/// 2000 (Agilent, Mixed Packet Size Throughput, Journal of Internet Test Methodologies).
+const SIMPLE_IMIX: [(Bytes, f64); 3] = [(Bytes(40), 7.0), (Bytes(576), 4.0), (Bytes(1500), 1.0)];
+
+impl Read for PacketMix {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        if item.is_word("imix") {
+            return Ok(Self(SIMPLE_IMIX.to_vec()));
+        }
+        if item.value.as_array().is_none() {
+            return PacketSize::read(item).map(|size| Self(vec![(size.0, 1.0)]));
+        }
+        let mix = item.elements::<MixFile>("a list")?;
+        Ok(Self(mix.into_iter().map(|kind| (kind.value.size.value.0, kind.value.weight.value.0)).collect()))
+    }
+    fn schema() -> Json {
+        let list = json!({ "type": "array", "items": MixFile::schema(), "minItems": 1 });
+        json!({ "anyOf": [{ "const": "imix" }, PacketSize::schema(), list] })
+    }
+}
+
 /// A size, or a distribution of sizes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Size(pub SizeDistribution);
@@ -1026,6 +1117,8 @@ ranges! {
     PacketRate(f64) = number_within, "number", 0.001, 1e12;
     /// Factor of a timer at each expiry.
     Backoff(f64) = number_within, "number", 1.0, 100.0;
+    /// Weight of a packet size.
+    Weight(f64) = number_within, "number", 0.001, 1e6;
     /// Exponent of a Pareto distribution.
     Shape(f64) = number_within, "number", 0.1, 10.0;
     /// Standard deviation of a logarithm.

@@ -21,6 +21,7 @@ use crate::traffic::source::Application;
 use selfclock_congestion::controller::{Controller, Setup};
 use selfclock_congestion::event::{Decision, Pacing, Probe, ProbePart, RestartCause};
 use selfclock_congestion::units::{Bytes, Duration, Time};
+use selfclock_congestion::window::Group;
 use selfclock_congestion::{
     Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, PeerOption, RateSample, RecoveryEnded,
     Sent, Timeout,
@@ -310,6 +311,14 @@ impl Sender {
     /// When the last byte was acknowledged.
     pub fn completed(&self) -> Option<Time> {
         self.completed
+    }
+    /// Of a member of a group, before each event: the congestion control takes what the group knows.
+    pub fn take_from(&mut self, group: &Group) {
+        self.control.take_from(group);
+    }
+    /// After each event it gives the group what there is to know.
+    pub fn give_to(&mut self, group: &mut Group) {
+        self.control.give_to(group);
     }
     /// Samples of the series, up to the end of the run.
     pub fn finish(&mut self, end: Time) -> Vec<FlowSample> {
@@ -1108,6 +1117,11 @@ impl Sender {
                 self.limited_by_window = true;
                 return;
             }
+            if size > decision.allowance.get() && pipe > 0 {
+                // Held back: the next acknowledgement asks again.
+                self.limited_by_window = true;
+                return;
+            }
             let room_for_pair = pipe + 2 * self.mss <= window && limit - self.next >= 2 * self.mss;
             if may_probe && decision.probe == Some(Probe::Pair) && room_for_pair {
                 may_probe = false;
@@ -1348,6 +1362,8 @@ impl Sender {
             sent_bytes: self.next,
             acknowledged_bytes: self.una,
             phase: snapshot.phase,
+            available_bps: snapshot.path.available_bps.unwrap_or(f64::NAN),
+            capacity_bps: snapshot.path.capacity_bps.unwrap_or(f64::NAN),
         };
         let Some(sampler) = &mut self.sampler else { return };
         while sampler.next < now {
