@@ -187,7 +187,7 @@ def _figure_4(by: Found) -> list[Claim]:
                f"Rate of the first quarter of the segments of the fifth window over that of the last. The round trips "
                f"have {slow_rounds} segments; from the second on the acknowledgements are a packet time of the link "
                f"apart, so each window leaves evenly. With the initial ssthresh of RFC 2001, 65535 B, slow start ends "
-               f"within the fifth window and the rate falls {early_fall:.2f} times, but the paper prints no threshold."),
+               f"within the fifth window and the rate falls {early_fall:.2f} times; the paper prints no threshold."),
     ]  # fmt: skip
 
 
