@@ -79,6 +79,7 @@ def scenario(
     samples_s: float = 0.1,
     seed: int = 1,
     profile: str = "modern",
+    changes: Sequence[Mapping[str, object]] = (),
 ) -> Scenario:
     """Build the network. The bottleneck has 20 ms; what is left of a round-trip time is on the access links.
 
@@ -97,6 +98,8 @@ def scenario(
             "queue": buffer or f"{round(BDP_PACKETS * rate_gbps / RATE_GBPS)} packets",
         },
     ]
+    if changes:
+        links[0]["changes"] = [dict(change) for change in changes]
     senders: list[dict[str, object]] = []
     for number, flow in enumerate(flows, 1):
         delay = f"{(flow.rtt_ms / 2 - 20) / 2:g} ms"

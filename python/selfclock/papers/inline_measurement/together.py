@@ -45,6 +45,14 @@ BESIDE_SECONDS = 100.0
 BESIDE = {"Reno": "reno", "CUBIC": "cubic"}
 RTTS_MS = (60.0, 120.0)
 K_ERRORS = (-0.2, 0.0, 0.2)
+#: Half way the path becomes another: half of the rate, twice the round-trip time, two thirds of it. From then on the
+#: link has so many Gbit/s.
+CHANGE_S = 30.0
+CHANGES: dict[str, tuple[dict[str, object], float]] = {
+    "half of the rate": ({"rate": "250 Mbps"}, 0.25),
+    "60 ms becomes 120 ms": ({"delay": "50 ms"}, 0.5),
+    "60 ms becomes 40 ms": ({"delay": "10 ms"}, 0.5),
+}
 K_LOAD = 0.4
 GAMMA = 0.9
 
@@ -71,6 +79,9 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
         made.append(
             _scenario(f"k-error-{error:g}", [Flow(control)], SECONDS, scale, Background(((0.0, RATE_GBPS * K_LOAD),)))
         )
+    for label, (change, _) in CHANGES.items():
+        at = {"at": f"{CHANGE_S * scale:g} s", **change}
+        made.append(_scenario(f"path-{label.replace(' ', '-')}", own, SECONDS, scale, changes=[at]))
     return made
 
 
@@ -81,6 +92,7 @@ def _scenario(
     scale: float,
     udp: Background | None = None,
     gain: float | None = None,
+    changes: Sequence[dict[str, object]] = (),
 ) -> Scenario:
     return scenario(
         name,
@@ -91,6 +103,7 @@ def _scenario(
         udp=udp,
         ssthresh=PRODUCT // len(flows),
         coalescing=COALESCING,
+        changes=changes,
         transport=None if gain is None else {"pacing_gain": gain},
     )
 
@@ -175,6 +188,24 @@ def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim]
         note = f"{free / RATE_GBPS:.0%} of the link is available"
         rows.append(_row(f"K {error:+.0%}", results[index], _shares(results[index], begin, end), begin, end, note))
         index += 1
+    changed = []
+    for label, (_, rate) in CHANGES.items():
+        series = flow_series(results[index])
+        spans = ((-10, 0, RATE_GBPS), (0, 2, rate), (2, 5, rate), (5, 10, rate), (20, 30, rate))
+        parts = [
+            f"{goodput_gbps(series, (CHANGE_S + begin) * scale, (CHANGE_S + end) * scale) / link_gbps:.3f}"
+            for begin, end, link_gbps in spans
+        ]
+        queue = mean_between(link_series(results[index]), "queue_packets", (CHANGE_S + 20) * scale, SECONDS * scale)
+        changed.append([label, *parts, f"{queue:.0f}", str(drops(results[index]))])
+        index += 1
+    path = Grid(
+        "A path that changes",
+        f"One connection alone on {RATE_GBPS:g} Gbit/s; after {CHANGE_S:g} s the path becomes another. Throughput over "
+        "the link's rate.",
+        ["", "before", "0 to 2 s after", "2 to 5 s", "5 to 10 s", "20 to 30 s", "mean queue then", "drops"],
+        changed,
+    )
     grid = Grid(
         "Several connections, and errors of K",
         f"{RATE_GBPS:g} Gbit/s, 60 ms, buffer of one product. From {SKIPPED_S:g} to {SECONDS:g} s; beside Reno "
@@ -183,7 +214,7 @@ def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim]
         ["", "shares of the link", "together", "mean queue, packets", "drops", ""],
         rows,
     )
-    return claims, [grid]
+    return claims, [grid, path]
 
 
 def _row(label: str, result: Result, shares: list[float], begin: float, end: float, note: str) -> list[str]:
