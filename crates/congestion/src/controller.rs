@@ -1,8 +1,8 @@
 //! A start and a window algorithm together, or a model that is both: one congestion control.
 
 use crate::event::{
-    Acknowledged, Decision, DuplicateAck, EcnEcho, LossDetected, Phase, ProbePart, RecoveryEnded, Sent,
-    Snapshot, Timeout,
+    Acknowledged, Decision, DuplicateAck, EcnEcho, Established, LossDetected, Phase, ProbePart,
+    RecoveryEnded, Sent, Snapshot, Timeout,
 };
 use crate::model::{Model, ModelPart};
 use crate::option::PeerOption;
@@ -102,12 +102,11 @@ enum Algorithm {
 
 impl Controller {
     /// A connection that begins with `start` and goes on with `window`.
-    pub fn new(setup: Setup, start: Start, window: Window) -> Self {
-        Self {
-            state: WindowState::new(&setup),
-            recovering: false,
-            algorithm: Algorithm::Parts { start, window },
-        }
+    pub fn new(setup: Setup, mut start: Start, window: Window) -> Self {
+        let mut state = WindowState::new(&setup);
+        start.begin(&setup, &mut state);
+        state.cwnd = state.cwnd.clamp(1.0, MAXIMUM_WINDOW_SEGMENTS);
+        Self { state, recovering: false, algorithm: Algorithm::Parts { start, window } }
     }
 
     /// A connection that `model` begins and goes on with.
@@ -127,7 +126,9 @@ impl Controller {
                 if event.recovering || !event.window_limited {
                     return;
                 }
-                if !self.state.in_slow_start() {
+                if start.holds_window() {
+                    start.grow(event, &mut self.state);
+                } else if !self.state.in_slow_start() {
                     window.grow(event, &mut self.state);
                 } else if !window.holds_slow_start() {
                     start.grow(event, &mut self.state);
@@ -159,7 +160,7 @@ impl Controller {
         match &mut self.algorithm {
             Algorithm::Parts { start, window } => {
                 window.on_loss(event, &mut self.state);
-                start.on_loss(event);
+                start.on_loss(event, &mut self.state);
             }
             Algorithm::Model(model) => model.on_loss(event, &mut self.state),
         }
@@ -189,6 +190,22 @@ impl Controller {
             Algorithm::Model(model) => model.on_timeout(event, &mut self.state),
         }
         self.state.cwnd = 1.0;
+    }
+
+    /// The option that the SYN carries. Asked for each SYN.
+    pub fn option_for_syn(&mut self) -> Option<PeerOption> {
+        match &mut self.algorithm {
+            Algorithm::Parts { start, .. } => start.option_for_syn(),
+            Algorithm::Model(_) => None,
+        }
+    }
+
+    /// The handshake is complete, and no data has left.
+    pub fn on_established(&mut self, event: &Established) {
+        if let Algorithm::Parts { start, .. } = &mut self.algorithm {
+            start.on_established(event, &mut self.state);
+            self.state.cwnd = self.state.cwnd.clamp(1.0, MAXIMUM_WINDOW_SEGMENTS);
+        }
     }
 
     /// The SYN or its answer was lost: "the initial window used by a sender after a correctly transmitted SYN MUST be

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints, is_typeddict
 
 import polars as pl
 
@@ -45,15 +45,14 @@ MEASURES = {
 
 
 def _column_type(hint: object) -> pl.DataType:
-    kinds = [kind for kind in (get_args(hint) or (hint,)) if kind is not type(None)]
-    known: dict[type, pl.DataType] = {
-        str: pl.String(), int: pl.Int64(), float: pl.Float64(), bool: pl.Boolean(),
-    }  # fmt: skip
-    return known[kinds[0]]
-
-
-def _structure(summary: type) -> pl.DataType:
-    return pl.List(pl.Struct({name: _column_type(hint) for name, hint in get_type_hints(summary).items()}))
+    """Return the type of a column for what a summary says of a value."""
+    simple: dict[object, pl.DataType] = {str: pl.String(), int: pl.Int64(), float: pl.Float64(), bool: pl.Boolean()}
+    if hint in simple:
+        return simple[hint]
+    if is_typeddict(hint):
+        return pl.Struct({name: _column_type(inner) for name, inner in get_type_hints(hint).items()})
+    (inner,) = (argument for argument in get_args(hint) if argument is not type(None))
+    return pl.List(_column_type(inner)) if get_origin(hint) is list else _column_type(inner)
 
 
 #: Columns of the dataset but for the point and its settings.
@@ -64,8 +63,8 @@ SCHEMA: dict[str, pl.DataType] = {
     "error": pl.String(),
     "busiest_link": pl.String(),
     **dict.fromkeys(MEASURES, pl.Float64()),
-    "flows": _structure(FlowSummary),
-    "links": _structure(LinkSummary),
+    "flows": _column_type(list[FlowSummary]),
+    "links": _column_type(list[LinkSummary]),
 }
 
 

@@ -11,7 +11,8 @@
 //! * **Addresses**: node *i* of the plan has 10.0.0.0 + *i* + 1: 10.0.0.1, 10.0.0.2, and so on. The names of the
 //!   nodes that talk over the link stand in a name resolution block, so Wireshark can show them.
 //! * **Ports**: flow *f* sends from port 50000 + *f* mod 4096 to port 40000 + *f* div 4096, whatever its nodes
-//!   are, so a flow is found by its ports in the captures of all links. Wireshark takes these ports for no
+//!   are, so a flow is found by its ports in the captures of all links. Short connections are numbered after the flows, in
+//!   the order in which they start. Wireshark takes these ports for no
 //!   protocol above TCP, nor those of the first 4.7 million flows for one above UDP. They last for 37 million.
 //! * **Identification** of IP: the low 16 bits of [`PacketRecord::packet`]. Time to live is always 64: nodes do
 //!   not count hops.
@@ -50,10 +51,11 @@ use pcap_file::pcapng::blocks::interface_description::{
 use pcap_file::pcapng::blocks::name_resolution::{Ipv4Record, NameResolutionBlock, Record};
 use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
 use pcap_file::{DataLink, Endianness, PcapError};
+use selfclock_congestion::PeerOption;
 use selfclock_congestion::units::Bytes;
 
 use super::packets::{MAXIMUM_SACK_BLOCKS, PacketEvent, PacketKind, PacketRecord};
-use crate::plan::{Ecn, FlowPlan, Plan, Protocol, Transport};
+use crate::plan::{Ecn, FlowPlan, Plan, Transport};
 
 /// Sequence number of a SYN, in both directions. The first byte of payload has the next number.
 pub const INITIAL_SEQUENCE: u32 = 0;
@@ -62,8 +64,8 @@ pub const INITIAL_SEQUENCE: u32 = 0;
 /// multiplies the fraction of a second by 10^9 in 64 bits.
 const NANOSECONDS: u8 = 9;
 const PICOSECONDS_PER_NANOSECOND: u64 = 1000;
-/// Longest header: 20 bytes of IPv4, 60 of TCP.
-const LONGEST_HEADER: usize = 80;
+/// Longest header: 20 bytes of IPv4, 8 of its options, 60 of TCP.
+const LONGEST_HEADER: usize = 88;
 /// Headers of a datagram, bytes.
 const SHORTEST_DATAGRAM: u32 = (Ipv4Header::MIN_LEN + UdpHeader::LEN) as u32;
 /// Longest block of TCP options.
@@ -156,21 +158,21 @@ impl Header {
                 plan.flows.len()
             ))
         })?;
-        let sender = Endpoint { address: address(flow.from)?, port: sender_port(packet.flow) };
-        let receiver = Endpoint { address: address(flow.to)?, port: receiver_port(packet.flow)? };
-        match (&flow.protocol, packet.kind) {
-            (Protocol::Tcp(tcp), PacketKind::Data | PacketKind::Syn) => {
+        let sender = Endpoint { address: address(flow.from)?, port: sender_port(packet.connection) };
+        let receiver = Endpoint { address: address(flow.to)?, port: receiver_port(packet.connection)? };
+        match (flow.protocol.tcp(), packet.kind) {
+            (Some(tcp), PacketKind::Data | PacketKind::Syn) => {
                 Ok(Self::tcp(&tcp.transport, packet, sender, receiver))
             }
-            (Protocol::Tcp(tcp), PacketKind::Ack | PacketKind::SynAck) => {
+            (Some(tcp), PacketKind::Ack | PacketKind::SynAck) => {
                 Ok(Self::tcp(&tcp.transport, packet, receiver, sender))
             }
-            (Protocol::Udp(_), PacketKind::Datagram) => Ok(Self::udp(packet, sender, receiver)),
-            (protocol, kind) => Err(invalid(format!(
+            (None, PacketKind::Datagram) => Ok(Self::udp(packet, sender, receiver)),
+            (tcp, kind) => Err(invalid(format!(
                 "packet {} of flow {}, which is {}, is of kind {}",
                 packet.packet,
                 packet.flow,
-                if matches!(protocol, Protocol::Tcp(_)) { "TCP" } else { "UDP" },
+                if tcp.is_some() { "TCP" } else { "UDP" },
                 kind.name()
             ))),
         }
@@ -231,18 +233,23 @@ impl Header {
         inner: &[u8],
         length: u32,
     ) -> Self {
-        let real_length = length.saturating_add(Ipv4Header::MIN_LEN as u32);
         let mut header =
             Ipv4Header::new(0, 64, protocol, from.address, to.address).expect("no payload is not too long");
+        if let Some(option) = packet.option.filter(|option| option.is_in_ip_header()) {
+            let (bytes, length) = option.encode();
+            header.options = bytes[..length].try_into().expect("whole words, no more than 40 bytes");
+        }
+        let header_length = header.header_len();
+        let real_length = length.saturating_add(header_length as u32);
         header.total_len = u16::try_from(real_length).unwrap_or(0);
         header.identification = packet.packet as u16;
         header.ecn = IpEcn::try_new(packet.ecn as u8).expect("a codepoint has two bits");
         header.header_checksum = header.calc_header_checksum();
 
         let mut bytes = [0; LONGEST_HEADER];
-        let end = Ipv4Header::MIN_LEN + inner.len();
-        bytes[..Ipv4Header::MIN_LEN].copy_from_slice(&header.to_bytes());
-        bytes[Ipv4Header::MIN_LEN..end].copy_from_slice(inner);
+        let end = header_length + inner.len();
+        bytes[..header_length].copy_from_slice(&header.to_bytes());
+        bytes[header_length..end].copy_from_slice(inner);
         Self { bytes, length: end, real_length }
     }
 }
@@ -377,7 +384,7 @@ fn segment_options(packet: &PacketRecord) -> Options {
         options.put(&[Options::NO_OPERATION; 2]);
         options.put_timestamps(timestamps);
     }
-    let peer_option = packet.option.map_or(0, |option| option.encode().1);
+    let peer_option = tcp_option(packet).map_or(0, |option| option.encode().1);
     let room = LONGEST_OPTIONS - options.length - peer_option;
     let blocks = (packet.sack_blocks as usize).min(MAXIMUM_SACK_BLOCKS).min((room - 4) / 8);
     if blocks > 0 {
@@ -391,8 +398,13 @@ fn segment_options(packet: &PacketRecord) -> Options {
     options
 }
 
+/// The algorithm's option, if it is one of the TCP header.
+fn tcp_option(packet: &PacketRecord) -> Option<PeerOption> {
+    packet.option.filter(|option| !option.is_in_ip_header())
+}
+
 fn put_peer_option(options: &mut Options, packet: &PacketRecord) {
-    if let Some(option) = packet.option {
+    if let Some(option) = tcp_option(packet) {
         let (bytes, length) = option.encode();
         options.put(&bytes[..length]);
     }
@@ -437,13 +449,16 @@ fn io_error(error: PcapError) -> io::Error {
 mod tests {
     use super::*;
     use crate::plan::Recovery;
-    use crate::plan::{Arrivals, LinkPlan, LossPlan, QueueLimit, RecordPlan, Source, TcpPlan, UdpPlan};
+    use crate::plan::{
+        Arrivals, DisciplinePlan, LinkPlan, LossPlan, Protocol, QueueLimit, RecordPlan, Source, TcpPlan,
+        UdpPlan,
+    };
     use crate::record::packets::Codepoint;
     use etherparse::TcpOptionElement;
     use pcap_file::pcapng::{Block, PcapNgReader};
     use proptest::prelude::*;
     use selfclock_congestion::PeerOption;
-    use selfclock_congestion::option::{PacketPairOption, PairMark};
+    use selfclock_congestion::option::{PacketPairOption, PairMark, QuickStartOption};
     use selfclock_congestion::registry::Selection;
     use selfclock_congestion::units::{Duration, Rate, Time};
 
@@ -456,6 +471,7 @@ mod tests {
             rate: Rate::from_bits_per_second(10_000_000),
             delay: Duration::from_milliseconds(5),
             queue: QueueLimit::Unlimited,
+            discipline: DisciplinePlan::DropTail,
             mark_above: None,
             counts_packet_in_service: false,
             loss: LossPlan::None,
@@ -490,6 +506,7 @@ mod tests {
             nodes: vec!["a".into(), "b".into()],
             links: vec![link("a-b", 0, 1), link("b-a", 1, 0)],
             flows: vec![flow("tcp", Protocol::Tcp(Box::new(tcp))), flow("udp", Protocol::Udp(udp))],
+            routers: Vec::new(),
             record: RecordPlan { interval: None, packets: true },
         }
     }
@@ -501,6 +518,7 @@ mod tests {
             event: PacketEvent::Transmit,
             link: 0,
             flow: 0,
+            connection: 0,
             kind: PacketKind::Data,
             retransmission: false,
             ecn: Codepoint::NotEct,
@@ -768,6 +786,23 @@ mod tests {
         assert_eq!(&tcp.options.as_slice()[24..], [6, 4, 2, 3, 1, 1, 6, 6, 3, 3, 0x12, 0x34]);
     }
 
+    /// A Quick-Start Request stands in the IP header (RFC 4782, section 3.1), the answer in the TCP header.
+    #[test]
+    fn quick_start_asks_in_the_ip_header() {
+        let request = PeerOption::QuickStart(QuickStartOption::Request { rate: 5, ttl: 9, nonce: 77 });
+        let mut packet = PacketRecord { kind: PacketKind::Syn, payload: 0, size: 48, ..data() };
+        packet.option = Some(request);
+        let captured = one(&plan(Transport::classic()), packet);
+        assert_eq!(PeerOption::decode(captured.ip().options.as_slice()), Ok(Some(request)));
+        assert_eq!(PeerOption::decode(captured.tcp().options.as_slice()), Ok(None));
+        let response = QuickStartOption::Response { rate: 5, ttl_difference: 55, nonce: 77 };
+        let mut packet = PacketRecord { kind: PacketKind::SynAck, ..acknowledgement() };
+        packet.option = Some(PeerOption::QuickStart(response));
+        let captured = one(&plan(Transport::classic()), packet);
+        assert!(captured.ip().options.as_slice().is_empty());
+        assert_eq!(PeerOption::decode(captured.tcp().options.as_slice()), Ok(packet.option));
+    }
+
     #[test]
     fn sequence_numbers_wrap() {
         let plan = plan(Transport::modern());
@@ -803,6 +838,7 @@ mod tests {
     fn datagram() {
         let packet = PacketRecord {
             flow: 1,
+            connection: 1,
             kind: PacketKind::Datagram,
             size: 500,
             payload: 472,
@@ -953,6 +989,7 @@ mod tests {
                 event,
                 link,
                 flow,
+                connection: flow,
                 kind,
                 retransmission: false,
             ecn: Codepoint::NotEct,

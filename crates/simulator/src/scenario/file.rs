@@ -8,10 +8,14 @@ use serde_json::{Value as Json, json};
 use super::control::Control;
 use super::error::{Problem, allowed};
 use super::reader::{
-    Field, Item, KeySchema, List, Maybe, Needed, Read, quantity_schema, table, table_schema, words,
+    Field, Item, KeySchema, List, Maybe, Needed, Read, Several, quantity_schema, table, table_schema,
+    value_or, words,
 };
 use super::units::{self, Dimension, Quantity};
-use crate::plan::{AckClock, Arrivals, Ecn, LossPlan, MarkAbove, Recovery, RttSamples, TimerArithmetic};
+use crate::plan::{
+    AckClock, Arrivals, CoDelPlan, DisciplinePlan, Ecn, LossPlan, MarkAbove, Recovery, RttSamples,
+    SizeDistribution, TimerArithmetic,
+};
 
 table! {
     /// A selfclock scenario.
@@ -33,6 +37,8 @@ table! {
         network: Needed<Network>,
         /// Flows, in the order in which records list them.
         flow: List<FlowFile>,
+        /// Mechanisms in routers. Default: none.
+        router: Several<RouterFile>,
         /// Transport settings of every flow, over the profile.
         transport: Maybe<TransportFile>,
         /// What to record.
@@ -84,8 +90,8 @@ table! {
         rate: Needed<Rate>,
         /// Propagation delay.
         delay: Needed<Duration>,
-        /// What the drop-tail queue holds at most. "1 bdp" is the rate times the largest base round-trip time
-        /// of the TCP flows that cross the link. A table has the limit and a threshold above which the queue marks.
+        /// What the queue holds at most. "1 bdp" is the rate times the largest base round-trip time
+        /// of the TCP flows that cross the link. A table has the limit, the discipline and its settings.
         /// Default: "1 bdp"; "unlimited" for access links.
         queue: Maybe<Queue>,
         /// Whether the limit is of the packets that wait, or of those in the system, which includes the one
@@ -113,8 +119,8 @@ table! {
         rate: Needed<Rate>,
         /// Propagation delay.
         delay: Needed<Duration>,
-        /// What the drop-tail queue holds at most. "1 bdp" is the rate times the largest base round-trip time
-        /// of the TCP flows that cross the link. A table has the limit and a threshold above which the queue marks.
+        /// What the queue holds at most. "1 bdp" is the rate times the largest base round-trip time
+        /// of the TCP flows that cross the link. A table has the limit, the discipline and its settings.
         /// Default: "1 bdp".
         queue: Maybe<Queue>,
         /// Whether the limit is of the packets that wait, or of those in the system, which includes the one
@@ -127,13 +133,29 @@ table! {
         jitter: Maybe<Duration>,
     }
 
-    /// A queue that marks.
-    QueueTable {
+    /// First in, first out; what does not fit is dropped.
+    DropTailTable {
+        /// Queue discipline. Default: "drop-tail".
+        discipline: Maybe<DisciplineName>,
         /// What the queue holds at most. Default: as without a table.
         limit: Maybe<QueueSize>,
         /// Mark what understands marks (ECN) congestion-experienced if it finds more than so many packets in the queue, or
         /// has to wait for longer than this time. Default: never.
         mark_above: Maybe<MarkAbove>,
+    }
+
+    /// Controlled delay, RFC 8289.
+    CoDelTable {
+        /// Queue discipline.
+        discipline: Needed<DisciplineName>,
+        /// What the queue holds at most. Default: as without a table.
+        limit: Maybe<QueueSize>,
+        /// Mark what understands marks (ECN) instead of dropping it. Default: true.
+        ecn: Maybe<bool>,
+        /// Time that a packet may spend in the queue. Default: "5 ms".
+        target: Maybe<Duration>,
+        /// For how long it may take longer before a packet is dropped. Default: "100 ms".
+        interval: Maybe<Positive<Duration>>,
     }
 
     /// Each packet is lost with the same probability, independently.
@@ -183,16 +205,38 @@ table! {
         transport: Maybe<TransportFile>,
     }
 
-    /// What the application sends: a size or a rate; a UDP source has a rate, a packet size and arrivals.
+    /// What the application sends: a size or a rate; short connections have a size and a load or an interval; a UDP source
+    /// has a rate, a packet size and arrivals.
     TrafficFile {
-        /// So many bytes, then the flow is complete. TCP only.
-        size: Maybe<Positive<Bytes>>,
+        /// So many bytes, then the flow is complete; of short connections, the size of each, or its distribution. TCP only.
+        size: Maybe<Size>,
+        /// Short connections that start at random (a Poisson process), each a TCP connection of its own: payload that they
+        /// have to send per second. TCP only.
+        load: Maybe<Rate>,
+        /// Short connections, by the mean time between two starts. TCP only.
+        interval: Maybe<Positive<Duration>>,
         /// TCP: rate at which the application writes. UDP: mean rate on the wire.
         rate: Maybe<Rate>,
         /// Wire size of a UDP packet, 1 to 65535 B. Default: "1500 B".
         packet: Maybe<PacketSize>,
         /// Times between UDP packets. Default: "constant".
         arrivals: Maybe<Arrivals>,
+    }
+
+    /// A distribution of sizes.
+    SizeFile {
+        /// Exponential, Pareto between a minimum and a maximum, or lognormal.
+        distribution: Needed<DistributionName>,
+        /// Mean size. Exponential and lognormal.
+        mean: Maybe<Positive<Bytes>>,
+        /// Smallest size. Pareto.
+        minimum: Maybe<Positive<Bytes>>,
+        /// Largest size. Pareto.
+        maximum: Maybe<Positive<Bytes>>,
+        /// Exponent of the tail, 0.1 to 10. Pareto.
+        shape: Maybe<Shape>,
+        /// Standard deviation of the natural logarithm, 0 to 4. Lognormal.
+        sigma: Maybe<Sigma>,
     }
 
     /// Transport settings. A key that is not written keeps the value of the profile.
@@ -212,8 +256,9 @@ table! {
         /// No fast retransmit until everything outstanding at the last one, or at the last timeout, is acknowledged
         /// (RFC 6582); off: Reno as in 4.3BSD. With SACK always on. true.
         one_recovery_per_window: Maybe<bool>,
-        /// Initial window. Modern: "10 segments"; classic: "1 segment".
-        initial_window: Maybe<Segments>,
+        /// Initial window: segments, or that of RFC 3390 (2 to 4 segments) or RFC 6928 (2 to 10) for the MSS. One segment
+        /// after a lost SYN. Modern: "10 segments"; classic: "1 segment".
+        initial_window: Maybe<InitialWindow>,
         /// Initial slow start threshold. "unlimited".
         initial_ssthresh: Maybe<Threshold>,
         /// The receiver's buffer. Modern: "unlimited"; classic: "20 segments".
@@ -279,6 +324,52 @@ table! {
         burst: Needed<Positive<Bytes>>,
     }
 
+    /// Token-bucket policer: drops what exceeds a rate and a burst, on each of its links by itself.
+    PolicerFile {
+        /// What the mechanism does.
+        mechanism: Needed<MechanismName>,
+        /// Links before which it stands.
+        links: List<Name>,
+        /// Rate at which the bucket fills.
+        rate: Needed<Rate>,
+        /// Bytes that the bucket holds: at least one packet, or nothing gets through.
+        burst: Needed<Positive<Bytes>>,
+    }
+
+    /// Thins acknowledgements: of two of a flow that come close behind one another the earlier is dropped.
+    AckThinningFile {
+        /// What the mechanism does.
+        mechanism: Needed<MechanismName>,
+        /// Links before which it stands.
+        links: List<Name>,
+        /// How close two acknowledgements must be; one waits for its successor for that long at most.
+        interval: Needed<Positive<Duration>>,
+    }
+
+    /// A router that forwards so many packets per second, whatever their size: all that enter its links wait in one queue.
+    ForwardingLimitFile {
+        /// What the mechanism does.
+        mechanism: Needed<MechanismName>,
+        /// Links before which it stands.
+        links: List<Name>,
+        /// Packets that it forwards in a second.
+        packets_per_second: Needed<PacketRate>,
+        /// Packets that wait at most. Default: "unlimited".
+        limit: Maybe<WaitingPackets>,
+    }
+
+    /// Approves Quick-Start Requests (RFC 4782) for each of its links, or reduces them.
+    QuickStartFile {
+        /// What the mechanism does.
+        mechanism: Needed<MechanismName>,
+        /// Links before which it stands. Default: all that leave a router.
+        links: Several<Name>,
+        /// Part of the rate of a link up to which requests are approved. Default: 0.9.
+        share: Maybe<Probability>,
+        /// Time over which the load of a link is measured, and for which approvals are remembered. Default: "150 ms".
+        interval: Maybe<Positive<Duration>>,
+    }
+
     /// What to record.
     RecordFile {
         /// Interval of the sampled series; "auto": a thousandth of the duration, or longer so that there are
@@ -327,10 +418,53 @@ pub enum TopologyName {
     Graph,
 }
 
+/// Distribution of sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DistributionName {
+    /// Exponential.
+    Exponential,
+    /// Pareto between two ends.
+    Pareto,
+    /// Lognormal.
+    Lognormal,
+}
+
+/// Queue disciplines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DisciplineName {
+    /// First in, first out.
+    DropTail,
+    /// Controlled delay.
+    CoDel,
+}
+
+/// Mechanisms in routers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MechanismName {
+    /// Token-bucket policer.
+    Policer,
+    /// Thins acknowledgements.
+    AckThinning,
+    /// Forwards so many packets per second.
+    ForwardingLimit,
+    /// The router's part of Quick-Start.
+    QuickStart,
+}
+
 words! {
+    DisciplineName { "drop-tail" => Self::DropTail, "codel" => Self::CoDel, }
+    MechanismName {
+        "policer" => Self::Policer,
+        "ack-thinning" => Self::AckThinning,
+        "forwarding-limit" => Self::ForwardingLimit,
+        "quick-start" => Self::QuickStart,
+    }
     Profile { "modern" => Self::Modern, "classic" => Self::Classic, }
     QueueCounts { "waiting" => Self::Waiting, "in-system" => Self::InSystem, }
     ProtocolName { "tcp" => Self::Tcp, "udp" => Self::Udp, }
+    DistributionName {
+        "exponential" => Self::Exponential, "pareto" => Self::Pareto, "lognormal" => Self::Lognormal,
+    }
     TopologyName { "dumbbell" => Self::Dumbbell, "parking-lot" => Self::ParkingLot, "graph" => Self::Graph, }
     Arrivals { "constant" => Self::Constant, "poisson" => Self::Poisson, }
     Recovery { "tahoe" => Self::Tahoe, "reno" => Self::Reno, "newreno" => Self::NewReno, "sack" => Self::Sack, "rack" => Self::Rack, }
@@ -412,27 +546,104 @@ impl Read for QueueSize {
 }
 
 /// A queue, as written: its limit, or a table.
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Queue {
     /// What it holds at most.
     pub limit: Option<QueueSize>,
-    /// Above what it marks.
+    /// Who is dropped or marked, and who goes first.
+    pub discipline: DisciplinePlan,
+    /// Above what a drop-tail queue marks.
     pub mark_above: Option<MarkAbove>,
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Self { limit: None, discipline: DisciplinePlan::DropTail, mark_above: None }
+    }
 }
 
 impl Read for Queue {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         if item.value.as_table().is_none() {
-            return QueueSize::read(item).map(|limit| Self { limit: Some(limit), mark_above: None });
+            return QueueSize::read(item).map(|limit| Self { limit: Some(limit), ..Self::default() });
         }
-        let QueueTable { limit, mark_above } = QueueTable::read(item)?;
-        Ok(Self {
+        let name: Maybe<DisciplineName> = Field::read_key(item, "discipline")?;
+        let managed = |limit: Maybe<QueueSize>, discipline: DisciplinePlan| Self {
             limit: limit.map(|limit| limit.value),
-            mark_above: mark_above.map(|threshold| threshold.value),
+            discipline,
+            mark_above: None,
+        };
+        Ok(match value_or(&name, DisciplineName::DropTail) {
+            DisciplineName::DropTail => {
+                let table = DropTailTable::read(item)?;
+                let mark_above = table.mark_above.map(|threshold| threshold.value);
+                Self { mark_above, ..managed(table.limit, DisciplinePlan::DropTail) }
+            }
+            DisciplineName::CoDel => {
+                let table = CoDelTable::read(item)?;
+                let plan = DisciplinePlan::CoDel(table.plan());
+                managed(table.limit, plan)
+            }
         })
     }
     fn schema() -> Json {
-        json!({ "anyOf": [QueueSize::schema(), QueueTable::schema()] })
+        let named = |word: &str, mut schema: Json| {
+            schema["properties"]["discipline"]["enum"] = json!([word]);
+            schema
+        };
+        json!({ "anyOf": [
+            QueueSize::schema(),
+            named("drop-tail", DropTailTable::schema()),
+            named("codel", CoDelTable::schema()),
+        ] })
+    }
+}
+
+impl CoDelTable {
+    fn plan(&self) -> CoDelPlan {
+        CoDelPlan {
+            target: value_or(&self.target, Duration::from_milliseconds(5)),
+            interval: value_or(&self.interval, Positive(Duration::from_milliseconds(100))).0,
+            ecn: value_or(&self.ecn, true),
+        }
+    }
+}
+
+/// A mechanism in routers, as written.
+#[derive(Clone, Debug)]
+pub enum RouterFile {
+    /// Token-bucket policer.
+    Policer(PolicerFile),
+    /// Thins acknowledgements.
+    AckThinning(AckThinningFile),
+    /// Forwards so many packets per second.
+    ForwardingLimit(ForwardingLimitFile),
+    /// The router's part of Quick-Start.
+    QuickStart(QuickStartFile),
+}
+
+impl Read for RouterFile {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        item.table("a table")?;
+        let mechanism: Needed<MechanismName> = Field::read_key(item, "mechanism")?;
+        Ok(match mechanism.value {
+            MechanismName::Policer => Self::Policer(Read::read(item)?),
+            MechanismName::AckThinning => Self::AckThinning(Read::read(item)?),
+            MechanismName::ForwardingLimit => Self::ForwardingLimit(Read::read(item)?),
+            MechanismName::QuickStart => Self::QuickStart(Read::read(item)?),
+        })
+    }
+    fn schema() -> Json {
+        let named = |word: &str, mut schema: Json| {
+            schema["properties"]["mechanism"]["enum"] = json!([word]);
+            schema
+        };
+        json!({ "oneOf": [
+            named("policer", PolicerFile::schema()),
+            named("ack-thinning", AckThinningFile::schema()),
+            named("forwarding-limit", ForwardingLimitFile::schema()),
+            named("quick-start", QuickStartFile::schema()),
+        ] })
     }
 }
 
@@ -480,7 +691,7 @@ pub enum Traffic {
     /// As much as the connection takes.
     Bulk,
     /// A size or a rate.
-    Table(TrafficFile),
+    Table(Box<TrafficFile>),
 }
 
 impl Read for Traffic {
@@ -490,14 +701,70 @@ impl Read for Traffic {
                 "bulk" => Ok(Self::Bulk),
                 _ => Err(item.place.problem(
                     format!("unknown value {word:?}"),
-                    "write \"bulk\", { size = \"10 MB\" } or { rate = \"1 Mbps\" }",
+                    "write \"bulk\", { size = \"10 MB\" }, { rate = \"1 Mbps\" } or { load = \"1 Mbps\", size = \"30 kB\" }",
                 )),
             };
         }
-        TrafficFile::read(item).map(Self::Table)
+        TrafficFile::read(item).map(|table| Self::Table(Box::new(table)))
     }
     fn schema() -> Json {
         json!({ "anyOf": [{ "const": "bulk" }, TrafficFile::schema()] })
+    }
+}
+
+/// A size, or a distribution of sizes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Size(pub SizeDistribution);
+
+impl Read for Size {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        if item.value.as_table().is_none() {
+            let size = Positive::<Bytes>::read(item)?.0;
+            return Ok(Self(SizeDistribution::Constant(size)));
+        }
+        let file = SizeFile::read(item)?;
+        let (keys, example): (&[&str], _) = match file.distribution.value {
+            DistributionName::Exponential => {
+                (&["mean"], "{ distribution = \"exponential\", mean = \"30 kB\" }")
+            }
+            DistributionName::Lognormal => {
+                (&["mean", "sigma"], "{ distribution = \"lognormal\", mean = \"30 kB\", sigma = 1.5 }")
+            }
+            DistributionName::Pareto => (
+                &["minimum", "maximum", "shape"],
+                "{ distribution = \"pareto\", minimum = \"4 kB\", maximum = \"10 MB\", shape = 1.2 }",
+            ),
+        };
+        for entry in item.entries() {
+            let key = entry.place.last_key();
+            if key != "distribution" && !keys.contains(&key) {
+                return Err(entry
+                    .place
+                    .problem("not a key of this distribution", format!("write {example}")));
+            }
+        }
+        let missing = || item.place.problem("a key is missing", format!("write {example}"));
+        let bytes =
+            |size: &Maybe<Positive<Bytes>>| size.as_ref().map(|size| size.value.0).ok_or_else(missing);
+        Ok(Self(match file.distribution.value {
+            DistributionName::Exponential => SizeDistribution::Exponential { mean: bytes(&file.mean)? },
+            DistributionName::Lognormal => SizeDistribution::Lognormal {
+                mean: bytes(&file.mean)?,
+                sigma: file.sigma.as_ref().ok_or_else(missing)?.value.0,
+            },
+            DistributionName::Pareto => {
+                let (minimum, maximum) = (bytes(&file.minimum)?, bytes(&file.maximum)?);
+                if maximum < minimum {
+                    let place = file.maximum.as_ref().map_or(&item.place, |maximum| &maximum.place);
+                    return Err(place.problem("smaller than the minimum", format!("write {example}")));
+                }
+                let shape = file.shape.as_ref().ok_or_else(missing)?.value.0;
+                SizeDistribution::Pareto { minimum, maximum, shape }
+            }
+        }))
+    }
+    fn schema() -> Json {
+        json!({ "anyOf": [Positive::<Bytes>::schema(), SizeFile::schema()] })
     }
 }
 
@@ -529,6 +796,25 @@ impl Read for ReceiveWindow {
     }
 }
 
+/// Packets that wait in a router at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitingPackets(pub u64);
+
+impl Read for WaitingPackets {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        if item.is_word("unlimited") {
+            return Ok(Self(u64::MAX));
+        }
+        match item.quantity(&[Dimension::Packets])? {
+            Quantity::Packets(packets) => Ok(Self(packets)),
+            _ => Err(item.expected("a number of packets")),
+        }
+    }
+    fn schema() -> Json {
+        json!({ "anyOf": [{ "const": "unlimited" }, quantity_schema(&[Dimension::Packets])] })
+    }
+}
+
 /// At least one segment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Segments(pub f64);
@@ -542,6 +828,47 @@ impl Read for Segments {
     }
     fn schema() -> Json {
         quantity_schema(&[Dimension::Segments])
+    }
+}
+
+/// An initial window, as written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum InitialWindow {
+    /// So many segments.
+    Segments(f64),
+    /// min(4 MSS, max(2 MSS, 4380 bytes)).
+    Rfc3390,
+    /// min(10 MSS, max(2 MSS, 14600 bytes)).
+    Rfc6928,
+}
+
+impl InitialWindow {
+    /// In segments of this size.
+    pub fn segments(self, mss: Bytes) -> f64 {
+        let formula = |most: u64, bytes: u64| {
+            let window = (most * mss.get()).min((2 * mss.get()).max(bytes));
+            window as f64 / mss.get() as f64
+        };
+        match self {
+            Self::Segments(segments) => segments,
+            Self::Rfc3390 => formula(4, 4380),
+            Self::Rfc6928 => formula(10, 14_600),
+        }
+    }
+}
+
+impl Read for InitialWindow {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        if item.is_word("rfc3390") {
+            return Ok(Self::Rfc3390);
+        }
+        if item.is_word("rfc6928") {
+            return Ok(Self::Rfc6928);
+        }
+        Segments::read(item).map(|segments| Self::Segments(segments.0))
+    }
+    fn schema() -> Json {
+        json!({ "anyOf": [{ "enum": ["rfc3390", "rfc6928"] }, Segments::schema()] })
     }
 }
 
@@ -691,8 +1018,14 @@ ranges! {
     Seed(u64) = integer, "integer", 0, i64::MAX;
     /// A probability.
     Probability(f64) = number_within, "number", 0.0, 1.0;
+    /// Packets per second.
+    PacketRate(f64) = number_within, "number", 0.001, 1e12;
     /// Factor of a timer at each expiry.
     Backoff(f64) = number_within, "number", 1.0, 100.0;
+    /// Exponent of a Pareto distribution.
+    Shape(f64) = number_within, "number", 0.1, 10.0;
+    /// Standard deviation of a logarithm.
+    Sigma(f64) = number_within, "number", 0.0, 4.0;
     /// Factor of the pacing rate.
     Gain(f64) = number_within, "number", 0.01, 100.0;
 }

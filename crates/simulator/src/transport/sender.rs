@@ -22,7 +22,8 @@ use selfclock_congestion::controller::{Controller, Setup};
 use selfclock_congestion::event::{Decision, Pacing, Probe, ProbePart, RestartCause};
 use selfclock_congestion::units::{Bytes, Duration, Time};
 use selfclock_congestion::{
-    Acknowledged, DuplicateAck, EcnEcho, LossDetected, PeerOption, RateSample, RecoveryEnded, Sent, Timeout,
+    Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, PeerOption, RateSample, RecoveryEnded,
+    Sent, Timeout,
 };
 
 /// Largest window that can be advertised without the window scale option.
@@ -114,6 +115,8 @@ pub struct Sender {
     /// Headers and constant options of a data segment on the wire.
     overhead: u32,
     control_size: u32,
+    /// What the receiver advertises, and what the last acknowledgement let through: a router may lower it.
+    advertised_window: u64,
     receive_window: u64,
     recovery: Recovery,
     prr_in_recovery: bool,
@@ -124,8 +127,11 @@ pub struct Sender {
     grow_only_when_limited: bool,
     samples: RttSamples,
     ecn: Ecn,
-    /// All bits are set if the flow uses neither delivery rates nor ECN nor RACK; else none.
+    /// All bits are set if the flow uses neither delivery rates nor ECN nor RACK, and no router has lowered the window;
+    /// else none.
     plain: u32,
+    /// `plain` when no router has lowered the window.
+    plain_by_plan: u32,
     pacing_gain: Option<f64>,
 
     control: Controller,
@@ -217,6 +223,12 @@ impl Sender {
             Box::new(RackTlp { maximum_ack_delay, ..RackTlp::default() })
         });
         let plain = rate.is_none() && rack.is_none() && transport.ecn == Ecn::Off;
+        let plain = if plain { u32::MAX } else { 0 };
+        let data_flags = match transport.ecn {
+            Ecn::Off => Flags::NONE,
+            Ecn::Accurate if plan.control.is_scalable() => Flags::ECT_1,
+            Ecn::Classic | Ecn::Accurate => Flags::ECT_0,
+        };
         Self {
             flow,
             route: routes.forward,
@@ -224,6 +236,7 @@ impl Sender {
             overhead,
             control_size: transport.ack.get() as u32
                 + if transport.timestamps { TIMESTAMPS_OPTION } else { 0 },
+            advertised_window: receive_window,
             receive_window,
             recovery: transport.recovery,
             prr_in_recovery: transport.prr && transport.recovery.uses_sack(),
@@ -234,7 +247,8 @@ impl Sender {
             grow_only_when_limited: transport.grow_only_when_limited,
             samples: transport.timer.samples,
             ecn: transport.ecn,
-            plain: if plain { u32::MAX } else { 0 },
+            plain,
+            plain_by_plan: plain,
             pacing_gain: transport.pacing_gain,
             control,
             application: Application::new(plan.source, start, stop, transport.mss),
@@ -245,7 +259,7 @@ impl Sender {
             duplicates: 0,
             limited_transmit_bytes: 0,
             recover: None,
-            data_flags: if transport.ecn == Ecn::Off { Flags::NONE } else { Flags::ECT_0 },
+            data_flags,
             echoed: None,
             marked_seen: 0,
             newly_marked: 0,
@@ -291,7 +305,7 @@ impl Sender {
     #[cfg(test)]
     pub fn measure_delivery_rate(&mut self) {
         self.rate = Some(Box::default());
-        self.plain = 0;
+        (self.plain, self.plain_by_plan) = (0, 0);
     }
     /// When the last byte was acknowledged.
     pub fn completed(&self) -> Option<Time> {
@@ -309,6 +323,17 @@ impl Sender {
     }
 
     // --- what happens to it -------------------------------------------------------------------------------------
+
+    /// An entry of one of its timers has come up.
+    #[inline]
+    pub fn on_timer(&mut self, context: &mut Context<'_>, target: Target) {
+        match target {
+            Target::Retransmission(_) => self.on_retransmission_timer(context),
+            Target::Release(_) => self.on_release_timer(context),
+            Target::Rack(_) => self.on_rack_timer(context),
+            _ => self.on_application_timer(context),
+        }
+    }
 
     /// An entry of the application's timer has come up.
     pub fn on_application_timer(&mut self, context: &mut Context<'_>) {
@@ -387,7 +412,7 @@ impl Sender {
     pub fn on_packet(&mut self, context: &mut Context<'_>, packet: &Packet) {
         self.sample_before(context.now);
         if packet.kind == PacketKind::SynAck {
-            return self.on_syn_ack(context, packet.echo);
+            return self.on_syn_ack(context, packet);
         }
         let acknowledgement = packet.sequence;
         // Nothing may be acknowledged that was not sent (RFC 9293, section 3.10.7.4).
@@ -444,6 +469,9 @@ impl Sender {
     fn on_rich_acknowledgement(&mut self, context: &mut Context<'_>, packet: &Packet) {
         let extra = context.network.extras.get(packet.extra);
         context.network.extras.release(packet.extra);
+        self.receive_window = extra.receive_window.unwrap_or(self.advertised_window);
+        // The next acknowledgement says what the window is then.
+        self.plain = if self.receive_window == self.advertised_window { self.plain_by_plan } else { 0 };
         let mut news = News::default();
         self.before = self.progress();
         self.account_for_probe(context.now, packet, extra.sack_blocks > 0);
@@ -471,19 +499,23 @@ impl Sender {
         self.on_acknowledgement::<false>(context, packet, news, extra.option);
     }
 
-    fn on_syn_ack(&mut self, context: &mut Context<'_>, echo: Time) {
+    fn on_syn_ack(&mut self, context: &mut Context<'_>, packet: &Packet) {
+        let option = context.network.extras.get(packet.extra).option;
+        context.network.extras.release(packet.extra);
         let State::SynSent(sent) = self.state else { return };
         // The echo tells which SYN was answered; without timestamps Karn's rule forbids a sample after a second SYN.
-        if self.timestamps || self.totals.timeouts == 0 {
-            let sent = if self.timestamps { echo } else { sent };
+        let rtt = (self.timestamps || self.totals.timeouts == 0).then(|| {
+            let sent = if self.timestamps { packet.echo } else { sent };
             let rtt = self.rtt.sample(sent, context.now);
             self.rtt_samples.add(rtt);
-        }
+            rtt
+        });
         if self.totals.timeouts > 0 {
             self.rtt.after_handshake_loss();
         }
         self.retransmission_timer.cancel();
         self.state = State::Open;
+        self.control.on_established(&Established { now: context.now, rtt, option });
         self.transmit(context, Opportunity::NewAck);
     }
 
@@ -1263,6 +1295,11 @@ impl Sender {
 
     fn send_syn(&mut self, context: &mut Context<'_>) {
         self.state = State::SynSent(context.now);
+        let (mut size, mut extra) = (self.control_size, NO_EXTRA);
+        if let Some(option) = self.control.option_for_syn() {
+            size += option.wire_length();
+            extra = context.network.extras.put(Extra { option: Some(option), ..Extra::default() });
+        }
         let packet = Packet {
             arrival: Time::ZERO,
             order: 0,
@@ -1272,10 +1309,10 @@ impl Sender {
             flow: self.flow,
             hop: self.route,
             payload: 0,
-            size: self.control_size as u16,
+            size: size as u16,
             kind: PacketKind::Syn,
             flags: if self.totals.timeouts > 0 { Flags::RETRANSMISSION } else { Flags::NONE },
-            extra: NO_EXTRA,
+            extra,
             number: 0,
         };
         context.network.send(context.events, context.now, packet);
