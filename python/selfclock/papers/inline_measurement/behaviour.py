@@ -39,7 +39,7 @@ SECONDS = 100.0
 #: "After start-up".
 STARTED_S = 5.0
 #: Without a threshold that fits the path, and with the bandwidth of the first period.
-SHORT_S = 30.0
+SHORT_S = 20.0
 
 #: Two coalescing cards: one whole timer at the sender, where acknowledgements come close together, and half of one
 #: at the
@@ -65,7 +65,7 @@ def _scenario(mechanism: Mechanism, name: str, seconds: float, scale: float, *, 
 
 
 def scenarios(scale: float = 1.0) -> list[Scenario]:
-    """Return figure 7, figure 6, and both without the threshold for 30 s; each for the six mechanisms."""
+    """Return figure 7, figure 6, and both without the threshold for 20 s; each for the six mechanisms."""
     made = []
     for udp, ssthresh, seconds in ((True, True, SECONDS), (False, True, SECONDS), (False, False, SHORT_S)):
         name = f"figure-{7 if udp else 6}{'' if ssthresh else '-no-threshold'}"
@@ -258,7 +258,7 @@ def _no_threshold(alone: Result, loaded: Result, scale: float) -> list[Claim]:
             round(worst, 4),
             verdicts.at_least(worst, verdicts.FULL),
             f"Without a threshold: {part:.4f} of the link alone and {other:.4f} of what is available beside UDP, "
-            f"from 5 to 30 s; "
+            f"from 5 to 20 s; "
             f"{drops(alone)} and {drops(loaded)} drops.",
             "of what is available",
         ),
@@ -395,10 +395,8 @@ def _estimates(loaded: Result, alone: Result) -> Figure:
     figure, axes = style.figure(2, height=4.6)
     for each, result, available in ((axes[0], loaded, _available), (axes[1], alone, lambda _time: RATE_GBPS)):
         series = flow_series(result)
-        each.plot(
-            series["time_s"], series["capacity_bps"] / 1e9, color=style.look("capacity").colour, label="K measured"
-        )
-        each.plot(series["time_s"], series["available_bps"] / 1e9, color=style.look("icim").colour, label="A measured")
+        each.plot(series["time_s"], series["capacity_bps"] / 1e9, color="#D55E00", label="K measured")
+        each.plot(series["time_s"], series["available_bps"] / 1e9, color="#0072B2", label="A measured")
         each.plot(series["time_s"], [RATE_GBPS] * len(series), ":", color="black", linewidth=1)
         each.plot(series["time_s"], [available(time) for time in series["time_s"]], ":", color="black", linewidth=1)
         each.set_ylabel("Gbit/s")
