@@ -30,8 +30,11 @@ impl Occupancy {
 }
 
 impl OutputQueue {
-    /// A resource discovery packet goes forward, with this rate in its APR field.
+    /// A resource discovery packet goes forward, with this rate in its APR field; zero: its flow is silent.
     pub fn on_forward(&mut self, plan: &FiccrdPlan, occupancy: Occupancy, rate: f64) {
+        if rate <= 0.0 {
+            return;
+        }
         let Some(mean) = &mut self.mean_rate else {
             self.mean_rate = Some(rate);
             return;
