@@ -53,6 +53,7 @@ LOOKS = {
     "bbr-startup": Look(_VERMILLION, "H", "-."),
     "bbr3": Look(_ORANGE, "3", ":"),
     "prague": Look(_PURPLE, "4", ":"),
+    "xcp": Look(_GREEN, "$x$", ":"),
     "lotka-volterra": Look(_PURPLE, "$V$", "-."),
     "icim": Look(_VERMILLION, "$i$", "-."),
     "imtcp": Look(_GREEN, "$m$", "-."),
