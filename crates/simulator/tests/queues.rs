@@ -158,7 +158,8 @@ fn xcp_is_fair_and_full_without_a_drop() {
     let outcome = simulation.finish();
     let bottleneck = &outcome.summary.links[0];
     assert_eq!(bottleneck.drops, 0, "{bottleneck:?}");
-    // From the sixth round trip on, counted from the start, the shares of each are alike, and from the tenth on all is used.
+    // From the sixth round trip on, the handshake's counted, all is used: 1448 of 1516 B are payload. Shares of one round trip
+    // are alike to 0.95 then, while the queue of the first overshoot drains, and to 0.99 from the thirteenth on.
     let series = &outcome.flow_series;
     let at = |flow: u32, round: usize| {
         let own: Vec<u64> = (0..series.time_s.len())
@@ -171,9 +172,9 @@ fn xcp_is_fair_and_full_without_a_drop() {
         let rates: Vec<f64> = (0..10).map(|flow| (at(flow, round + 1) - at(flow, round)) as f64).collect();
         let (sum, squares) = (rates.iter().sum::<f64>(), rates.iter().map(|rate| rate * rate).sum::<f64>());
         let jain = sum * sum / (10.0 * squares);
-        assert!(jain > 0.98, "round {round}: {jain} {rates:?}");
+        assert!(jain > if round < 13 { 0.95 } else { 0.99 }, "round {round}: {jain} {rates:?}");
         let used = sum * 8.0 / 0.08 / 1e9;
-        assert!(round < 15 || used > 0.9, "round {round}: {used}");
+        assert!(used > 0.93, "round {round}: {used}");
     }
 }
 

@@ -69,8 +69,10 @@ def scenario(
 ) -> Scenario:
     """Build the network.
 
-    Topology "figure-2": the lost figure as it is read here; flow 0 goes 10, 11, 12, 13 with 10 ms on each link of its own
-    (120 ms both ways), the others are attached to 11 and 12 with 2 ms (48 ms). Topology "a", of the runs with ns-2: every
+    Topology "figure-2": the lost figure as it is read here; flow 0 goes 10, 11, 12,
+    13 with 10 ms on each link of its own
+    (120 ms both ways), the others are attached to 11 and 12 with 2 ms (48 ms). Topology "a",
+    of the runs with ns-2: every
     flow is attached to 11 and 12, flow 0 with 10 ms (80 ms). Topology "b": every flow passes 10 and 13, which are 2 ms
     away, flow 0 as there. `send_delay_ms`: each packet of a
     source is delayed by a random time below this, as ns-2's overhead_ does, without overtaking.
@@ -136,6 +138,11 @@ def goodputs_mbps(result: Result, begin_s: float, end_s: float) -> list[float]:
         times, acknowledged = frame["time_s"], frame["acknowledged_bytes"]
         rates.append(float(acknowledged[-1] - acknowledged[0]) * 8 / float(times[-1] - times[0]) / 1e6)
     return rates
+
+
+def cell(value: object) -> float:
+    """Return what polars gives for one cell as a number; nothing is 0."""
+    return float(value) if isinstance(value, (int, float)) else 0.0
 
 
 def jain(rates: Sequence[float]) -> float:

@@ -61,7 +61,10 @@ def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim]
     found = [measures(result, scale) for result in results]
     plain, delayed = found[: len(ROWS)], [one.jain for one in found[len(ROWS) :]]
     claims = []
-    for topology, says in (("a", "a phase effect favours flow 0"), ("b", "the queue stands elsewhere, and all is equal")):
+    for topology, says in (
+        ("a", "a phase effect favours flow 0"),
+        ("b", "the queue stands elsewhere, and all is equal"),
+    ):
         rows = [(row, one) for row, one in zip(ROWS, plain, strict=True) if row.topology == topology]
         theirs = statistics.mean(jain(row.goodputs) for row, _ in rows)
         ours = statistics.mean(one.jain for _, one in rows)
@@ -70,23 +73,27 @@ def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim]
             Claim(PAPER, f"ns2-tail-drop-{topology}", "ns-2.35, not in the paper",
                   f"Tail drop, topology {topology.upper()}: {says}; Jain's index, mean of three spacings of starts",
                   round(theirs, 4), round(ours, 4), close_verdict(ours, theirs, JAIN_TOLERANCE),
-                  f"Within {JAIN_TOLERANCE}: reproduced; within three times that: direction. Flow 0 in Mbit/s, ns-2's in "
+                  f"Within {JAIN_TOLERANCE}: reproduced; within three times that: direction. Flow 0 in Mbit/s, "
+                  f"ns-2's in "
                   f"brackets: {favoured}.")
         )  # fmt: skip
     theirs, ours = statistics.mean(RANDOM), statistics.mean(delayed)
     without = plain[0].jain
     claims.append(
         Claim(PAPER, "ns2-tail-drop-random", "ns-2.35, not in the paper",
-              "Tail drop, topology A, each packet of a source delayed at random below 10 ms: the phase effect is mostly "
+              "Tail drop, topology A, each packet of a source delayed at random below 10 ms: the phase effect is "
+              "mostly "
               "gone; Jain's index, mean of five seeds",
               round(theirs, 4), round(ours, 4), close_verdict(ours, theirs, JAIN_TOLERANCE),
               f"Seed by seed {', '.join(f'{index:.4f}' for index in delayed)}; without the delay {without:.4f}.")
     )  # fmt: skip
     grid = Grid(
         "Tail drop beside ns-2.35",
-        "50 to 200 s; drops and timeouts of the whole run. Which packet meets a full queue is decided by ties of times, so "
+        "50 to 200 s; drops and timeouts of the whole run. Which packet meets a full queue is decided by ties of "
+        "times, so "
         "only sums compare.",
-        ["topology", "starts apart", "flow 0, ns-2", "flow 0", "Jain, ns-2", "Jain", "drops, ns-2", "drops", "timeouts, ns-2",
+        ["topology", "starts apart", "flow 0, ns-2", "flow 0", "Jain, ns-2", "Jain", "drops, ns-2", "drops",
+        "timeouts, ns-2",
          "timeouts"],
         [
             [row.topology.upper(), f"{row.apart_s:g} s", f"{row.goodputs[0]:.3f}", f"{one.goodputs[0]:.3f}",

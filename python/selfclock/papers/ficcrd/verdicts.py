@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from selfclock.papers.ficcrd.network import BOTTLENECK, MEASURED_S, TARGET_PACKETS, goodputs_mbps, jain, queue
+from selfclock.papers.ficcrd.network import BOTTLENECK, MEASURED_S, TARGET_PACKETS, cell, goodputs_mbps, jain, queue
 
 if TYPE_CHECKING:
     from selfclock.reproduce import Verdict
@@ -75,10 +75,10 @@ def measures(result: Result, scale: float = 1.0, span_s: tuple[float, float] = M
     packets = samples["queue_packets"]
     return Measures(
         goodputs=goodputs_mbps(result, begin, end),
-        drops=next(link for link in result.summary["links"] if link["name"] == BOTTLENECK)["drops"] - int(before or 0),
-        near=float(packets.is_between(*NEAR).mean() or 0.0),
-        queue_mean=float(packets.mean() or 0.0),
-        queue_max=int(packets.max() or 0),
+        drops=next(link for link in result.summary["links"] if link["name"] == BOTTLENECK)["drops"] - int(cell(before)),
+        near=cell(packets.is_between(*NEAR).mean()),
+        queue_mean=cell(packets.mean()),
+        queue_max=int(cell(packets.max())),
         timeouts=sum(flow["timeouts"] for flow in result.summary["flows"]),
     )
 

@@ -125,7 +125,7 @@ mod tests {
         }
     }
 
-    /// SPECS 6.3 as a fluid: sources obey at once. Two flows, one limited to 0.3 of the capacity: 75 % with the outer else,
+    /// As a fluid: sources obey at once. Two flows, one limited to 0.3 of the capacity: 75 % with the outer else,
     /// all of it with ICC; ten equal ones end at the target.
     fn fluid(rule: MaprRule, limits: &[f64]) -> (Vec<f64>, f64) {
         let plan = plan(rule);

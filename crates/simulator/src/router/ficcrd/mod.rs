@@ -565,6 +565,12 @@ fn paths(settings: &FiccrdPlan, plan: &Plan) -> Vec<Option<Path>> {
 mod tests {
     use super::*;
 
+    /// State for each flow, bytes, as docs/validation.md has it; the packets that are held come on top.
+    #[test]
+    fn state_for_each_flow() {
+        assert_eq!(size_of::<Flow>() + size_of::<ControlLoop>(), 320);
+    }
+
     /// Equation 1 by hand: a packet of 4096 B each 33 ms after an idle start; K = 100 ms.
     #[test]
     fn the_rate_is_averaged_exponentially() {
