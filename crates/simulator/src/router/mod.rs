@@ -125,9 +125,7 @@ impl Mechanism {
                     Self::Csfq(Csfq::new(*csfq, plan, Stream::new(plan.seed, Purpose::Router, index)))
                 }
                 MechanismPlan::Ficcrd(ficcrd) => Self::Ficcrd(Ficcrd::new(ficcrd, plan)),
-                MechanismPlan::AckThinning(interval) => {
-                    Self::AckThinning(AckThinning::new(*interval, plan.flows.len()))
-                }
+                MechanismPlan::AckThinning(interval) => Self::AckThinning(AckThinning::new(*interval)),
                 MechanismPlan::ForwardingLimit(limit) => Self::ForwardingLimit(ForwardingLimit::new(*limit)),
                 MechanismPlan::QuickStart(quick_start) => {
                     let rates = plan.links.iter().map(|link| link.rate);
