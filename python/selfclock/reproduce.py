@@ -23,6 +23,7 @@ PAPERS = {
     "packet-pair": "selfclock.papers.packet_pair",
     "adaptive-layered": "selfclock.papers.adaptive_layered",
     "ficcrd": "selfclock.papers.ficcrd",
+    "inline-measurement": "selfclock.papers.inline_measurement",
     "swift-start": "selfclock.papers.swift_start",
 }
 

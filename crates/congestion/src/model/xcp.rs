@@ -55,7 +55,7 @@ impl ModelPart for Xcp {
 
     fn on_loss(&mut self, _event: &LossDetected, state: &mut WindowState) {
         state.cwnd = (state.cwnd * self.parameters.loss_beta).max(1.0).min(state.cwnd);
-        state.ssthresh = state.cwnd;
+        state.ssthresh = state.cwnd.max(2.0);
     }
 
     fn on_timeout(&mut self, _event: &Timeout, state: &mut WindowState) {
