@@ -257,7 +257,7 @@ mod tests {
                 assert_eq!(altcp.transient, compensation == Compensation::Always);
                 sent
             };
-            let exponent = (sent_with(0.02) / sent_with(0.08)).ln() / 4.0_f64.ln();
+            let exponent = libm::log(sent_with(0.02) / sent_with(0.08)) / libm::log(4.0);
             println!("{compensation:?}: {exponent:.3}");
             assert!((exponent - law).abs() < 0.1, "{compensation:?}: {exponent}");
         }
