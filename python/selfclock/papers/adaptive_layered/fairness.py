@@ -49,7 +49,7 @@ class Setting:
 
 SETTINGS = [
     Setting(4, 250.0, (20.0, 60.0, 160.0), (60.0,), 60.0, range(1, 2), 180.0, 60.0),
-    Setting(5, 10.0, (16.0, 40.0, 80.0, 160.0, 320.0), (40.0,), 80.0, range(1, 4), 600.0, 180.0),
+    Setting(5, 10.0, (16.0, 40.0, 80.0, 160.0), (40.0,), 80.0, range(1, 4), 600.0, 180.0),
 ]
 
 #: "Tests are of 10 minutes duration", without as much of them as section 5 leaves out. Figure 4 runs these on one path:

@@ -31,7 +31,7 @@ TRANSPORT: dict[str, object] = {
     },
 }
 
-#: Both flows start at time 0, as there; those of SACK once more with random starts within this.
+#: Both flows start at time 0, as there; those of SACK with 240 ms once more with random starts within this.
 JITTER_S = 1.0
 
 
@@ -77,7 +77,7 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
             samples_s=1.0 * scale,
         )
         for row in ROWS
-        for jitter in ((0.0, JITTER_S) if row.label == "SACK" else (0.0,))
+        for jitter in ((0.0, JITTER_S) if row == ROWS[0] else (0.0,))
     ]
 
 
@@ -87,7 +87,7 @@ def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim]
     measured = iter(results)
     for row in ROWS:
         together = next(measured)
-        other = f"{_ratio(next(measured), scale):.3g}" if row.label == "SACK" else "-"
+        other = f"{_ratio(next(measured), scale):.3g}" if row == ROWS[0] else "-"
         first, second = throughputs_mbps(together, SKIPPED_S * scale, SECONDS * scale)
         ratio = first / max(second, 1e-9)
         summary = together.summary
