@@ -328,7 +328,7 @@ impl Controller {
         match &mut self.algorithm {
             Algorithm::Parts { start, .. } => start.option_for(part),
             Algorithm::Measured(measured) => measured.start.option_for(part),
-            Algorithm::Model(_) => None,
+            Algorithm::Model(model) => model.option_for(&self.state),
         }
     }
 
