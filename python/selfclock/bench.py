@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
 from importlib import resources
@@ -26,7 +25,8 @@ class Case(TypedDict):
     events: int
     cpu_s: float
     packet_hops_per_cpu_s: float
-    peak_rss_bytes: int
+    #: None where the system does not tell (Windows).
+    peak_rss_bytes: int | None
 
 
 class BenchError(Exception):
@@ -37,15 +37,23 @@ def measure(case: str) -> Case:
     """Run a case in this process."""
     file = resources.files("selfclock") / "benches" / f"{case}.toml"
     summary = Scenario.parse(file.read_text(encoding="utf-8"), f"{case}.toml").run().summary
-    unit = 1 if sys.platform == "darwin" else 1024
     return Case(
         case=case,
         packet_hops=summary["packet_hops"],
         events=summary["events"],
         cpu_s=summary["cpu_s"],
         packet_hops_per_cpu_s=summary["packet_hops"] / max(summary["cpu_s"], 1e-9),
-        peak_rss_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit,
+        peak_rss_bytes=_peak_rss_bytes(),
     )
+
+
+def _peak_rss_bytes() -> int | None:
+    try:
+        import resource  # noqa: PLC0415
+    except ImportError:
+        return None
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def bench(cases: Sequence[str], progress: Callable[[float], object]) -> list[Case]:

@@ -36,7 +36,6 @@ FAILED, BAD_USAGE, INTERRUPTED = 1, 2, 128 + signal.SIGINT
 app = typer.Typer(
     help="A laboratory for congestion control.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -435,7 +434,7 @@ def run_bench(
             f"{row['events']:,}",
             f"{row['cpu_s']:.2f}",
             f"{row['packet_hops_per_cpu_s'] / 1e6:.1f}",
-            f"{row['peak_rss_bytes'] / 1e6:.0f}",
+            "-" if row["peak_rss_bytes"] is None else f"{row['peak_rss_bytes'] / 1e6:.0f}",
         )
     Console().print(table)
 
