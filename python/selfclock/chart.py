@@ -1,8 +1,8 @@
 """From matplotlib figures to charts that a browser can zoom and read value by value.
 
-A figure is drawn once, with matplotlib, for print and for the screen: its lines, markers, bars, areas, texts and axes are
-translated into the description that Plotly draws. What has no translation raises `UntranslatableError`, and the page
-shows the drawing itself.
+A figure is drawn once, with matplotlib, for print and for the screen: its lines, markers, bars, areas, texts and axes
+are translated into the description that Plotly draws. What has no translation raises `UntranslatableError`, and the
+page shows the drawing itself.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def translate(figure: Figure) -> Chart:
     for axes in panels:
         _Panel(chart, axes, places, legend).translate()
     for label, handle in legend.items():
-        if not any(trace.get("showlegend") and trace["name"] == label for trace in chart.traces):
+        if not any(trace.get("showlegend") and trace["name"] == _text(label) for trace in chart.traces):
             chart.traces.append(_key(label, handle))
     title = figure.get_suptitle()
     shown = any(trace.get("showlegend") for trace in chart.traces)
@@ -145,6 +145,19 @@ class _Panel:
         self._x, self._y = _ref("x", places.x[axes]), _ref("y", places.y[axes])
 
     def translate(self) -> None:
+        """Add what the axes show to the chart."""
+        self._artists()
+        axes = self._axes
+        for words in axes.texts:
+            if words.get_visible() and words.get_text().strip():
+                self._words(words)
+        for loc in ("left", "center", "right"):
+            if title := axes.get_title(loc=loc):
+                self._title(title, loc)
+        self._axis("x", axes.xaxis)
+        self._axis("y", axes.yaxis)
+
+    def _artists(self) -> None:
         axes = self._axes
         bars = [held for held in axes.containers if isinstance(held, container.BarContainer)]
         in_bars = {id(patch) for held in bars for patch in held.patches}
@@ -168,23 +181,22 @@ class _Panel:
                     self._patch(artist)
                 case _:
                     raise UntranslatableError(type(artist).__name__)
-        for words in axes.texts:
-            if words.get_visible() and words.get_text().strip():
-                self._words(words)
-        for loc in ("left", "center", "right"):
-            if title := axes.get_title(loc=loc):
-                self._title(title, loc)
-        self._axis("x", axes.xaxis)
-        self._axis("y", axes.yaxis)
 
     def _add(self, kind: str, label: str, **rest: Any) -> None:  # noqa: ANN401
         named = not label.startswith("_")
         shown = named and label in self._legend
         first = not any(trace.get("showlegend") and trace["name"] == _text(label) for trace in self._chart.traces)
         self._chart.traces.append(
-            {"type": kind, "xaxis": self._x, "yaxis": self._y, "name": _text(label) if named else "",
-             "legendgroup": _text(label) if shown else "", "showlegend": shown and first, **rest}
-        )  # fmt: skip
+            {
+                "type": kind,
+                "xaxis": self._x,
+                "yaxis": self._y,
+                "name": _text(label) if named else "",
+                "legendgroup": _text(label) if shown else "",
+                "showlegend": shown and first,
+                **rest,
+            }
+        )
 
     def _in_data(self, artist: Any) -> bool:  # noqa: ANN401
         return bool(artist.get_transform().contains_branch(self._axes.transData)) and not self._blended(artist)
@@ -202,8 +214,12 @@ class _Panel:
             return
         x, y = _numbers(line.get_xdata(orig=False)), _numbers(line.get_ydata(orig=False))
         drawn = dash not in {"None", "none", "", " "}
-        stroke = {"color": _colour(line.get_color()), "width": round(line.get_linewidth() * POINT, 2),
-                  "dash": _DASHES.get(dash, "dash"), "shape": _STEPS.get(str(line.get_drawstyle()), "linear")}  # fmt: skip
+        stroke = {
+            "color": _colour(line.get_color()),
+            "width": round(line.get_linewidth() * POINT, 2),
+            "dash": _DASHES.get(dash, "dash"),
+            "shape": _STEPS.get(str(line.get_drawstyle()), "linear"),
+        }
         if blended := self._blended(line):
             if blended == "xy" or len(x) != 2:
                 raise UntranslatableError("a line in fractions of the axes")
@@ -226,19 +242,23 @@ class _Panel:
         self._add("scatter", label, x=_values(x), y=_values(y), **rest)
 
     def _slope(self, line: lines.AxLine) -> None:
-        if "log" in {self._axes.get_xscale(), self._axes.get_yscale()} or line.get_slope() is None:
+        start, slope = line.get_xy1(), line.get_slope()
+        if "log" in {self._axes.get_xscale(), self._axes.get_yscale()} or slope is None or start is None:
             raise UntranslatableError("an endless line")
-        (x0, y0), slope = line.get_xy1(), float(line.get_slope())
+        x0, y0 = start
         x = np.array(self._axes.get_xlim())
-        stroke = {"color": _colour(line.get_color()), "width": line.get_linewidth() * POINT,
-                  "dash": _DASHES.get(str(line.get_linestyle()), "dash")}  # fmt: skip
+        stroke = {
+            "color": _colour(line.get_color()),
+            "width": line.get_linewidth() * POINT,
+            "dash": _DASHES.get(str(line.get_linestyle()), "dash"),
+        }
         self._series(x, y0 + slope * (x - x0), str(line.get_label()), mode="lines", line=stroke)
 
     def _scatter(self, points: collections.PathCollection) -> None:
         at = _numbers(np.ma.filled(points.get_offsets(), np.nan)).reshape(-1, 2)
         if not len(at):
             return
-        fills, edges = points.get_facecolors(), points.get_edgecolors()  # type: ignore[attr-defined]
+        fills, edges = _array(points.get_facecolor()), _array(points.get_edgecolor())
         chosen = fills if len(fills) else edges
         colour: Any = [_colour(one) for one in chosen]
         if len(colour) == 1:
@@ -262,19 +282,39 @@ class _Panel:
         if not parts:
             return
         at = np.concatenate(parts)
-        stroke = {"color": _colour(held.get_colors()[0]), "width": float(held.get_linewidths()[0]) * POINT,
-                  "dash": "solid" if held.get_linestyles()[0][1] is None else "dash"}  # type: ignore[attr-defined] # fmt: skip
-        self._add("scatter", str(held.get_label()), x=_values(at[:, 0]), y=_values(at[:, 1]), mode="lines", line=stroke,
-                  hoverinfo="skip")  # fmt: skip
+        stroke = {
+            "color": _colour(_array(held.get_color())[0]),
+            "width": float(_array(held.get_linewidth())[0]) * POINT,
+            "dash": "solid" if _dashes(held) is None else "dash",
+        }
+        self._add(
+            "scatter",
+            str(held.get_label()),
+            x=_values(at[:, 0]),
+            y=_values(at[:, 1]),
+            mode="lines",
+            line=stroke,
+            hoverinfo="skip",
+        )
 
     def _areas(self, held: collections.PolyCollection) -> None:
         if not self._in_data(held):
             raise UntranslatableError("an area in fractions of the axes")
-        for path, colour in zip(held.get_paths(), np.resize(held.get_facecolors(), (len(held.get_paths()), 4)),  # type: ignore[attr-defined]
-                                strict=True):  # fmt: skip
+        paths = held.get_paths()
+        fills: Any = held.get_facecolor()
+        for path, colour in zip(paths, np.resize(fills, (len(paths), 4)), strict=True):
             at = _numbers(path.vertices)
-            self._add("scatter", str(held.get_label()), x=_values(at[:, 0]), y=_values(at[:, 1]), mode="lines",
-                      fill="toself", fillcolor=_colour(colour, keep_alpha=True), line={"width": 0}, hoverinfo="skip")  # fmt: skip
+            self._add(
+                "scatter",
+                str(held.get_label()),
+                x=_values(at[:, 0]),
+                y=_values(at[:, 1]),
+                mode="lines",
+                fill="toself",
+                fillcolor=_colour(colour, keep_alpha=True),
+                line={"width": 0},
+                hoverinfo="skip",
+            )
 
     def _bars(self, held: container.BarContainer) -> None:
         across = held.orientation == "horizontal"
@@ -287,33 +327,63 @@ class _Panel:
             length, width = [height for *_, height in boxes], [width for _, _, width, _ in boxes]
         colour = [_colour(bar.get_facecolor(), keep_alpha=True) for bar in held.patches]
         along, value = ("y", "x") if across else ("x", "y")
-        rest = {along: _values(_numbers(at)), value: _values(_numbers(length)), "base": _values(_numbers(base)),
-                "width": _values(_numbers(width)), "orientation": "h" if across else "v"}  # fmt: skip
-        if held.errorbar is not None:
-            pass  # Its lines are among those of the axes.
+        rest = {
+            along: _values(_numbers(at)),
+            value: _values(_numbers(length)),
+            "base": _values(_numbers(base)),
+            "width": _values(_numbers(width)),
+            "orientation": "h" if across else "v",
+        }
         self._add("bar", str(held.get_label()), marker={"color": colour}, **rest)
 
     def _span(self, box: patches.Rectangle) -> None:
         corners = box.get_bbox()
-        self._shape("rect", np.array([corners.x0, corners.x1]), np.array([corners.y0, corners.y1]), self._blended(box),
-                    {"fillcolor": _colour(box.get_facecolor(), keep_alpha=True), "line": {"width": 0}, "layer": "below"})  # fmt: skip
+        self._shape(
+            "rect",
+            np.array([corners.x0, corners.x1]),
+            np.array([corners.y0, corners.y1]),
+            self._blended(box),
+            {"fillcolor": _colour(box.get_facecolor(), keep_alpha=True), "line": {"width": 0}, "layer": "below"},
+        )
 
     def _patch(self, patch: patches.Patch) -> None:
         if not self._in_data(patch):
             raise UntranslatableError("a shape in fractions of the axes")
         at = _numbers(patch.get_patch_transform().transform(patch.get_path().vertices))
         edge = {"color": _colour(patch.get_edgecolor()), "width": patch.get_linewidth() * POINT}
-        filled = patch.get_fill() and patch.get_facecolor()[3] > 0
-        self._add("scatter", str(patch.get_label()), x=_values(at[:, 0]), y=_values(at[:, 1]), mode="lines", line=edge,
-                  hoverinfo="skip", **({"fill": "toself", "fillcolor": _colour(patch.get_facecolor(), keep_alpha=True)}
-                                       if filled else {}))  # fmt: skip
+        filled = patch.get_fill() and colors.to_rgba(patch.get_facecolor())[3] > 0
+        self._add(
+            "scatter",
+            str(patch.get_label()),
+            x=_values(at[:, 0]),
+            y=_values(at[:, 1]),
+            mode="lines",
+            line=edge,
+            hoverinfo="skip",
+            **({"fill": "toself", "fillcolor": _colour(patch.get_facecolor(), keep_alpha=True)} if filled else {}),
+        )
 
     def _shape(self, kind: str, x: Points, y: Points, blended: str, rest: dict[str, Any]) -> None:
-        across, up = (self._x + " domain" if "x" in blended else self._x), (self._y + " domain" if "y" in blended else self._y)
+        across, up = self._refs(blended)
         self._chart.layout["shapes"].append(
-            {"type": kind, "xref": across, "yref": up, "x0": float(x[0]), "x1": float(x[-1]), "y0": float(y[0]),
-             "y1": float(y[-1]), **rest}
-        )  # fmt: skip
+            {
+                "type": kind,
+                "xref": across,
+                "yref": up,
+                "x0": float(x[0]),
+                "x1": float(x[-1]),
+                "y0": float(y[0]),
+                "y1": float(y[-1]),
+                **rest,
+            }
+        )
+
+    def _refs(self, blended: str) -> tuple[str, str]:
+        """Return the axes to place something by, in fractions where it is so."""
+        return (
+            self._x + " domain" if "x" in blended else self._x,
+            self._y + " domain" if "y" in blended else self._y,
+        )
 
     def _words(self, words: text.Text) -> None:
         x, y = (float(value) for value in words.get_position())
@@ -331,27 +401,44 @@ class _Panel:
             elif coordinates != "data":
                 raise UntranslatableError(f"a text in {coordinates}")
             if words.arrowprops:
-                pointed = {"showarrow": True, "arrowhead": 2, "arrowsize": 0.8, "ax": x, "ay": y, "axref": self._x,
-                           "ayref": self._y}  # fmt: skip
+                pointed = {
+                    "showarrow": True,
+                    "arrowhead": 2,
+                    "arrowsize": 0.8,
+                    "ax": x,
+                    "ay": y,
+                    "axref": self._x,
+                    "ayref": self._y,
+                }
                 if shift != (0, 0):
                     pointed |= {"ax": shift[0], "ay": -shift[1], "axref": "pixel", "ayref": "pixel"}
                     shift = (0, 0)
                 x, y = words.xy
         else:
             blended = self._blended(words)
-        across, up = self._x + " domain" if "x" in blended else self._x, self._y + " domain" if "y" in blended else self._y
+        across, up = self._refs(blended)
         if "x" not in blended:
             x = self._place(self._axes.get_xscale(), x)
         if "y" not in blended:
             y = self._place(self._axes.get_yscale(), y)
         vertical = {"center": "middle", "center_baseline": "middle", "baseline": "bottom"}
         self._chart.layout["annotations"].append(
-            {"x": x, "y": y, "xref": across, "yref": up, "text": _text(words.get_text()), "xshift": shift[0],
-             "yshift": shift[1], "xanchor": words.get_horizontalalignment(),
-             "yanchor": vertical.get(words.get_verticalalignment(), words.get_verticalalignment()),
-             "font": {"size": round(float(words.get_fontsize()) * POINT * 0.9, 1)}, "align": "left",
-             "textangle": -float(words.get_rotation()), **pointed}
-        )  # fmt: skip
+            {
+                "x": x,
+                "y": y,
+                "xref": across,
+                "yref": up,
+                "text": _text(words.get_text()),
+                "xshift": shift[0],
+                "yshift": shift[1],
+                "xanchor": words.get_horizontalalignment(),
+                "yanchor": vertical.get(words.get_verticalalignment(), words.get_verticalalignment()),
+                "font": {"size": round(float(words.get_fontsize()) * POINT * 0.9, 1)},
+                "align": "left",
+                "textangle": -float(words.get_rotation()),
+                **pointed,
+            }
+        )
 
     @staticmethod
     def _place(scale: str, value: float) -> float:
@@ -361,9 +448,20 @@ class _Panel:
     def _title(self, title: str, loc: str) -> None:
         at = {"left": 0.0, "center": 0.5, "right": 1.0}[loc]
         self._chart.layout["annotations"].append(
-            {"x": at, "y": 1, "xref": self._x + " domain", "yref": self._y + " domain", "text": f"<b>{_text(title)}</b>",
-             "xanchor": loc, "yanchor": "bottom", "yshift": 4, "showarrow": False, "align": "left", "font": {"size": 13}}
-        )  # fmt: skip
+            {
+                "x": at,
+                "y": 1,
+                "xref": self._x + " domain",
+                "yref": self._y + " domain",
+                "text": f"<b>{_text(title)}</b>",
+                "xanchor": loc,
+                "yanchor": "bottom",
+                "yshift": 4,
+                "showarrow": False,
+                "align": "left",
+                "font": {"size": 13},
+            }
+        )
 
     def _axis(self, which: str, axis: Axis) -> None:
         axes, places = self._axes, self._places
@@ -397,7 +495,13 @@ class _Panel:
         if scale == "log":
             said["dtick"] = 1 if high - low > 1 else "D1"
         if which == "x":
-            said |= {"showspikes": True, "spikemode": "across", "spikethickness": 1, "spikedash": "dot", "spikesnap": "cursor"}
+            said |= {
+                "showspikes": True,
+                "spikemode": "across",
+                "spikethickness": 1,
+                "spikedash": "dot",
+                "spikesnap": "cursor",
+            }
         if twin is not None and which == "y":
             said |= {"overlaying": _ref("y", places.y[twin]), "side": "right"}
             del said["domain"]
@@ -422,8 +526,8 @@ class _Panel:
 def thin(x: Points, y: Points, *, connected: bool) -> tuple[Points, Points, bool]:
     """Return fewer points that draw the same picture, and whether there are fewer.
 
-    Of a line: first, least, greatest and last of each of `BINS` parts of its extent in x. Of single points: one for each
-    place that a screen can tell apart.
+    Of a line: first, least, greatest and last of each of `BINS` parts of its extent in x. Of single points: one for
+    each place that a screen can tell apart.
     """
     if len(x) <= 4 * BINS:
         return x, y, False
@@ -445,7 +549,11 @@ def thin(x: Points, y: Points, *, connected: bool) -> tuple[Points, Points, bool
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
         part = y[start:end]
         known = np.flatnonzero(np.isfinite(part))
-        inner = [] if not len(known) else [start + int(known[np.argmin(part[known])]), start + int(known[np.argmax(part[known])])]
+        inner = (
+            []
+            if not len(known)
+            else [start + int(known[np.argmin(part[known])]), start + int(known[np.argmax(part[known])])]
+        )
         chosen += sorted({start, *inner, end - 1})
     return x[chosen], y[chosen], True
 
@@ -467,11 +575,17 @@ def _key(label: str, handle: Any) -> dict[str, Any]:  # noqa: ANN401
         drawn, marker = str(handle.get_linestyle()) in _DASHES, str(handle.get_marker())
         marked = marker not in {"None", "none", "", " "}
         entry["mode"] = "+".join((["lines"] if drawn else []) + (["markers"] if marked else [])) or "markers"
-        entry["line"] = {"color": _colour(handle.get_color()), "dash": _DASHES.get(str(handle.get_linestyle()), "solid")}
+        entry["line"] = {
+            "color": _colour(handle.get_color()),
+            "dash": _DASHES.get(str(handle.get_linestyle()), "solid"),
+        }
         if marked:
             entry["marker"] = _marker(handle, marker)
     elif isinstance(handle, patches.Patch):
-        entry |= {"mode": "markers", "marker": {"symbol": "square", "size": 10, "color": _colour(handle.get_facecolor())}}
+        entry |= {
+            "mode": "markers",
+            "marker": {"symbol": "square", "size": 10, "color": _colour(handle.get_facecolor())},
+        }
     else:
         raise UntranslatableError("a legend of its own")
     return entry
@@ -486,8 +600,12 @@ def _marker(line: lines.Line2D, marker: str) -> dict[str, Any]:
         symbol += "-open"
     size = line.get_markersize() * POINT * {".": 0.6, ",": 0.3}.get(marker, 1.0)
     colour = line.get_markeredgecolor() if hollow else line.get_markerfacecolor()
-    return {"symbol": symbol, "size": round(size, 1), "color": _colour(colour if str(colour) != "none" else line.get_color()),
-            "line": {"width": 1.2}}  # fmt: skip
+    return {
+        "symbol": symbol,
+        "size": round(size, 1),
+        "color": _colour(colour if str(colour) != "none" else line.get_color()),
+        "line": {"width": 1.2},
+    }
 
 
 def _colour(colour: Any, *, keep_alpha: bool = False) -> str:  # noqa: ANN401
@@ -495,6 +613,15 @@ def _colour(colour: Any, *, keep_alpha: bool = False) -> str:  # noqa: ANN401
     if keep_alpha and alpha < 1:
         return f"rgba({round(red * 255)},{round(green * 255)},{round(blue * 255)},{alpha:.3g})"
     return colors.to_hex((red, green, blue))
+
+
+def _dashes(held: collections.LineCollection) -> object:
+    first: Any = held.get_linestyle()[0]
+    return first[1]
+
+
+def _array(values: Any) -> Any:  # noqa: ANN401 matplotlib says less than it returns
+    return np.asarray(values)
 
 
 def _numbers(values: Any) -> Points:  # noqa: ANN401

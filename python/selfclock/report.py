@@ -128,8 +128,8 @@ def _run_tables(summary: Summary) -> list[Grid]:
              ["Flow", "Algorithm", "Goodput Mbit/s", "Segments sent", "Sent again", "Timeouts", "Fast retransmits",
               "RTT min ms", "RTT mean ms", "RTT 95 % ms"], flows, texts=2),
         Grid("Links", some(links, summary["links"]),
-             ["Link", "Rate Mbit/s", "Busy %", "Packets", "Drops", "Queue mean, packets", "Queue max, packets", "Wait ms"],
-             links, texts=1),
+             ["Link", "Rate Mbit/s", "Busy %", "Packets", "Drops", "Queue mean, packets", "Queue max, packets",
+              "Wait ms"], links, texts=1),
     ]  # fmt: skip
 
 
@@ -162,7 +162,7 @@ class _Drawn:
     width: int = 0
     height: int = 0
     thinned: bool = False
-    svg: Markup = Markup()
+    svg: str = ""
 
 
 #: Gives every drawing of a process identifiers of its own.

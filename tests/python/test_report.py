@@ -104,7 +104,9 @@ def test_a_long_series_keeps_its_extremes() -> None:
     assert np.all(np.diff(kept_x) > 0)
     assert np.array_equal(kept_y, y[kept_x.astype(int)])
     # Points apart: what lies on the same place of the screen is drawn once.
-    same_x, _, thinned = thin(np.zeros(50_000) + np.repeat([0.0, 1.0], 25_000), np.repeat([0.0, 1.0], 25_000), connected=False)
+    same_x, _, thinned = thin(
+        np.zeros(50_000) + np.repeat([0.0, 1.0], 25_000), np.repeat([0.0, 1.0], 25_000), connected=False
+    )
     assert (thinned, len(same_x)) == (True, 2)
 
 
@@ -116,7 +118,8 @@ CHECK = """
   const found = { errors: [], asked };
   addEventListener("error", (event) => found.errors.push(event.message));
   addEventListener("unhandledrejection", (event) => found.errors.push(String(event.reason)));
-  new PerformanceObserver((list) => asked.push(...list.getEntries().map((entry) => entry.name))).observe({ type: "resource", buffered: true });
+  new PerformanceObserver((list) => asked.push(...list.getEntries().map((entry) => entry.name)))
+    .observe({ type: "resource", buffered: true });
   const wait = (ms) => new Promise((done) => setTimeout(done, ms));
   const charts = [...document.querySelectorAll(".chart")];
   for (let turn = 0; turn < 200 && charts.some((place) => !place.dataset.drawn); turn++) {
@@ -162,12 +165,13 @@ def test_a_report_works_in_a_browser(small: Path, tmp_path: Path) -> None:
     file.write_text(html.replace("</body>", CHECK + "</body>"), encoding="utf-8")
     command = [
         str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--enable-logging=stderr",
-        "--disable-background-networking", "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND",
-        f"--user-data-dir={tmp_path / 'profile'}", "--window-size=1200,900", "--virtual-time-budget=60000", "--dump-dom",
-        file.as_uri(),
+        "--disable-background-networking", "--disable-component-update", "--disable-sync",
+        "--host-resolver-rules=MAP * ~NOTFOUND",
+        f"--user-data-dir={tmp_path / 'profile'}", "--window-size=1200,900", "--virtual-time-budget=60000",
+        "--dump-dom", file.as_uri(),
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
-    said = re.search("CHECK(\\{.*?\\})CHECK", done.stdout.split("<pre id=\"check\">")[-1])
+    said = re.search("CHECK(\\{.*?\\})CHECK", done.stdout.split('<pre id="check">')[-1])
     assert said is not None, done.stderr[-2000:]
     found: dict[str, Any] = json.loads(said[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
     assert found["errors"] == []
@@ -190,7 +194,9 @@ def test_a_page_is_one_file_of_reasonable_size(small: Path) -> None:
     assert "http://" not in outside
     assert "https://" not in outside
     packed = re.findall(r'<script type="application/gzip">(.*?)</script>', html)
-    series = [len(trace["x"]) for text in packed for trace in json.loads(gzip.decompress(base64.b64decode(text)))["data"]]
+    series = [
+        len(trace["x"]) for text in packed for trace in json.loads(gzip.decompress(base64.b64decode(text)))["data"]
+    ]
     assert max(series) > 100
 
 

@@ -38,6 +38,7 @@
     const traces = dark() ? data.map((trace) => ({ ...trace, line: turned(trace.line), marker: turned(trace.marker) })) : data;
     const page = { ...layout, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       font: { color: colour("--text"), family: "system-ui, sans-serif", size: 12 },
+      modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("--line"), activecolor: colour("--text") },
       hoverlabel: { bgcolor: colour("--soft"), font: { color: colour("--text") } },
       dragmode: matchMedia("(pointer: coarse)").matches ? false : "zoom" };
     if (dark()) page.shapes = turned(layout.shapes ?? []);
