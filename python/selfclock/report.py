@@ -172,9 +172,10 @@ _numbers: Iterator[int] = iter(range(10**9))
 def _chart(figure: Figure) -> _Drawn:
     try:
         chart = translate(figure)
-    except UntranslatableError:
+        document = json.dumps({"data": chart.traces, "layout": chart.layout}, separators=(",", ":"), allow_nan=False)
+    except (UntranslatableError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        # matplotlib can draw more than is known here, and a report must not be lost for one of its figures.
         return _Drawn(svg=_drawing(figure))
-    document = json.dumps({"data": chart.traces, "layout": chart.layout}, separators=(",", ":"), allow_nan=False)
     return _Drawn(_pack(document), chart.width, chart.layout["height"], chart.thinned)
 
 
