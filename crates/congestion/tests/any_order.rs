@@ -3,7 +3,9 @@
 use proptest::prelude::*;
 use selfclock_congestion::controller::{MAXIMUM_WINDOW_SEGMENTS, Setup};
 use selfclock_congestion::event::{ProbePart, RestartCause};
-use selfclock_congestion::option::{PacketPairOption, PairMark, QuickStartOption, SwiftStartOption};
+use selfclock_congestion::option::{
+    PacketPairOption, PairMark, QuickStartOption, SwiftStartOption, XcpOption,
+};
 use selfclock_congestion::parameter::{Kind, Parameter, Value};
 use selfclock_congestion::receiver::INITIAL_TTL;
 use selfclock_congestion::registry::{ENTRIES, Part, Selection};
@@ -85,7 +87,8 @@ fn option() -> impl Strategy<Value = Option<PeerOption>> {
     let quick = (any::<u8>(), any::<u8>(), any::<u32>())
         .prop_map(|(rate, ttl_difference, nonce)| QuickStartOption::Response { rate, ttl_difference, nonce })
         .prop_map(PeerOption::QuickStart);
-    proptest::option::of(prop_oneof![pair, swift, quick])
+    let xcp = any::<i32>().prop_map(|feedback| PeerOption::Xcp(XcpOption::Reply { feedback }));
+    proptest::option::of(prop_oneof![pair, swift, quick, xcp])
 }
 
 /// What a receiver without a router before it answers when so much of the request was left.
