@@ -5,32 +5,60 @@
 >>> result.summary["flows"][0]["goodput_bps"]  # doctest: +SKIP
 """
 
-from selfclock._core import VERSION, RunError, ScenarioError, Table
+from selfclock._core import (
+    VERSION,
+    Acknowledged,
+    CongestionControl,
+    DuplicateAck,
+    EcnEcho,
+    LossDetected,
+    RateSample,
+    RecoveryEnded,
+    RunError,
+    ScenarioError,
+    Sent,
+    Table,
+    Timeout,
+)
 from selfclock.algorithms import Algorithm, Parameter, algorithms
 from selfclock.compare import Comparison, Measures, compare
 from selfclock.dumbbell import dumbbell
+from selfclock.own import AlgorithmError, algorithm, load_algorithms, parameter
 from selfclock.result import FlowSummary, LinkSummary, Result, Summary
 from selfclock.scenario import Scenario, run_many, schema
 
 __version__ = VERSION
 
 __all__ = [
+    "Acknowledged",
     "Algorithm",
+    "AlgorithmError",
     "Comparison",
+    "CongestionControl",
+    "DuplicateAck",
+    "EcnEcho",
     "FlowSummary",
     "LinkSummary",
+    "LossDetected",
     "Measures",
     "Parameter",
+    "RateSample",
+    "RecoveryEnded",
     "Result",
     "RunError",
     "Scenario",
     "ScenarioError",
+    "Sent",
     "Summary",
     "Table",
+    "Timeout",
     "__version__",
+    "algorithm",
     "algorithms",
     "compare",
     "dumbbell",
+    "load_algorithms",
+    "parameter",
     "run_many",
     "schema",
 ]

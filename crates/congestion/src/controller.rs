@@ -1,13 +1,14 @@
 //! A start and a window algorithm together, or a model that is both: one congestion control.
 
+use crate::custom::{CustomChoice, CustomModel, Failure};
 use crate::event::{
-    Acknowledged, Decision, DuplicateAck, EcnEcho, LossDetected, Phase, ProbePart, RecoveryEnded, Sent,
-    Snapshot, Timeout,
+    Acknowledged, Decision, DuplicateAck, EcnEcho, LossDetected, Pacing, Phase, ProbePart, RecoveryEnded,
+    Sent, Snapshot, Timeout,
 };
 use crate::model::{Model, ModelPart};
 use crate::option::PeerOption;
 use crate::start::{Start, StartPart};
-use crate::units::Bytes;
+use crate::units::{Bytes, Time};
 use crate::window::{Window, WindowPart};
 
 /// The window, which the start and the window algorithm both work on.
@@ -35,6 +36,11 @@ impl WindowState {
             header: setup.header,
             receive_window: setup.receive_window,
         }
+    }
+    /// A model may set any window; it is held between one segment and the largest there can be.
+    #[inline]
+    fn hold(&mut self) {
+        self.cwnd = self.cwnd.clamp(1.0, MAXIMUM_WINDOW_SEGMENTS);
     }
     /// cwnd is below ssthresh.
     #[inline]
@@ -97,7 +103,68 @@ enum Algorithm {
     /// The start below ssthresh, the window algorithm above.
     Parts { start: Start, window: Window },
     /// One algorithm. Boxed, because it is larger than any pair of parts.
-    Model(Box<Model>),
+    Model(Box<Owner>),
+}
+
+/// Whose algorithm owns the whole of the window.
+#[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "a controller boxes the whole of it")]
+enum Owner {
+    BuiltIn(Model),
+    Custom(CustomModel),
+}
+
+/// Calls the same method on whichever it is.
+macro_rules! either {
+    ($of:expr, $model:ident => $call:expr) => {
+        match $of {
+            Owner::BuiltIn($model) => $call,
+            Owner::Custom($model) => $call,
+        }
+    };
+}
+
+/// Out of line where the call comes for every segment, so that what is inlined into the sender is the usual case alone.
+impl Owner {
+    fn wants_rate_samples(&self) -> bool {
+        either!(self, model => model.wants_rate_samples())
+    }
+    #[inline(never)]
+    fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState) {
+        either!(self, model => model.on_ack(event, state));
+        state.hold();
+    }
+    fn on_duplicate_ack(&mut self, event: &DuplicateAck, state: &mut WindowState) {
+        either!(self, model => model.on_duplicate_ack(event, state));
+        state.hold();
+    }
+    fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
+        either!(self, model => model.on_loss(event, state));
+        state.hold();
+    }
+    fn on_ecn_echo(&mut self, event: &EcnEcho, state: &mut WindowState) {
+        either!(self, model => model.on_ecn_echo(event, state));
+        state.hold();
+    }
+    fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
+        either!(self, model => model.on_timeout(event, state));
+    }
+    fn on_recovery_ended(&mut self, event: &RecoveryEnded, state: &mut WindowState) {
+        either!(self, model => model.on_recovery_ended(event, state));
+        state.hold();
+    }
+    #[inline(never)]
+    fn on_sent(&mut self, event: &Sent, state: &mut WindowState) {
+        either!(self, model => model.on_sent(event, state));
+        state.hold();
+    }
+    #[inline(never)]
+    fn pacing(&self, state: &WindowState) -> Option<Pacing> {
+        either!(self, model => model.pacing(state))
+    }
+    fn phase(&self) -> Option<Phase> {
+        either!(self, model => model.phase())
+    }
 }
 
 impl Controller {
@@ -114,6 +181,13 @@ impl Controller {
     pub fn with_model(setup: Setup, mut model: Model) -> Self {
         let state = WindowState::new(&setup);
         model.begin(&setup, &state);
+        Self { state, recovering: false, algorithm: Algorithm::Model(Box::new(Owner::BuiltIn(model))) }
+    }
+
+    /// A connection that an algorithm of another crate begins and goes on with.
+    pub(crate) fn with_custom(setup: Setup, choice: &CustomChoice) -> Self {
+        let state = WindowState::new(&setup);
+        let model = Owner::Custom(choice.build(&setup, &state));
         Self { state, recovering: false, algorithm: Algorithm::Model(Box::new(model)) }
     }
 
@@ -134,10 +208,7 @@ impl Controller {
                 }
                 self.state.cwnd = self.state.cwnd.min(MAXIMUM_WINDOW_SEGMENTS);
             }
-            Algorithm::Model(model) => {
-                model.on_ack(event, &mut self.state);
-                self.state.cwnd = self.state.cwnd.clamp(1.0, MAXIMUM_WINDOW_SEGMENTS);
-            }
+            Algorithm::Model(model) => model.on_ack(event, &mut self.state),
         }
     }
 
@@ -145,10 +216,7 @@ impl Controller {
     pub fn on_duplicate_ack(&mut self, event: &DuplicateAck) {
         match &mut self.algorithm {
             Algorithm::Parts { start, .. } => start.on_duplicate_ack(event),
-            Algorithm::Model(model) => {
-                model.on_duplicate_ack(event, &mut self.state);
-                self.state.cwnd = self.state.cwnd.clamp(1.0, MAXIMUM_WINDOW_SEGMENTS);
-            }
+            Algorithm::Model(model) => model.on_duplicate_ack(event, &mut self.state),
         }
     }
 
@@ -170,12 +238,15 @@ impl Controller {
 
     /// The receiver echoed a congestion mark.
     pub fn on_ecn_echo(&mut self, event: &EcnEcho) {
-        // A model learns of marks from `Acknowledged::marked`, which counts them.
-        let Algorithm::Parts { start, window } = &mut self.algorithm else { return };
         let before = self.state.cwnd;
-        window.on_ecn_echo(event, &mut self.state);
+        match &mut self.algorithm {
+            Algorithm::Parts { start, window } => {
+                window.on_ecn_echo(event, &mut self.state);
+                start.on_ecn_echo(event);
+            }
+            Algorithm::Model(model) => model.on_ecn_echo(event, &mut self.state),
+        }
         self.state.cwnd = self.state.cwnd.min(before);
-        start.on_ecn_echo(event);
     }
 
     /// The connection starts again from one segment.
@@ -202,7 +273,6 @@ impl Controller {
         self.recovering = false;
         if let Algorithm::Model(model) = &mut self.algorithm {
             model.on_recovery_ended(event, &mut self.state);
-            self.state.cwnd = self.state.cwnd.clamp(1.0, MAXIMUM_WINDOW_SEGMENTS);
         }
     }
 
@@ -230,6 +300,31 @@ impl Controller {
             Algorithm::Parts { start, .. } => start.option_for(part),
             Algorithm::Model(_) => None,
         }
+    }
+
+    /// Why the algorithm cannot go on, if it cannot. Only one of another crate can fail.
+    pub fn failure(&self) -> Option<&Failure> {
+        match &self.algorithm {
+            Algorithm::Model(model) => match model.as_ref() {
+                Owner::Custom(model) => model.failure(),
+                Owner::BuiltIn(_) => None,
+            },
+            Algorithm::Parts { .. } => None,
+        }
+    }
+
+    /// Lets someone outside of the connection look at a model of another crate, and change it and the window. `None` if
+    /// the model is not of this type, or has failed.
+    pub fn steer<M: ModelPart + 'static, R>(
+        &mut self,
+        now: Time,
+        change: impl FnOnce(&mut M, &mut WindowState) -> R,
+    ) -> Option<R> {
+        let Algorithm::Model(model) = &mut self.algorithm else { return None };
+        let Owner::Custom(model) = model.as_mut() else { return None };
+        let result = model.steer(now, &mut self.state, change);
+        self.state.hold();
+        result
     }
 
     /// What the sender may do now.
@@ -275,7 +370,7 @@ impl Controller {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::units::{Duration, Time};
+    use crate::units::Duration;
 
     /// A window of so many 1000-byte segments, in slow start.
     pub fn state(cwnd: f64) -> WindowState {

@@ -25,6 +25,27 @@ pub struct Plan {
     pub record: RecordPlan,
 }
 
+impl Plan {
+    /// Algorithms of other crates are among those of the flows.
+    pub fn has_custom_algorithms(&self) -> bool {
+        let custom = |flow: &FlowPlan| match &flow.protocol {
+            Protocol::Tcp(tcp) => tcp.control.is_custom(),
+            Protocol::Udp(_) => false,
+        };
+        self.flows.iter().any(custom)
+    }
+}
+
+impl FlowPlan {
+    /// Name of the algorithm in records; none for UDP.
+    pub fn algorithm(&self) -> Option<&str> {
+        match &self.protocol {
+            Protocol::Tcp(tcp) => Some(&tcp.control_name),
+            Protocol::Udp(_) => None,
+        }
+    }
+}
+
 /// A one-way link: a FIFO queue, then a transmitter, then a delay line.
 #[derive(Clone, Debug)]
 pub struct LinkPlan {

@@ -9,6 +9,8 @@ use crate::record::series::{FlowSeries, LinkSeries};
 use crate::record::summary::{FlowSummary, Summary};
 use crate::transport::udp::{UdpSink, UdpSource};
 use crate::transport::{Context, Receiver, Sender};
+use selfclock_congestion::controller::Controller;
+use selfclock_congestion::custom::Failure;
 use selfclock_congestion::units::{Duration, Time};
 
 /// The sending end of a flow. Not boxed: nearly every flow is TCP, and a pointer would cost every acknowledgement.
@@ -118,6 +120,43 @@ impl Simulation {
             self.events_run += 1;
         }
         false
+    }
+
+    /// Runs everything up to a time that is not past; true when the run is over.
+    pub fn advance_until(&mut self, time: Time) -> bool {
+        let time = time.min(self.end);
+        while self.events.peek().is_some_and(|event| event.time <= time) {
+            self.advance(1);
+        }
+        self.now = time;
+        time == self.end
+    }
+
+    /// The congestion control of a TCP flow; `None` for UDP.
+    pub fn controller(&self, flow: usize) -> Option<&Controller> {
+        match &self.sources[flow] {
+            Source::Tcp(sender) => Some(sender.controller()),
+            Source::Udp(_) => None,
+        }
+    }
+
+    /// Lets someone outside of the run change the congestion control of a TCP flow now, and sends what it then may. Does
+    /// nothing to UDP.
+    pub fn steer(&mut self, flow: usize, change: impl FnOnce(Time, &mut Controller)) {
+        let Self { now, events, network, sources, .. } = self;
+        if let Source::Tcp(sender) = &mut sources[flow] {
+            sender.steer(&mut Context { now: *now, events, network }, change);
+            self.run_receivers_ahead();
+        }
+    }
+
+    /// The first flow whose algorithm could not go on, and why. Its results are of no use, and the run should be given up.
+    pub fn failure(&self) -> Option<(&str, &Failure)> {
+        let failures = (0..self.sources.len()).filter_map(|flow| {
+            let failure = self.controller(flow)?.failure()?;
+            Some((self.plan.flows[flow].name.as_str(), failure))
+        });
+        failures.min_by_key(|(_, failure)| failure.now)
     }
 
     /// Runs the receivers that packets have just reached ahead of the clock.

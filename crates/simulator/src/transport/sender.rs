@@ -293,6 +293,10 @@ impl Sender {
         self.rate = Some(Box::default());
         self.plain = 0;
     }
+    /// The congestion control.
+    pub fn controller(&self) -> &Controller {
+        &self.control
+    }
     /// When the last byte was acknowledged.
     pub fn completed(&self) -> Option<Time> {
         self.completed
@@ -363,6 +367,14 @@ impl Sender {
         self.retransmit_first(context);
         self.transmit(context, Opportunity::Timeout);
         self.set_rack_timer(context, Opportunity::Timeout);
+    }
+
+    /// Someone outside of the run changes the congestion control: what it then allows is sent.
+    pub fn steer(&mut self, context: &mut Context<'_>, change: impl FnOnce(Time, &mut Controller)) {
+        self.sample_before(context.now);
+        change(context.now, &mut self.control);
+        self.transmit(context, Opportunity::Release);
+        self.set_rack_timer(context, Opportunity::Release);
     }
 
     /// An entry of the timer of RACK and TLP has come up.
