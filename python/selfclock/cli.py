@@ -172,6 +172,29 @@ def _print_summary(summary: Summary) -> None:
             _milliseconds(link["queue_mean_s"]),
         )
     console.print("", flows, "", links, sep="\n")
+    if any(flow["connections"] for flow in summary["flows"]):
+        console.print("", _connections(summary), sep="\n")
+
+
+def _connections(summary: Summary) -> Table:
+    table = _table(
+        "short\nconnections", "size\nup to", "complete", "of", "time, ms\nmean", "\n50 %", "\n95 %", "\n99 %", left=2,
+    )  # fmt: skip
+    for flow in summary["flows"]:
+        connections = flow["connections"]
+        if connections is None:
+            continue
+        table.add_row(flow["name"], "", f"{connections['completed']:,}", f"{connections['started']:,}", "", "", "", "")
+        for size in connections["by_size"]:
+            largest = size["up_to_bytes"]
+            table.add_row(
+                "",
+                "any" if largest is None else f"{largest / 1e3:,.0f} kB",
+                f"{size['completed']:,}",
+                "",
+                *(_milliseconds(size[key]) for key in ("mean_s", "p50_s", "p95_s", "p99_s")),
+            )
+    return table
 
 
 def _milliseconds(seconds: float | None) -> str:

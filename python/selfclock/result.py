@@ -13,6 +13,28 @@ if TYPE_CHECKING:
     from selfclock.plot import Plot
     from selfclock.scenario import Scenario
 
+
+class SizeClass(TypedDict):
+    """Completion times of the short connections within a range of sizes."""
+
+    up_to_bytes: int | None
+    completed: int
+    mean_s: float
+    p50_s: float
+    p95_s: float
+    p99_s: float
+
+
+class ConnectionsSummary(TypedDict):
+    """The short connections of a flow."""
+
+    started: int
+    completed: int
+    offered_bytes: int
+    offered_bps: float
+    by_size: list[SizeClass]
+
+
 # Names ("from") that are keywords need this form of TypedDict.
 FlowSummary = TypedDict(
     "FlowSummary",
@@ -33,6 +55,7 @@ FlowSummary = TypedDict(
         "rtt_mean_s": float | None,
         "rtt_p95_s": float | None,
         "completion_s": float | None,
+        "connections": ConnectionsSummary | None,
     },
 )
 """Totals of one flow."""
@@ -101,6 +124,11 @@ class Result:
     def links(self) -> _core.Table:
         """Series of every link."""
         return self._outcome.link_series
+
+    @property
+    def connections(self) -> _core.Table:
+        """Every short connection: when it started, its size, how long it took (null: not complete)."""
+        return self._outcome.connections
 
     @cached_property
     def packets(self) -> _core.Table:

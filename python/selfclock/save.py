@@ -92,6 +92,8 @@ def save(result: Result, directory: Path, *, pcap: bool = False) -> None:
         (aside / "summary.json").write_text(summary, encoding="utf-8")
         write_table(result.flows, aside / "flows.parquet", scenario)
         write_table(result.links, aside / "links.parquet", scenario)
+        if result.connections.num_rows:
+            write_table(result.connections, aside / "connections.parquet", scenario)
         if scenario.records_packets:
             write_table(result.packets, aside / "packets.parquet", scenario)
         if pcap:
@@ -101,5 +103,9 @@ def save(result: Result, directory: Path, *, pcap: bool = False) -> None:
             if result.flows.num_rows or name == "sequence":
                 getattr(result.plot, name)().savefig(aside / f"{name}.png", dpi=FIGURE_DPI)
         # Tables of an earlier run that this one did not record would pass for its own.
-        if directory.is_dir() and not scenario.records_packets:
-            (directory / "packets.parquet").unlink(missing_ok=True)
+        for name, recorded in (
+            ("packets", scenario.records_packets),
+            ("connections", result.connections.num_rows > 0),
+        ):
+            if directory.is_dir() and not recorded:
+                (directory / f"{name}.parquet").unlink(missing_ok=True)

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 
 import selfclock as sc
 from conftest import SMALL
-from selfclock.save import metadata, staged, write_table
+from selfclock.save import metadata, save, staged, write_table
 
 PACKETS = ["record.packets=true"]
 
@@ -42,6 +42,28 @@ def test_errors_are_scenario_errors() -> None:
         sc.Scenario.parse(SMALL.replace('"2 s"', "2"), "here.toml")
     with pytest.raises(ValueError, match="nowhere"):
         sc.Scenario.load("nowhere.toml")
+
+
+def test_short_connections_have_rows_and_completion_times(tmp_path: Path) -> None:
+    size = {"distribution": "exponential", "mean": "20 kB"}
+    web = {"name": "web", "traffic": {"load": "5 Mbps", "size": size}}
+    result = sc.dumbbell(bottleneck="20 Mbps", rtt="20 ms", flows=["cubic", web], duration="20 s").run()
+    long, short = (flow["connections"] for flow in result.summary["flows"])
+    assert long is None
+    assert short is not None
+    rows = pl.DataFrame(result.connections)
+    assert rows.height == short["started"]
+    assert rows["size_bytes"].sum() == short["offered_bytes"]
+    complete = rows.drop_nulls("completion_s")
+    assert complete.height == short["completed"] == sum(size["completed"] for size in short["by_size"])
+    # A handshake and at least one round trip more.
+    assert complete["completion_s"].min() > 0.040
+    smallest = complete.filter(pl.col("size_bytes") <= 10_000)["completion_s"]
+    assert short["by_size"][0]["p50_s"] == smallest.quantile(0.5, "lower")
+    # Poisson in number, exponential in size: the standard error of the sum of n is √(2/n) of it.
+    assert abs(short["offered_bps"] / 5e6 - 1) < 4 * (2 / rows.height) ** 0.5
+    save(result, tmp_path / "out")
+    assert pl.read_parquet(tmp_path / "out" / "connections.parquet").equals(rows)
 
 
 def test_dumbbell_is_a_scenario_text() -> None:

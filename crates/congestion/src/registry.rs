@@ -193,6 +193,11 @@ impl Selection {
         }
     }
 
+    /// It answers marks in proportion to their number, which a packet says with ECT(1) (RFC 9331, section 4.3).
+    pub fn is_scalable(&self) -> bool {
+        matches!(self.0, Choice::Model(ModelChoice::Prague(_)))
+    }
+
     /// The parameter with this name in what was chosen.
     pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
         self.parameters().find(|parameter| parameter.name == name)

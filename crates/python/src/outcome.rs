@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use selfclock_congestion::Phase;
 use selfclock_simulator as simulator;
 use selfclock_simulator::plan::Plan;
+use selfclock_simulator::record::connections::ConnectionRecord;
 use selfclock_simulator::record::packets::PacketRecord;
 use selfclock_simulator::record::series::{FlowSeries, LinkSeries};
 
@@ -25,6 +26,7 @@ pub struct Outcome {
     summary: String,
     flow_series: Py<Table>,
     link_series: Py<Table>,
+    connections: Py<Table>,
     packets: Vec<PacketRecord>,
     cpu_s: f64,
 }
@@ -37,13 +39,14 @@ pub struct Finished {
 
 impl Outcome {
     pub fn new(py: Python<'_>, plan: Plan, finished: Finished) -> PyResult<Self> {
-        let simulator::Outcome { summary, flow_series, link_series, packets } = finished.outcome;
+        let simulator::Outcome { summary, flow_series, link_series, connections, packets } = finished.outcome;
         let summary = serde_json::to_string(&summary)
             .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))?;
         Ok(Self {
             summary,
             flow_series: Py::new(py, flow_table(&plan, flow_series)?)?,
             link_series: Py::new(py, link_table(&plan, link_series)?)?,
+            connections: Py::new(py, connection_table(&plan, &connections)?)?,
             packets,
             cpu_s: finished.cpu_s,
             plan,
@@ -70,6 +73,11 @@ impl Outcome {
     #[getter]
     fn link_series(&self, py: Python<'_>) -> Py<Table> {
         self.link_series.clone_ref(py)
+    }
+    /// Every short connection.
+    #[getter]
+    fn connections(&self, py: Python<'_>) -> Py<Table> {
+        self.connections.clone_ref(py)
     }
     /// Every packet. Built at each call: the columns are twice the size of what they are made from.
     fn packets(&self) -> PyResult<Table> {
@@ -121,5 +129,21 @@ fn link_table(plan: &Plan, series: LinkSeries) -> PyResult<Table> {
         ("drops", column::<UInt64Type>(series.drops)),
         ("bytes", column::<UInt64Type>(series.bytes)),
         ("utilization", column::<Float64Type>(series.utilization)),
+    ])
+}
+
+fn connection_table(plan: &Plan, records: &[ConnectionRecord]) -> PyResult<Table> {
+    use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
+    let completions = records.iter().map(|record| record.completion.map(|time| time.seconds()));
+    Table::new(vec![
+        ("flow", names(records.iter().map(|r| r.flow).collect(), plan.flows.iter().map(|flow| &flow.name))?),
+        ("start_s", column::<Float64Type>(records.iter().map(|record| record.start.seconds()).collect())),
+        ("size_bytes", column::<UInt64Type>(records.iter().map(|record| record.size).collect())),
+        ("completion_s", Arc::new(completions.collect::<PrimitiveArray<Float64Type>>())),
+        (
+            "retransmitted_segments",
+            column::<UInt32Type>(records.iter().map(|record| record.retransmitted_segments).collect()),
+        ),
+        ("timeouts", column::<UInt32Type>(records.iter().map(|record| record.timeouts).collect())),
     ])
 }

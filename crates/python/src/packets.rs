@@ -21,7 +21,7 @@ pub fn table(plan: &Plan, packets: &[PacketRecord]) -> PyResult<Table> {
     let uint64 = |of: fn(&PacketRecord) -> u64| -> ArrayRef {
         Arc::new(UInt64Array::from_iter_values(packets.iter().map(of)))
     };
-    let optional = |of: fn(&PacketRecord) -> Option<u32>| -> ArrayRef {
+    let optional = |of: &dyn Fn(&PacketRecord) -> Option<u32>| -> ArrayRef {
         Arc::new(packets.iter().map(of).collect::<UInt32Array>())
     };
     let boolean = |of: fn(&PacketRecord) -> bool| -> ArrayRef {
@@ -47,6 +47,7 @@ pub fn table(plan: &Plan, packets: &[PacketRecord]) -> PyResult<Table> {
                 plan.flows.iter().map(|flow| &flow.name),
             )?,
         ),
+        ("connection", optional(&|packet| connection(plan, packet))),
         (
             "kind",
             few_names(
@@ -71,14 +72,19 @@ pub fn table(plan: &Plan, packets: &[PacketRecord]) -> PyResult<Table> {
         ("size_bytes", uint32(|packet| packet.size)),
         ("acknowledgement", uint64(|packet| packet.acknowledgement)),
         ("receive_window_bytes", Arc::new(receive_windows.collect::<UInt64Array>())),
-        ("timestamp_us", optional(|packet| packet.timestamps.map(|(value, _)| value))),
-        ("timestamp_echo_us", optional(|packet| packet.timestamps.map(|(_, echo)| echo))),
+        ("timestamp_us", optional(&|packet| packet.timestamps.map(|(value, _)| value))),
+        ("timestamp_echo_us", optional(&|packet| packet.timestamps.map(|(_, echo)| echo))),
         ("sack", sack(packets)),
         (
             "option",
             Arc::new(packets.iter().map(|packet| packet.option.map(hexadecimal)).collect::<StringArray>()),
         ),
     ])
+}
+
+/// Row of a short connection in the table of connections.
+fn connection(plan: &Plan, packet: &PacketRecord) -> Option<u32> {
+    packet.connection.checked_sub(plan.flows.len() as u32)
 }
 
 /// The bytes of the option as on the wire: "06040107".

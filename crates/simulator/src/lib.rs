@@ -8,6 +8,7 @@ pub mod network;
 pub mod plan;
 pub mod queue;
 pub mod record;
+pub mod router;
 pub mod scenario;
 mod simulation;
 pub mod traffic;

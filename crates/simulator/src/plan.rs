@@ -21,6 +21,8 @@ pub struct Plan {
     pub links: Vec<LinkPlan>,
     /// Flows, in the order in which they were written.
     pub flows: Vec<FlowPlan>,
+    /// Mechanisms in routers, in the order in which a packet meets those that stand before the same link.
+    pub routers: Vec<RouterPlan>,
     /// What to record.
     pub record: RecordPlan,
 }
@@ -61,7 +63,9 @@ pub struct LinkPlan {
     pub delay: Duration,
     /// What the queue holds at most.
     pub queue: QueueLimit,
-    /// Mark, instead of dropping, what arrives above this threshold.
+    /// Who is dropped or marked, and who goes first.
+    pub discipline: DisciplinePlan,
+    /// Drop-tail: mark, instead of dropping, what arrives above this threshold.
     pub mark_above: Option<MarkAbove>,
     /// The packet in service takes one of the queue's places (ns-2's way). If not, the limit is of waiting packets.
     pub counts_packet_in_service: bool,
@@ -80,6 +84,51 @@ pub enum QueueLimit {
     Packets(u64),
     /// So many bytes.
     Bytes(Bytes),
+}
+
+/// Queue discipline of a link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum DisciplinePlan {
+    /// First in, first out; what does not fit is dropped.
+    DropTail,
+    /// Controlled delay, RFC 8289.
+    CoDel(CoDelPlan),
+}
+
+/// CoDel, RFC 8289.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CoDelPlan {
+    /// Time that a packet may spend in the queue: "TARGET", 5 ms.
+    pub target: Duration,
+    /// For how long it may take longer before a packet is dropped: "INTERVAL", 100 ms.
+    pub interval: Duration,
+    /// Mark, instead of dropping, what understands marks.
+    pub ecn: bool,
+}
+
+/// A mechanism in a router, or in several.
+#[derive(Clone, Debug)]
+pub struct RouterPlan {
+    /// Links before which it stands.
+    pub links: Vec<usize>,
+    /// What it does.
+    pub mechanism: MechanismPlan,
+}
+
+/// What a mechanism in a router does.
+#[derive(Clone, Debug)]
+pub enum MechanismPlan {
+    /// Drops what exceeds a rate and a burst.
+    Policer(PolicerPlan),
+}
+
+/// Token-bucket policer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PolicerPlan {
+    /// Rate at which the bucket fills.
+    pub rate: Rate,
+    /// What it holds.
+    pub burst: Bytes,
 }
 
 /// Threshold of a queue above which it marks packets congestion-experienced (RFC 3168) as they arrive, if their transport
@@ -140,8 +189,61 @@ pub struct FlowPlan {
 pub enum Protocol {
     /// TCP.
     Tcp(Box<TcpPlan>),
+    /// Short TCP connections that come and go.
+    Connections(Box<ConnectionsPlan>),
     /// UDP.
     Udp(UdpPlan),
+}
+
+impl Protocol {
+    /// How its connections are, if it has any.
+    pub fn tcp(&self) -> Option<&TcpPlan> {
+        match self {
+            Self::Tcp(tcp) => Some(tcp),
+            Self::Connections(connections) => Some(&connections.tcp),
+            Self::Udp(_) => None,
+        }
+    }
+}
+
+/// Short TCP connections between the same two nodes, as a web server has them. They start at random, independently of each
+/// other: a Poisson process. Each is a connection of its own.
+#[derive(Clone, Debug)]
+pub struct ConnectionsPlan {
+    /// What each is like, but for its source, which is a size.
+    pub tcp: TcpPlan,
+    /// Mean time from the start of one to the start of the next.
+    pub interval: Duration,
+    /// Payload of each.
+    pub size: SizeDistribution,
+}
+
+/// Distribution of the sizes of short connections.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SizeDistribution {
+    /// All are alike.
+    Constant(Bytes),
+    /// Exponential.
+    Exponential {
+        /// Mean.
+        mean: Bytes,
+    },
+    /// Pareto, cut at both ends: the probability of more than x falls as x^-shape between them.
+    Pareto {
+        /// Smallest.
+        minimum: Bytes,
+        /// Largest.
+        maximum: Bytes,
+        /// Exponent, above 0.
+        shape: f64,
+    },
+    /// The logarithm is normally distributed.
+    Lognormal {
+        /// Mean of the sizes, not of their logarithms.
+        mean: Bytes,
+        /// Standard deviation of the natural logarithm.
+        sigma: f64,
+    },
 }
 
 /// A UDP source that knows no congestion.

@@ -4,9 +4,11 @@ use crate::engine::random::Purpose;
 use crate::engine::{EventQueue, Stream, Target};
 use crate::network::Network;
 use crate::plan::{Plan, Protocol};
+use crate::record::connections::{ConnectionRecord, ConnectionsSummary};
 use crate::record::packets::{PacketKind, PacketRecord};
 use crate::record::series::{FlowSeries, LinkSeries};
 use crate::record::summary::{FlowSummary, Summary};
+use crate::traffic::connections::{ConnectionSource, ConnectionTotals, Connections};
 use crate::transport::udp::{UdpSink, UdpSource};
 use crate::transport::{Context, Receiver, Sender};
 use selfclock_congestion::controller::Controller;
@@ -18,6 +20,7 @@ use selfclock_congestion::units::{Duration, Time};
 #[allow(clippy::large_enum_variant)]
 enum Source {
     Tcp(Sender),
+    Connections(Box<ConnectionSource>),
     Udp(UdpSource),
 }
 
@@ -26,6 +29,8 @@ enum Source {
 #[allow(clippy::large_enum_variant)]
 enum Sink {
     Tcp(Receiver),
+    /// Each connection has its own.
+    Connections,
     Udp(UdpSink),
 }
 
@@ -39,6 +44,7 @@ pub struct Simulation {
     network: Network,
     sources: Vec<Source>,
     sinks: Vec<Sink>,
+    connections: Connections,
     starts: Vec<Time>,
     plan: Plan,
 }
@@ -52,6 +58,8 @@ pub struct Outcome {
     pub flow_series: FlowSeries,
     /// Sampled series of the links; empty if not recorded.
     pub link_series: LinkSeries,
+    /// Every short connection, in the order in which they started.
+    pub connections: Vec<ConnectionRecord>,
     /// Every packet event in the order of time; empty if not recorded.
     pub packets: Vec<PacketRecord>,
 }
@@ -79,6 +87,13 @@ impl Simulation {
                     sources.push(Source::Tcp(sender));
                     sinks.push(Sink::Tcp(Receiver::new(number, routes, tcp)));
                 }
+                Protocol::Connections(plan_of_each) => {
+                    let mut source =
+                        ConnectionSource::new(number, routes, plan_of_each, plan.seed, flow.stop);
+                    source.begin(&mut context, start);
+                    sources.push(Source::Connections(Box::new(source)));
+                    sinks.push(Sink::Connections);
+                }
                 Protocol::Udp(udp) => {
                     let mut source = UdpSource::new(number, routes.forward, udp, plan.seed, flow.stop);
                     source.begin(&mut context, start);
@@ -89,8 +104,20 @@ impl Simulation {
             starts.push(start);
         }
         let end = Time::ZERO + plan.duration;
+        let connections = Connections::new(plan.flows.len());
         let plan = plan.clone();
-        Self { now: Time::ZERO, end, events, events_run: 0, network, sources, sinks, starts, plan }
+        Self {
+            now: Time::ZERO,
+            end,
+            events,
+            events_run: 0,
+            network,
+            sources,
+            sinks,
+            connections,
+            starts,
+            plan,
+        }
     }
 
     /// Simulated time.
@@ -171,6 +198,8 @@ impl Simulation {
             match &mut sinks[packet.flow as usize] {
                 Sink::Tcp(receiver) => receiver.on_packet(&mut context, &packet),
                 Sink::Udp(sink) => sink.on_packet(&packet),
+                // The receivers of short connections are not run ahead.
+                Sink::Connections => {}
             }
         }
         network.delivered_ahead.clear();
@@ -178,7 +207,7 @@ impl Simulation {
 
     #[inline]
     fn run(&mut self, target: Target) {
-        let Self { now, events, network, sources, sinks, .. } = self;
+        let Self { now, events, network, sources, sinks, connections, .. } = self;
         if let Target::Link(link) = target {
             let packet = network.take_first(events, link);
             if !network.is_delivered(events, &packet) {
@@ -186,15 +215,17 @@ impl Simulation {
             }
             let mut context = Context { now: *now, events, network };
             match packet.kind {
-                PacketKind::Ack | PacketKind::SynAck => {
-                    if let Source::Tcp(sender) = &mut sources[packet.flow as usize] {
-                        sender.on_packet(&mut context, &packet);
-                    }
-                }
+                PacketKind::Ack | PacketKind::SynAck => match sources.get_mut(packet.flow as usize) {
+                    Some(Source::Tcp(sender)) => sender.on_packet(&mut context, &packet),
+                    Some(_) => {}
+                    None => connections.on_packet(&mut context, &packet),
+                },
                 PacketKind::Data | PacketKind::Syn | PacketKind::Datagram => {
-                    match &mut sinks[packet.flow as usize] {
-                        Sink::Tcp(receiver) => receiver.on_packet(&mut context, &packet),
-                        Sink::Udp(sink) => sink.on_packet(&packet),
+                    match sinks.get_mut(packet.flow as usize) {
+                        Some(Sink::Tcp(receiver)) => receiver.on_packet(&mut context, &packet),
+                        Some(Sink::Udp(sink)) => sink.on_packet(&packet),
+                        Some(Sink::Connections) => {}
+                        None => connections.on_packet(&mut context, &packet),
                     }
                 }
             }
@@ -204,30 +235,34 @@ impl Simulation {
         let mut context = Context { now: *now, events, network };
         match target {
             Target::Link(_) => {}
-            Target::DelayedAck(flow) => {
-                if let Sink::Tcp(receiver) = &mut sinks[flow as usize] {
-                    receiver.on_timer(&mut context);
-                }
-            }
+            Target::Transmitter(link) => network.on_transmitter(events, *now, link),
+            Target::Router(router) => network.on_router_timer(events, *now, router),
+            Target::DelayedAck(flow) => match sinks.get_mut(flow as usize) {
+                Some(Sink::Tcp(receiver)) => receiver.on_timer(&mut context),
+                Some(_) => {}
+                None => connections.on_timer(&mut context, target, flow),
+            },
             Target::Retransmission(flow)
             | Target::Release(flow)
             | Target::Application(flow)
-            | Target::Rack(flow) => match &mut sources[flow as usize] {
-                Source::Udp(source) => source.on_timer(&mut context),
-                Source::Tcp(sender) => match target {
-                    Target::Retransmission(_) => sender.on_retransmission_timer(&mut context),
-                    Target::Release(_) => sender.on_release_timer(&mut context),
-                    Target::Rack(_) => sender.on_rack_timer(&mut context),
-                    _ => sender.on_application_timer(&mut context),
-                },
+            | Target::Rack(flow) => match sources.get_mut(flow as usize) {
+                Some(Source::Tcp(sender)) => sender.on_timer(&mut context, target),
+                Some(Source::Connections(source)) => source.on_timer(&mut context, connections),
+                Some(Source::Udp(source)) => source.on_timer(&mut context),
+                None => connections.on_timer(&mut context, target, flow),
             },
         }
     }
 
-    /// Packets sent by endpoints, and those of them still on their way. Together with what arrived and what was
-    /// dropped they must balance.
+    /// Packets sent, and those of them still on their way. Together with what arrived, what was dropped and what ended in
+    /// a router they must balance.
     pub fn packets_sent_and_in_flight(&self) -> (u64, u64) {
         (self.network.packets_sent(), self.network.packets_in_flight())
+    }
+
+    /// Packets that have ended in a router mechanism to which they were sent.
+    pub fn packets_consumed(&self) -> u64 {
+        self.network.packets_consumed()
     }
 
     /// Out-of-line packet parts in use.
@@ -244,12 +279,18 @@ impl Simulation {
     pub fn finish(mut self) -> Outcome {
         let end = self.now;
         let mut flow_series = FlowSeries::default();
+        let (connections, totals) = std::mem::replace(&mut self.connections, Connections::new(0)).finish();
         let mut flows = Vec::with_capacity(self.plan.flows.len());
         for index in 0..self.plan.flows.len() {
             if let Source::Tcp(sender) = &mut self.sources[index] {
                 flow_series.extend(index as u32, &sender.finish(end));
             }
-            flows.push(self.flow_summary(index, end));
+            let mut summary = self.flow_summary(index, end);
+            if let Protocol::Connections(_) = self.plan.flows[index].protocol {
+                let own = connections.iter().filter(|record| record.flow as usize == index);
+                self.add_connections(&mut summary, index, own, totals.get(&(index as u32)));
+            }
+            flows.push(summary);
         }
         let mut link_series = LinkSeries::default();
         let mut links = Vec::with_capacity(self.plan.links.len());
@@ -267,7 +308,7 @@ impl Simulation {
             links,
         };
         let packets = self.network.recorder.map_or_else(Vec::new, |recorder| recorder.finish());
-        Outcome { summary, flow_series, link_series, packets }
+        Outcome { summary, flow_series, link_series, connections, packets }
     }
 
     fn flow_summary(&self, index: usize, end: Time) -> FlowSummary {
@@ -293,6 +334,7 @@ impl Simulation {
             rtt_mean_s: None,
             rtt_p95_s: None,
             completion_s: None,
+            connections: None,
         };
         let mut active_until = end;
         match &self.sources[index] {
@@ -309,8 +351,9 @@ impl Simulation {
                 active_until = sender.completed().unwrap_or(end);
             }
             Source::Udp(source) => summary.sent_segments = source.sent().0,
+            Source::Connections(_) => {}
         }
-        if let Protocol::Tcp(tcp) = &plan.protocol {
+        if let Some(tcp) = plan.protocol.tcp() {
             summary.algorithm = tcp.control_name.clone();
         }
         let wire_bytes;
@@ -325,18 +368,46 @@ impl Simulation {
                 summary.delivered_bytes = sink.payload_bytes;
                 wire_bytes = sink.wire_bytes;
             }
+            Sink::Connections => wire_bytes = 0,
         }
         let span = active_until.since(start);
         summary.goodput_bps = rate(summary.delivered_bytes, span);
         summary.throughput_bps = rate(wire_bytes, span);
         summary
     }
+
+    /// Completes the summary of a flow that is made of short connections.
+    fn add_connections<'a>(
+        &self,
+        summary: &mut FlowSummary,
+        index: usize,
+        records: impl Iterator<Item = &'a ConnectionRecord>,
+        totals: Option<&ConnectionTotals>,
+    ) {
+        let span = self.plan.flows[index].stop.min(self.now).since(self.starts[index]);
+        summary.connections = Some(ConnectionsSummary::new(records, span));
+        let Some(totals) = totals else { return };
+        let rate = |bytes: u64| if span.is_zero() { 0.0 } else { bytes as f64 * 8.0 / span.seconds() };
+        summary.goodput_bps = rate(totals.delivered_bytes);
+        summary.throughput_bps = rate(totals.arrived_bytes);
+        summary.delivered_segments = totals.delivered_segments;
+        summary.delivered_bytes = totals.delivered_bytes;
+        summary.sent_segments = totals.sent.sent;
+        summary.retransmitted_segments = totals.sent.retransmitted;
+        summary.timeouts = totals.sent.timeouts;
+        summary.fast_retransmits = totals.sent.fast_retransmits;
+        summary.rtt_min_s = totals.minimum_rtt.map(Duration::seconds);
+        summary.rtt_mean_s = totals.rtt_samples.mean_seconds();
+        summary.rtt_p95_s = totals.rtt_samples.quantile_seconds(0.95);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{DelayedAck, FlowPlan, LinkPlan, LossPlan, QueueLimit, RecordPlan, TcpPlan, Transport};
+    use crate::plan::{
+        DelayedAck, DisciplinePlan, FlowPlan, LinkPlan, LossPlan, QueueLimit, RecordPlan, TcpPlan, Transport,
+    };
     use selfclock_congestion::RateSample;
     use selfclock_congestion::registry::Selection;
     use selfclock_congestion::units::{Bytes, Rate};
@@ -350,6 +421,7 @@ mod tests {
             rate: Rate::from_bits_per_second(10_000_000),
             delay: Duration::from_milliseconds(20),
             queue: QueueLimit::Unlimited,
+            discipline: DisciplinePlan::DropTail,
             mark_above: None,
             counts_packet_in_service: false,
             loss: LossPlan::None,
@@ -382,6 +454,7 @@ mod tests {
                     transport,
                 })),
             }],
+            routers: Vec::new(),
             record: RecordPlan { interval: None, packets: false },
         };
         let mut simulation = Simulation::new(&plan);

@@ -39,6 +39,7 @@ fn m_d_1_queue() {
                 stop: Time::NEVER,
                 protocol: Protocol::Udp(UdpPlan { packet: Bytes(1500), rate, arrivals: Arrivals::Poisson }),
             }],
+            routers: Vec::new(),
             record: RecordPlan { interval: None, packets: false },
         };
         let summary = run(&plan).summary;

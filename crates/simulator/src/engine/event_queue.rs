@@ -20,9 +20,13 @@ pub enum Target {
     DelayedAck(u32),
     /// Reordering or loss-probe timer of this flow's sender.
     Rack(u32),
+    /// The transmitter of this link, whose queue is not drop-tail, is free for the next packet.
+    Transmitter(u32),
+    /// Timer of this router mechanism.
+    Router(u32),
 }
 
-const KIND_SHIFT: u32 = 29;
+const KIND_SHIFT: u32 = 28;
 
 /// Links and flows that the packing has room for.
 pub const MAXIMUM_INDEX: u32 = (1 << KIND_SHIFT) - 1;
@@ -37,6 +41,8 @@ impl Target {
             Self::Application(index) => 3 << KIND_SHIFT | index,
             Self::DelayedAck(index) => 4 << KIND_SHIFT | index,
             Self::Rack(index) => 5 << KIND_SHIFT | index,
+            Self::Transmitter(index) => 6 << KIND_SHIFT | index,
+            Self::Router(index) => 7 << KIND_SHIFT | index,
         }
     }
     #[inline]
@@ -48,7 +54,9 @@ impl Target {
             2 => Self::Release(index),
             3 => Self::Application(index),
             4 => Self::DelayedAck(index),
-            _ => Self::Rack(index),
+            5 => Self::Rack(index),
+            6 => Self::Transmitter(index),
+            _ => Self::Router(index),
         }
     }
 }
@@ -214,6 +222,9 @@ mod tests {
                 Target::Release(index),
                 Target::Application(index),
                 Target::DelayedAck(index),
+                Target::Rack(index),
+                Target::Transmitter(index),
+                Target::Router(index),
             ] {
                 assert_eq!(Target::unpack(target.pack()), target);
             }

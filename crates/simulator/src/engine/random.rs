@@ -21,6 +21,12 @@ pub enum Purpose {
     FlowArrivals = 4,
     /// What a flow's congestion control draws.
     FlowControl = 5,
+    /// Sizes of the short connections of a flow.
+    ConnectionSize = 6,
+    /// What the queue discipline of a link draws.
+    LinkQueue = 16,
+    /// What a router mechanism draws.
+    Router = 17,
 }
 
 /// A stream of random numbers.

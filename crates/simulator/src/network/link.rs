@@ -8,8 +8,8 @@ use super::loss::Loss;
 use super::packet::Packet;
 use crate::engine::Ring;
 use crate::engine::random::{Purpose, Stream};
-use crate::plan::{LinkPlan, MarkAbove};
-use crate::queue::DropTail;
+use crate::plan::{LinkPlan, MarkAbove, QueueLimit};
+use crate::queue::{Discipline, DropTail, ManagedQueue};
 use crate::record::summary::LinkSummary;
 use selfclock_congestion::units::{Bytes, Duration, PICOSECONDS_PER_SECOND, Rate, Time};
 
@@ -62,6 +62,8 @@ pub struct Link {
     imperfections: Option<Box<Imperfections>>,
     totals: Totals,
     sampler: Option<LinkSampler>,
+    /// The queue in place of the drop-tail queue, if the discipline is another.
+    pub(super) managed: Option<Box<ManagedQueue>>,
     /// Packets on the wire whose next stop is the other end of this link, in the order of arrival.
     pub(super) in_flight: Ring<Packet>,
     name: String,
@@ -143,6 +145,9 @@ impl Link {
                 busy_before: 0,
                 samples: Vec::new(),
             }),
+            managed: Discipline::new(plan, seed, index).map(|discipline| {
+                Box::new(ManagedQueue::new(discipline, plan.queue, plan.counts_packet_in_service))
+            }),
             in_flight: Ring::default(),
             name: plan.name.clone(),
         }
@@ -197,6 +202,58 @@ impl Link {
         }
     }
 
+    /// The transmitter has nothing to send at `now`.
+    pub(super) fn is_free(&self, now: Time) -> bool {
+        self.free_at <= now
+    }
+
+    /// When the transmitter will be free.
+    pub(super) fn free_at(&self) -> Time {
+        self.free_at
+    }
+
+    /// A packet arrives at the managed queue.
+    pub(super) fn enqueue(&mut self, now: Time, packet: &Packet) {
+        if self.next_sample < now {
+            self.sample_before(now);
+        }
+        let in_service = (!self.is_free(now)).then_some(self.recent_size);
+        if let Some(managed) = &mut self.managed {
+            managed.enqueue(now, packet, in_service);
+        }
+    }
+
+    /// The next packet of the managed queue.
+    pub(super) fn dequeue(&mut self, now: Time) -> Option<Packet> {
+        if self.next_sample < now {
+            self.sample_before(now);
+        }
+        self.managed.as_mut()?.dequeue(now)
+    }
+
+    /// Packets in the managed queue.
+    pub(super) fn held(&self) -> u64 {
+        self.managed.as_ref().map_or(0, |managed| managed.work.backlog.packets)
+    }
+
+    /// Packets and bytes that wait at `now`, the time of the clock, and what may wait at most.
+    pub fn backlog(&mut self, now: Time) -> (u64, u64, QueueLimit) {
+        if let Some(managed) = &self.managed {
+            let backlog = &managed.work.backlog;
+            return (backlog.packets, backlog.bytes, backlog.limit);
+        }
+        if self.next_sample < now {
+            self.sample_before(now);
+        }
+        self.queue.serve_until(now);
+        (self.queue.packets(), self.queue.bytes(), self.queue.limit())
+    }
+
+    /// Rate of the transmitter.
+    pub fn rate(&self) -> Rate {
+        self.rate
+    }
+
     /// A packet that arrives now and must wait finds the queue above this threshold.
     fn is_above(&self, threshold: MarkAbove, now: Time) -> bool {
         match threshold {
@@ -231,7 +288,10 @@ impl Link {
             let busy = self.totals.busy.saturating_sub(self.free_at.since(time).picoseconds());
             sampler.samples.push(LinkSample {
                 time,
-                queue_packets: self.queue.packets(),
+                queue_packets: match &self.managed {
+                    None => self.queue.packets(),
+                    Some(managed) => managed.work.backlog.packets,
+                },
                 drops: self.totals.drops,
                 bytes: self.totals.accepted_bytes - self.queue.bytes(),
                 utilization: (busy - sampler.busy_before) as f64 / sampler.interval.picoseconds() as f64,
@@ -256,6 +316,10 @@ impl Link {
             totals.waited -= u128::from(start.since(end).picoseconds());
         }
         totals.busy = totals.busy.saturating_sub(self.free_at.since(end).picoseconds());
+        if let Some(managed) = &self.managed {
+            totals.waited = managed.waited_until(end);
+            totals.most_waiting = managed.most_waiting;
+        }
         let length = end.picoseconds() as f64;
         LinkSummary {
             name: self.name.clone(),
@@ -284,7 +348,7 @@ impl Link {
         self.totals.marks += 1;
     }
 
-    pub(super) fn count_loss_on_wire(&mut self) {
+    pub(super) fn count_drop(&mut self) {
         self.totals.drops += 1;
     }
 }

@@ -1,5 +1,6 @@
 //! Links, packets, topologies, and the way packets take.
 
+pub mod gate;
 pub mod link;
 pub mod loss;
 pub mod packet;

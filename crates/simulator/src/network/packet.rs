@@ -10,7 +10,7 @@ pub const NO_EXTRA: u32 = u32::MAX;
 /// A packet on its way. 64 bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
-    /// When it reaches its next stop.
+    /// When it reaches its next stop; while it waits in a managed queue, when it arrived there.
     pub arrival: Time,
     /// Position among events at that time.
     pub order: u64,
@@ -58,6 +58,10 @@ impl Flags {
     pub const ECE: Self = Self(8);
     /// TCP: the sender has reduced its window.
     pub const CWR: Self = Self(16);
+    /// IP: its transport understands congestion marks and reacts to their number, ECT(1) of RFC 9331.
+    pub const ECT_1: Self = Self(32);
+    /// Either codepoint of a transport that understands marks.
+    pub const ECT: Self = Self(Self::ECT_0.0 | Self::ECT_1.0);
 
     /// It has one of these.
     #[inline]
@@ -76,10 +80,14 @@ impl Flags {
     }
     /// Codepoint in the IP header.
     pub const fn codepoint(self) -> Codepoint {
-        match (self.has(Self::ECT_0), self.has(Self::CE)) {
-            (_, true) => Codepoint::Ce,
-            (true, false) => Codepoint::Ect0,
-            (false, false) => Codepoint::NotEct,
+        if self.has(Self::CE) {
+            Codepoint::Ce
+        } else if self.has(Self::ECT_1) {
+            Codepoint::Ect1
+        } else if self.has(Self::ECT_0) {
+            Codepoint::Ect0
+        } else {
+            Codepoint::NotEct
         }
     }
 }
@@ -93,6 +101,8 @@ pub struct Extra {
     pub sack_blocks: u8,
     /// The algorithm's option.
     pub option: Option<PeerOption>,
+    /// Acknowledgement: the advertised window, bytes, where a router has changed it. `None`: what the receiver advertises.
+    pub receive_window: Option<u64>,
 }
 
 /// Storage for out-of-line parts; places are used again, so a run allocates only while their number grows.
@@ -117,6 +127,19 @@ impl Extras {
     #[inline]
     pub fn get(&self, index: u32) -> Extra {
         if index == NO_EXTRA { Extra::default() } else { self.places[index as usize] }
+    }
+
+    /// The part at this index, to change.
+    pub fn get_mut(&mut self, index: u32) -> Option<&mut Extra> {
+        self.places.get_mut(index as usize)
+    }
+
+    /// The out-of-line part of this packet, to change; made if there is none.
+    pub fn of(&mut self, packet: &mut Packet) -> &mut Extra {
+        if packet.extra == NO_EXTRA {
+            packet.extra = self.put(Extra::default());
+        }
+        &mut self.places[packet.extra as usize]
     }
 
     /// Frees the place.

@@ -11,8 +11,9 @@
 use super::link::{Link, Passage};
 use super::packet::{Extras, Flags, Packet};
 use crate::engine::{EventQueue, Target};
-use crate::plan::Plan;
+use crate::plan::{DisciplinePlan, Plan, Protocol};
 use crate::record::packets::{PacketEvent, PacketRecorder};
+use crate::router::Mechanism;
 use selfclock_congestion::units::Time;
 
 /// End of a route in the route table, where the packet stops before it is delivered.
@@ -21,6 +22,10 @@ const END: u32 = u32::MAX;
 const END_AHEAD: u32 = u32::MAX - 1;
 /// Set on a link in the route table where the packet stops before it.
 const STOP: u32 = 1 << 31;
+/// Set on a link where code stands before it that needs the order of time; see [`super::gate`].
+const GATE: u32 = 1 << 30;
+/// The link.
+const LINK: u32 = GATE - 1;
 
 /// All links and routes, and the packets on them.
 #[derive(Clone, Debug)]
@@ -29,6 +34,10 @@ pub struct Network {
     pub links: Vec<Link>,
     /// Routes of all flows one after another: links, then [`END`].
     routes: Vec<u32>,
+    /// For each link, the router mechanisms before it.
+    pub(super) gates: Vec<Vec<u32>>,
+    /// Router mechanisms; `None` while one is at work.
+    pub(super) routers: Vec<Option<Box<Mechanism>>>,
     /// Out-of-line parts of the packets in flight.
     pub extras: Extras,
     /// Every packet event, if they are recorded.
@@ -37,6 +46,7 @@ pub struct Network {
     /// to be run.
     pub delivered_ahead: Vec<Packet>,
     packets_sent: u64,
+    consumed: u64,
     /// Nothing after this time can be observed.
     end: Time,
     sent_beyond_end: u64,
@@ -61,12 +71,16 @@ impl Network {
             .map(|(index, link)| Link::new(link, plan.seed, index, plan.record.interval))
             .collect();
         let feeders = feeders(plan);
+        let (routers, gates) = Mechanism::all(plan);
+        let is_gate =
+            |link: usize| plan.links[link].discipline != DisciplinePlan::DropTail || !gates[link].is_empty();
         let mut routes = Vec::new();
         let mut add = |path: &[usize], end: u32| {
             let first = routes.len() as u32;
             for (position, &link) in path.iter().enumerate() {
-                let ahead = position == 0 || matches!(feeders[link], Feeder::Link(_));
-                routes.push(link as u32 | if ahead { 0 } else { STOP });
+                let gate = is_gate(link);
+                let ahead = position == 0 || (matches!(feeders[link], Feeder::Link(_)) && !gate);
+                routes.push(link as u32 | if ahead { 0 } else { STOP } | if gate { GATE } else { 0 });
             }
             routes.push(end);
             first
@@ -74,18 +88,23 @@ impl Network {
         let mut flows = Vec::with_capacity(plan.flows.len());
         for (index, flow) in plan.flows.iter().enumerate() {
             // A UDP sink sends nothing.
-            let receiver_ahead =
-                flow.reverse.first().is_none_or(|&link| feeders[link] == Feeder::Receiver(index));
+            let receiver_ahead = flow
+                .reverse
+                .first()
+                .is_none_or(|&link| feeders[link] == Feeder::Receiver(index) && !is_gate(link));
             let forward = add(&flow.forward, if receiver_ahead { END_AHEAD } else { END });
             flows.push(FlowRoutes { forward, reverse: add(&flow.reverse, END) });
         }
         let network = Self {
             links,
             routes,
+            gates,
+            routers,
             extras: Extras::default(),
             recorder: plan.record.packets.then(|| PacketRecorder::new(plan)),
             delivered_ahead: Vec::new(),
             packets_sent: 0,
+            consumed: 0,
             end: Time::ZERO + plan.duration,
             sent_beyond_end: 0,
         };
@@ -95,20 +114,50 @@ impl Network {
     /// An endpoint sends a packet; its `hop` is the beginning of its route.
     #[inline]
     pub fn send(&mut self, events: &mut EventQueue, now: Time, mut packet: Packet) {
+        self.count_sent(now, &mut packet);
+        self.forward(events, now, &packet);
+    }
+
+    /// Numbers, counts and records a packet that is about to be sent.
+    #[inline(always)]
+    pub(crate) fn count_sent(&mut self, now: Time, packet: &mut Packet) {
         packet.number = self.packets_sent as u32;
         self.packets_sent += 1;
         if self.recorder.is_some() {
-            self.record(PacketEvent::Send, now, u32::MAX, &packet);
+            self.record(PacketEvent::Send, now, u32::MAX, packet);
         }
-        self.forward(events, now, &packet);
+    }
+
+    /// A packet has reached the router mechanism that it was sent to.
+    pub(crate) fn consume(&mut self, now: Time, packet: &Packet) {
+        self.consumed += 1;
+        if self.recorder.is_some() {
+            self.record(PacketEvent::Deliver, now, u32::MAX, packet);
+        }
+        self.extras.release(packet.extra);
+    }
+
+    /// The link at this position of the route table.
+    #[inline]
+    pub(crate) fn link_at(&self, hop: u32) -> usize {
+        (self.routes[hop as usize] & LINK) as usize
     }
 
     /// Carries a packet from where it is to its next stop.
     #[inline(always)]
     fn forward(&mut self, events: &mut EventQueue, now: Time, packet: &Packet) {
+        if self.routes[packet.hop as usize] & GATE != 0 {
+            return self.enter_gate(events, now, packet);
+        }
+        self.cross(events, now, packet);
+    }
+
+    /// Carries a packet across the link before which it is, and on to its next stop.
+    #[inline(always)]
+    fn cross(&mut self, events: &mut EventQueue, now: Time, packet: &Packet) {
         let mut at = now;
         let mut hop = packet.hop as usize;
-        let mut index = (self.routes[hop] & !STOP) as usize;
+        let mut index = (self.routes[hop] & LINK) as usize;
         loop {
             if at > self.end {
                 self.sent_beyond_end += 1;
@@ -168,12 +217,28 @@ impl Network {
         }
     }
 
+    /// Of the same, a copy that is not compiled into the way from stop to stop.
+    #[inline(never)]
+    pub(super) fn cross_from_gate(&mut self, events: &mut EventQueue, now: Time, packet: &Packet) {
+        self.cross(events, now, packet);
+    }
+
+    /// A packet is at the other end of link `index`, the one that its `hop` stands for, at this time.
+    pub(super) fn carry_on(&mut self, events: &mut EventQueue, at: Time, index: usize, packet: &Packet) {
+        let hop = packet.hop as usize + 1;
+        if self.routes[hop] & STOP == 0 {
+            self.forward(events, at, &Packet { hop: hop as u32, ..*packet });
+        } else {
+            self.land(events, at, hop, index, packet);
+        }
+    }
+
     #[cold]
     fn on_unusual_passage(&mut self, events: &mut EventQueue, passage: Passage, hop: usize, packet: &Packet) {
-        let link = (self.routes[hop] & !STOP) as usize;
+        let link = (self.routes[hop] & LINK) as usize;
         match passage {
             Passage::Lost { .. } => {
-                self.links[link].count_loss_on_wire();
+                self.links[link].count_drop();
                 self.extras.release(packet.extra);
             }
             Passage::Dropped => self.extras.release(packet.extra),
@@ -182,12 +247,8 @@ impl Network {
                 if packet.flags.has(Flags::CE) {
                     self.links[link].count_mark();
                 }
-                packet.hop = hop as u32 + 1;
-                if self.routes[hop + 1] & STOP == 0 {
-                    self.forward(events, arrival, &packet);
-                } else {
-                    self.land(events, arrival, hop + 1, link, &packet);
-                }
+                packet.hop = hop as u32;
+                self.carry_on(events, arrival, link, &packet);
             }
         }
     }
@@ -224,9 +285,16 @@ impl Network {
         self.packets_sent
     }
 
-    /// Packets that are on their way: in a queue, in service, on a wire.
+    /// Packets that have ended in a router mechanism to which they were sent.
+    pub fn packets_consumed(&self) -> u64 {
+        self.consumed
+    }
+
+    /// Packets that are on their way: in a queue, in service, on a wire, held by a router.
     pub fn packets_in_flight(&self) -> u64 {
-        self.links.iter().map(|link| link.in_flight.len() as u64).sum::<u64>() + self.sent_beyond_end
+        let links: u64 = self.links.iter().map(|link| link.in_flight.len() as u64 + link.held()).sum();
+        let routers: u64 = self.routers.iter().flatten().map(|router| router.held()).sum();
+        links + routers + self.sent_beyond_end
     }
 
     #[cold]
@@ -254,7 +322,7 @@ impl Network {
     }
 
     #[cold]
-    fn record(&mut self, event: PacketEvent, time: Time, link: u32, packet: &Packet) {
+    pub(super) fn record(&mut self, event: PacketEvent, time: Time, link: u32, packet: &Packet) {
         let extra = self.extras.get(packet.extra);
         let end = self.end;
         let Some(recorder) = &mut self.recorder else { return };
@@ -267,7 +335,7 @@ impl Network {
 /// The packet after a queue that marks what understands marks.
 fn marked(packet: &Packet) -> Packet {
     let mut packet = *packet;
-    if packet.flags.has(Flags::ECT_0) {
+    if packet.flags.has(Flags::ECT) {
         packet.flags = packet.flags.with(Flags::CE);
     }
     packet
@@ -292,7 +360,12 @@ enum Feeder {
 fn feeders(plan: &Plan) -> Vec<Feeder> {
     let mut feeders = vec![Feeder::None; plan.links.len()];
     for (index, flow) in plan.flows.iter().enumerate() {
-        for (path, endpoint) in [(&flow.forward, Feeder::Sender), (&flow.reverse, Feeder::Receiver(index))] {
+        // Short connections have a receiver each.
+        let receiver = match flow.protocol {
+            Protocol::Connections(_) => Feeder::Several,
+            Protocol::Tcp(_) | Protocol::Udp(_) => Feeder::Receiver(index),
+        };
+        for (path, endpoint) in [(&flow.forward, Feeder::Sender), (&flow.reverse, receiver)] {
             for (position, &link) in path.iter().enumerate() {
                 let feeder = if position == 0 { endpoint } else { Feeder::Link(path[position - 1]) };
                 feeders[link] = match feeders[link] {

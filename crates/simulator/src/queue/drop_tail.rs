@@ -78,6 +78,11 @@ impl DropTail {
         self.waiting_bytes += u64::from(size);
     }
 
+    /// What it holds at most.
+    pub fn limit(&self) -> QueueLimit {
+        self.limit
+    }
+
     /// Nothing waits, or has waited and was not yet told that it was served.
     #[inline]
     pub fn is_empty(&self) -> bool {

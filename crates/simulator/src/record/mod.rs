@@ -1,5 +1,6 @@
 //! What a run leaves behind: a summary, sampled series, and on request every packet.
 
+pub mod connections;
 pub mod packets;
 pub mod pcapng;
 pub mod series;

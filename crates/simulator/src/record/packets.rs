@@ -2,7 +2,7 @@
 
 use crate::network::Extra;
 use crate::network::packet::{Flags, Packet};
-use crate::plan::{Plan, Protocol};
+use crate::plan::Plan;
 use selfclock_congestion::PeerOption;
 use selfclock_congestion::units::Time;
 
@@ -51,7 +51,7 @@ impl PacketEvent {
 pub enum Codepoint {
     /// The transport does not understand marks.
     NotEct = 0,
-    /// The transport understands marks. No sender here uses this one.
+    /// The transport understands marks and answers them in proportion (RFC 9331).
     Ect1 = 1,
     /// The transport understands marks.
     Ect0 = 2,
@@ -120,6 +120,9 @@ pub struct PacketRecord {
     pub link: u32,
     /// Index of the flow.
     pub flow: u32,
+    /// Number of the connection: that of the flow, or for short connections the number of flows and those that started before
+    /// it.
+    pub connection: u32,
     /// Kind of packet.
     pub kind: PacketKind,
     /// It was sent before.
@@ -164,16 +167,23 @@ pub struct PacketRecorder {
     overflowed: bool,
     /// Per flow: the advertised window, and whether segments carry timestamps.
     flows: Vec<(u64, bool)>,
+    /// The flow of each short connection.
+    connections: Vec<u32>,
 }
 
 impl PacketRecorder {
     /// An empty record of this plan.
     pub fn new(plan: &Plan) -> Self {
-        let flows = plan.flows.iter().map(|flow| match &flow.protocol {
-            Protocol::Tcp(tcp) => (tcp.transport.receive_window.get(), tcp.transport.timestamps),
-            Protocol::Udp(_) => (0, false),
+        let flows = plan.flows.iter().map(|flow| match flow.protocol.tcp() {
+            Some(tcp) => (tcp.transport.receive_window.get(), tcp.transport.timestamps),
+            None => (0, false),
         });
-        Self { records: Vec::new(), overflowed: false, flows: flows.collect() }
+        Self { records: Vec::new(), overflowed: false, flows: flows.collect(), connections: Vec::new() }
+    }
+
+    /// A short connection of this flow starts: the next number is its.
+    pub fn on_connection_start(&mut self, flow: u32) {
+        self.connections.push(flow);
     }
 
     /// Adds one thing that happened to one packet.
@@ -182,7 +192,9 @@ impl PacketRecorder {
             self.overflowed = true;
             return;
         }
-        let (receive_window, timestamps) = self.flows[packet.flow as usize];
+        let short = (packet.flow as usize).checked_sub(self.flows.len());
+        let flow = short.map_or(packet.flow, |connection| self.connections[connection]);
+        let (receive_window, timestamps) = self.flows[flow as usize];
         let acknowledges = matches!(packet.kind, PacketKind::Ack | PacketKind::SynAck);
         // Microseconds, wrapping at 32 bits as the option does.
         let microseconds =
@@ -191,7 +203,8 @@ impl PacketRecorder {
             time,
             event,
             link,
-            flow: packet.flow,
+            flow,
+            connection: packet.flow,
             kind: packet.kind,
             retransmission: packet.flags.has(Flags::RETRANSMISSION),
             ecn: packet.flags.codepoint(),
@@ -203,7 +216,11 @@ impl PacketRecorder {
             payload: if acknowledges { 0 } else { packet.payload },
             size: u32::from(packet.size),
             acknowledgement: if acknowledges { packet.sequence } else { 0 },
-            receive_window: if acknowledges { receive_window } else { u64::MAX },
+            receive_window: match extra.receive_window {
+                _ if !acknowledges => u64::MAX,
+                Some(window) => window,
+                None => receive_window,
+            },
             timestamps: timestamps.then(|| (microseconds(packet.sent), microseconds(packet.echo))),
             sack: extra.sack,
             sack_blocks: extra.sack_blocks,

@@ -11,7 +11,8 @@
 //! * **Addresses**: node *i* of the plan has 10.0.0.0 + *i* + 1: 10.0.0.1, 10.0.0.2, and so on. The names of the
 //!   nodes that talk over the link stand in a name resolution block, so Wireshark can show them.
 //! * **Ports**: flow *f* sends from port 50000 + *f* mod 4096 to port 40000 + *f* div 4096, whatever its nodes
-//!   are, so a flow is found by its ports in the captures of all links. Wireshark takes these ports for no
+//!   are, so a flow is found by its ports in the captures of all links. Short connections are numbered after the flows, in
+//!   the order in which they start. Wireshark takes these ports for no
 //!   protocol above TCP, nor those of the first 4.7 million flows for one above UDP. They last for 37 million.
 //! * **Identification** of IP: the low 16 bits of [`PacketRecord::packet`]. Time to live is always 64: nodes do
 //!   not count hops.
@@ -53,7 +54,7 @@ use pcap_file::{DataLink, Endianness, PcapError};
 use selfclock_congestion::units::Bytes;
 
 use super::packets::{MAXIMUM_SACK_BLOCKS, PacketEvent, PacketKind, PacketRecord};
-use crate::plan::{Ecn, FlowPlan, Plan, Protocol, Transport};
+use crate::plan::{Ecn, FlowPlan, Plan, Transport};
 
 /// Sequence number of a SYN, in both directions. The first byte of payload has the next number.
 pub const INITIAL_SEQUENCE: u32 = 0;
@@ -156,21 +157,21 @@ impl Header {
                 plan.flows.len()
             ))
         })?;
-        let sender = Endpoint { address: address(flow.from)?, port: sender_port(packet.flow) };
-        let receiver = Endpoint { address: address(flow.to)?, port: receiver_port(packet.flow)? };
-        match (&flow.protocol, packet.kind) {
-            (Protocol::Tcp(tcp), PacketKind::Data | PacketKind::Syn) => {
+        let sender = Endpoint { address: address(flow.from)?, port: sender_port(packet.connection) };
+        let receiver = Endpoint { address: address(flow.to)?, port: receiver_port(packet.connection)? };
+        match (flow.protocol.tcp(), packet.kind) {
+            (Some(tcp), PacketKind::Data | PacketKind::Syn) => {
                 Ok(Self::tcp(&tcp.transport, packet, sender, receiver))
             }
-            (Protocol::Tcp(tcp), PacketKind::Ack | PacketKind::SynAck) => {
+            (Some(tcp), PacketKind::Ack | PacketKind::SynAck) => {
                 Ok(Self::tcp(&tcp.transport, packet, receiver, sender))
             }
-            (Protocol::Udp(_), PacketKind::Datagram) => Ok(Self::udp(packet, sender, receiver)),
-            (protocol, kind) => Err(invalid(format!(
+            (None, PacketKind::Datagram) => Ok(Self::udp(packet, sender, receiver)),
+            (tcp, kind) => Err(invalid(format!(
                 "packet {} of flow {}, which is {}, is of kind {}",
                 packet.packet,
                 packet.flow,
-                if matches!(protocol, Protocol::Tcp(_)) { "TCP" } else { "UDP" },
+                if tcp.is_some() { "TCP" } else { "UDP" },
                 kind.name()
             ))),
         }
@@ -437,7 +438,10 @@ fn io_error(error: PcapError) -> io::Error {
 mod tests {
     use super::*;
     use crate::plan::Recovery;
-    use crate::plan::{Arrivals, LinkPlan, LossPlan, QueueLimit, RecordPlan, Source, TcpPlan, UdpPlan};
+    use crate::plan::{
+        Arrivals, DisciplinePlan, LinkPlan, LossPlan, Protocol, QueueLimit, RecordPlan, Source, TcpPlan,
+        UdpPlan,
+    };
     use crate::record::packets::Codepoint;
     use etherparse::TcpOptionElement;
     use pcap_file::pcapng::{Block, PcapNgReader};
@@ -456,6 +460,7 @@ mod tests {
             rate: Rate::from_bits_per_second(10_000_000),
             delay: Duration::from_milliseconds(5),
             queue: QueueLimit::Unlimited,
+            discipline: DisciplinePlan::DropTail,
             mark_above: None,
             counts_packet_in_service: false,
             loss: LossPlan::None,
@@ -490,6 +495,7 @@ mod tests {
             nodes: vec!["a".into(), "b".into()],
             links: vec![link("a-b", 0, 1), link("b-a", 1, 0)],
             flows: vec![flow("tcp", Protocol::Tcp(Box::new(tcp))), flow("udp", Protocol::Udp(udp))],
+            routers: Vec::new(),
             record: RecordPlan { interval: None, packets: true },
         }
     }
@@ -501,6 +507,7 @@ mod tests {
             event: PacketEvent::Transmit,
             link: 0,
             flow: 0,
+            connection: 0,
             kind: PacketKind::Data,
             retransmission: false,
             ecn: Codepoint::NotEct,
@@ -803,6 +810,7 @@ mod tests {
     fn datagram() {
         let packet = PacketRecord {
             flow: 1,
+            connection: 1,
             kind: PacketKind::Datagram,
             size: 500,
             payload: 472,
@@ -953,6 +961,7 @@ mod tests {
                 event,
                 link,
                 flow,
+                connection: flow,
                 kind,
                 retransmission: false,
             ecn: Codepoint::NotEct,

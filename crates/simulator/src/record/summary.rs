@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::connections::ConnectionsSummary;
+
 /// Totals of a run. Units are in the names.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
@@ -57,6 +59,8 @@ pub struct FlowSummary {
     pub rtt_p95_s: Option<f64>,
     /// Time from the flow's start until its last byte was acknowledged; null if it did not complete.
     pub completion_s: Option<f64>,
+    /// Of a flow that is made of short connections, whose sums are in the fields above; null for others.
+    pub connections: Option<ConnectionsSummary>,
 }
 
 /// Totals of one link.

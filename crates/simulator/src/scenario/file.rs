@@ -8,10 +8,14 @@ use serde_json::{Value as Json, json};
 use super::control::Control;
 use super::error::{Problem, allowed};
 use super::reader::{
-    Field, Item, KeySchema, List, Maybe, Needed, Read, quantity_schema, table, table_schema, words,
+    Field, Item, KeySchema, List, Maybe, Needed, Read, Several, quantity_schema, table, table_schema,
+    value_or, words,
 };
 use super::units::{self, Dimension, Quantity};
-use crate::plan::{AckClock, Arrivals, Ecn, LossPlan, MarkAbove, Recovery, RttSamples, TimerArithmetic};
+use crate::plan::{
+    AckClock, Arrivals, CoDelPlan, DisciplinePlan, Ecn, LossPlan, MarkAbove, Recovery, RttSamples,
+    SizeDistribution, TimerArithmetic,
+};
 
 table! {
     /// A selfclock scenario.
@@ -33,6 +37,8 @@ table! {
         network: Needed<Network>,
         /// Flows, in the order in which records list them.
         flow: List<FlowFile>,
+        /// Mechanisms in routers. Default: none.
+        router: Several<RouterFile>,
         /// Transport settings of every flow, over the profile.
         transport: Maybe<TransportFile>,
         /// What to record.
@@ -84,8 +90,8 @@ table! {
         rate: Needed<Rate>,
         /// Propagation delay.
         delay: Needed<Duration>,
-        /// What the drop-tail queue holds at most. "1 bdp" is the rate times the largest base round-trip time
-        /// of the TCP flows that cross the link. A table has the limit and a threshold above which the queue marks.
+        /// What the queue holds at most. "1 bdp" is the rate times the largest base round-trip time
+        /// of the TCP flows that cross the link. A table has the limit, the discipline and its settings.
         /// Default: "1 bdp"; "unlimited" for access links.
         queue: Maybe<Queue>,
         /// Whether the limit is of the packets that wait, or of those in the system, which includes the one
@@ -113,8 +119,8 @@ table! {
         rate: Needed<Rate>,
         /// Propagation delay.
         delay: Needed<Duration>,
-        /// What the drop-tail queue holds at most. "1 bdp" is the rate times the largest base round-trip time
-        /// of the TCP flows that cross the link. A table has the limit and a threshold above which the queue marks.
+        /// What the queue holds at most. "1 bdp" is the rate times the largest base round-trip time
+        /// of the TCP flows that cross the link. A table has the limit, the discipline and its settings.
         /// Default: "1 bdp".
         queue: Maybe<Queue>,
         /// Whether the limit is of the packets that wait, or of those in the system, which includes the one
@@ -127,13 +133,29 @@ table! {
         jitter: Maybe<Duration>,
     }
 
-    /// A queue that marks.
-    QueueTable {
+    /// First in, first out; what does not fit is dropped.
+    DropTailTable {
+        /// Queue discipline. Default: "drop-tail".
+        discipline: Maybe<DisciplineName>,
         /// What the queue holds at most. Default: as without a table.
         limit: Maybe<QueueSize>,
         /// Mark what understands marks (ECN) congestion-experienced if it finds more than so many packets in the queue, or
         /// has to wait for longer than this time. Default: never.
         mark_above: Maybe<MarkAbove>,
+    }
+
+    /// Controlled delay, RFC 8289.
+    CoDelTable {
+        /// Queue discipline.
+        discipline: Needed<DisciplineName>,
+        /// What the queue holds at most. Default: as without a table.
+        limit: Maybe<QueueSize>,
+        /// Mark what understands marks (ECN) instead of dropping it. Default: true.
+        ecn: Maybe<bool>,
+        /// Time that a packet may spend in the queue. Default: "5 ms".
+        target: Maybe<Duration>,
+        /// For how long it may take longer before a packet is dropped. Default: "100 ms".
+        interval: Maybe<Positive<Duration>>,
     }
 
     /// Each packet is lost with the same probability, independently.
@@ -183,16 +205,38 @@ table! {
         transport: Maybe<TransportFile>,
     }
 
-    /// What the application sends: a size or a rate; a UDP source has a rate, a packet size and arrivals.
+    /// What the application sends: a size or a rate; short connections have a size and a load or an interval; a UDP source
+    /// has a rate, a packet size and arrivals.
     TrafficFile {
-        /// So many bytes, then the flow is complete. TCP only.
-        size: Maybe<Positive<Bytes>>,
+        /// So many bytes, then the flow is complete; of short connections, the size of each, or its distribution. TCP only.
+        size: Maybe<Size>,
+        /// Short connections that start at random (a Poisson process), each a TCP connection of its own: payload that they
+        /// have to send per second. TCP only.
+        load: Maybe<Rate>,
+        /// Short connections, by the mean time between two starts. TCP only.
+        interval: Maybe<Positive<Duration>>,
         /// TCP: rate at which the application writes. UDP: mean rate on the wire.
         rate: Maybe<Rate>,
         /// Wire size of a UDP packet, 1 to 65535 B. Default: "1500 B".
         packet: Maybe<PacketSize>,
         /// Times between UDP packets. Default: "constant".
         arrivals: Maybe<Arrivals>,
+    }
+
+    /// A distribution of sizes.
+    SizeFile {
+        /// Exponential, Pareto between a minimum and a maximum, or lognormal.
+        distribution: Needed<DistributionName>,
+        /// Mean size. Exponential and lognormal.
+        mean: Maybe<Positive<Bytes>>,
+        /// Smallest size. Pareto.
+        minimum: Maybe<Positive<Bytes>>,
+        /// Largest size. Pareto.
+        maximum: Maybe<Positive<Bytes>>,
+        /// Exponent of the tail, 0.1 to 10. Pareto.
+        shape: Maybe<Shape>,
+        /// Standard deviation of the natural logarithm, 0 to 4. Lognormal.
+        sigma: Maybe<Sigma>,
     }
 
     /// Transport settings. A key that is not written keeps the value of the profile.
@@ -279,6 +323,18 @@ table! {
         burst: Needed<Positive<Bytes>>,
     }
 
+    /// Token-bucket policer: drops what exceeds a rate and a burst, on each of its links by itself.
+    PolicerFile {
+        /// What the mechanism does.
+        mechanism: Needed<MechanismName>,
+        /// Links before which it stands.
+        links: List<Name>,
+        /// Rate at which the bucket fills.
+        rate: Needed<Rate>,
+        /// Bytes that the bucket holds: at least one packet, or nothing gets through.
+        burst: Needed<Positive<Bytes>>,
+    }
+
     /// What to record.
     RecordFile {
         /// Interval of the sampled series; "auto": a thousandth of the duration, or longer so that there are
@@ -327,10 +383,42 @@ pub enum TopologyName {
     Graph,
 }
 
+/// Distribution of sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DistributionName {
+    /// Exponential.
+    Exponential,
+    /// Pareto between two ends.
+    Pareto,
+    /// Lognormal.
+    Lognormal,
+}
+
+/// Queue disciplines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DisciplineName {
+    /// First in, first out.
+    DropTail,
+    /// Controlled delay.
+    CoDel,
+}
+
+/// Mechanisms in routers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MechanismName {
+    /// Token-bucket policer.
+    Policer,
+}
+
 words! {
+    DisciplineName { "drop-tail" => Self::DropTail, "codel" => Self::CoDel, }
+    MechanismName { "policer" => Self::Policer, }
     Profile { "modern" => Self::Modern, "classic" => Self::Classic, }
     QueueCounts { "waiting" => Self::Waiting, "in-system" => Self::InSystem, }
     ProtocolName { "tcp" => Self::Tcp, "udp" => Self::Udp, }
+    DistributionName {
+        "exponential" => Self::Exponential, "pareto" => Self::Pareto, "lognormal" => Self::Lognormal,
+    }
     TopologyName { "dumbbell" => Self::Dumbbell, "parking-lot" => Self::ParkingLot, "graph" => Self::Graph, }
     Arrivals { "constant" => Self::Constant, "poisson" => Self::Poisson, }
     Recovery { "tahoe" => Self::Tahoe, "reno" => Self::Reno, "newreno" => Self::NewReno, "sack" => Self::Sack, "rack" => Self::Rack, }
@@ -412,27 +500,90 @@ impl Read for QueueSize {
 }
 
 /// A queue, as written: its limit, or a table.
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Queue {
     /// What it holds at most.
     pub limit: Option<QueueSize>,
-    /// Above what it marks.
+    /// Who is dropped or marked, and who goes first.
+    pub discipline: DisciplinePlan,
+    /// Above what a drop-tail queue marks.
     pub mark_above: Option<MarkAbove>,
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Self { limit: None, discipline: DisciplinePlan::DropTail, mark_above: None }
+    }
 }
 
 impl Read for Queue {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         if item.value.as_table().is_none() {
-            return QueueSize::read(item).map(|limit| Self { limit: Some(limit), mark_above: None });
+            return QueueSize::read(item).map(|limit| Self { limit: Some(limit), ..Self::default() });
         }
-        let QueueTable { limit, mark_above } = QueueTable::read(item)?;
-        Ok(Self {
+        let name: Maybe<DisciplineName> = Field::read_key(item, "discipline")?;
+        let managed = |limit: Maybe<QueueSize>, discipline: DisciplinePlan| Self {
             limit: limit.map(|limit| limit.value),
-            mark_above: mark_above.map(|threshold| threshold.value),
+            discipline,
+            mark_above: None,
+        };
+        Ok(match value_or(&name, DisciplineName::DropTail) {
+            DisciplineName::DropTail => {
+                let table = DropTailTable::read(item)?;
+                let mark_above = table.mark_above.map(|threshold| threshold.value);
+                Self { mark_above, ..managed(table.limit, DisciplinePlan::DropTail) }
+            }
+            DisciplineName::CoDel => {
+                let table = CoDelTable::read(item)?;
+                let plan = DisciplinePlan::CoDel(table.plan());
+                managed(table.limit, plan)
+            }
         })
     }
     fn schema() -> Json {
-        json!({ "anyOf": [QueueSize::schema(), QueueTable::schema()] })
+        let named = |word: &str, mut schema: Json| {
+            schema["properties"]["discipline"]["enum"] = json!([word]);
+            schema
+        };
+        json!({ "anyOf": [
+            QueueSize::schema(),
+            named("drop-tail", DropTailTable::schema()),
+            named("codel", CoDelTable::schema()),
+        ] })
+    }
+}
+
+impl CoDelTable {
+    fn plan(&self) -> CoDelPlan {
+        CoDelPlan {
+            target: value_or(&self.target, Duration::from_milliseconds(5)),
+            interval: value_or(&self.interval, Positive(Duration::from_milliseconds(100))).0,
+            ecn: value_or(&self.ecn, true),
+        }
+    }
+}
+
+/// A mechanism in routers, as written.
+#[derive(Clone, Debug)]
+pub enum RouterFile {
+    /// Token-bucket policer.
+    Policer(PolicerFile),
+}
+
+impl Read for RouterFile {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        item.table("a table")?;
+        let mechanism: Needed<MechanismName> = Field::read_key(item, "mechanism")?;
+        Ok(match mechanism.value {
+            MechanismName::Policer => Self::Policer(Read::read(item)?),
+        })
+    }
+    fn schema() -> Json {
+        let named = |word: &str, mut schema: Json| {
+            schema["properties"]["mechanism"]["enum"] = json!([word]);
+            schema
+        };
+        json!({ "oneOf": [named("policer", PolicerFile::schema())] })
     }
 }
 
@@ -480,7 +631,7 @@ pub enum Traffic {
     /// As much as the connection takes.
     Bulk,
     /// A size or a rate.
-    Table(TrafficFile),
+    Table(Box<TrafficFile>),
 }
 
 impl Read for Traffic {
@@ -490,14 +641,70 @@ impl Read for Traffic {
                 "bulk" => Ok(Self::Bulk),
                 _ => Err(item.place.problem(
                     format!("unknown value {word:?}"),
-                    "write \"bulk\", { size = \"10 MB\" } or { rate = \"1 Mbps\" }",
+                    "write \"bulk\", { size = \"10 MB\" }, { rate = \"1 Mbps\" } or { load = \"1 Mbps\", size = \"30 kB\" }",
                 )),
             };
         }
-        TrafficFile::read(item).map(Self::Table)
+        TrafficFile::read(item).map(|table| Self::Table(Box::new(table)))
     }
     fn schema() -> Json {
         json!({ "anyOf": [{ "const": "bulk" }, TrafficFile::schema()] })
+    }
+}
+
+/// A size, or a distribution of sizes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Size(pub SizeDistribution);
+
+impl Read for Size {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        if item.value.as_table().is_none() {
+            let size = Positive::<Bytes>::read(item)?.0;
+            return Ok(Self(SizeDistribution::Constant(size)));
+        }
+        let file = SizeFile::read(item)?;
+        let (keys, example): (&[&str], _) = match file.distribution.value {
+            DistributionName::Exponential => {
+                (&["mean"], "{ distribution = \"exponential\", mean = \"30 kB\" }")
+            }
+            DistributionName::Lognormal => {
+                (&["mean", "sigma"], "{ distribution = \"lognormal\", mean = \"30 kB\", sigma = 1.5 }")
+            }
+            DistributionName::Pareto => (
+                &["minimum", "maximum", "shape"],
+                "{ distribution = \"pareto\", minimum = \"4 kB\", maximum = \"10 MB\", shape = 1.2 }",
+            ),
+        };
+        for entry in item.entries() {
+            let key = entry.place.last_key();
+            if key != "distribution" && !keys.contains(&key) {
+                return Err(entry
+                    .place
+                    .problem("not a key of this distribution", format!("write {example}")));
+            }
+        }
+        let missing = || item.place.problem("a key is missing", format!("write {example}"));
+        let bytes =
+            |size: &Maybe<Positive<Bytes>>| size.as_ref().map(|size| size.value.0).ok_or_else(missing);
+        Ok(Self(match file.distribution.value {
+            DistributionName::Exponential => SizeDistribution::Exponential { mean: bytes(&file.mean)? },
+            DistributionName::Lognormal => SizeDistribution::Lognormal {
+                mean: bytes(&file.mean)?,
+                sigma: file.sigma.as_ref().ok_or_else(missing)?.value.0,
+            },
+            DistributionName::Pareto => {
+                let (minimum, maximum) = (bytes(&file.minimum)?, bytes(&file.maximum)?);
+                if maximum < minimum {
+                    let place = file.maximum.as_ref().map_or(&item.place, |maximum| &maximum.place);
+                    return Err(place.problem("smaller than the minimum", format!("write {example}")));
+                }
+                let shape = file.shape.as_ref().ok_or_else(missing)?.value.0;
+                SizeDistribution::Pareto { minimum, maximum, shape }
+            }
+        }))
+    }
+    fn schema() -> Json {
+        json!({ "anyOf": [Positive::<Bytes>::schema(), SizeFile::schema()] })
     }
 }
 
@@ -693,6 +900,10 @@ ranges! {
     Probability(f64) = number_within, "number", 0.0, 1.0;
     /// Factor of a timer at each expiry.
     Backoff(f64) = number_within, "number", 1.0, 100.0;
+    /// Exponent of a Pareto distribution.
+    Shape(f64) = number_within, "number", 0.1, 10.0;
+    /// Standard deviation of a logarithm.
+    Sigma(f64) = number_within, "number", 0.0, 4.0;
     /// Factor of the pacing rate.
     Gain(f64) = number_within, "number", 0.01, 100.0;
 }

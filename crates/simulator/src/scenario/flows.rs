@@ -6,13 +6,16 @@ use selfclock_congestion::units::{Duration, Time};
 
 use super::control::Control;
 use super::error::{Place, Problem};
-use super::file::{File, FlowFile, Name, Network, Profile, ProtocolName, Traffic, TrafficFile};
+use super::file::{File, FlowFile, Name, Network, Profile, ProtocolName, Size, Traffic, TrafficFile};
+use super::limits::{self, Demand};
 use super::links::{USUAL_PACKET, Wire, find_node};
 use super::reader::{Located, Maybe, place_or, value_or};
 use super::transport::transport;
 use crate::network::route::{Edge, routes};
 use crate::network::topology::Topology;
-use crate::plan::{Arrivals, Ecn, FlowPlan, Protocol, Source, TcpPlan, UdpPlan};
+use crate::plan::{
+    Arrivals, ConnectionsPlan, Ecn, FlowPlan, Protocol, SizeDistribution, Source, TcpPlan, UdpPlan,
+};
 
 /// How many flows a table stands for.
 pub fn copies(flow: &FlowFile) -> u64 {
@@ -75,9 +78,16 @@ fn flow_template(file: &File, profile: Profile, flow: &FlowFile, place: &Place) 
         );
     }
     let protocol = match value_or(&flow.protocol, ProtocolName::Tcp) {
-        ProtocolName::Tcp => Protocol::Tcp(Box::new(tcp(file, profile, flow)?)),
+        ProtocolName::Tcp => tcp(file, profile, flow)?,
         ProtocolName::Udp => Protocol::Udp(udp(flow, place)?),
     };
+    if let Protocol::Connections(connections) = &protocol {
+        let until = stop.min(Time::ZERO + file.duration.value.0);
+        let each = until.since(start).picoseconds() / connections.interval.picoseconds();
+        let count = u128::from(each) * u128::from(copies(flow));
+        let place = place_or(&flow.traffic, place);
+        limits::check(&[Demand { count, what: "short connections", each: 128, place }])?;
+    }
     Ok(FlowPlan {
         name: String::new(),
         from: 0,
@@ -91,15 +101,15 @@ fn flow_template(file: &File, profile: Profile, flow: &FlowFile, place: &Place) 
     })
 }
 
-fn tcp(file: &File, profile: Profile, flow: &FlowFile) -> Result<TcpPlan, Problem> {
+fn tcp(file: &File, profile: Profile, flow: &FlowFile) -> Result<Protocol, Problem> {
     let layers: Vec<_> =
         [&file.transport, &flow.transport].into_iter().flatten().map(|layer| &layer.value).collect();
     let control =
         flow.congestion_control.as_ref().map_or_else(Control::default, |control| control.value.clone());
-    let source = match &flow.traffic {
-        None => Source::Bulk,
-        Some(Located { value: Traffic::Bulk, .. }) => Source::Bulk,
-        Some(Located { value: Traffic::Table(traffic), place }) => tcp_source(traffic, place)?,
+    let traffic = match &flow.traffic {
+        None => TcpTraffic::One(Source::Bulk),
+        Some(Located { value: Traffic::Bulk, .. }) => TcpTraffic::One(Source::Bulk),
+        Some(Located { value: Traffic::Table(traffic), place }) => tcp_traffic(traffic, place)?,
     };
     let transport = transport(profile, &layers)?;
     if !control.selection.responds_to_marks(transport.ecn == Ecn::Accurate) && transport.ecn != Ecn::Off {
@@ -111,18 +121,68 @@ fn tcp(file: &File, profile: Profile, flow: &FlowFile) -> Result<TcpPlan, Proble
             return Err(written.place.problem(message, help));
         }
     }
-    Ok(TcpPlan { control: control.selection, control_name: control.name, source, transport })
+    let plan = |source| TcpPlan { control: control.selection, control_name: control.name, source, transport };
+    Ok(match traffic {
+        TcpTraffic::One(source) => Protocol::Tcp(Box::new(plan(source))),
+        TcpTraffic::Many { interval, size } => {
+            Protocol::Connections(Box::new(ConnectionsPlan { tcp: plan(Source::Bulk), interval, size }))
+        }
+    })
 }
 
-fn tcp_source(traffic: &TrafficFile, place: &Place) -> Result<Source, Problem> {
+/// What a TCP flow stands for.
+enum TcpTraffic {
+    /// One connection.
+    One(Source),
+    /// Short connections.
+    Many { interval: Duration, size: SizeDistribution },
+}
+
+fn tcp_traffic(traffic: &TrafficFile, place: &Place) -> Result<TcpTraffic, Problem> {
     refuse_key(&traffic.packet, "TCP sends segments of transport.mss")?;
     refuse_key(&traffic.arrivals, "only UDP has arrivals")?;
-    match (&traffic.size, &traffic.rate) {
-        (Some(size), None) => Ok(Source::Size(size.value.0)),
-        (None, Some(rate)) => Ok(Source::Rate(rate.value)),
-        _ => Err(place
-            .problem("either size or rate is needed", "write { size = \"10 MB\" } or { rate = \"1 Mbps\" }")),
+    if traffic.load.is_some() || traffic.interval.is_some() {
+        return short_connections(traffic, place);
     }
+    match (&traffic.size, &traffic.rate) {
+        (Some(Located { value: Size(SizeDistribution::Constant(size)), .. }), None) => {
+            Ok(TcpTraffic::One(Source::Size(*size)))
+        }
+        (Some(size), None) => Err(size.place.problem(
+            "a distribution of sizes is for short connections",
+            "add load = \"1 Mbps\" or interval = \"1 s\", or write one size",
+        )),
+        (None, Some(rate)) => Ok(TcpTraffic::One(Source::Rate(rate.value))),
+        _ => Err(place.problem(
+            "either size or rate is needed",
+            "write { size = \"10 MB\" }, { rate = \"1 Mbps\" } or { load = \"1 Mbps\", size = \"30 kB\" }",
+        )),
+    }
+}
+
+fn short_connections(traffic: &TrafficFile, place: &Place) -> Result<TcpTraffic, Problem> {
+    refuse_key(&traffic.rate, "the rate of short connections is load")?;
+    let Some(Located { value: Size(size), .. }) = traffic.size else {
+        return Err(
+            place.problem("short connections need a size", "write { load = \"1 Mbps\", size = \"30 kB\" }")
+        );
+    };
+    let interval = match (&traffic.load, &traffic.interval) {
+        (Some(load), None) => {
+            let seconds = size.mean() * 8.0 / load.value.bits_per_second() as f64;
+            let interval = Duration::from_seconds(seconds);
+            if load.value.bits_per_second() == 0 || interval.is_zero() {
+                return Err(load.place.problem(
+                    "no time between the connections, or no end of it",
+                    "a load above 0, below one connection per picosecond",
+                ));
+            }
+            interval
+        }
+        (None, Some(interval)) => interval.value.0,
+        _ => return Err(place.problem("load and interval say the same", "write one of them")),
+    };
+    Ok(TcpTraffic::Many { interval, size })
 }
 
 fn udp(flow: &FlowFile, place: &Place) -> Result<UdpPlan, Problem> {
@@ -134,6 +194,8 @@ fn udp(flow: &FlowFile, place: &Place) -> Result<UdpPlan, Problem> {
         return Err(needs_rate());
     };
     refuse_key(&traffic.size, "UDP traffic has a rate, and ends at stop")?;
+    refuse_key(&traffic.load, "UDP traffic has a rate")?;
+    refuse_key(&traffic.interval, "UDP traffic has a rate")?;
     Ok(UdpPlan {
         packet: traffic.packet.as_ref().map_or(USUAL_PACKET, |packet| packet.value.0),
         rate: traffic.rate.as_ref().ok_or_else(needs_rate)?.value,
@@ -167,7 +229,7 @@ pub fn find_routes(file: &File, topology: &Topology<Wire>, flows: &mut [FlowPlan
         };
         let (forward, reverse) = (found.next().flatten(), found.next().flatten());
         flow.forward = forward.ok_or_else(|| no_route(flow.from, flow.to, ""))?;
-        if matches!(flow.protocol, Protocol::Tcp(_)) {
+        if flow.protocol.tcp().is_some() {
             flow.reverse = reverse.ok_or_else(|| no_route(flow.to, flow.from, " for acknowledgements"))?;
         }
     }

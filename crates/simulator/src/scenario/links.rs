@@ -10,7 +10,7 @@ use super::file::{
 };
 use super::reader::{Located, place_or, value_or};
 use crate::network::topology::{DumbbellWires, Link, Topology, dumbbell, parking_lot};
-use crate::plan::{FlowPlan, LinkPlan, LossPlan, MarkAbove, Protocol, QueueLimit};
+use crate::plan::{DisciplinePlan, FlowPlan, LinkPlan, LossPlan, MarkAbove, Protocol, QueueLimit, TcpPlan};
 
 /// A packet where no flow says how large.
 pub const USUAL_PACKET: Bytes = Bytes(1500);
@@ -24,6 +24,7 @@ pub struct Wire {
     /// Propagation delay.
     pub delay: Duration,
     queue: QueueSize,
+    discipline: DisciplinePlan,
     mark_above: Option<MarkAbove>,
     counts_packet_in_service: bool,
     loss: LossPlan,
@@ -41,6 +42,7 @@ impl Wire {
             rate: file.rate.value,
             delay: file.delay.value,
             queue: queue.limit.unwrap_or(default_queue),
+            discipline: queue.discipline,
             mark_above: queue.mark_above,
             counts_packet_in_service: value_or(&file.queue_counts, counts) == QueueCounts::InSystem,
             loss: value_or(&file.loss, LossPlan::None),
@@ -145,12 +147,14 @@ fn crossings(topology: &Topology<Wire>, flows: &[FlowPlan]) -> Vec<Crossing> {
     let mut crossings = vec![Crossing::default(); topology.links.len()];
     for flow in flows {
         let links = || flow.forward.iter().chain(&flow.reverse).copied();
+        let delay = || links().fold(Duration::ZERO, |sum, link| sum + topology.links[link].wire.delay);
+        let tcp_packet = |tcp: &TcpPlan| {
+            let options = if tcp.transport.timestamps { TIMESTAMPS } else { Bytes::ZERO };
+            tcp.transport.mss + tcp.transport.header + options
+        };
         let (round_trip, packet) = match &flow.protocol {
-            Protocol::Tcp(tcp) => {
-                let options = if tcp.transport.timestamps { TIMESTAMPS } else { Bytes::ZERO };
-                let delay = links().fold(Duration::ZERO, |sum, link| sum + topology.links[link].wire.delay);
-                (Some(delay), tcp.transport.mss + tcp.transport.header + options)
-            }
+            Protocol::Tcp(tcp) => (Some(delay()), tcp_packet(tcp)),
+            Protocol::Connections(connections) => (Some(delay()), tcp_packet(&connections.tcp)),
             Protocol::Udp(udp) => (None, udp.packet),
         };
         for link in links() {
@@ -177,6 +181,7 @@ pub fn size_queues(topology: &Topology<Wire>, flows: &[FlowPlan]) -> Vec<LinkPla
             QueueSize::Bytes(size) => QueueLimit::Bytes(size),
             QueueSize::Bdp(multiple) => QueueLimit::Bytes(bandwidth_delay(multiple, &link.wire, crossing)),
         },
+        discipline: link.wire.discipline,
         mark_above: link.wire.mark_above,
         counts_packet_in_service: link.wire.counts_packet_in_service,
         loss: link.wire.loss,

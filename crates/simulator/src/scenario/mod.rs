@@ -30,6 +30,7 @@ mod links;
 mod overrides;
 mod reader;
 mod resolve;
+mod routers;
 mod schema;
 #[cfg(test)]
 mod tests;

@@ -259,6 +259,20 @@ impl<T: Read> Field for List<T> {
     }
 }
 
+/// A key that holds any number of values, and need not be there.
+#[derive(Clone, Debug)]
+pub struct Several<T>(pub List<T>);
+
+impl<T: Read> Field for Several<T> {
+    const REQUIRED: bool = false;
+    fn read_key(table: &Item<'_>, key: &str) -> Result<Self, Problem> {
+        table.get(key).map_or(Ok(Self(Vec::new())), |_| List::read_key(table, key).map(Self))
+    }
+    fn schema() -> Json {
+        <List<T> as Field>::schema()
+    }
+}
+
 /// The value that was written, or else this.
 pub fn value_or<T: Copy>(written: &Maybe<T>, default: T) -> T {
     written.as_ref().map_or(default, |written| written.value)

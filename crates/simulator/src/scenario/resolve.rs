@@ -8,6 +8,7 @@ use super::flows::{copies, expand, find_routes};
 use super::limits::{self, Demand};
 use super::links::{build, size_queues};
 use super::reader::{place_or, value_or};
+use super::routers::routers;
 use crate::plan::{Plan, RecordPlan};
 
 /// Longest run: half of the range of times, so that no sum of a time and a delay overflows.
@@ -32,6 +33,7 @@ pub fn resolve(file: &File, default_name: &str) -> Result<Plan, Problem> {
     let mut flows = expand(file, profile, &topology)?;
     find_routes(file, &topology, &mut flows)?;
     let links = size_queues(&topology, &flows);
+    let routers = routers(file, &topology)?;
     Ok(Plan {
         name: file.name.as_ref().map_or(default_name, |name| &name.value.0).to_owned(),
         seed: file.seed.as_ref().map_or(1, |seed| seed.value.0),
@@ -39,6 +41,7 @@ pub fn resolve(file: &File, default_name: &str) -> Result<Plan, Problem> {
         nodes: topology.nodes,
         links,
         flows,
+        routers,
         record: RecordPlan {
             interval,
             packets: file.record.as_ref().is_some_and(|record| value_or(&record.value.packets, false)),

@@ -8,8 +8,8 @@ use serde_json::Value as Json;
 
 use super::{Scenario, ScenarioError, schema};
 use crate::plan::{
-    AckClock, Arrivals, Ecn, LossPlan, MarkAbove, Plan, Protocol, QueueLimit, Recovery, Source, TcpPlan,
-    TimerArithmetic, Transport,
+    AckClock, Arrivals, Ecn, LossPlan, MarkAbove, Plan, Protocol, QueueLimit, Recovery, SizeDistribution,
+    Source, TcpPlan, TimerArithmetic, Transport,
 };
 
 const DUMBBELL: &str = r#"schema = 1
@@ -82,7 +82,7 @@ fn flow_with(keys: &str) -> Plan {
 fn tcp(plan: &Plan, flow: usize) -> &TcpPlan {
     match &plan.flows[flow].protocol {
         Protocol::Tcp(tcp) => tcp,
-        Protocol::Udp(_) => panic!("flow {flow} is UDP"),
+        other => panic!("flow {flow} is no TCP connection: {other:?}"),
     }
 }
 
@@ -379,6 +379,79 @@ fn edited(from: &str, to: &str) -> String {
 #[track_caller]
 fn refused_flow(line: &str, column: usize, key: &str, message: &str, help: &str) {
     refused(&format!("{DUMBBELL}{line}\n"), (11, column), key, message, help);
+}
+
+#[test]
+fn short_connections_are_read() {
+    let size = "{ distribution = \"pareto\", minimum = \"4 kB\", maximum = \"10 MB\", shape = 1.5 }";
+    let plan =
+        parse(&format!("{DUMBBELL}traffic = {{ load = \"8 Mbps\", size = {size} }}\n")).expect("valid").plan;
+    let Protocol::Connections(connections) = &plan.flows[0].protocol else { panic!("short connections") };
+    let expected = SizeDistribution::Pareto { minimum: Bytes(4_000), maximum: Bytes(10_000_000), shape: 1.5 };
+    assert_eq!(connections.size, expected);
+    // Mean 4000 × 3 × (1 − 0.02) / (1 − 8 × 10⁻⁶) B at 1 MB/s.
+    assert!(
+        (connections.interval.seconds() / 0.011_760_094 - 1.0).abs() < 1e-6,
+        "{:?}",
+        connections.interval
+    );
+    let every =
+        parse(&format!("{DUMBBELL}traffic = {{ interval = \"20 ms\", size = \"30 kB\" }}\n")).expect("valid");
+    let Protocol::Connections(connections) = &every.plan.flows[0].protocol else {
+        panic!("short connections")
+    };
+    assert_eq!(connections.interval, Duration::from_milliseconds(20));
+    assert_eq!(connections.size, SizeDistribution::Constant(Bytes(30_000)));
+}
+
+#[test]
+fn what_is_no_short_connection_is_refused() {
+    let traffic = "flow[0].traffic";
+    let case = |text: &str, column: usize, key: &str, message: &str, help: &str| {
+        let key = format!("{traffic}{key}");
+        refused_flow(&format!("traffic = {{ {text} }}"), column, &key, message, help);
+    };
+    case("load = \"1 Mbps\"", 11, "", "short connections need a size", "size = \"30 kB\"");
+    case(
+        "load = \"1 Mbps\", interval = \"1 s\", size = \"1 kB\"",
+        11,
+        "",
+        "load and interval say the same",
+        "one of them",
+    );
+    case("load = \"1 Mbps\", rate = \"1 Mbps\", size = \"1 kB\"", 37, ".rate", "not allowed here", "load");
+    case(
+        "size = { distribution = \"exponential\", mean = \"1 kB\" }",
+        20,
+        ".size",
+        "a distribution of sizes is for short connections",
+        "load",
+    );
+    let size = |size: &str| format!("load = \"1 Mbps\", size = {{ {size} }}");
+    case(&size("distribution = \"zipf\""), 54, ".size.distribution", "unknown value \"zipf\"", "pareto");
+    case(&size("distribution = \"pareto\""), 37, ".size", "a key is missing", "minimum = \"4 kB\"");
+    case(
+        &size("distribution = \"exponential\", mean = \"1 kB\", shape = 1.2"),
+        84,
+        ".size.shape",
+        "not a key of this distribution",
+        "mean = \"30 kB\"",
+    );
+    case(
+        &size("distribution = \"pareto\", minimum = \"2 kB\", maximum = \"1 kB\", shape = 1.2"),
+        92,
+        ".size.maximum",
+        "smaller than the minimum",
+        "",
+    );
+    // 10 s at one connection per picosecond.
+    case(
+        "interval = \"1 ps\", size = \"1 kB\"",
+        11,
+        "",
+        "needs about 1192092 GiB of memory, 1192092 of them for 10000000000000 short connections",
+        "at most 16 GiB",
+    );
 }
 
 #[test]

@@ -1,3 +1,5 @@
 //! What applications have to send.
 
+pub mod connections;
+pub mod size;
 pub mod source;

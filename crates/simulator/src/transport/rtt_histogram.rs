@@ -43,6 +43,11 @@ impl RttHistogram {
 
     #[cold]
     fn add_outside(&mut self, bin: usize) {
+        self.make_room_for(bin);
+        self.counts[bin - self.first_bin] += 1;
+    }
+
+    fn make_room_for(&mut self, bin: usize) {
         if self.counts.is_empty() {
             self.first_bin = bin;
         }
@@ -54,7 +59,20 @@ impl RttHistogram {
         if index >= self.counts.len() {
             self.counts.resize(index + 1, 0);
         }
-        self.counts[index] += 1;
+    }
+
+    /// Adds the samples of another.
+    pub fn merge(&mut self, other: &Self) {
+        self.total += other.total;
+        self.sum += other.sum;
+        for (index, &count) in other.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let bin = other.first_bin + index;
+            if bin < self.first_bin || bin - self.first_bin >= self.counts.len() {
+                self.make_room_for(bin);
+            }
+            let sum = &mut self.counts[bin - self.first_bin];
+            *sum = sum.saturating_add(count);
+        }
     }
 
     /// Mean of the samples, s.
@@ -93,6 +111,20 @@ mod tests {
             let found = histogram.quantile_seconds(0.95).expect("samples");
             prop_assert!((found / exact - 1.0).abs() < 0.01, "{} {}", found, exact);
         }
+    }
+
+    #[test]
+    fn merged_is_as_if_all_had_been_added_to_one() {
+        let (mut all, mut merged, mut other) =
+            (RttHistogram::default(), RttHistogram::default(), RttHistogram::default());
+        for milliseconds in [300, 20, 21, 5, 900, 21] {
+            let sample = Duration::from_milliseconds(milliseconds);
+            all.add(sample);
+            if milliseconds % 2 == 0 { merged.add(sample) } else { other.add(sample) }
+        }
+        merged.merge(&other);
+        merged.merge(&RttHistogram::default());
+        assert_eq!(format!("{merged:?}"), format!("{all:?}"));
     }
 
     #[test]

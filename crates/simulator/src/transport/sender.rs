@@ -114,6 +114,8 @@ pub struct Sender {
     /// Headers and constant options of a data segment on the wire.
     overhead: u32,
     control_size: u32,
+    /// What the receiver advertises, and what the last acknowledgement let through: a router may lower it.
+    advertised_window: u64,
     receive_window: u64,
     recovery: Recovery,
     prr_in_recovery: bool,
@@ -124,8 +126,11 @@ pub struct Sender {
     grow_only_when_limited: bool,
     samples: RttSamples,
     ecn: Ecn,
-    /// All bits are set if the flow uses neither delivery rates nor ECN nor RACK; else none.
+    /// All bits are set if the flow uses neither delivery rates nor ECN nor RACK, and no router has lowered the window;
+    /// else none.
     plain: u32,
+    /// `plain` when no router has lowered the window.
+    plain_by_plan: u32,
     pacing_gain: Option<f64>,
 
     control: Controller,
@@ -217,6 +222,12 @@ impl Sender {
             Box::new(RackTlp { maximum_ack_delay, ..RackTlp::default() })
         });
         let plain = rate.is_none() && rack.is_none() && transport.ecn == Ecn::Off;
+        let plain = if plain { u32::MAX } else { 0 };
+        let data_flags = match transport.ecn {
+            Ecn::Off => Flags::NONE,
+            Ecn::Accurate if plan.control.is_scalable() => Flags::ECT_1,
+            Ecn::Classic | Ecn::Accurate => Flags::ECT_0,
+        };
         Self {
             flow,
             route: routes.forward,
@@ -224,6 +235,7 @@ impl Sender {
             overhead,
             control_size: transport.ack.get() as u32
                 + if transport.timestamps { TIMESTAMPS_OPTION } else { 0 },
+            advertised_window: receive_window,
             receive_window,
             recovery: transport.recovery,
             prr_in_recovery: transport.prr && transport.recovery.uses_sack(),
@@ -234,7 +246,8 @@ impl Sender {
             grow_only_when_limited: transport.grow_only_when_limited,
             samples: transport.timer.samples,
             ecn: transport.ecn,
-            plain: if plain { u32::MAX } else { 0 },
+            plain,
+            plain_by_plan: plain,
             pacing_gain: transport.pacing_gain,
             control,
             application: Application::new(plan.source, start, stop, transport.mss),
@@ -245,7 +258,7 @@ impl Sender {
             duplicates: 0,
             limited_transmit_bytes: 0,
             recover: None,
-            data_flags: if transport.ecn == Ecn::Off { Flags::NONE } else { Flags::ECT_0 },
+            data_flags,
             echoed: None,
             marked_seen: 0,
             newly_marked: 0,
@@ -291,7 +304,7 @@ impl Sender {
     #[cfg(test)]
     pub fn measure_delivery_rate(&mut self) {
         self.rate = Some(Box::default());
-        self.plain = 0;
+        (self.plain, self.plain_by_plan) = (0, 0);
     }
     /// The congestion control.
     pub fn controller(&self) -> &Controller {
@@ -313,6 +326,17 @@ impl Sender {
     }
 
     // --- what happens to it -------------------------------------------------------------------------------------
+
+    /// An entry of one of its timers has come up.
+    #[inline]
+    pub fn on_timer(&mut self, context: &mut Context<'_>, target: Target) {
+        match target {
+            Target::Retransmission(_) => self.on_retransmission_timer(context),
+            Target::Release(_) => self.on_release_timer(context),
+            Target::Rack(_) => self.on_rack_timer(context),
+            _ => self.on_application_timer(context),
+        }
+    }
 
     /// An entry of the application's timer has come up.
     pub fn on_application_timer(&mut self, context: &mut Context<'_>) {
@@ -456,6 +480,9 @@ impl Sender {
     fn on_rich_acknowledgement(&mut self, context: &mut Context<'_>, packet: &Packet) {
         let extra = context.network.extras.get(packet.extra);
         context.network.extras.release(packet.extra);
+        self.receive_window = extra.receive_window.unwrap_or(self.advertised_window);
+        // The next acknowledgement says what the window is then.
+        self.plain = if self.receive_window == self.advertised_window { self.plain_by_plan } else { 0 };
         let mut news = News::default();
         self.before = self.progress();
         self.account_for_probe(context.now, packet, extra.sack_blocks > 0);

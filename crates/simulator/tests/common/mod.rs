@@ -4,7 +4,8 @@
 use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
 use selfclock_simulator::plan::{
-    FlowPlan, LinkPlan, LossPlan, Plan, Protocol, QueueLimit, RecordPlan, Source, TcpPlan, Transport,
+    DisciplinePlan, FlowPlan, LinkPlan, LossPlan, Plan, Protocol, QueueLimit, RecordPlan, Source, TcpPlan,
+    Transport,
 };
 use selfclock_simulator::{Outcome, Simulation};
 
@@ -17,6 +18,7 @@ pub fn link(name: &str, from: usize, to: usize, rate_bps: u64, delay: Duration) 
         rate: Rate::from_bits_per_second(rate_bps),
         delay,
         queue: QueueLimit::Unlimited,
+        discipline: DisciplinePlan::DropTail,
         mark_above: None,
         counts_packet_in_service: false,
         loss: LossPlan::None,
@@ -86,6 +88,7 @@ impl Dumbbell {
             nodes,
             links,
             flows: Vec::new(),
+            routers: Vec::new(),
             record: RecordPlan { interval: None, packets: false },
         }
     }

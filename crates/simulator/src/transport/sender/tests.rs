@@ -3,7 +3,9 @@
 use super::*;
 use crate::engine::EventQueue;
 use crate::network::Network;
-use crate::plan::{FlowPlan, LinkPlan, LossPlan, Plan, Protocol, QueueLimit, RecordPlan, Source, Transport};
+use crate::plan::{
+    DisciplinePlan, FlowPlan, LinkPlan, LossPlan, Plan, Protocol, QueueLimit, RecordPlan, Source, Transport,
+};
 use crate::record::packets::PacketEvent;
 use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::Rate;
@@ -28,6 +30,7 @@ fn link(name: &str, from: usize, to: usize) -> LinkPlan {
         rate: Rate::from_bits_per_second(1_000_000_000_000),
         delay: Duration::from_milliseconds(10),
         queue: QueueLimit::Unlimited,
+        discipline: DisciplinePlan::DropTail,
         mark_above: None,
         counts_packet_in_service: false,
         loss: LossPlan::None,
@@ -61,6 +64,7 @@ impl Rig {
                 stop: Time::NEVER,
                 protocol: Protocol::Tcp(Box::new(tcp.clone())),
             }],
+            routers: Vec::new(),
             record: RecordPlan { interval: None, packets: true },
         };
         let (network, routes) = Network::new(&plan);

@@ -1,0 +1,154 @@
+//! Gates: links before which every packet stops, because code stands there that needs the order of time.
+//!
+//! A gate is a link with router mechanisms at its entrance, with a queue that holds its packets, or with both. The
+//! route table marks it, so a packet whose route has none never looks for one.
+
+use super::Network;
+use super::link::Passage;
+use super::packet::Packet;
+use crate::engine::{EventQueue, Target};
+use crate::record::packets::PacketEvent;
+use crate::router::{Fate, Station};
+use selfclock_congestion::units::Time;
+
+impl Network {
+    /// A packet stands before a gate at the time of the clock.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn enter_gate(&mut self, events: &mut EventQueue, now: Time, packet: &Packet) {
+        self.pass_gate(events, now, *packet, 0);
+    }
+
+    /// A packet stands before a gate. It has passed the first `passed` router mechanisms there.
+    fn pass_gate(&mut self, events: &mut EventQueue, now: Time, packet: Packet, passed: usize) {
+        let mut packet = packet;
+        let link = self.link_at(packet.hop);
+        for position in passed..self.gates[link].len() {
+            let index = self.gates[link][position];
+            let Some(mut mechanism) = self.routers[index as usize].take() else { continue };
+            let mut station = Station { now, events, network: self, router: index, link };
+            let fate = mechanism.on_packet(&mut station, &mut packet);
+            self.routers[index as usize] = Some(mechanism);
+            match fate {
+                Fate::Pass => {}
+                Fate::Taken => return,
+                Fate::Drop => {
+                    self.links[link].count_drop();
+                    return self.discard(PacketEvent::Drop, now, link, &packet);
+                }
+            }
+        }
+        if self.links[link].managed.is_none() {
+            return self.cross_from_gate(events, now, &packet);
+        }
+        if self.recorder.is_some() {
+            self.record(PacketEvent::Enqueue, now, link as u32, &packet);
+        }
+        // At equal times departures come before arrivals.
+        if self.links[link].is_free(now) {
+            self.transmit_next(events, now, link);
+        }
+        self.links[link].enqueue(now, &packet);
+        self.settle_managed(now, link);
+        if self.links[link].is_free(now) {
+            self.transmit_next(events, now, link);
+        }
+        self.await_transmitter(events, link);
+    }
+
+    /// The transmitter of a link with a managed queue may be free.
+    pub fn on_transmitter(&mut self, events: &mut EventQueue, now: Time, link: u32) {
+        let link = link as usize;
+        if let Some(managed) = &mut self.links[link].managed {
+            managed.transmitter_event = false;
+        }
+        if self.links[link].is_free(now) {
+            self.transmit_next(events, now, link);
+        }
+        self.await_transmitter(events, link);
+    }
+
+    /// The timer of a router mechanism has come up.
+    pub fn on_router_timer(&mut self, events: &mut EventQueue, now: Time, router: u32) {
+        let Some(mut mechanism) = self.routers[router as usize].take() else { return };
+        let mut station = Station { now, events, network: self, router, link: usize::MAX };
+        mechanism.on_timer(&mut station);
+        self.routers[router as usize] = Some(mechanism);
+    }
+
+    /// Puts a packet on its way that a router mechanism held or made: past that mechanism, through the others at the link
+    /// that its `hop` stands for.
+    pub(crate) fn release(&mut self, events: &mut EventQueue, now: Time, router: u32, packet: Packet) {
+        let gate = &self.gates[self.link_at(packet.hop)];
+        let passed = gate.iter().position(|&index| index == router).map_or(0, |position| position + 1);
+        self.pass_gate(events, now, packet, passed);
+    }
+
+    /// Starts to transmit what the managed queue of a link hands out, if anything.
+    fn transmit_next(&mut self, events: &mut EventQueue, now: Time, link: usize) {
+        let Some(managed) = &mut self.links[link].managed else { return };
+        if managed.is_empty() {
+            return;
+        }
+        let next = self.links[link].dequeue(now);
+        self.settle_managed(now, link);
+        let Some(packet) = next else { return };
+        let passage = self.links[link].accept(now, u32::from(packet.size));
+        if self.recorder.is_some() {
+            self.record(PacketEvent::Transmit, now, link as u32, &packet);
+        }
+        match passage {
+            Passage::Lost { end, .. } => {
+                self.links[link].count_drop();
+                self.discard(PacketEvent::Lose, end, link, &packet);
+            }
+            Passage::Crosses { arrival, .. } | Passage::CrossesAbove { arrival, .. } => {
+                self.carry_on(events, arrival, link, &packet);
+            }
+            Passage::Dropped => debug_assert!(false, "a free transmitter takes a packet"),
+        }
+    }
+
+    /// Sets the link's event for when its transmitter is free, if something waits.
+    fn await_transmitter(&mut self, events: &mut EventQueue, link: usize) {
+        let free_at = self.links[link].free_at();
+        let Some(managed) = &mut self.links[link].managed else { return };
+        if !managed.is_empty() && !managed.transmitter_event {
+            managed.transmitter_event = true;
+            let order = events.take_order();
+            events.push(free_at, order, Target::Transmitter(link as u32));
+        }
+    }
+
+    /// Counts and records what the discipline of a managed queue has just dropped and marked.
+    fn settle_managed(&mut self, now: Time, link: usize) {
+        let Some(managed) = &mut self.links[link].managed else { return };
+        if managed.work.dropped.is_empty() && managed.work.marked.is_empty() {
+            return;
+        }
+        let (dropped, marked) =
+            (std::mem::take(&mut managed.work.dropped), std::mem::take(&mut managed.work.marked));
+        for packet in &marked {
+            self.links[link].count_mark();
+            if self.recorder.is_some() {
+                self.record(PacketEvent::Mark, now, link as u32, packet);
+            }
+        }
+        for packet in &dropped {
+            self.links[link].count_drop();
+            self.discard(PacketEvent::Drop, now, link, packet);
+        }
+        // The lists keep their memory.
+        if let Some(managed) = &mut self.links[link].managed {
+            (managed.work.dropped, managed.work.marked) = (dropped, marked);
+        }
+    }
+
+    /// A packet ends here.
+    fn discard(&mut self, event: PacketEvent, now: Time, link: usize, packet: &Packet) {
+        if self.recorder.is_some() {
+            self.record(event, now, link as u32, packet);
+        }
+        self.extras.release(packet.extra);
+    }
+}

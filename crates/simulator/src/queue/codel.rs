@@ -1,0 +1,159 @@
+//! CoDel: drops at the head once the time packets spend in the queue has been too long for too long. RFC 8289.
+
+use super::managed::Work;
+use crate::engine::Ring;
+use crate::network::Packet;
+use crate::plan::CoDelPlan;
+use selfclock_congestion::units::{Duration, Time};
+
+/// CoDel over one FIFO.
+#[derive(Clone, Debug)]
+pub struct CoDel {
+    plan: CoDelPlan,
+    waiting: Ring<Packet>,
+    state: CoDelState,
+}
+
+/// The state variables of RFC 8289, section 5.4, for one queue.
+#[derive(Clone, Copy, Debug)]
+pub struct CoDelState {
+    /// When the sojourn time will have been above the target for an interval.
+    first_above_time: Option<Time>,
+    /// Time of the next drop.
+    drop_next: Time,
+    /// Drops since the dropping state was entered, and what they were when it was entered last.
+    count: u64,
+    last_count: u64,
+    dropping: bool,
+    /// Bytes in this queue, and the largest packet seen: with no more than one packet's worth nothing is dropped.
+    bytes: u64,
+    largest: u64,
+}
+
+impl Default for CoDelState {
+    fn default() -> Self {
+        Self {
+            first_above_time: None,
+            drop_next: Time::ZERO,
+            count: 0,
+            last_count: 0,
+            dropping: false,
+            bytes: 0,
+            largest: 0,
+        }
+    }
+}
+
+impl CoDelState {
+    /// A packet has been added to this queue.
+    pub fn on_enqueue(&mut self, packet: &Packet) {
+        self.bytes += u64::from(packet.size);
+        self.largest = self.largest.max(u64::from(packet.size));
+    }
+
+    /// A packet has been taken from this queue, by whomever.
+    pub fn on_removed(&mut self, packet: &Packet) {
+        self.bytes -= u64::from(packet.size);
+    }
+
+    /// The next packet of this queue, and whether it may be dropped: `dodequeue` of section 5.6.
+    fn take(
+        &mut self,
+        plan: &CoDelPlan,
+        waiting: &mut Ring<Packet>,
+        work: &mut Work,
+    ) -> Option<(Packet, bool)> {
+        let Some(packet) = waiting.pop() else {
+            self.first_above_time = None;
+            return None;
+        };
+        self.on_removed(&packet);
+        work.left(&packet);
+        let sojourn = work.now.since(packet.arrival);
+        if sojourn < plan.target || self.bytes <= self.largest {
+            self.first_above_time = None;
+            return Some((packet, false));
+        }
+        let since = *self.first_above_time.get_or_insert(work.now + plan.interval);
+        Some((packet, work.now >= since))
+    }
+
+    /// The next packet to transmit: `deque` of section 5.5. A packet that can be marked is marked instead of dropped,
+    /// and is then the one to transmit.
+    pub fn dequeue(
+        &mut self,
+        plan: &CoDelPlan,
+        waiting: &mut Ring<Packet>,
+        work: &mut Work,
+    ) -> Option<Packet> {
+        let (mut packet, mut may_drop) = self.take(plan, waiting, work)?;
+        if self.dropping {
+            self.dropping = may_drop;
+            while self.dropping && work.now >= self.drop_next {
+                self.count += 1;
+                if plan.ecn && work.mark(&mut packet) {
+                    self.drop_next = control_law(self.drop_next, plan.interval, self.count);
+                    return Some(packet);
+                }
+                work.drop(packet);
+                let Some(next) = self.take(plan, waiting, work) else {
+                    self.dropping = false;
+                    return None;
+                };
+                (packet, may_drop) = next;
+                self.dropping = may_drop;
+                if may_drop {
+                    self.drop_next = control_law(self.drop_next, plan.interval, self.count);
+                }
+            }
+        } else if may_drop {
+            let mut next = None;
+            let marked = plan.ecn && work.mark(&mut packet);
+            if !marked {
+                work.drop(packet);
+                next = self.take(plan, waiting, work);
+            }
+            self.dropping = true;
+            // "If min went above target close to when it last went below, assume that the drop rate that controlled
+            // the queue on the last cycle is a good starting point": within 16 intervals.
+            let delta = self.count - self.last_count;
+            let recent = work.now.since(self.drop_next) < plan.interval.times(16);
+            self.count = if delta > 1 && recent { delta } else { 1 };
+            self.drop_next = control_law(work.now, plan.interval, self.count);
+            self.last_count = self.count;
+            if !marked {
+                return next.map(|(packet, _)| packet);
+            }
+        }
+        Some(packet)
+    }
+}
+
+/// "t + interval / sqrt(count)"
+fn control_law(time: Time, interval: Duration, count: u64) -> Time {
+    time + Duration::from_picoseconds((interval.picoseconds() as f64 / (count as f64).sqrt()) as u64)
+}
+
+impl CoDel {
+    /// An empty queue.
+    pub fn new(plan: CoDelPlan) -> Self {
+        Self { plan, waiting: Ring::default(), state: CoDelState::default() }
+    }
+
+    pub(super) fn enqueue(&mut self, packet: Packet, work: &mut Work) {
+        if !work.backlog.has_room(packet.size) {
+            return work.drop(packet);
+        }
+        work.entered(&packet);
+        self.state.on_enqueue(&packet);
+        self.waiting.push(packet);
+    }
+
+    pub(super) fn dequeue(&mut self, work: &mut Work) -> Option<Packet> {
+        self.state.dequeue(&self.plan, &mut self.waiting, work)
+    }
+
+    pub(super) fn waiting(&self) -> impl Iterator<Item = &Packet> {
+        self.waiting.iter()
+    }
+}

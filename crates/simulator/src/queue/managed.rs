@@ -1,0 +1,153 @@
+//! A queue that holds its packets: for disciplines that decide when a packet leaves, or change the order.
+//!
+//! A drop-tail queue knows when a packet will leave as soon as it arrives, and holds only times. These disciplines do
+//! not: CoDel drops at the head, fair queueing takes flows in turn. Their links take a packet from the queue each time
+//! the transmitter is free, and packets come to them at the time of the clock.
+
+use super::Discipline;
+use crate::network::packet::{Flags, Packet};
+use crate::plan::QueueLimit;
+use selfclock_congestion::units::Time;
+
+/// What waits in a queue, and how much may.
+#[derive(Clone, Copy, Debug)]
+pub struct Backlog {
+    /// Packets waiting.
+    pub packets: u64,
+    /// Bytes waiting.
+    pub bytes: u64,
+    /// What may wait at most.
+    pub limit: QueueLimit,
+    /// Size of the packet in service, if it takes one of the places.
+    in_service: Option<u32>,
+}
+
+impl Backlog {
+    /// There is room for a packet of `size` bytes.
+    pub fn has_room(&self, size: u16) -> bool {
+        let bytes = self.bytes + u64::from(size) + u64::from(self.in_service.unwrap_or(0));
+        match self.limit {
+            QueueLimit::Unlimited => true,
+            QueueLimit::Packets(limit) => self.packets + u64::from(self.in_service.is_some()) < limit,
+            QueueLimit::Bytes(limit) => bytes <= limit.get(),
+        }
+    }
+}
+
+/// What a discipline works with, and what it reports.
+#[derive(Clone, Debug)]
+pub struct Work {
+    /// Now.
+    pub now: Time,
+    /// What waits; an arriving packet is not yet counted.
+    pub backlog: Backlog,
+    /// Packets that the discipline has dropped.
+    pub dropped: Vec<Packet>,
+    /// Packets that it has marked congestion-experienced; they stay in the queue, or leave it now.
+    pub marked: Vec<Packet>,
+}
+
+impl Work {
+    /// Marks the packet congestion-experienced; false if its transport does not understand that.
+    pub fn mark(&mut self, packet: &mut Packet) -> bool {
+        if !packet.flags.has(Flags::ECT) {
+            return false;
+        }
+        packet.flags = packet.flags.with(Flags::CE);
+        self.marked.push(*packet);
+        true
+    }
+
+    /// Drops the packet.
+    pub fn drop(&mut self, packet: Packet) {
+        self.dropped.push(packet);
+    }
+
+    /// Counts a packet that is now in the queue.
+    pub fn entered(&mut self, packet: &Packet) {
+        self.backlog.packets += 1;
+        self.backlog.bytes += u64::from(packet.size);
+    }
+
+    /// Takes a packet that was in the queue out of the count.
+    pub fn left(&mut self, packet: &Packet) {
+        self.backlog.packets -= 1;
+        self.backlog.bytes -= u64::from(packet.size);
+    }
+}
+
+/// A queue with its discipline and what is counted of it.
+#[derive(Clone, Debug)]
+pub struct ManagedQueue {
+    discipline: Discipline,
+    /// What the discipline works with. The lists are emptied after each step and keep their memory.
+    pub work: Work,
+    counts_packet_in_service: bool,
+    /// The link's event, that its transmitter is free, stands in the event queue.
+    pub transmitter_event: bool,
+    /// Sum of the waiting times of what was transmitted or dropped, ps.
+    waited: u128,
+    /// Most packets that waited at once.
+    pub most_waiting: u64,
+}
+
+impl ManagedQueue {
+    /// An empty queue.
+    pub fn new(discipline: Discipline, limit: QueueLimit, counts_packet_in_service: bool) -> Self {
+        let backlog = Backlog { packets: 0, bytes: 0, limit, in_service: None };
+        let work = Work { now: Time::ZERO, backlog, dropped: Vec::new(), marked: Vec::new() };
+        Self {
+            discipline,
+            work,
+            counts_packet_in_service,
+            transmitter_event: false,
+            waited: 0,
+            most_waiting: 0,
+        }
+    }
+
+    /// A packet arrives; `in_service` is the size of the packet that is being transmitted.
+    pub fn enqueue(&mut self, now: Time, packet: &Packet, in_service: Option<u32>) {
+        self.begin(now);
+        self.work.backlog.in_service = in_service.filter(|_| self.counts_packet_in_service);
+        // While a packet waits its time of arrival here stands where that at the next stop will.
+        let packet = Packet { arrival: now, ..*packet };
+        self.discipline.enqueue(packet, &mut self.work);
+        self.note_dropped(now);
+    }
+
+    /// The next packet to transmit. `None`: nothing waits, or all that waited was dropped.
+    pub fn dequeue(&mut self, now: Time) -> Option<Packet> {
+        self.begin(now);
+        let packet = self.discipline.dequeue(&mut self.work);
+        self.note_dropped(now);
+        let packet = packet?;
+        self.waited += u128::from(now.since(packet.arrival).picoseconds());
+        Some(packet)
+    }
+
+    fn begin(&mut self, now: Time) {
+        self.work.now = now;
+        self.work.dropped.clear();
+        self.work.marked.clear();
+    }
+
+    fn note_dropped(&mut self, now: Time) {
+        for packet in &self.work.dropped {
+            self.waited += u128::from(now.since(packet.arrival).picoseconds());
+        }
+        self.most_waiting = self.most_waiting.max(self.work.backlog.packets);
+    }
+
+    /// Nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.work.backlog.packets == 0
+    }
+
+    /// Sum of waiting times up to the end of the run, ps.
+    pub fn waited_until(&self, end: Time) -> u128 {
+        let mut waited = self.waited;
+        self.discipline.for_each(&mut |packet| waited += u128::from(end.since(packet.arrival).picoseconds()));
+        waited
+    }
+}

@@ -1,0 +1,133 @@
+//! What short connections did: one record for each, and how long they took, by size.
+
+use selfclock_congestion::units::{Duration, Time};
+use serde::Serialize;
+
+/// One short connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConnectionRecord {
+    /// Index of the flow that it belongs to.
+    pub flow: u32,
+    /// When it started.
+    pub start: Time,
+    /// Payload that it had to send, bytes.
+    pub size: u64,
+    /// From its start until its last byte was acknowledged; `None` if the run ended before.
+    pub completion: Option<Duration>,
+    /// Retransmissions.
+    pub retransmitted_segments: u32,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u32,
+}
+
+impl ConnectionRecord {
+    /// A connection that starts now.
+    pub const fn new(flow: u32, start: Time, size: u64) -> Self {
+        Self { flow, start, size, completion: None, retransmitted_segments: 0, timeouts: 0 }
+    }
+}
+
+/// The short connections of a flow.
+#[derive(Clone, Debug, Serialize)]
+pub struct ConnectionsSummary {
+    /// Connections that started.
+    pub started: u64,
+    /// Of these, complete at the end of the run.
+    pub completed: u64,
+    /// Payload of those that started, bytes.
+    pub offered_bytes: u64,
+    /// The same per second, from the flow's start to its stop or the end of the run.
+    pub offered_bps: f64,
+    /// Completion times by size, smallest first; without classes in which nothing was completed.
+    pub by_size: Vec<SizeClass>,
+}
+
+/// Completion times of the connections within a range of sizes.
+#[derive(Clone, Debug, Serialize)]
+pub struct SizeClass {
+    /// Largest size, bytes; each class begins where the one before ends. Null: any.
+    pub up_to_bytes: Option<u64>,
+    /// Connections that were completed.
+    pub completed: u64,
+    /// Mean completion time.
+    pub mean_s: f64,
+    /// Median.
+    pub p50_s: f64,
+    /// 95th percentile.
+    pub p95_s: f64,
+    /// 99th percentile.
+    pub p99_s: f64,
+}
+
+/// Largest sizes of the classes, bytes.
+const CLASSES: [u64; 5] = [10_000, 100_000, 1_000_000, 10_000_000, u64::MAX];
+
+impl ConnectionsSummary {
+    /// Of one flow, which had connections for so long.
+    pub fn new<'a>(records: impl Iterator<Item = &'a ConnectionRecord>, span: Duration) -> Self {
+        let mut classes: [Vec<f64>; CLASSES.len()] = Default::default();
+        let (mut started, mut offered_bytes) = (0, 0);
+        for record in records {
+            started += 1;
+            offered_bytes += record.size;
+            if let Some(completion) = record.completion {
+                let class = CLASSES.iter().position(|&largest| record.size <= largest);
+                classes[class.unwrap_or(CLASSES.len() - 1)].push(completion.seconds());
+            }
+        }
+        let by_size: Vec<SizeClass> = CLASSES
+            .into_iter()
+            .zip(&mut classes)
+            .filter(|(_, times)| !times.is_empty())
+            .map(|(largest, times)| SizeClass::new(largest, times))
+            .collect();
+        Self {
+            started,
+            completed: by_size.iter().map(|class| class.completed).sum(),
+            offered_bytes,
+            offered_bps: if span.is_zero() { 0.0 } else { offered_bytes as f64 * 8.0 / span.seconds() },
+            by_size,
+        }
+    }
+}
+
+impl SizeClass {
+    fn new(largest: u64, times: &mut [f64]) -> Self {
+        times.sort_by(f64::total_cmp);
+        let count = times.len();
+        // The nearest rank: the smallest time that so many per cent do not exceed.
+        let percentile = |percent: usize| times[(count * percent).div_ceil(100).max(1) - 1];
+        Self {
+            up_to_bytes: (largest != u64::MAX).then_some(largest),
+            completed: count as u64,
+            mean_s: times.iter().sum::<f64>() / count as f64,
+            p50_s: percentile(50),
+            p95_s: percentile(95),
+            p99_s: percentile(99),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_nearest_ranks_and_classes_end_with_their_largest_size() {
+        let record = |size, milliseconds| ConnectionRecord {
+            completion: Some(Duration::from_milliseconds(milliseconds)),
+            ..ConnectionRecord::new(0, Time::ZERO, size)
+        };
+        let mut records: Vec<_> = (1..=200).rev().map(|time| record(10_000, time)).collect();
+        records.push(record(10_001, 7));
+        records.push(ConnectionRecord::new(0, Time::ZERO, 5));
+        let summary = ConnectionsSummary::new(records.iter(), Duration::from_seconds(2.0));
+        assert_eq!((summary.started, summary.completed), (202, 201));
+        assert_eq!(summary.offered_bytes, 200 * 10_000 + 10_001 + 5);
+        assert_eq!(summary.offered_bps, summary.offered_bytes as f64 * 4.0);
+        let [small, large] = &summary.by_size[..] else { panic!("two classes") };
+        assert_eq!((small.up_to_bytes, small.completed), (Some(10_000), 200));
+        assert_eq!((small.p50_s, small.p95_s, small.p99_s), (0.1, 0.19, 0.198));
+        assert_eq!((large.up_to_bytes, large.completed, large.p99_s), (Some(100_000), 1, 0.007));
+    }
+}

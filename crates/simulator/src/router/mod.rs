@@ -1,0 +1,114 @@
+//! Mechanisms in routers: code that sees packets as they are about to enter a link.
+//!
+//! A mechanism can drop a packet, change it, hold it and release it later, and send packets of its own; it has a timer.
+//! Packets stop where one stands, so it sees them in the order of time. Where a route begins at a host, so does the first
+//! link: a mechanism there sees what that host sends.
+
+pub mod policer;
+
+use crate::engine::{EventQueue, Target, Timer};
+use crate::network::{Network, Packet};
+use crate::plan::{MechanismPlan, Plan};
+use policer::Policer;
+use selfclock_congestion::units::Time;
+
+/// What becomes of a packet that a mechanism has seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It goes on, as it now is.
+    Pass,
+    /// It is dropped; the link that it would have entered counts it.
+    Drop,
+    /// The mechanism keeps or consumes it, and answers for its out-of-line part.
+    Taken,
+}
+
+/// What a mechanism works with: the clock, the event queue, the network.
+pub struct Station<'a> {
+    /// Now.
+    pub now: Time,
+    /// To set timers.
+    pub events: &'a mut EventQueue,
+    /// Links, and the out-of-line parts of packets.
+    pub network: &'a mut Network,
+    /// Index of the mechanism.
+    pub router: u32,
+    /// The link that the packet is about to enter; `usize::MAX` at a timer.
+    pub link: usize,
+}
+
+impl Station<'_> {
+    /// Puts a packet on its way that was held or that the mechanism has made: past this mechanism, into the link that the
+    /// packet's `hop` stands for, which must be one that the mechanism stands before.
+    pub fn release(&mut self, packet: Packet) {
+        self.network.release(self.events, self.now, self.router, packet);
+    }
+
+    /// A packet of the mechanism's own enters the network: [`Station::release`], and it is counted and recorded as sent.
+    pub fn send(&mut self, mut packet: Packet) {
+        self.network.count_sent(self.now, &mut packet);
+        self.release(packet);
+    }
+
+    /// Consumes a packet that was sent to this mechanism.
+    pub fn consume(&mut self, packet: &Packet) {
+        self.network.consume(self.now, packet);
+    }
+
+    /// Sets the mechanism's timer, a field of its own; when it comes up [`Mechanism::on_timer`] is called, which must ask
+    /// [`Timer::due`].
+    pub fn set_timer(&mut self, timer: &mut Timer, deadline: Time) {
+        timer.set(self.events, deadline, Target::Router(self.router));
+    }
+
+    /// The timer is due now.
+    pub fn timer_is_due(&mut self, timer: &mut Timer) -> bool {
+        timer.due(self.events, self.now, Target::Router(self.router))
+    }
+}
+
+/// A mechanism.
+#[derive(Clone, Debug)]
+pub enum Mechanism {
+    /// Token-bucket policer.
+    Policer(Policer),
+}
+
+impl Mechanism {
+    /// The mechanisms of a plan, and for each link which of them stand before it, in the order of the plan.
+    pub fn all(plan: &Plan) -> (Vec<Option<Box<Self>>>, Vec<Vec<u32>>) {
+        let mut gates = vec![Vec::new(); plan.links.len()];
+        for (index, router) in plan.routers.iter().enumerate() {
+            for &link in &router.links {
+                gates[link].push(index as u32);
+            }
+        }
+        let mechanisms = plan.routers.iter().map(|router| {
+            Some(Box::new(match &router.mechanism {
+                MechanismPlan::Policer(policer) => Self::Policer(Policer::new(*policer, plan.links.len())),
+            }))
+        });
+        (mechanisms.collect(), gates)
+    }
+
+    /// A packet is about to enter `station.link`.
+    pub fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate {
+        match self {
+            Self::Policer(policer) => policer.on_packet(station, packet),
+        }
+    }
+
+    /// Packets that it holds.
+    pub fn held(&self) -> u64 {
+        match self {
+            Self::Policer(_) => 0,
+        }
+    }
+
+    /// An entry of the mechanism's timer has come up.
+    pub fn on_timer(&mut self, _station: &mut Station<'_>) {
+        match self {
+            Self::Policer(_) => {}
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Short connections that come and go: each is a TCP connection of its own, made when it starts and freed when it is
+//! complete. Only the next arrival of a source stands in the event queue.
+
+use std::collections::BTreeMap;
+
+use crate::engine::random::Purpose;
+use crate::engine::{Stream, Target, Timer};
+use crate::network::{Packet, path::FlowRoutes};
+use crate::plan::{ConnectionsPlan, Source, TcpPlan};
+use crate::record::connections::ConnectionRecord;
+use crate::record::packets::PacketKind;
+use crate::transport::rtt_histogram::RttHistogram;
+use crate::transport::sender::SenderTotals;
+use crate::transport::{Context, Receiver, Sender};
+use selfclock_congestion::units::{Bytes, Duration, Time};
+
+/// Where the connections of one flow of the plan come from.
+#[derive(Clone, Debug)]
+pub struct ConnectionSource {
+    flow: u32,
+    routes: FlowRoutes,
+    /// Of the next connection.
+    tcp: TcpPlan,
+    plan: ConnectionsPlan,
+    arrivals: Stream,
+    sizes: Stream,
+    control_seeds: Stream,
+    stop: Time,
+    timer: Timer,
+}
+
+/// Sums over connections.
+#[derive(Clone, Debug, Default)]
+pub struct ConnectionTotals {
+    /// Of the senders.
+    pub sent: SenderTotals,
+    /// Segments delivered in order.
+    pub delivered_segments: u64,
+    /// Bytes delivered in order.
+    pub delivered_bytes: u64,
+    /// Wire bytes that arrived.
+    pub arrived_bytes: u64,
+    /// Smallest round-trip sample.
+    pub minimum_rtt: Option<Duration>,
+    /// Round-trip samples.
+    pub rtt_samples: RttHistogram,
+}
+
+impl ConnectionTotals {
+    fn add(&mut self, connection: &Connection) {
+        let Connection { sender, receiver, .. } = connection;
+        let totals = sender.totals();
+        self.sent.sent += totals.sent;
+        self.sent.retransmitted += totals.retransmitted;
+        self.sent.timeouts += totals.timeouts;
+        self.sent.fast_retransmits += totals.fast_retransmits;
+        self.delivered_segments += receiver.delivered_segments();
+        self.delivered_bytes += receiver.delivered_bytes();
+        self.arrived_bytes += receiver.arrived_bytes();
+        self.minimum_rtt = [self.minimum_rtt, sender.minimum_rtt()].into_iter().flatten().min();
+        self.rtt_samples.merge(sender.rtt_samples());
+    }
+}
+
+impl ConnectionSource {
+    /// A source of connections until `stop`.
+    pub fn new(flow: u32, routes: FlowRoutes, plan: &ConnectionsPlan, seed: u64, stop: Time) -> Self {
+        let stream = |purpose| Stream::new(seed, purpose, flow as usize);
+        Self {
+            flow,
+            routes,
+            tcp: plan.tcp.clone(),
+            plan: plan.clone(),
+            arrivals: stream(Purpose::FlowArrivals),
+            sizes: stream(Purpose::ConnectionSize),
+            control_seeds: stream(Purpose::FlowControl),
+            stop,
+            timer: Timer::default(),
+        }
+    }
+
+    /// Begins at this time: the first connection starts an interval later.
+    pub fn begin(&mut self, context: &mut Context<'_>, start: Time) {
+        let first = start + self.arrivals.exponential(self.plan.interval);
+        self.timer.set(context.events, first, Target::Application(self.flow));
+    }
+
+    /// An entry of its timer has come up: the next connection starts.
+    pub fn on_timer(&mut self, context: &mut Context<'_>, connections: &mut Connections) {
+        let target = Target::Application(self.flow);
+        if !self.timer.due(context.events, context.now, target) || context.now >= self.stop {
+            return;
+        }
+        let size = self.plan.size.draw(&mut self.sizes);
+        self.tcp.source = Source::Size(Bytes(size));
+        connections.start(context, self, size);
+        let next = context.now + self.arrivals.exponential(self.plan.interval);
+        self.timer.set(context.events, next, target);
+    }
+}
+
+/// A short connection under way.
+#[derive(Clone, Debug)]
+struct Connection {
+    sender: Sender,
+    receiver: Receiver,
+}
+
+/// All short connections of a run.
+#[derive(Clone, Debug)]
+pub struct Connections {
+    /// Connection i has the number `first + i` in packets and events; lower numbers are flows.
+    first: u32,
+    /// In the order in which they started; `None`: complete.
+    connections: Vec<Option<Box<Connection>>>,
+    /// One for each.
+    records: Vec<ConnectionRecord>,
+    /// Of those that have ended, by the flow that they belong to.
+    totals: BTreeMap<u32, ConnectionTotals>,
+}
+
+impl Connections {
+    /// None yet, in a run with so many flows.
+    pub fn new(flows: usize) -> Self {
+        Self { first: flows as u32, connections: Vec::new(), records: Vec::new(), totals: BTreeMap::new() }
+    }
+
+    /// A connection of this source starts and has `size` bytes to send.
+    fn start(&mut self, context: &mut Context<'_>, source: &mut ConnectionSource, size: u64) {
+        let number = self.first + self.connections.len() as u32;
+        let (start, seed) = (context.now, source.control_seeds.bits());
+        let mut sender = Sender::new(number, source.routes, &source.tcp, (start, Time::NEVER), seed, None);
+        sender.schedule_start(context, start);
+        let receiver = Receiver::new(number, source.routes, &source.tcp);
+        if let Some(recorder) = &mut context.network.recorder {
+            recorder.on_connection_start(source.flow);
+        }
+        self.connections.push(Some(Box::new(Connection { sender, receiver })));
+        self.records.push(ConnectionRecord::new(source.flow, start, size));
+    }
+
+    /// A packet has arrived at one end of a connection. What comes after the connection's end is for nobody.
+    pub fn on_packet(&mut self, context: &mut Context<'_>, packet: &Packet) {
+        let Some(Some(connection)) = self.connections.get_mut((packet.flow - self.first) as usize) else {
+            return context.network.extras.release(packet.extra);
+        };
+        match packet.kind {
+            PacketKind::Ack | PacketKind::SynAck => {
+                connection.sender.on_packet(context, packet);
+                self.end_if_complete(packet.flow);
+            }
+            PacketKind::Data | PacketKind::Syn | PacketKind::Datagram => {
+                connection.receiver.on_packet(context, packet);
+            }
+        }
+    }
+
+    /// An entry of a timer of one of its ends has come up.
+    pub fn on_timer(&mut self, context: &mut Context<'_>, target: Target, number: u32) {
+        let Some(Some(connection)) = self.connections.get_mut((number - self.first) as usize) else { return };
+        match target {
+            Target::DelayedAck(_) => connection.receiver.on_timer(context),
+            _ => connection.sender.on_timer(context, target),
+        }
+    }
+
+    fn end_if_complete(&mut self, number: u32) {
+        let index = (number - self.first) as usize;
+        let slot = &mut self.connections[index];
+        if let Some(connection) = slot.take_if(|connection| connection.sender.completed().is_some()) {
+            self.note(index, &connection);
+        }
+    }
+
+    /// Writes down what a connection did.
+    fn note(&mut self, index: usize, connection: &Connection) {
+        let record = &mut self.records[index];
+        let sent = connection.sender.totals();
+        record.completion = connection.sender.completed().map(|time| time.since(record.start));
+        record.retransmitted_segments = sent.retransmitted as u32;
+        record.timeouts = sent.timeouts as u32;
+        self.totals.entry(record.flow).or_default().add(connection);
+    }
+
+    /// The records of all, in the order in which they started, and their sums by flow. The run is over.
+    pub fn finish(mut self) -> (Vec<ConnectionRecord>, BTreeMap<u32, ConnectionTotals>) {
+        for index in 0..self.connections.len() {
+            if let Some(connection) = self.connections[index].take() {
+                self.note(index, &connection);
+            }
+        }
+        (self.records, self.totals)
+    }
+}
