@@ -183,10 +183,10 @@ impl CustomModel {
         }
         event(self.model.as_mut(), state);
         self.look_for_failure(now);
-        // Written so that NaN is refused.
-        let no_window = if !(state.cwnd >= 0.0 && state.cwnd < f64::INFINITY) {
+        // NaN is in no range.
+        let no_window = if !(0.0..f64::INFINITY).contains(&state.cwnd) {
             Some(NoWindow::Cwnd(state.cwnd))
-        } else if !(state.ssthresh >= 0.0) {
+        } else if !(0.0..=f64::INFINITY).contains(&state.ssthresh) {
             Some(NoWindow::Ssthresh(state.ssthresh))
         } else {
             None

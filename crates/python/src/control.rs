@@ -113,8 +113,7 @@ impl CongestionControl {
     #[setter]
     fn set_ssthresh(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let segments = number("ssthresh", SEGMENTS, value)?;
-        // Written so that NaN is refused.
-        if !(segments >= 0.0) {
+        if !(0.0..=f64::INFINITY).contains(&segments) {
             return Err(PyValueError::new_err(format!("ssthresh = {}: {SEGMENTS}", shown(value))));
         }
         self.ssthresh = segments;

@@ -30,21 +30,14 @@ pub struct Plan {
 impl Plan {
     /// Algorithms of other crates are among those of the flows.
     pub fn has_custom_algorithms(&self) -> bool {
-        let custom = |flow: &FlowPlan| match &flow.protocol {
-            Protocol::Tcp(tcp) => tcp.control.is_custom(),
-            Protocol::Udp(_) => false,
-        };
-        self.flows.iter().any(custom)
+        self.flows.iter().filter_map(|flow| flow.protocol.tcp()).any(|tcp| tcp.control.is_custom())
     }
 }
 
 impl FlowPlan {
     /// Name of the algorithm in records; none for UDP.
     pub fn algorithm(&self) -> Option<&str> {
-        match &self.protocol {
-            Protocol::Tcp(tcp) => Some(&tcp.control_name),
-            Protocol::Udp(_) => None,
-        }
+        self.protocol.tcp().map(|tcp| tcp.control_name.as_str())
     }
 }
 

@@ -159,16 +159,16 @@ impl Simulation {
         time == self.end
     }
 
-    /// The congestion control of a TCP flow; `None` for UDP.
+    /// The congestion control of a flow that is one TCP connection; `None` for others.
     pub fn controller(&self, flow: usize) -> Option<&Controller> {
         match &self.sources[flow] {
             Source::Tcp(sender) => Some(sender.controller()),
-            Source::Udp(_) => None,
+            Source::Udp(_) | Source::Connections(_) => None,
         }
     }
 
-    /// Lets someone outside of the run change the congestion control of a TCP flow now, and sends what it then may. Does
-    /// nothing to UDP.
+    /// Lets someone outside of the run change the congestion control of a flow that is one TCP connection, and sends what it
+    /// then may. Does nothing to others.
     pub fn steer(&mut self, flow: usize, change: impl FnOnce(Time, &mut Controller)) {
         let Self { now, events, network, sources, .. } = self;
         if let Source::Tcp(sender) = &mut sources[flow] {
@@ -179,11 +179,10 @@ impl Simulation {
 
     /// The first flow whose algorithm could not go on, and why. Its results are of no use, and the run should be given up.
     pub fn failure(&self) -> Option<(&str, &Failure)> {
-        let failures = (0..self.sources.len()).filter_map(|flow| {
-            let failure = self.controller(flow)?.failure()?;
-            Some((self.plan.flows[flow].name.as_str(), failure))
-        });
-        failures.min_by_key(|(_, failure)| failure.now)
+        let of_flows =
+            (0..self.sources.len()).filter_map(|flow| Some((flow, self.controller(flow)?.failure()?)));
+        let first = of_flows.chain(self.connections.failure()).min_by_key(|(_, failure)| failure.now);
+        first.map(|(flow, failure)| (self.plan.flows[flow].name.as_str(), failure))
     }
 
     /// Runs the receivers that packets have just reached ahead of the clock.
