@@ -2,7 +2,7 @@ from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Final, Literal, Self, final
 
-from typing_extensions import CapsuleType
+from typing_extensions import CapsuleType, disjoint_base
 
 __all__ = [
     "VERSION",
@@ -55,6 +55,8 @@ class Scenario:
     def records_packets(self) -> bool: ...
     @property
     def flow_names(self) -> list[str]: ...
+    @property
+    def algorithm_names(self) -> list[str]: ...
     @property
     def link_names(self) -> list[str]: ...
 
@@ -188,6 +190,7 @@ class RecoveryEnded:
     @property
     def now_s(self) -> float: ...
 
+@disjoint_base
 class CongestionControl:
     cwnd: float
     cwnd_bytes: float

@@ -5,7 +5,9 @@ from __future__ import annotations
 import difflib
 import importlib.machinery
 import importlib.util
+import inspect
 import keyword
+import linecache
 import math
 import sys
 import traceback
@@ -60,9 +62,9 @@ def parameter(
 ) -> Any:  # noqa: ANN401  an instance has the value, which is of the type of the default
     """Declare a parameter in the body of a congestion control; an instance has its value under the same name.
 
-    The kind follows from the default: `True` or `False`, one of `choices`, or a number from `minimum` to `maximum`. With
-    the unit "s" it is a time, and with "B" a size: a scenario gives these with a unit, as in `"20 ms"`, and the
-    instance has seconds and bytes. `source` is where the default comes from.
+    The kind follows from the default: `True` or `False`, one of `choices`, or a number from `minimum` to `maximum`.
+    With the unit "s" it is a time, and with "B" a size: a scenario gives these with a unit, as in `"20 ms"`, and
+    the instance has seconds and bytes. `source` is where the default comes from.
     """
     return _Parameter(default, about, unit, minimum, maximum, tuple(choices), source)
 
@@ -76,8 +78,8 @@ _registered: dict[str, type[CongestionControl]] = {}
 def algorithm(name: str, *, source: str = "") -> Callable[[Class], Class]:
     """Make a class known under a name, wherever a built-in name can stand; a decorator.
 
-    The first paragraph of the class's docstring is what `selfclock algorithms` says of it. A class registered later under
-    the same name takes its place, for scenarios that are read after that.
+    The first paragraph of the class's docstring is what `selfclock algorithms` says of it. A class registered later
+    under the same name takes its place, for scenarios that are read after that.
     """
 
     def register(own: Class) -> Class:
@@ -101,6 +103,15 @@ def algorithm(name: str, *, source: str = "") -> Callable[[Class], Class]:
 def registered() -> dict[str, type[CongestionControl]]:
     """Return the registered classes by name."""
     return dict(_registered)
+
+
+def source(name: str) -> str:
+    """Return the text of a registered class, as far as it is known: what a result depends on beside its scenario."""
+    own = _registered[name]
+    try:
+        return inspect.getsource(own)
+    except (OSError, TypeError):
+        return repr(own)
 
 
 def _check(own: type) -> None:
@@ -173,6 +184,8 @@ def _run(path: Path) -> None:
     module = importlib.util.module_from_spec(spec)
     # Where `copy` and `inspect` look for the module of a class.
     sys.modules[name] = module
+    # The file may have changed since it was read last.
+    linecache.checkcache(str(path))
     beside = str(path.absolute().parent)
     if beside not in sys.path:
         sys.path.append(beside)

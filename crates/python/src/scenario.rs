@@ -93,6 +93,11 @@ impl Scenario {
     fn flow_names(&self) -> Vec<&str> {
         self.inner.plan.flows.iter().map(|flow| flow.name.as_str()).collect()
     }
+    /// One for each flow: its algorithm as records name it, "udp" for UDP.
+    #[getter]
+    fn algorithm_names(&self) -> Vec<&str> {
+        self.inner.plan.flows.iter().map(|flow| flow.algorithm().unwrap_or("udp")).collect()
+    }
     #[getter]
     fn link_names(&self) -> Vec<&str> {
         self.inner.plan.links.iter().map(|link| link.name.as_str()).collect()
