@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
 EVENTS = (
+    "on_established",
     "on_sent",
     "on_ack",
     "on_duplicate_ack",

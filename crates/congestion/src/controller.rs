@@ -2,8 +2,8 @@
 
 use crate::custom::{CustomChoice, CustomModel, Failure};
 use crate::event::{
-    Acknowledged, Decision, DuplicateAck, EcnEcho, LossDetected, Pacing, Phase, ProbePart, RecoveryEnded,
-    Sent, Snapshot, Timeout,
+    Acknowledged, Decision, DuplicateAck, EcnEcho, Established, LossDetected, Pacing, Phase, ProbePart,
+    RecoveryEnded, Sent, Snapshot, Timeout,
 };
 use crate::model::{Model, ModelPart};
 use crate::option::PeerOption;
@@ -37,7 +37,7 @@ impl WindowState {
             receive_window: setup.receive_window,
         }
     }
-    /// A model may set any window; it is held between one segment and the largest there can be.
+    /// A part may set any window; it is held between one segment and the largest there can be.
     #[inline]
     fn hold(&mut self) {
         self.cwnd = self.cwnd.clamp(1.0, MAXIMUM_WINDOW_SEGMENTS);
@@ -129,6 +129,10 @@ impl Owner {
     fn wants_rate_samples(&self) -> bool {
         either!(self, model => model.wants_rate_samples())
     }
+    fn on_established(&mut self, event: &Established, state: &mut WindowState) {
+        either!(self, model => model.on_established(event, state));
+        state.hold();
+    }
     #[inline(never)]
     fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState) {
         either!(self, model => model.on_ack(event, state));
@@ -169,12 +173,11 @@ impl Owner {
 
 impl Controller {
     /// A connection that begins with `start` and goes on with `window`.
-    pub fn new(setup: Setup, start: Start, window: Window) -> Self {
-        Self {
-            state: WindowState::new(&setup),
-            recovering: false,
-            algorithm: Algorithm::Parts { start, window },
-        }
+    pub fn new(setup: Setup, mut start: Start, window: Window) -> Self {
+        let mut state = WindowState::new(&setup);
+        start.begin(&setup, &mut state);
+        state.cwnd = state.cwnd.clamp(1.0, MAXIMUM_WINDOW_SEGMENTS);
+        Self { state, recovering: false, algorithm: Algorithm::Parts { start, window } }
     }
 
     /// A connection that `model` begins and goes on with.
@@ -201,7 +204,9 @@ impl Controller {
                 if event.recovering || !event.window_limited {
                     return;
                 }
-                if !self.state.in_slow_start() {
+                if start.holds_window() {
+                    start.grow(event, &mut self.state);
+                } else if !self.state.in_slow_start() {
                     window.grow(event, &mut self.state);
                 } else if !window.holds_slow_start() {
                     start.grow(event, &mut self.state);
@@ -227,7 +232,7 @@ impl Controller {
         match &mut self.algorithm {
             Algorithm::Parts { start, window } => {
                 window.on_loss(event, &mut self.state);
-                start.on_loss(event);
+                start.on_loss(event, &mut self.state);
             }
             Algorithm::Model(model) => model.on_loss(event, &mut self.state),
         }
@@ -260,6 +265,25 @@ impl Controller {
             Algorithm::Model(model) => model.on_timeout(event, &mut self.state),
         }
         self.state.cwnd = 1.0;
+    }
+
+    /// The option that the SYN carries. Asked for each SYN.
+    pub fn option_for_syn(&mut self) -> Option<PeerOption> {
+        match &mut self.algorithm {
+            Algorithm::Parts { start, .. } => start.option_for_syn(),
+            Algorithm::Model(_) => None,
+        }
+    }
+
+    /// The handshake is complete, and no data has left.
+    pub fn on_established(&mut self, event: &Established) {
+        match &mut self.algorithm {
+            Algorithm::Parts { start, .. } => {
+                start.on_established(event, &mut self.state);
+                self.state.hold();
+            }
+            Algorithm::Model(model) => model.on_established(event, &mut self.state),
+        }
     }
 
     /// The SYN or its answer was lost: "the initial window used by a sender after a correctly transmitted SYN MUST be

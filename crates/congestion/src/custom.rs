@@ -13,7 +13,8 @@ use std::sync::Arc;
 
 use crate::controller::{Setup, WindowState};
 use crate::event::{
-    Acknowledged, DuplicateAck, EcnEcho, LossDetected, Pacing, Phase, RecoveryEnded, Sent, Timeout,
+    Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, Pacing, Phase, RecoveryEnded, Sent,
+    Timeout,
 };
 use crate::model::ModelPart;
 use crate::parameter::{ParameterError, Value};
@@ -208,6 +209,9 @@ impl CustomModel {
 
     pub(crate) fn wants_rate_samples(&self) -> bool {
         self.model.wants_rate_samples()
+    }
+    pub(crate) fn on_established(&mut self, event: &Established, state: &mut WindowState) {
+        self.tell(event.now, state, |model, state| model.on_established(event, state));
     }
     pub(crate) fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState) {
         self.tell(event.now, state, |model, state| model.on_ack(event, state));

@@ -3,6 +3,17 @@
 use crate::option::PeerOption;
 use crate::units::{Bytes, Duration, Rate, Time};
 
+/// The answer to the SYN has arrived.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Established {
+    /// When.
+    pub now: Time,
+    /// Round-trip time measured by the handshake, if it could be (Karn's rule).
+    pub rtt: Option<Duration>,
+    /// The peer's option on the SYN-ACK.
+    pub option: Option<PeerOption>,
+}
+
 /// A segment of data left the sender.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sent {
@@ -209,11 +220,13 @@ pub enum Phase {
     ProbeUp = 9,
     /// BBR, ProbeRTT: half the path, to measure the round-trip time without a queue.
     ProbeRtt = 10,
+    /// A window that was estimated, or granted by the routers, is spread over a round trip (Swift Start, Quick-Start).
+    PacedStart = 11,
 }
 
 impl Phase {
     /// Every phase, in the order of its number.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::SlowStart,
         Self::CongestionAvoidance,
         Self::Recovery,
@@ -225,6 +238,7 @@ impl Phase {
         Self::ProbeRefill,
         Self::ProbeUp,
         Self::ProbeRtt,
+        Self::PacedStart,
     ];
 
     /// Name used in records.
@@ -241,6 +255,7 @@ impl Phase {
             Self::ProbeRefill => "probe refill",
             Self::ProbeUp => "probe up",
             Self::ProbeRtt => "probe RTT",
+            Self::PacedStart => "paced start",
         }
     }
 }

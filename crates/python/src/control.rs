@@ -173,6 +173,9 @@ impl CongestionControl {
         size_bytes / self.mss.get() as f64
     }
 
+    /// The handshake is complete, and no data has left. Without a handshake there is no such event.
+    #[expect(unused_variables, clippy::unused_self, reason = "a derived class has a use for it")]
+    fn on_established(&self, event: &events::Established) {}
     /// A segment left.
     #[expect(unused_variables, clippy::unused_self, reason = "a derived class has a use for it")]
     fn on_sent(&self, event: &events::Sent) {}
@@ -199,6 +202,7 @@ impl CongestionControl {
 /// Which events a class has a method for: the others are not worth a call.
 #[derive(Clone, Copy, Debug)]
 struct Heard {
+    established: bool,
     sent: bool,
     duplicate_ack: bool,
     ecn_echo: bool,
@@ -399,6 +403,11 @@ impl ModelPart for PythonModel {
     fn wants_rate_samples(&self) -> bool {
         self.algorithm.class.wants_rate_samples
     }
+    fn on_established(&mut self, event: &congestion::Established, state: &mut WindowState) {
+        if self.algorithm.class.heard.established {
+            tell!(self, state, "on_established", events::Established(*event));
+        }
+    }
     fn on_ack(&mut self, event: &congestion::Acknowledged, state: &mut WindowState) {
         tell!(self, state, "on_ack", events::Acknowledged(*event));
     }
@@ -480,6 +489,7 @@ pub fn register(
     let base = py.get_type::<CongestionControl>();
     let heard = |method: &str| -> PyResult<bool> { Ok(!own.getattr(method)?.is(&base.getattr(method)?)) };
     let heard = Heard {
+        established: heard("on_established")?,
         sent: heard("on_sent")?,
         duplicate_ack: heard("on_duplicate_ack")?,
         ecn_echo: heard("on_ecn_echo")?,

@@ -51,6 +51,16 @@ pub fn limited(size: Bytes) -> Option<u64> {
 }
 
 event! {
+    /// The handshake is complete, and no data has left.
+    Established of congestion::Established {
+        /// When.
+        now_s: f64 = |event| event.now.seconds();
+        /// Round-trip time measured by the handshake, if it could be (Karn's rule).
+        rtt_s: Option<f64> = |event| seconds(event.rtt);
+    }
+}
+
+event! {
     /// A segment of data left the sender.
     Sent of congestion::Sent {
         /// When.

@@ -23,7 +23,8 @@ mod _core {
     use super::control::{CongestionControl, register};
     #[pymodule_export]
     use super::events::{
-        Acknowledged, DuplicateAck, EcnEcho, LossDetected, RateSample, RecoveryEnded, Sent, Timeout,
+        Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, RateSample, RecoveryEnded, Sent,
+        Timeout,
     };
     #[pymodule_export]
     use super::outcome::Outcome;

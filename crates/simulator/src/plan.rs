@@ -113,6 +113,30 @@ pub struct RouterPlan {
 pub enum MechanismPlan {
     /// Drops what exceeds a rate and a burst.
     Policer(PolicerPlan),
+    /// Of two acknowledgements of a flow within this time the earlier is dropped.
+    AckThinning(Duration),
+    /// Forwards so many packets per second.
+    ForwardingLimit(ForwardingLimitPlan),
+    /// Answers Quick-Start Requests.
+    QuickStart(QuickStartPlan),
+}
+
+/// A router that forwards so many packets per second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ForwardingLimitPlan {
+    /// Time that a packet takes.
+    pub service: Duration,
+    /// Packets that wait at most, beside the one in service.
+    pub limit: u64,
+}
+
+/// The router's part of Quick-Start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QuickStartPlan {
+    /// Part of a link's rate up to which requests are approved.
+    pub share: f64,
+    /// Time over which the load is measured, and for which approvals are remembered.
+    pub interval: Duration,
 }
 
 /// Token-bucket policer.

@@ -10,7 +10,8 @@ use crate::algorithms::algorithms;
 use crate::controller::{Setup, WindowState};
 use crate::custom::Reason;
 use crate::event::{
-    Acknowledged, DuplicateAck, EcnEcho, LossDetected, Pacing, Phase, RecoveryEnded, Sent, Timeout,
+    Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, Pacing, Phase, RecoveryEnded, Sent,
+    Timeout,
 };
 use crate::units::{Duration, PICOSECONDS_PER_SECOND};
 
@@ -33,6 +34,8 @@ pub trait ModelPart {
     fn wants_rate_samples(&self) -> bool {
         false
     }
+    /// The handshake is complete, and no data has left. Without a handshake there is no such event.
+    fn on_established(&mut self, _event: &Established, _state: &mut WindowState) {}
     /// An acknowledgement advanced.
     fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState);
     /// An acknowledgement repeated.
@@ -99,7 +102,7 @@ impl ModelPart for Model {
 /// Full segments spaced so that their payload leaves at so many bytes per second; no spacing at rate zero. A rate too
 /// low for the connection ever to go on is a segment an hour.
 #[inline]
-fn paced_at(payload_rate: f64, state: &WindowState) -> Option<Pacing> {
+pub(crate) fn paced_at(payload_rate: f64, state: &WindowState) -> Option<Pacing> {
     const LONGEST: Duration = Duration::from_picoseconds(3600 * PICOSECONDS_PER_SECOND);
     if payload_rate.is_nan() || payload_rate <= 0.0 {
         return None;

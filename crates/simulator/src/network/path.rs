@@ -59,6 +59,8 @@ pub struct FlowRoutes {
     pub forward: u32,
     /// For acknowledgements.
     pub reverse: u32,
+    /// Routers between the two ends, on the way of data.
+    pub routers: u8,
 }
 
 impl Network {
@@ -93,7 +95,8 @@ impl Network {
                 .first()
                 .is_none_or(|&link| feeders[link] == Feeder::Receiver(index) && !is_gate(link));
             let forward = add(&flow.forward, if receiver_ahead { END_AHEAD } else { END });
-            flows.push(FlowRoutes { forward, reverse: add(&flow.reverse, END) });
+            let routers = u8::try_from(flow.forward.len().saturating_sub(1)).unwrap_or(u8::MAX);
+            flows.push(FlowRoutes { forward, reverse: add(&flow.reverse, END), routers });
         }
         let network = Self {
             links,

@@ -256,8 +256,9 @@ table! {
         /// No fast retransmit until everything outstanding at the last one, or at the last timeout, is acknowledged
         /// (RFC 6582); off: Reno as in 4.3BSD. With SACK always on. true.
         one_recovery_per_window: Maybe<bool>,
-        /// Initial window. Modern: "10 segments"; classic: "1 segment".
-        initial_window: Maybe<Segments>,
+        /// Initial window: segments, or that of RFC 3390 (2 to 4 segments) or RFC 6928 (2 to 10) for the MSS. One segment
+        /// after a lost SYN. Modern: "10 segments"; classic: "1 segment".
+        initial_window: Maybe<InitialWindow>,
         /// Initial slow start threshold. "unlimited".
         initial_ssthresh: Maybe<Threshold>,
         /// The receiver's buffer. Modern: "unlimited"; classic: "20 segments".
@@ -335,6 +336,40 @@ table! {
         burst: Needed<Positive<Bytes>>,
     }
 
+    /// Thins acknowledgements: of two of a flow that come close behind one another the earlier is dropped.
+    AckThinningFile {
+        /// What the mechanism does.
+        mechanism: Needed<MechanismName>,
+        /// Links before which it stands.
+        links: List<Name>,
+        /// How close two acknowledgements must be; one waits for its successor for that long at most.
+        interval: Needed<Positive<Duration>>,
+    }
+
+    /// A router that forwards so many packets per second, whatever their size: all that enter its links wait in one queue.
+    ForwardingLimitFile {
+        /// What the mechanism does.
+        mechanism: Needed<MechanismName>,
+        /// Links before which it stands.
+        links: List<Name>,
+        /// Packets that it forwards in a second.
+        packets_per_second: Needed<PacketRate>,
+        /// Packets that wait at most. Default: "unlimited".
+        limit: Maybe<WaitingPackets>,
+    }
+
+    /// Approves Quick-Start Requests (RFC 4782) for each of its links, or reduces them.
+    QuickStartFile {
+        /// What the mechanism does.
+        mechanism: Needed<MechanismName>,
+        /// Links before which it stands. Default: all that leave a router.
+        links: Several<Name>,
+        /// Part of the rate of a link up to which requests are approved. Default: 0.9.
+        share: Maybe<Probability>,
+        /// Time over which the load of a link is measured, and for which approvals are remembered. Default: "150 ms".
+        interval: Maybe<Positive<Duration>>,
+    }
+
     /// What to record.
     RecordFile {
         /// Interval of the sampled series; "auto": a thousandth of the duration, or longer so that there are
@@ -408,11 +443,22 @@ pub enum DisciplineName {
 pub enum MechanismName {
     /// Token-bucket policer.
     Policer,
+    /// Thins acknowledgements.
+    AckThinning,
+    /// Forwards so many packets per second.
+    ForwardingLimit,
+    /// The router's part of Quick-Start.
+    QuickStart,
 }
 
 words! {
     DisciplineName { "drop-tail" => Self::DropTail, "codel" => Self::CoDel, }
-    MechanismName { "policer" => Self::Policer, }
+    MechanismName {
+        "policer" => Self::Policer,
+        "ack-thinning" => Self::AckThinning,
+        "forwarding-limit" => Self::ForwardingLimit,
+        "quick-start" => Self::QuickStart,
+    }
     Profile { "modern" => Self::Modern, "classic" => Self::Classic, }
     QueueCounts { "waiting" => Self::Waiting, "in-system" => Self::InSystem, }
     ProtocolName { "tcp" => Self::Tcp, "udp" => Self::Udp, }
@@ -568,6 +614,12 @@ impl CoDelTable {
 pub enum RouterFile {
     /// Token-bucket policer.
     Policer(PolicerFile),
+    /// Thins acknowledgements.
+    AckThinning(AckThinningFile),
+    /// Forwards so many packets per second.
+    ForwardingLimit(ForwardingLimitFile),
+    /// The router's part of Quick-Start.
+    QuickStart(QuickStartFile),
 }
 
 impl Read for RouterFile {
@@ -576,6 +628,9 @@ impl Read for RouterFile {
         let mechanism: Needed<MechanismName> = Field::read_key(item, "mechanism")?;
         Ok(match mechanism.value {
             MechanismName::Policer => Self::Policer(Read::read(item)?),
+            MechanismName::AckThinning => Self::AckThinning(Read::read(item)?),
+            MechanismName::ForwardingLimit => Self::ForwardingLimit(Read::read(item)?),
+            MechanismName::QuickStart => Self::QuickStart(Read::read(item)?),
         })
     }
     fn schema() -> Json {
@@ -583,7 +638,12 @@ impl Read for RouterFile {
             schema["properties"]["mechanism"]["enum"] = json!([word]);
             schema
         };
-        json!({ "oneOf": [named("policer", PolicerFile::schema())] })
+        json!({ "oneOf": [
+            named("policer", PolicerFile::schema()),
+            named("ack-thinning", AckThinningFile::schema()),
+            named("forwarding-limit", ForwardingLimitFile::schema()),
+            named("quick-start", QuickStartFile::schema()),
+        ] })
     }
 }
 
@@ -736,6 +796,25 @@ impl Read for ReceiveWindow {
     }
 }
 
+/// Packets that wait in a router at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitingPackets(pub u64);
+
+impl Read for WaitingPackets {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        if item.is_word("unlimited") {
+            return Ok(Self(u64::MAX));
+        }
+        match item.quantity(&[Dimension::Packets])? {
+            Quantity::Packets(packets) => Ok(Self(packets)),
+            _ => Err(item.expected("a number of packets")),
+        }
+    }
+    fn schema() -> Json {
+        json!({ "anyOf": [{ "const": "unlimited" }, quantity_schema(&[Dimension::Packets])] })
+    }
+}
+
 /// At least one segment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Segments(pub f64);
@@ -749,6 +828,47 @@ impl Read for Segments {
     }
     fn schema() -> Json {
         quantity_schema(&[Dimension::Segments])
+    }
+}
+
+/// An initial window, as written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum InitialWindow {
+    /// So many segments.
+    Segments(f64),
+    /// min(4 MSS, max(2 MSS, 4380 bytes)).
+    Rfc3390,
+    /// min(10 MSS, max(2 MSS, 14600 bytes)).
+    Rfc6928,
+}
+
+impl InitialWindow {
+    /// In segments of this size.
+    pub fn segments(self, mss: Bytes) -> f64 {
+        let formula = |most: u64, bytes: u64| {
+            let window = (most * mss.get()).min((2 * mss.get()).max(bytes));
+            window as f64 / mss.get() as f64
+        };
+        match self {
+            Self::Segments(segments) => segments,
+            Self::Rfc3390 => formula(4, 4380),
+            Self::Rfc6928 => formula(10, 14_600),
+        }
+    }
+}
+
+impl Read for InitialWindow {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        if item.is_word("rfc3390") {
+            return Ok(Self::Rfc3390);
+        }
+        if item.is_word("rfc6928") {
+            return Ok(Self::Rfc6928);
+        }
+        Segments::read(item).map(|segments| Self::Segments(segments.0))
+    }
+    fn schema() -> Json {
+        json!({ "anyOf": [{ "enum": ["rfc3390", "rfc6928"] }, Segments::schema()] })
     }
 }
 
@@ -898,6 +1018,8 @@ ranges! {
     Seed(u64) = integer, "integer", 0, i64::MAX;
     /// A probability.
     Probability(f64) = number_within, "number", 0.0, 1.0;
+    /// Packets per second.
+    PacketRate(f64) = number_within, "number", 0.001, 1e12;
     /// Factor of a timer at each expiry.
     Backoff(f64) = number_within, "number", 1.0, 100.0;
     /// Exponent of a Pareto distribution.

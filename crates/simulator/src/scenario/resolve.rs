@@ -33,7 +33,7 @@ pub fn resolve(file: &File, default_name: &str) -> Result<Plan, Problem> {
     let mut flows = expand(file, profile, &topology)?;
     find_routes(file, &topology, &mut flows)?;
     let links = size_queues(&topology, &flows);
-    let routers = routers(file, &topology)?;
+    let routers = routers(file, &topology, &flows)?;
     Ok(Plan {
         name: file.name.as_ref().map_or(default_name, |name| &name.value.0).to_owned(),
         seed: file.seed.as_ref().map_or(1, |seed| seed.value.0),

@@ -22,7 +22,8 @@ use selfclock_congestion::controller::{Controller, Setup};
 use selfclock_congestion::event::{Decision, Pacing, Probe, ProbePart, RestartCause};
 use selfclock_congestion::units::{Bytes, Duration, Time};
 use selfclock_congestion::{
-    Acknowledged, DuplicateAck, EcnEcho, LossDetected, PeerOption, RateSample, RecoveryEnded, Sent, Timeout,
+    Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, PeerOption, RateSample, RecoveryEnded,
+    Sent, Timeout,
 };
 
 /// Largest window that can be advertised without the window scale option.
@@ -423,7 +424,7 @@ impl Sender {
     pub fn on_packet(&mut self, context: &mut Context<'_>, packet: &Packet) {
         self.sample_before(context.now);
         if packet.kind == PacketKind::SynAck {
-            return self.on_syn_ack(context, packet.echo);
+            return self.on_syn_ack(context, packet);
         }
         let acknowledgement = packet.sequence;
         // Nothing may be acknowledged that was not sent (RFC 9293, section 3.10.7.4).
@@ -510,19 +511,23 @@ impl Sender {
         self.on_acknowledgement::<false>(context, packet, news, extra.option);
     }
 
-    fn on_syn_ack(&mut self, context: &mut Context<'_>, echo: Time) {
+    fn on_syn_ack(&mut self, context: &mut Context<'_>, packet: &Packet) {
+        let option = context.network.extras.get(packet.extra).option;
+        context.network.extras.release(packet.extra);
         let State::SynSent(sent) = self.state else { return };
         // The echo tells which SYN was answered; without timestamps Karn's rule forbids a sample after a second SYN.
-        if self.timestamps || self.totals.timeouts == 0 {
-            let sent = if self.timestamps { echo } else { sent };
+        let rtt = (self.timestamps || self.totals.timeouts == 0).then(|| {
+            let sent = if self.timestamps { packet.echo } else { sent };
             let rtt = self.rtt.sample(sent, context.now);
             self.rtt_samples.add(rtt);
-        }
+            rtt
+        });
         if self.totals.timeouts > 0 {
             self.rtt.after_handshake_loss();
         }
         self.retransmission_timer.cancel();
         self.state = State::Open;
+        self.control.on_established(&Established { now: context.now, rtt, option });
         self.transmit(context, Opportunity::NewAck);
     }
 
@@ -1302,6 +1307,11 @@ impl Sender {
 
     fn send_syn(&mut self, context: &mut Context<'_>) {
         self.state = State::SynSent(context.now);
+        let (mut size, mut extra) = (self.control_size, NO_EXTRA);
+        if let Some(option) = self.control.option_for_syn() {
+            size += option.wire_length();
+            extra = context.network.extras.put(Extra { option: Some(option), ..Extra::default() });
+        }
         let packet = Packet {
             arrival: Time::ZERO,
             order: 0,
@@ -1311,10 +1321,10 @@ impl Sender {
             flow: self.flow,
             hop: self.route,
             payload: 0,
-            size: self.control_size as u16,
+            size: size as u16,
             kind: PacketKind::Syn,
             flags: if self.totals.timeouts > 0 { Flags::RETRANSMISSION } else { Flags::NONE },
-            extra: NO_EXTRA,
+            extra,
             number: 0,
         };
         context.network.send(context.events, context.now, packet);
