@@ -53,6 +53,10 @@ LOOKS = {
     "bbr-startup": Look(_BLUE, "H", "-."),
     "bbr3": Look(_ORANGE, "3", ":"),
     "prague": Look(_PURPLE, "4", ":"),
+    "lotka-volterra": Look(_PURPLE, "$V$", "-."),
+    "icim": Look(_VERMILLION, "$i$", "-."),
+    "imtcp": Look(_GREEN, "$m$", "-."),
+    "capacity": Look(_ORANGE, "$c$", "-."),
     "udp": Look("#666666", "x"),
 }
 

@@ -1,5 +1,6 @@
 //! What can happen to a connection, and what a congestion control decides.
 
+use crate::estimate::PathEstimate;
 use crate::option::PeerOption;
 use crate::units::{Bytes, Duration, Rate, Time};
 
@@ -192,6 +193,9 @@ pub struct Decision {
     pub pacing: Option<Pacing>,
     /// Send the next new data as this probe when it fits in the window.
     pub probe: Option<Probe>,
+    /// New data that may leave before the next acknowledgement, whatever the window: how an estimator holds segments back
+    /// and lets them go as a train. Nothing is held back while nothing is in flight, or there would be no next one.
+    pub allowance: Bytes,
 }
 
 /// What a congestion control is doing.
@@ -269,4 +273,6 @@ pub struct Snapshot {
     pub ssthresh_segments: f64,
     /// What it is doing.
     pub phase: Phase,
+    /// What its estimator has found of the path.
+    pub path: PathEstimate,
 }

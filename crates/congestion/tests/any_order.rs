@@ -1,4 +1,4 @@
-//! Every start with every window algorithm and every model, whatever parameters, under events in any order, also impossible ones.
+//! Every start with every window algorithm, every model and every estimator, whatever parameters, under events in any order, also impossible ones.
 
 use proptest::prelude::*;
 use selfclock_congestion::controller::{MAXIMUM_WINDOW_SEGMENTS, Setup, WindowState};
@@ -219,6 +219,7 @@ fn set(selection: &mut Selection, parameter: &Parameter, choice: u8) {
         Kind::Number => Value::Number(number),
         Kind::Duration => Value::Duration(Duration::from_seconds(number)),
         Kind::Bytes => Value::Bytes(Bytes(number as u64)),
+        Kind::Rate => Value::Rate(Rate::from_bits_per_second(number as u64)),
         Kind::Choice(words) => Value::Choice(words[usize::from(choice) % words.len()]),
     };
     let result = selection.set(parameter.name, value);
@@ -399,6 +400,12 @@ proptest! {
         for start in names(Part::Start) {
             for window in names(Part::Window) {
                 selections.push(Selection::new(start, window).expect("both are listed"));
+            }
+        }
+        for estimate in names(Part::Estimate) {
+            for window in ["reno", "lotka-volterra"] {
+                let parts = Selection::new("slow-start", window).expect("both are listed");
+                selections.push(parts.with_estimate(estimate).expect("it is listed"));
             }
         }
         let models = names(Part::Model).len();

@@ -9,6 +9,7 @@ use crate::record::packets::{PacketKind, PacketRecord};
 use crate::record::series::{FlowSeries, LinkSeries};
 use crate::record::summary::{FlowSummary, Summary};
 use crate::traffic::connections::{ConnectionSource, ConnectionTotals, Connections};
+use crate::transport::groups::Groups;
 use crate::transport::udp::{UdpSink, UdpSource};
 use crate::transport::{Context, Receiver, Sender};
 use selfclock_congestion::controller::Controller;
@@ -45,6 +46,7 @@ pub struct Simulation {
     sources: Vec<Source>,
     sinks: Vec<Sink>,
     connections: Connections,
+    groups: Groups,
     starts: Vec<Time>,
     plan: Plan,
 }
@@ -105,6 +107,7 @@ impl Simulation {
         }
         let end = Time::ZERO + plan.duration;
         let connections = Connections::new(plan.flows.len());
+        let groups = Groups::new(plan.flows.len(), &plan.groups);
         let plan = plan.clone();
         Self {
             now: Time::ZERO,
@@ -115,6 +118,7 @@ impl Simulation {
             sources,
             sinks,
             connections,
+            groups,
             starts,
             plan,
         }
@@ -206,7 +210,7 @@ impl Simulation {
 
     #[inline]
     fn run(&mut self, target: Target) {
-        let Self { now, events, network, sources, sinks, connections, .. } = self;
+        let Self { now, events, network, sources, sinks, connections, groups, .. } = self;
         if let Target::Link(link) = target {
             let packet = network.take_first(events, link);
             if !network.is_delivered(events, &packet) {
@@ -215,7 +219,9 @@ impl Simulation {
             let mut context = Context { now: *now, events, network };
             match packet.kind {
                 PacketKind::Ack | PacketKind::SynAck => match sources.get_mut(packet.flow as usize) {
-                    Some(Source::Tcp(sender)) => sender.on_packet(&mut context, &packet),
+                    Some(Source::Tcp(sender)) => {
+                        groups.during(packet.flow, sender, |sender| sender.on_packet(&mut context, &packet));
+                    }
                     Some(_) => {}
                     None => connections.on_packet(&mut context, &packet),
                 },
@@ -227,6 +233,8 @@ impl Simulation {
                         None => connections.on_packet(&mut context, &packet),
                     }
                 }
+                // Between routers only; a host that gets one has no use for it.
+                PacketKind::ResourceDiscovery => network.extras.release(packet.extra),
             }
             return;
         }
@@ -245,7 +253,9 @@ impl Simulation {
             | Target::Release(flow)
             | Target::Application(flow)
             | Target::Rack(flow) => match sources.get_mut(flow as usize) {
-                Some(Source::Tcp(sender)) => sender.on_timer(&mut context, target),
+                Some(Source::Tcp(sender)) => {
+                    groups.during(flow, sender, |sender| sender.on_timer(&mut context, target));
+                }
                 Some(Source::Connections(source)) => source.on_timer(&mut context, connections),
                 Some(Source::Udp(source)) => source.on_timer(&mut context),
                 None => connections.on_timer(&mut context, target, flow),
@@ -425,6 +435,7 @@ mod tests {
             counts_packet_in_service: false,
             loss: LossPlan::None,
             jitter: Duration::ZERO,
+            coalescing: Duration::ZERO,
         };
         let transport = Transport {
             receive_window: Bytes(60 * 1448),
@@ -446,6 +457,7 @@ mod tests {
                 start: Time::ZERO,
                 start_jitter: Duration::ZERO,
                 stop: Time::NEVER,
+                dscp: 0,
                 protocol: Protocol::Tcp(Box::new(TcpPlan {
                     control: Selection::new("slow-start", "reno").expect("known names"),
                     control_name: "reno".to_owned(),
@@ -454,6 +466,7 @@ mod tests {
                 })),
             }],
             routers: Vec::new(),
+            groups: Vec::new(),
             record: RecordPlan { interval: None, packets: false },
         };
         let mut simulation = Simulation::new(&plan);

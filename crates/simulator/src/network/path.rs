@@ -34,6 +34,8 @@ pub struct Network {
     pub links: Vec<Link>,
     /// Routes of all flows one after another: links, then [`END`].
     routes: Vec<u32>,
+    /// Where each flow's routes begin.
+    pub(crate) flow_routes: Vec<FlowRoutes>,
     /// For each link, the router mechanisms before it.
     pub(super) gates: Vec<Vec<u32>>,
     /// Router mechanisms; `None` while one is at work.
@@ -101,6 +103,7 @@ impl Network {
         let network = Self {
             links,
             routes,
+            flow_routes: flows.clone(),
             gates,
             routers,
             extras: Extras::default(),
@@ -138,6 +141,18 @@ impl Network {
             self.record(PacketEvent::Deliver, now, u32::MAX, packet);
         }
         self.extras.release(packet.extra);
+    }
+
+    /// The first link from this position of the route table to the end of the route that is wanted.
+    pub(crate) fn link_from(&self, hop: u32, wanted: impl Fn(usize) -> bool) -> Option<usize> {
+        let rest =
+            self.routes[hop as usize..].iter().take_while(|&&entry| entry != END && entry != END_AHEAD);
+        rest.map(|entry| (entry & LINK) as usize).find(|&link| wanted(link))
+    }
+
+    /// The flow of the plan whose route this position of the route table is in. Short connections take that of their flow.
+    pub(crate) fn flow_at(&self, hop: u32) -> usize {
+        self.flow_routes.partition_point(|routes| routes.forward <= hop) - 1
     }
 
     /// The link at this position of the route table.
@@ -188,7 +203,9 @@ impl Network {
     /// The packet's next stop is the other end of link `index`, at this time; or it is delivered ahead.
     #[inline(always)]
     fn land(&mut self, events: &mut EventQueue, at: Time, hop: usize, index: usize, packet: &Packet) {
-        if self.routes[hop] == END_AHEAD {
+        let end = self.routes[hop];
+        let at = if end == END || end == END_AHEAD { self.links[index].handed_over(at) } else { at };
+        if end == END_AHEAD {
             return self.deliver_ahead(at, packet);
         }
         let order = events.take_order();

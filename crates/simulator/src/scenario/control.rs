@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use selfclock_congestion::parameter::{Kind, Parameter, ParameterError, Value};
 use selfclock_congestion::registry::{
-    DEFAULT_START, DEFAULT_WINDOW, ENTRIES, Part, RESERVED, Registry, Selection,
+    DEFAULT_START, DEFAULT_WINDOW, ENTRIES, NO_ESTIMATE, Part, RESERVED, Registry, Selection,
 };
 use serde_json::{Value as Json, json};
 
@@ -12,7 +12,7 @@ use super::error::{Problem, allowed};
 use super::reader::{Item, KeySchema, Read, quantity_schema, table_schema};
 use super::units::Dimension;
 
-/// A start and a window, or a model, with their parameters.
+/// A start and a window, with an estimator if there is one, or a model; with their parameters.
 #[derive(Clone, Debug)]
 pub struct Control {
     /// Start and window, or model.
@@ -39,6 +39,16 @@ impl Control {
         Some(Self { selection: Selection::new(start, window)?, name })
     }
 
+    /// With this estimator, which the name tells if it is not the usual one of the window.
+    fn with_estimate(self, estimate: &str) -> Option<Self> {
+        let selection = self.selection.with_estimate(estimate)?;
+        let suffix = selection.unusual_estimate().map_or_else(String::new, |estimate| match estimate {
+            NO_ESTIMATE => String::new(),
+            estimate => format!("+{estimate}"),
+        });
+        Some(Self { selection, name: self.name + &suffix })
+    }
+
     fn model(registry: &Registry, name: &str) -> Option<Self> {
         Some(Self { selection: registry.model(name)?, name: name.to_owned() })
     }
@@ -48,6 +58,7 @@ impl Control {
             Some(Part::Start) => Self::new(name, DEFAULT_WINDOW),
             Some(Part::Window) => Self::new(DEFAULT_START, name),
             Some(Part::Model) => Self::model(item.registry, name),
+            Some(Part::Estimate) => Self::default().with_estimate(name),
             None => None,
         };
         let names = item.registry.entries().map(|entry| entry.name);
@@ -58,7 +69,8 @@ impl Control {
         let model = part(item, "model", Part::Model)?;
         let mut control = match model {
             Some(model) => {
-                if let Some(other) = ["window", "start"].into_iter().find_map(|key| item.get(key)) {
+                if let Some(other) = ["window", "start", "estimate"].into_iter().find_map(|key| item.get(key))
+                {
                     return Err(other.place.problem(
                         format!("{model} is start and window in one"),
                         "leave out either the model or the start and window",
@@ -73,10 +85,16 @@ impl Control {
             }
         }
         .ok_or_else(|| item.place.problem("start and window do not combine", ""))?;
+        if let Some(written) = item.get("estimate") {
+            let name = written.string("the name of an estimator, or \"none\"")?;
+            let unknown =
+                || written.place.problem(format!("unknown estimate {name:?}"), allowed(name, estimates()));
+            control = control.with_estimate(name).ok_or_else(unknown)?;
+        }
         for entry in item.entries() {
             let key = entry.place.last_key();
             if !RESERVED.contains(&key) {
-                let parts = if model.is_some() { &RESERVED[2..] } else { &RESERVED };
+                let parts = if model.is_some() { &RESERVED[3..] } else { &RESERVED };
                 set(&mut control.selection, key, &entry, parts)?;
             }
         }
@@ -106,7 +124,12 @@ impl Read for Control {
             "An algorithm that is both, instead of `start` and `window`.",
             names_schema(Part::Model),
         );
-        let keys = [window, start, model].into_iter().chain(parameter_keys());
+        let estimate = key(
+            "estimate",
+            "What measures the path beside them. Default: \"icim\" for \"lotka-volterra\", else \"none\".",
+            json!({ "enum": estimates().collect::<Vec<_>>() }),
+        );
+        let keys = [window, start, estimate, model].into_iter().chain(parameter_keys());
         let table = table_schema("Start and window, or model, with their parameters.", keys);
         json!({ "anyOf": [{ "enum": names }, table] })
     }
@@ -114,6 +137,11 @@ impl Read for Control {
 
 fn names(registry: &Registry, part: Part) -> impl Iterator<Item = &'static str> + Clone {
     registry.entries().filter(move |entry| entry.part == part).map(|entry| entry.name)
+}
+
+fn estimates() -> impl Iterator<Item = &'static str> + Clone {
+    let built_in = ENTRIES.iter().filter(|entry| entry.part == Part::Estimate);
+    built_in.map(|entry| entry.name).chain([NO_ESTIMATE])
 }
 
 fn names_schema(part: Part) -> Json {
@@ -158,6 +186,7 @@ fn value<'a>(parameter: &Parameter, item: &Item<'a>) -> Result<Value<'a>, Proble
         Kind::Number => Value::Number(item.number()?),
         Kind::Duration => Value::Duration(item.duration()?),
         Kind::Bytes => Value::Bytes(item.bytes()?),
+        Kind::Rate => Value::Rate(item.rate()?),
         Kind::Choice(words) => {
             let word = item.string(&format!("one of {}", words.join(", ")))?;
             if !words.contains(&word) {
@@ -197,6 +226,7 @@ fn parameter_schema(parameter: &Parameter) -> Json {
         }
         Kind::Duration => quantity_schema(&[Dimension::Time]),
         Kind::Bytes => quantity_schema(&[Dimension::Size]),
+        Kind::Rate => quantity_schema(&[Dimension::Rate]),
         Kind::Choice(words) => json!({ "enum": words }),
     }
 }

@@ -21,13 +21,11 @@ use crate::traffic::source::Application;
 use selfclock_congestion::controller::{Controller, Setup};
 use selfclock_congestion::event::{Decision, Pacing, Probe, ProbePart, RestartCause};
 use selfclock_congestion::units::{Bytes, Duration, Time};
+use selfclock_congestion::window::Group;
 use selfclock_congestion::{
     Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, PeerOption, RateSample, RecoveryEnded,
     Sent, Timeout,
 };
-
-/// Largest window that can be advertised without the window scale option.
-const LARGEST_UNSCALED_WINDOW: u64 = 65_535;
 
 /// Where a connection stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -197,11 +195,7 @@ impl Sender {
         sample_interval: Option<Duration>,
     ) -> Self {
         let transport = &plan.transport;
-        let receive_window = if transport.window_scaling {
-            transport.receive_window.get()
-        } else {
-            transport.receive_window.get().min(LARGEST_UNSCALED_WINDOW)
-        };
+        let receive_window = transport.advertised_window().get();
         let overhead =
             transport.header.get() as u32 + if transport.timestamps { TIMESTAMPS_OPTION } else { 0 };
         let control = plan.control.controller(Setup {
@@ -315,6 +309,14 @@ impl Sender {
     pub fn completed(&self) -> Option<Time> {
         self.completed
     }
+    /// Of a member of a group, before each event: the congestion control takes what the group knows.
+    pub fn take_from(&mut self, group: &Group) {
+        self.control.take_from(group);
+    }
+    /// After each event it gives the group what there is to know.
+    pub fn give_to(&mut self, group: &mut Group) {
+        self.control.give_to(group);
+    }
     /// Samples of the series, up to the end of the run.
     pub fn finish(&mut self, end: Time) -> Vec<FlowSample> {
         self.sample_before(end + Duration::from_picoseconds(1));
@@ -380,6 +382,9 @@ impl Sender {
             return self.send_probe(context);
         }
         self.rtt.back_off();
+        if self.scoreboard.is_empty() && self.state == State::Open {
+            return self.probe_window(context);
+        }
         self.totals.timeouts += 1;
         self.timed = None;
         if let State::SynSent(_) = self.state {
@@ -1104,6 +1109,9 @@ impl Sender {
             }
             if self.next >= limit {
                 self.limited_by_window = false;
+                if self.receive_window < self.mss {
+                    self.await_window(context, produced);
+                }
                 if self.rate.is_some() {
                     self.note_app_limited(produced, pipe, window);
                 }
@@ -1117,6 +1125,11 @@ impl Sender {
                 return;
             }
             if pipe + size > window {
+                self.limited_by_window = true;
+                return;
+            }
+            if size > decision.allowance.get() && pipe > 0 {
+                // Held back: the next acknowledgement asks again.
                 self.limited_by_window = true;
                 return;
             }
@@ -1227,6 +1240,23 @@ impl Sender {
                 return;
             }
             self.send_again(context, index, pacing);
+        }
+    }
+
+    /// The window is closed and nothing is outstanding whose acknowledgement could open it: the timer probes it.
+    #[cold]
+    fn await_window(&mut self, context: &mut Context<'_>, produced: u64) {
+        if self.scoreboard.is_empty() && self.next < produced && !self.retransmission_timer.is_set() {
+            self.restart_retransmission_timer(context);
+        }
+    }
+
+    /// "The sending TCP peer must regularly transmit at least one octet of new data [...] even if the send window is zero, in
+    /// order to 'probe' the window" (RFC 9293, section 3.8.6.1).
+    #[cold]
+    fn probe_window(&mut self, context: &mut Context<'_>) {
+        if self.application.produced(context.now, self.next) > self.next {
+            self.send_new(context, 1, ProbePart::Single, None);
         }
     }
 
@@ -1360,6 +1390,8 @@ impl Sender {
             sent_bytes: self.next,
             acknowledged_bytes: self.una,
             phase: snapshot.phase,
+            available_bps: snapshot.path.available_bps.unwrap_or(f64::NAN),
+            capacity_bps: snapshot.path.capacity_bps.unwrap_or(f64::NAN),
         };
         let Some(sampler) = &mut self.sampler else { return };
         while sampler.next < now {
