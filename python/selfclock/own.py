@@ -64,8 +64,8 @@ def parameter(
     """Declare a parameter in the body of a congestion control; an instance has its value under the same name.
 
     The kind follows from the default: `True` or `False`, one of `choices`, or a number from `minimum` to `maximum`.
-    With the unit "s" it is a time, and with "B" a size: a scenario gives these with a unit, as in `"20 ms"`, and
-    the instance has seconds and bytes. `source` is where the default comes from.
+    With the unit "s" it is a time, with "B" a size, with "bit/s" a rate: a scenario gives these with a unit, as in
+    `"20 ms"`, and the instance has seconds, bytes and bit/s. `source` is where the default comes from.
     """
     return _Parameter(default, about, unit, minimum, maximum, tuple(choices), source)
 
@@ -155,7 +155,7 @@ def _check_default(where: str, one: _Parameter) -> None:
         raise AlgorithmError(f"{where}: a default is True, False, a number, or one of `choices`")
     elif not one.minimum <= one.default <= one.maximum:
         raise AlgorithmError(f"{where}: the default {one.default} is not from {one.minimum} to {one.maximum}")
-    elif one.unit in ("s", "B") and one.default < 0:
+    elif one.unit in ("s", "B", "bit/s") and one.default < 0:
         raise AlgorithmError(f"{where}: the default {one.default} {one.unit} is negative")
 
 

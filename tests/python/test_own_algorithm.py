@@ -146,21 +146,22 @@ def test_parameters_of_every_kind() -> None:
     seen: dict[str, object] = {}
 
     def begin(self: Any) -> None:  # noqa: ANN401
-        seen.update({name: getattr(self, name) for name in ("on", "rate", "span", "size", "word")})
+        seen.update({name: getattr(self, name) for name in ("on", "gain", "span", "size", "rate", "word")})
 
     declared = {
         "on": sc.parameter(True),
-        "rate": sc.parameter(2, minimum=0),
+        "gain": sc.parameter(2, minimum=0),
         "span": sc.parameter(0.01, unit="s", minimum=0, maximum=1),
         "size": sc.parameter(3000, unit="B", minimum=0),
+        "rate": sc.parameter(1e6, unit="bit/s", minimum=0),
         "word": sc.parameter("fast", choices=["fast", "slow"]),
     }
     sc.algorithm("kinds")(base(__init__=begin, **declared))
     sc.dumbbell(flows=["kinds"], duration="10 ms").run()
-    assert seen == {"on": True, "rate": 2.0, "span": 0.01, "size": 3000, "word": "fast"}
-    values = {"on": False, "rate": 3, "span": "20 ms", "size": "64 kB", "word": "slow"}
+    assert seen == {"on": True, "gain": 2.0, "span": 0.01, "size": 3000, "rate": 1_000_000, "word": "fast"}
+    values = {"on": False, "gain": 3, "span": "20 ms", "size": "64 kB", "rate": "5 Mbps", "word": "slow"}
     sc.dumbbell(flows=[{"congestion_control": {"model": "kinds", **values}}], duration="10 ms").run()
-    assert seen == {"on": False, "rate": 3.0, "span": 0.02, "size": 64000, "word": "slow"}
+    assert seen == {"on": False, "gain": 3.0, "span": 0.02, "size": 64000, "rate": 5_000_000, "word": "slow"}
     with pytest.raises(sc.ScenarioError, match="has no unit"):
         sc.dumbbell(flows=[{"congestion_control": {"model": "kinds", "span": 0.02}}])
 

@@ -15,7 +15,7 @@ use selfclock_congestion::model::ModelPart;
 use selfclock_congestion::parameter::{Kind, Parameter, ParameterError, Value, magnitude};
 use selfclock_congestion::registry::{Entry, Part, Registry};
 use selfclock_congestion::units::PICOSECONDS_PER_SECOND;
-use selfclock_congestion::{Bytes, Duration};
+use selfclock_congestion::{Bytes, Duration, Rate};
 
 use crate::events;
 
@@ -250,6 +250,7 @@ impl Custom for PythonAlgorithm {
             (Kind::Number, Value::Number(number)) => Value::Number(number),
             (Kind::Duration, Value::Duration(span)) => Value::Duration(span),
             (Kind::Bytes, Value::Bytes(size)) => Value::Bytes(size),
+            (Kind::Rate, Value::Rate(rate)) => Value::Rate(rate),
             (Kind::Choice(words), Value::Choice(chosen)) => {
                 let word = words.iter().copied().find(|word| *word == chosen);
                 Value::Choice(word.ok_or(ParameterError::WrongKind(kind))?)
@@ -334,6 +335,7 @@ impl PythonModel {
                 Value::Number(number) => object.setattr(parameter.name, number),
                 Value::Duration(span) => object.setattr(parameter.name, span.seconds()),
                 Value::Bytes(size) => object.setattr(parameter.name, size.get()),
+                Value::Rate(rate) => object.setattr(parameter.name, rate.bits_per_second()),
                 Value::Choice(word) => object.setattr(parameter.name, word),
             }?;
         }
@@ -469,6 +471,10 @@ fn parameter(declared: Declared<'_>) -> PyResult<(Parameter, Value<'static>)> {
         match unit.as_str() {
             "s" => (Kind::Duration, Value::Duration(Duration::from_seconds(number)), format!("{number} s")),
             "B" => (Kind::Bytes, Value::Bytes(Bytes(number as u64)), format!("{number} B")),
+            "bit/s" => {
+                let rate = Rate::from_bits_per_second(number as u64);
+                (Kind::Rate, Value::Rate(rate), format!("{number} bit/s"))
+            }
             _ => (Kind::Number, Value::Number(number), format!("{number}")),
         }
     };
