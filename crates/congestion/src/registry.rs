@@ -328,7 +328,7 @@ mod tests {
         assert_eq!(cubic.with_estimate("icim").expect("listed").unusual_estimate(), Some("icim"));
         let own = Selection::named("lotka-volterra").expect("listed");
         assert_eq!(own.unusual_estimate(), None, "ICIM goes without saying");
-        assert_eq!(own.with_estimate("none").expect("allowed").unusual_estimate(), Some("none"));
+        assert_eq!(own.clone().with_estimate("none").expect("allowed").unusual_estimate(), Some("none"));
         assert!(own.with_estimate("reno").is_none());
     }
 }

@@ -110,11 +110,11 @@ fn fair_queueing_protects_a_small_flow() {
         let mut plan = plan(discipline, QueueLimit::Packets(100));
         for (flow, (megabits, size)) in plan.flows.iter_mut().zip([(40, 1500), (6, 300)]) {
             flow.reverse.clear();
-            flow.protocol = Protocol::Udp(UdpPlan {
-                packet: Bytes(size),
-                rate: Rate::from_bits_per_second(megabits * 1_000_000),
-                arrivals: Arrivals::Poisson,
-            });
+            flow.protocol = Protocol::Udp(UdpPlan::steady(
+                Bytes(size),
+                Rate::from_bits_per_second(megabits * 1_000_000),
+                Arrivals::Poisson,
+            ));
         }
         let flows = run(&plan).summary.flows;
         // Of the last packets some are still on their way; the large one gets 14 of the 20 Mbit/s.

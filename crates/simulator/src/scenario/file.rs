@@ -1185,13 +1185,17 @@ impl InitialWindow {
 
 impl Read for InitialWindow {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
-        if item.is_word("rfc3390") {
-            return Ok(Self::Rfc3390);
+        match item.value.as_str() {
+            Some("rfc3390") => Ok(Self::Rfc3390),
+            Some("rfc6928") => Ok(Self::Rfc6928),
+            Some(word) if word.starts_with(|first: char| first.is_ascii_alphabetic()) => {
+                Err(item.place.problem(
+                    format!("unknown initial window {word:?}"),
+                    format!("{}, \"rfc3390\" or \"rfc6928\"", units::example(&[Dimension::Segments])),
+                ))
+            }
+            _ => Segments::read(item).map(|segments| Self::Segments(segments.0)),
         }
-        if item.is_word("rfc6928") {
-            return Ok(Self::Rfc6928);
-        }
-        Segments::read(item).map(|segments| Self::Segments(segments.0))
     }
     fn schema() -> Json {
         json!({ "anyOf": [{ "enum": ["rfc3390", "rfc6928"] }, Segments::schema()] })
