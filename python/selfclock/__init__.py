@@ -26,7 +26,8 @@ from selfclock.compare import Comparison, Measures, compare
 from selfclock.dumbbell import dumbbell
 from selfclock.own import AlgorithmError, algorithm, load_algorithms, parameter
 from selfclock.result import FlowSummary, LinkSummary, Result, Summary
-from selfclock.scenario import Scenario, run_many, schema
+from selfclock.scenario import Scenario, grid_schema, run_many, run_stream, schema
+from selfclock.sweep import Grid, Sweep, sweep
 
 __version__ = VERSION
 
@@ -40,6 +41,7 @@ __all__ = [
     "EcnEcho",
     "Established",
     "FlowSummary",
+    "Grid",
     "LinkSummary",
     "LossDetected",
     "Measures",
@@ -52,6 +54,7 @@ __all__ = [
     "ScenarioError",
     "Sent",
     "Summary",
+    "Sweep",
     "Table",
     "Timeout",
     "__version__",
@@ -59,8 +62,11 @@ __all__ = [
     "algorithms",
     "compare",
     "dumbbell",
+    "grid_schema",
     "load_algorithms",
     "parameter",
     "run_many",
+    "run_stream",
     "schema",
+    "sweep",
 ]

@@ -1,4 +1,4 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
 from typing import Final, Literal, Self, final
 
@@ -22,9 +22,12 @@ __all__ = [
     "Table",
     "Timeout",
     "algorithms",
+    "grid",
+    "grid_schema",
     "register",
     "run",
     "run_many",
+    "run_stream",
     "schema",
 ]
 
@@ -40,6 +43,10 @@ class Scenario:
     @staticmethod
     def parse(text: str, source_name: str = "scenario", overrides: Sequence[str] = ...) -> Scenario: ...
     def with_seed(self, seed: int) -> Scenario: ...
+    def with_overrides(self, overrides: Sequence[str]) -> Scenario: ...
+    def unrecorded(self) -> Scenario: ...
+    @property
+    def resolved(self) -> str: ...
     @property
     def name(self) -> str: ...
     @property
@@ -233,6 +240,7 @@ def register(
     about: str,
     source: str,
     parameters: Sequence[tuple[str, str, str, float | str, Sequence[str], tuple[float, float], str]],
+    code: str,
 ) -> None: ...
 def run(scenario: Scenario, progress: Callable[[float], object] | None = None) -> Outcome: ...
 def run_many(
@@ -240,5 +248,12 @@ def run_many(
     threads: int | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> list[Outcome]: ...
+def run_stream(
+    scenarios: Iterable[Scenario],
+    finished: Callable[[int, Outcome | Exception], object],
+    threads: int | None = None,
+) -> None: ...
+def grid(text: str, source_name: str) -> str: ...
+def grid_schema() -> str: ...
 def algorithms() -> str: ...
 def schema() -> str: ...

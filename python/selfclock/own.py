@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 import importlib.machinery
 import importlib.util
 import inspect
@@ -92,7 +93,9 @@ def algorithm(name: str, *, source: str = "") -> Callable[[Class], Class]:
             for key, one in parameters.items()
         ]
         try:
-            _core.register(own, name, about, source or f"{own.__module__}.{own.__qualname__}", rows)
+            where = source or f"{own.__module__}.{own.__qualname__}"
+            digest = hashlib.sha256(_text(own).encode()).hexdigest()
+            _core.register(own, name, about, where, rows, digest)
         except ValueError as error:
             raise AlgorithmError(f"{name!r} ({own.__qualname__}): {error}") from None
         _registered[name] = own
@@ -107,10 +110,15 @@ def registered() -> dict[str, type[CongestionControl]]:
 
 
 def source(name: str) -> str:
-    """Return the text of a registered class, as far as it is known: what a result depends on beside its scenario."""
-    own = _registered[name]
+    """Return the text of the file of a registered class: what a result depends on beside its scenario."""
+    return _text(_registered[name])
+
+
+def _text(own: type) -> str:
+    """The file of a class, or the class alone if it was not written in a file."""
     try:
-        return inspect.getsource(own)
+        file = Path(inspect.getfile(own))
+        return file.read_text(encoding="utf-8") if file.is_file() else inspect.getsource(own)
     except (OSError, TypeError):
         return repr(own)
 

@@ -215,6 +215,8 @@ struct Class {
     entry: Entry,
     heard: Heard,
     wants_rate_samples: bool,
+    /// Digest of its source.
+    code: String,
 }
 
 /// A registered class with the parameters chosen for it.
@@ -225,9 +227,11 @@ struct PythonAlgorithm {
     values: Vec<Value<'static>>,
 }
 
+/// All that a run depends on, the code too: a sweep tells runs apart by this.
 impl fmt::Debug for PythonAlgorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple(self.class.entry.name).field(&self.values).finish()
+        let Class { entry, code, .. } = &*self.class;
+        f.debug_tuple(entry.name).field(&self.values).field(code).finish()
     }
 }
 
@@ -490,6 +494,7 @@ pub fn register(
     about: String,
     source: String,
     parameters: Vec<Declared<'_>>,
+    code: String,
 ) -> PyResult<()> {
     let py = own.py();
     let base = py.get_type::<CongestionControl>();
@@ -514,7 +519,7 @@ pub fn register(
         source: kept(source),
         parameters: Box::leak(parameters.into_boxed_slice()),
     };
-    let class = Arc::new(Class { class: own.unbind(), entry, heard, wants_rate_samples });
+    let class = Arc::new(Class { class: own.unbind(), entry, heard, wants_rate_samples, code });
     let algorithm = PythonAlgorithm { class, values };
     registry().register(algorithm).map_err(|error| PyValueError::new_err(error.to_string()))
 }

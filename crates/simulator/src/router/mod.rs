@@ -113,9 +113,7 @@ impl Mechanism {
                     Self::Loss(LossOfKinds::new(loss.clone(), stream))
                 }
                 MechanismPlan::Ficcrd(ficcrd) => Self::Ficcrd(Ficcrd::new(ficcrd, plan)),
-                MechanismPlan::AckThinning(interval) => {
-                    Self::AckThinning(AckThinning::new(*interval, plan.flows.len()))
-                }
+                MechanismPlan::AckThinning(interval) => Self::AckThinning(AckThinning::new(*interval)),
                 MechanismPlan::ForwardingLimit(limit) => Self::ForwardingLimit(ForwardingLimit::new(*limit)),
                 MechanismPlan::QuickStart(quick_start) => {
                     let rates = plan.links.iter().map(|link| link.rate);

@@ -25,6 +25,7 @@ mod control;
 mod error;
 mod file;
 mod flows;
+mod grid;
 mod limits;
 mod links;
 mod overrides;
@@ -45,6 +46,7 @@ use toml::de::{DeTable, DeValue};
 use toml_edit::DocumentMut;
 
 pub use error::{Location, ScenarioError};
+pub use grid::{Axis, Grid, Range, Setting, grid_schema};
 pub use schema::schema;
 
 use crate::plan::Plan;
@@ -64,6 +66,8 @@ pub struct Scenario {
     pub text: String,
     /// Name of the file.
     pub source_name: String,
+    /// The algorithms that it can name.
+    registry: Registry,
 }
 
 /// Stands in errors where otherwise the file does.
@@ -97,8 +101,7 @@ impl Scenario {
         source_name: &str,
         overrides: &[String],
     ) -> Result<Self, ScenarioError> {
-        let stem = Path::new(source_name).file_stem().and_then(|stem| stem.to_str()).unwrap_or("scenario");
-        let reader = Reader { registry, stem };
+        let reader = Reader { registry, stem: stem(source_name) };
         let checked = reader.check(text).map_err(|problem| problem.in_text(source_name, text))?;
         let (checked, text) = if overrides.is_empty() {
             (checked, text.to_owned())
@@ -106,13 +109,25 @@ impl Scenario {
             reader.apply(text, source_name, overrides)?
         };
         let Checked { plan, title } = checked;
-        Ok(Self { plan, title, text, source_name: source_name.to_owned() })
+        Ok(Self { plan, title, text, source_name: source_name.to_owned(), registry: registry.clone() })
+    }
+
+    /// The same scenario with further overrides.
+    pub fn with(&self, overrides: &[String]) -> Result<Self, ScenarioError> {
+        let reader = Reader { registry: &self.registry, stem: stem(&self.source_name) };
+        let (Checked { plan, title }, text) = reader.apply(&self.text, &self.source_name, overrides)?;
+        Ok(Self { plan, title, text, ..self.clone() })
     }
 }
 
 struct Checked {
     plan: Plan,
     title: Option<String>,
+}
+
+/// What a scenario without a name is called.
+fn stem(source_name: &str) -> &str {
+    Path::new(source_name).file_stem().and_then(|stem| stem.to_str()).unwrap_or("scenario")
 }
 
 /// What a text is read with.
