@@ -432,6 +432,19 @@ impl Controller {
     /// What the sender may do now.
     #[inline]
     pub fn decision(&self) -> Decision {
+        // By way of i64, which is a shorter conversion; the bounds on cwnd and MSS keep the product below 2^47.
+        let window = Bytes((self.state.cwnd * self.state.mss.get() as f64) as i64 as u64);
+        match &self.algorithm {
+            Algorithm::Parts { start, .. } if start.only_grows() => {
+                Decision { window, pacing: None, probe: None, allowance: Bytes::MAX }
+            }
+            _ => self.shaped_decision(window),
+        }
+    }
+
+    /// Apart, so that the usual decision is short where it is asked for.
+    #[inline(never)]
+    fn shaped_decision(&self, window: Bytes) -> Decision {
         let (pacing, probe, allowance) = match &self.algorithm {
             Algorithm::Parts { start, .. } => {
                 let probe = if self.recovering { None } else { start.probe(&self.state) };
@@ -445,13 +458,7 @@ impl Controller {
             }
             Algorithm::Model(model) => (model.pacing(&self.state), None, Bytes::MAX),
         };
-        Decision {
-            // By way of i64, which is a shorter conversion; the bounds on cwnd and MSS keep the product below 2^47.
-            window: Bytes((self.state.cwnd * self.state.mss.get() as f64) as i64 as u64),
-            pacing,
-            probe,
-            allowance,
-        }
+        Decision { window, pacing, probe, allowance }
     }
 
     /// The state for a record.

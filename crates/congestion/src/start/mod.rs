@@ -106,7 +106,7 @@ impl Start {
     /// It leaves the clock to the acknowledgements and the options to others: the usual case, for which the code below
     /// looks no further.
     #[inline]
-    const fn only_grows(&self) -> bool {
+    pub(crate) const fn only_grows(&self) -> bool {
         matches!(self, Self::SlowStart(_) | Self::Limited(_) | Self::HyStartPlusPlus(_))
     }
     #[inline(never)]
