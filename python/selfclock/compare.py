@@ -143,7 +143,7 @@ def compare(
 
 
 def parse(name: str) -> dict[str, str]:
-    """Return the parts that a name such as "cubic", "bbr3", "packet-pair", "cubic+hystart++" or "reno+icim" stands for."""
+    """Return the parts that a name such as "cubic", "packet-pair", "cubic+hystart++" or "reno+icim" stands for."""
     known = algorithms()
     windows = [algorithm.name for algorithm in known if algorithm.part == "window"]
     starts = [algorithm.name for algorithm in known if algorithm.part == "start"]
@@ -166,7 +166,8 @@ def parse(name: str) -> dict[str, str]:
             return {"window": window, "start": start}
     raise ScenarioError(
         f"no algorithm is named {name!r}; there are the windows {', '.join(windows)}, the starts "
-        f"{', '.join(starts)}, the models {', '.join(models)}, and a window with a start or an estimator, as in 'cubic+hystart++' or 'reno+icim'"
+        f"{', '.join(starts)}, the models {', '.join(models)}, the estimators {', '.join(estimates)}, "
+        "and a window with a start or an estimator, as in 'cubic+hystart++' or 'reno+icim'"
     )
 
 

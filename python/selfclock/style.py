@@ -29,6 +29,7 @@ class Look:
 #: The palette of Okabe and Ito, which people with any colour vision tell apart. The yellow is left out: on white
 #: paper it cannot be seen.
 _BLUE, _VERMILLION, _GREEN, _PURPLE, _SKY, _ORANGE = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00"
+_BLACK = "#000000"
 
 #: Six colours are too few, so algorithms of one colour differ in their line. No two markers are alike. What is
 #: commonly drawn together has different colours. Grey belongs to what does not react to congestion.
@@ -53,10 +54,10 @@ LOOKS = {
     "bbr-startup": Look(_VERMILLION, "H", "-."),
     "bbr3": Look(_ORANGE, "3", ":"),
     "prague": Look(_PURPLE, "4", ":"),
-    "lotka-volterra": Look(_PURPLE, "$V$", "-."),
-    "icim": Look(_VERMILLION, "$i$", "-."),
-    "imtcp": Look(_GREEN, "$m$", "-."),
-    "capacity": Look(_ORANGE, "$c$", "-."),
+    "lotka-volterra": Look(_BLACK, "$V$", "-"),
+    "icim": Look(_BLACK, "$i$", "--"),
+    "imtcp": Look(_BLACK, "$m$", ":"),
+    "capacity": Look(_BLACK, "$c$", "-."),
     "udp": Look("#666666", "x"),
 }
 

@@ -73,6 +73,20 @@ pub struct LinkPlan {
     /// them arrived (an absolute timer, such as RxAbsIntDelay of Intel's cards). Zero: each at once. For packets that end their
     /// way there; none may go on.
     pub coalescing: Duration,
+    /// What the path is from a time on, in the order of time. What has been accepted before keeps the times it had then, and
+    /// nothing overtakes.
+    pub changes: Vec<LinkChange>,
+}
+
+/// Rate and delay of a link from a time on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkChange {
+    /// When.
+    pub at: Time,
+    /// Rate of the transmitter from then on.
+    pub rate: Rate,
+    /// Propagation delay from then on.
+    pub delay: Duration,
 }
 
 /// What a drop-tail queue holds at most.

@@ -107,6 +107,8 @@ table! {
         /// The network cards at its ends hand packets to their host together, when this time has passed since the first of
         /// them arrived. Routers pass packets on at once. Default: "0 s".
         coalescing: Maybe<Duration>,
+        /// Other rates and delays from times of the run on, as a change of the route brings them. Default: none.
+        changes: Maybe<Changes>,
     }
 
     /// A link of a graph.
@@ -139,6 +141,8 @@ table! {
         /// The network cards at its ends hand packets to their host together, when this time has passed since the first of
         /// them arrived. Routers pass packets on at once. Default: "0 s".
         coalescing: Maybe<Duration>,
+        /// Other rates and delays from times of the run on, as a change of the route brings them. Default: none.
+        changes: Maybe<Changes>,
     }
 
     /// First in, first out; what does not fit is dropped.
@@ -320,6 +324,16 @@ table! {
         packet: Maybe<PacketMix>,
         /// Times between UDP packets. Default: "constant".
         arrivals: Maybe<Arrivals>,
+    }
+
+    /// From a time on, another rate or delay of a link.
+    ChangeFile {
+        /// When, in the time of the run.
+        at: Needed<Duration>,
+        /// Rate of the transmitter from then on. Default: as before.
+        rate: Maybe<Rate>,
+        /// Propagation delay from then on. Default: as before.
+        delay: Maybe<Duration>,
     }
 
     /// From a time on, a rate.
@@ -997,6 +1011,44 @@ impl Read for Steps {
     }
     fn schema() -> Json {
         json!({ "type": "array", "items": StepFile::schema(), "minItems": 1 })
+    }
+}
+
+/// What a link becomes from a time on, as written.
+#[derive(Clone, Copy, Debug)]
+pub struct Change {
+    /// When.
+    pub at: Time,
+    /// Its rate, if that changes.
+    pub rate: Option<Rate>,
+    /// Its delay, if that changes.
+    pub delay: Option<Duration>,
+}
+
+/// Changes of a link: the time of each is later than that of the one before.
+#[derive(Clone, Debug)]
+pub struct Changes(pub Vec<Change>);
+
+impl Read for Changes {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        let mut changes: Vec<Change> = Vec::new();
+        let example = "a list of tables such as { at = \"30 s\", delay = \"40 ms\" }";
+        for Located { value: file, place } in item.elements::<ChangeFile>(example)? {
+            let at = Time::ZERO + file.at.value;
+            if changes.last().is_some_and(|before| at <= before.at) {
+                let help = "changes must be in the order of time";
+                return Err(file.at.place.problem("not later than the change before", help));
+            }
+            let (rate, delay) = (file.rate.map(|rate| rate.value), file.delay.map(|delay| delay.value));
+            if rate.is_none() && delay.is_none() {
+                return Err(place.problem("changes nothing", "give a rate, a delay, or both"));
+            }
+            changes.push(Change { at, rate, delay });
+        }
+        Ok(Self(changes))
+    }
+    fn schema() -> Json {
+        json!({ "type": "array", "items": ChangeFile::schema(), "minItems": 1 })
     }
 }
 

@@ -836,6 +836,36 @@ fn names_that_clash_or_do_not_exist() {
 }
 
 #[test]
+fn a_path_that_changes() {
+    let with = |changes: &str| DUMBBELL.replacen("queue = \"5 packets\"", &format!("changes = {changes}"), 1);
+    let changes = plan(&with("[{ at = \"3 s\", rate = \"1 Mbps\" }, { at = \"5 s\", delay = \"10 ms\" }]"))
+        .links[0]
+        .changes
+        .clone();
+    let shown: Vec<_> = changes
+        .iter()
+        .map(|change| (change.at.seconds(), change.rate.bits_per_second(), change.delay.seconds()))
+        .collect();
+    assert_eq!(shown, [(3.0, 1_000_000, 0.1), (5.0, 1_000_000, 0.01)]);
+    for (changes, key, message) in [
+        ("[{ at = \"3 s\" }]", "network.bottleneck.changes[0]", "changes nothing"),
+        (
+            "[{ at = \"3 s\", delay = \"1 s\" }, { at = \"2 s\", delay = \"2 s\" }]",
+            "network.bottleneck.changes[1].at",
+            "not later than the change before",
+        ),
+        (
+            "[{ at = \"3 s\", rate = \"0 bps\" }]",
+            "network.bottleneck.changes[0].rate",
+            "a rate must be above zero",
+        ),
+    ] {
+        let error = parse(&with(changes)).unwrap_err();
+        assert_eq!((error.key.as_str(), error.message.as_str()), (key, message), "{error}");
+    }
+}
+
+#[test]
 fn a_coalescing_host_is_the_end_of_a_route() {
     let coalescing = GRAPH.replacen("delay = \"5 ms\"", "delay = \"5 ms\"\ncoalescing = \"100 us\"", 1);
     // Acknowledgements end at "a", and nothing goes on from there; data passes "r".
