@@ -22,6 +22,7 @@ Verdict = Literal["reproduced", "direction", "not reproduced"]
 PAPERS = {
     "packet-pair": "selfclock.papers.packet_pair",
     "adaptive-layered": "selfclock.papers.adaptive_layered",
+    "ficcrd": "selfclock.papers.ficcrd",
     "inline-measurement": "selfclock.papers.inline_measurement",
     "swift-start": "selfclock.papers.swift_start",
 }

@@ -172,6 +172,9 @@ impl Owner {
     fn pacing(&self, state: &WindowState) -> Option<Pacing> {
         either!(self, model => model.pacing(state))
     }
+    fn option_for(&mut self, state: &WindowState) -> Option<PeerOption> {
+        either!(self, model => model.option_for(state))
+    }
     fn phase(&self) -> Option<Phase> {
         either!(self, model => model.phase())
     }
@@ -400,7 +403,7 @@ impl Controller {
         match &mut self.algorithm {
             Algorithm::Parts { start, .. } => start.option_for(part),
             Algorithm::Measured(measured) => measured.start.option_for(part),
-            Algorithm::Model(_) => None,
+            Algorithm::Model(model) => model.option_for(&self.state),
         }
     }
 

@@ -17,6 +17,7 @@ use crate::event::{
     Timeout,
 };
 use crate::model::ModelPart;
+use crate::option::PeerOption;
 use crate::parameter::{ParameterError, Value};
 use crate::registry::Entry;
 use crate::units::{Bytes, Duration, Time};
@@ -244,6 +245,9 @@ impl CustomModel {
             size: pacing.size.max(Bytes(1)),
             ..pacing
         })
+    }
+    pub(crate) fn option_for(&mut self, state: &WindowState) -> Option<PeerOption> {
+        if self.failure.is_some() { None } else { self.model.option_for(state) }
     }
     pub(crate) fn phase(&self) -> Option<Phase> {
         self.model.phase()

@@ -207,6 +207,10 @@ pub enum MechanismPlan {
     Policer(PolicerPlan),
     /// Loses chosen kinds of packets at random.
     Loss(LossOfKindsPlan),
+    /// The router's part of XCP.
+    Xcp,
+    /// Core-stateless fair queueing.
+    Csfq(CsfqPlan),
     /// Fair Intelligent Congestion Control Resource Discovery.
     Ficcrd(FiccrdPlan),
     /// Of two acknowledgements of a flow within this time the earlier is dropped.
@@ -215,6 +219,15 @@ pub enum MechanismPlan {
     ForwardingLimit(ForwardingLimitPlan),
     /// Answers Quick-Start Requests.
     QuickStart(QuickStartPlan),
+}
+
+/// Core-stateless fair queueing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CsfqPlan {
+    /// Time constant of a flow's rate: "K", 100 ms.
+    pub flow_constant: Duration,
+    /// Time constant of a link's rates, and window of its fair share: "K_alpha" and "K_c", 200 ms.
+    pub link_constant: Duration,
 }
 
 /// Loss of chosen kinds of packets.

@@ -5,6 +5,7 @@
 
 pub mod bbr3;
 pub mod prague;
+pub mod xcp;
 
 use crate::algorithms::algorithms;
 use crate::controller::{Setup, WindowState};
@@ -13,6 +14,7 @@ use crate::event::{
     Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, Pacing, Phase, RecoveryEnded, Sent,
     Timeout,
 };
+use crate::option::PeerOption;
 use crate::units::{Duration, PICOSECONDS_PER_SECOND};
 
 algorithms! {
@@ -21,6 +23,7 @@ algorithms! {
     Model, chosen by ModelChoice {
         bbr3::Bbr3,
         prague::Prague,
+        xcp::Xcp,
     }
 }
 
@@ -51,6 +54,10 @@ pub trait ModelPart {
     fn on_recovery_ended(&mut self, _event: &RecoveryEnded, _state: &mut WindowState) {}
     /// A segment left.
     fn on_sent(&mut self, _event: &Sent, _state: &mut WindowState) {}
+    /// The option that the next segment of new data carries.
+    fn option_for(&mut self, _state: &WindowState) -> Option<PeerOption> {
+        None
+    }
     /// Spacing wanted now.
     fn pacing(&self, state: &WindowState) -> Option<Pacing>;
     /// A phase of its own that it is in.
@@ -89,6 +96,10 @@ impl ModelPart for Model {
     #[inline]
     fn on_sent(&mut self, event: &Sent, state: &mut WindowState) {
         each!(self, model => model.on_sent(event, state))
+    }
+    #[inline]
+    fn option_for(&mut self, state: &WindowState) -> Option<PeerOption> {
+        each!(self, model => model.option_for(state))
     }
     #[inline]
     fn pacing(&self, state: &WindowState) -> Option<Pacing> {

@@ -479,6 +479,26 @@ table! {
         kinds: List<PacketKind>,
     }
 
+    /// The router's part of XCP: flows with congestion control "xcp" are told how to change their windows.
+    XcpFile {
+        /// What the mechanism does.
+        mechanism: Needed<MechanismName>,
+        /// Links before which it stands.
+        links: List<Name>,
+    }
+
+    /// Core-stateless fair queueing. The first of its links that a packet meets labels it with the rate of its flow.
+    CsfqFile {
+        /// What the mechanism does.
+        mechanism: Needed<MechanismName>,
+        /// Links before which it stands.
+        links: List<Name>,
+        /// Time constant of a flow's rate. Default: "100 ms".
+        flow_constant: Maybe<Positive<Duration>>,
+        /// Time constant of a link's rates, and window of its fair share. Default: "200 ms".
+        link_constant: Maybe<Positive<Duration>>,
+    }
+
     /// FICCRD: a domain of routers that tell the edges what rate each flow may have.
     FiccrdFile {
         /// What the mechanism does.
@@ -636,6 +656,10 @@ pub enum MechanismName {
     Policer,
     /// Loss of chosen kinds of packets.
     Loss,
+    /// The router's part of XCP.
+    Xcp,
+    /// Core-stateless fair queueing.
+    Csfq,
     /// Fair Intelligent Congestion Control Resource Discovery.
     Ficcrd,
     /// Thins acknowledgements.
@@ -651,6 +675,8 @@ words! {
     MechanismName {
         "policer" => Self::Policer,
         "loss" => Self::Loss,
+        "xcp" => Self::Xcp,
+        "csfq" => Self::Csfq,
         "ficcrd" => Self::Ficcrd,
         "ack-thinning" => Self::AckThinning,
         "forwarding-limit" => Self::ForwardingLimit,
@@ -884,6 +910,10 @@ pub enum RouterFile {
     Policer(PolicerFile),
     /// Loss of chosen kinds of packets.
     Loss(LossOfKindsFile),
+    /// The router's part of XCP.
+    Xcp(XcpFile),
+    /// Core-stateless fair queueing.
+    Csfq(CsfqFile),
     /// Fair Intelligent Congestion Control Resource Discovery.
     Ficcrd(Box<FiccrdFile>),
     /// Thins acknowledgements.
@@ -901,6 +931,8 @@ impl Read for RouterFile {
         Ok(match mechanism.value {
             MechanismName::Policer => Self::Policer(Read::read(item)?),
             MechanismName::Loss => Self::Loss(Read::read(item)?),
+            MechanismName::Xcp => Self::Xcp(Read::read(item)?),
+            MechanismName::Csfq => Self::Csfq(Read::read(item)?),
             MechanismName::Ficcrd => Self::Ficcrd(Box::new(Read::read(item)?)),
             MechanismName::AckThinning => Self::AckThinning(Read::read(item)?),
             MechanismName::ForwardingLimit => Self::ForwardingLimit(Read::read(item)?),
@@ -918,6 +950,8 @@ impl Read for RouterFile {
             named("forwarding-limit", ForwardingLimitFile::schema()),
             named("quick-start", QuickStartFile::schema()),
             named("loss", LossOfKindsFile::schema()),
+            named("xcp", XcpFile::schema()),
+            named("csfq", CsfqFile::schema()),
             named("ficcrd", FiccrdFile::schema()),
         ] })
     }

@@ -408,6 +408,36 @@ fn refused_flow(line: &str, column: usize, key: &str, message: &str, help: &str)
 }
 
 #[test]
+fn parallel_flows_form_groups() {
+    let flows = "hosts = 1\n\n[[flow]]\ncount = 2\ncongestion_control = \"adaptive\"\ngroup = \"a\"\n\n\
+                 [[flow]]\ncongestion_control = \"adaptive\"\ngroup = \"b\"\n\n\
+                 [[flow]]\ncongestion_control = \"adaptive\"\ngroup = \"a\"\n";
+    let one_host = format!("{}\n", flows.replacen("hosts = 1\n\n", "", 1));
+    let text = edited("access = {", "hosts = 1\naccess = {") + &one_host;
+    // The first flow, 0, has none; the copies of one flow and another one of the same name are one group.
+    assert_eq!(plan(&text).groups, [vec![1, 2, 4], vec![3]]);
+    assert!(plan(DUMBBELL).groups.is_empty());
+}
+
+#[test]
+fn groups_are_of_adaptive_flows_with_one_path() {
+    let only = "only flows of \"adaptive\" form groups";
+    refused_flow("group = \"a\"", 9, "flow[0].group", only, "");
+    refused_flow("group = \"\"", 9, "flow[0].group", "not a name", "1 to 200 bytes");
+    // In a dumbbell each copy has hosts of its own.
+    let apart = format!("{DUMBBELL}congestion_control = \"adaptive\"\ncount = 2\ngroup = \"a\"\n");
+    refused(
+        &apart,
+        (13, 9),
+        "flow[0].group",
+        "the flows of a group have one path",
+        "hosts = 1 in a dumbbell",
+    );
+    let udp = format!("{DUMBBELL}protocol = \"udp\"\ntraffic = {{ rate = \"1 Mbps\" }}\ngroup = \"a\"\n");
+    refused(&udp, (13, 9), "flow[0].group", "not allowed here", "UDP has no congestion control");
+}
+
+#[test]
 fn short_connections_are_read() {
     let size = "{ distribution = \"pareto\", minimum = \"4 kB\", maximum = \"10 MB\", shape = 1.5 }";
     let plan =
