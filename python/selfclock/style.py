@@ -54,7 +54,7 @@ LOOKS = {
     "bbr-startup": Look(_SKY, "H", ":"),
     "bbr3": Look(_ORANGE, "3", ":"),
     "prague": Look(_PURPLE, "4", ":"),
-    "xcp": Look(_GREEN, "$x$", ":"),
+    "xcp": Look(_BLUE, "$x$", "--"),
     "lotka-volterra": Look(_BLACK, "$V$", "-"),
     "icim": Look(_BLACK, "$i$", "--"),
     "imtcp": Look(_BLACK, "$m$", ":"),

@@ -174,6 +174,8 @@ def _bars(axes: Axes, values: Sequence[Sequence[float]]) -> None:
         axes.bar(places, list(heights), width, color=colour, label=label)
     axes.set_xticks(range(FLOWS))
     axes.set_xlabel("flow")
+    # Room for the legend.
+    axes.margins(y=0.4)
 
 
 @style.house()
