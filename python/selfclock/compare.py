@@ -86,10 +86,13 @@ class Comparison:
         return drawn
 
     def save(self, directory: Path) -> None:
-        """Write the measures, the figure and the tables of every run."""
+        """Write the measures, the figure, the report and the tables of every run."""
+        from selfclock.report import comparison_page  # noqa: PLC0415
+
         with staged(directory) as aside:
             document = json.dumps({"runs": self.measures}, indent=2, allow_nan=False) + "\n"
             (aside / "compare.json").write_text(document, encoding="utf-8")
+            (aside / "report.html").write_text(comparison_page(self), encoding="utf-8")
             self.figure().savefig(aside / "compare.png", dpi=FIGURE_DPI)
             for label, result in self.results.items():
                 write_table(result.flows, aside / f"{file_stem(label)}-flows.parquet", result.scenario)

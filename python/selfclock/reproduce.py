@@ -100,6 +100,8 @@ class Grid:
     caption: str
     columns: list[str]
     rows: list[list[str]]
+    #: Columns of text, from the left; the others are numbers.
+    texts: int = 1000
 
 
 @dataclass(frozen=True)
