@@ -9,8 +9,8 @@ import pytest
 
 import selfclock as sc
 from selfclock import style
-from selfclock.own import registered
 from selfclock.compare import jain, parse
+from selfclock.own import registered
 
 if TYPE_CHECKING:
     import subprocess
