@@ -167,7 +167,7 @@ impl QuickStartReceiver {
         else {
             return None;
         };
-        // "TTL Diff = ( IP TTL - QS TTL ) mod 256"
+        // TTL Diff is the TTL of the IP header less the QS TTL, modulo 256.
         let ttl_difference = ttl.wrapping_sub(qs_ttl);
         Some(PeerOption::QuickStart(QuickStartOption::Response { rate, ttl_difference, nonce }))
     }

@@ -25,7 +25,7 @@ from selfclock.reproduce import Claim, Grid, Illustration
 from selfclock.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from selfclock.result import Result
 
@@ -64,6 +64,7 @@ def _case(
     control: dict[str, object] | None = None,
     coalescing: str = COALESCING,
     transport: dict[str, object] | None = None,
+    routers: Sequence[Mapping[str, object]] = (),
     notes: str = "",
 ) -> Case:
     udp = Background(((0.0, rate * load),), arrivals) if load else None
@@ -77,6 +78,7 @@ def _case(
         coalescing=coalescing,
         transport=transport,
         samples_s=0.05 * scale,
+        routers=routers,
     )
     return Case(label, rate * (1 - load), rate, made, notes)
 
@@ -127,7 +129,14 @@ def failure_cases(scale: float = 1.0) -> list[Case]:
             0.5,
             scale,
             transport={"delayed_ack": {"every": 8, "timer": "40 ms"}},
-            notes="a receiver that acknowledges every eighth segment stands for thinning",
+        ),
+        _case(
+            "ACK thinning",
+            1.0,
+            0.5,
+            scale,
+            routers=[{"mechanism": "ack-thinning", "links": ["bottleneck-reverse"], "interval": "5 us"}],
+            notes="a router drops the earlier of two acknowledgements within 5 us, all but an interrupt's last",
         ),
         _case("no coalescing", 1.0, 0.5, scale, coalescing="0 s"),
         _case("coalescing 1 ms", 1.0, 0.5, scale, coalescing="1 ms"),

@@ -80,6 +80,7 @@ def scenario(
     seed: int = 1,
     profile: str = "modern",
     changes: Sequence[Mapping[str, object]] = (),
+    routers: Sequence[Mapping[str, object]] = (),
 ) -> Scenario:
     """Build the network. The bottleneck has 20 ms; what is left of a round-trip time is on the access links.
 
@@ -126,6 +127,7 @@ def scenario(
         "seed": seed,
         "profile": profile,
         "network": {"topology": "graph", "nodes": nodes, "link": links},
+        **({"router": [dict(router) for router in routers]} if routers else {}),
         "transport": {
             **SACK,
             **({} if ssthresh is None else {"initial_ssthresh": f"{ssthresh} segments"}),
