@@ -9,7 +9,7 @@ use crate::event::{
 use crate::model::{Model, ModelPart};
 use crate::option::PeerOption;
 use crate::start::{Start, StartPart};
-use crate::units::{Bytes, Time};
+use crate::units::Bytes;
 use crate::window::{Group, Window, WindowPart};
 
 /// The window, which the start and the window algorithm both work on.
@@ -418,20 +418,6 @@ impl Controller {
         }
     }
 
-    /// Lets someone outside of the connection look at a model of another crate, and change it and the window. `None` if
-    /// the model is not of this type, or has failed.
-    pub fn steer<M: ModelPart + 'static, R>(
-        &mut self,
-        now: Time,
-        change: impl FnOnce(&mut M, &mut WindowState) -> R,
-    ) -> Option<R> {
-        let Algorithm::Model(model) = &mut self.algorithm else { return None };
-        let Owner::Custom(model) = model.as_mut() else { return None };
-        let result = model.steer(now, &mut self.state, change);
-        self.state.hold();
-        result
-    }
-
     /// What the sender may do now.
     #[inline]
     pub fn decision(&self) -> Decision {
@@ -490,7 +476,7 @@ impl Controller {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::units::Duration;
+    use crate::units::{Duration, Time};
 
     /// A window of so many 1000-byte segments, in slow start.
     pub fn state(cwnd: f64) -> WindowState {

@@ -6,7 +6,6 @@
 //!
 //! Calls of these go through a pointer. Built-in algorithms do not: their path stays as it is.
 
-use std::any::Any;
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
@@ -137,7 +136,7 @@ pub(crate) struct CustomModel {
     failure: Option<Failure>,
 }
 
-trait AnyModel: ModelPart + fmt::Debug + Send + Sync + Any {
+trait AnyModel: ModelPart + fmt::Debug + Send + Sync {
     fn clone_box(&self) -> Box<dyn AnyModel>;
 }
 
@@ -154,21 +153,6 @@ impl Clone for CustomModel {
 }
 
 impl CustomModel {
-    /// Lets someone outside change the model, if it is of this type.
-    pub(crate) fn steer<M: ModelPart + 'static, R>(
-        &mut self,
-        now: Time,
-        state: &mut WindowState,
-        change: impl FnOnce(&mut M, &mut WindowState) -> R,
-    ) -> Option<R> {
-        let mut result = None;
-        self.tell(now, state, |model, state| {
-            let model: &mut dyn Any = model;
-            result = model.downcast_mut().map(|model| change(model, state));
-        });
-        result
-    }
-
     pub(crate) fn failure(&self) -> Option<&Failure> {
         self.failure.as_ref()
     }

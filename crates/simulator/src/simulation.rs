@@ -153,31 +153,11 @@ impl Simulation {
         false
     }
 
-    /// Runs everything up to a time that is not past; true when the run is over.
-    pub fn advance_until(&mut self, time: Time) -> bool {
-        let time = time.min(self.end);
-        while self.events.peek().is_some_and(|event| event.time <= time) {
-            self.advance(1);
-        }
-        self.now = time;
-        time == self.end
-    }
-
     /// The congestion control of a flow that is one TCP connection; `None` for others.
     pub fn controller(&self, flow: usize) -> Option<&Controller> {
         match &self.sources[flow] {
             Source::Tcp(sender) => Some(sender.controller()),
             Source::Udp(_) | Source::Connections(_) => None,
-        }
-    }
-
-    /// Lets someone outside of the run change the congestion control of a flow that is one TCP connection, and sends what it
-    /// then may. Does nothing to others.
-    pub fn steer(&mut self, flow: usize, change: impl FnOnce(Time, &mut Controller)) {
-        let Self { now, events, network, sources, .. } = self;
-        if let Source::Tcp(sender) = &mut sources[flow] {
-            sender.steer(&mut Context { now: *now, events, network }, change);
-            self.run_receivers_ahead();
         }
     }
 
