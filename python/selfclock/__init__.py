@@ -5,10 +5,26 @@
 >>> result.summary["flows"][0]["goodput_bps"]  # doctest: +SKIP
 """
 
-from selfclock._core import VERSION, RunError, ScenarioError, Table
+from selfclock._core import (
+    VERSION,
+    Acknowledged,
+    CongestionControl,
+    DuplicateAck,
+    EcnEcho,
+    Established,
+    LossDetected,
+    RateSample,
+    RecoveryEnded,
+    RunError,
+    ScenarioError,
+    Sent,
+    Table,
+    Timeout,
+)
 from selfclock.algorithms import Algorithm, Parameter, algorithms
 from selfclock.compare import Comparison, Measures, compare
 from selfclock.dumbbell import dumbbell
+from selfclock.own import AlgorithmError, algorithm, load_algorithms, parameter
 from selfclock.result import FlowSummary, LinkSummary, Result, Summary
 from selfclock.scenario import Scenario, grid_schema, run_many, run_stream, schema
 from selfclock.sweep import Grid, Sweep, sweep
@@ -16,25 +32,39 @@ from selfclock.sweep import Grid, Sweep, sweep
 __version__ = VERSION
 
 __all__ = [
+    "Acknowledged",
     "Algorithm",
+    "AlgorithmError",
     "Comparison",
+    "CongestionControl",
+    "DuplicateAck",
+    "EcnEcho",
+    "Established",
     "FlowSummary",
     "Grid",
     "LinkSummary",
+    "LossDetected",
     "Measures",
     "Parameter",
+    "RateSample",
+    "RecoveryEnded",
     "Result",
     "RunError",
     "Scenario",
     "ScenarioError",
+    "Sent",
     "Summary",
     "Sweep",
     "Table",
+    "Timeout",
     "__version__",
+    "algorithm",
     "algorithms",
     "compare",
     "dumbbell",
     "grid_schema",
+    "load_algorithms",
+    "parameter",
     "run_many",
     "run_stream",
     "schema",

@@ -17,8 +17,8 @@ class Parameter:
     kind: str
     unit: str
     default: str
-    #: The allowed words, or the smallest and the largest value in the parameter's unit.
-    allowed: list[str] | dict[str, float]
+    #: The allowed words, or the smallest and the largest value in the parameter's unit; none: no bound.
+    allowed: list[str] | dict[str, float | None]
     #: Where the default comes from.
     source: str
 
@@ -28,7 +28,12 @@ class Parameter:
         if isinstance(self.allowed, list):
             return ", ".join(self.allowed)
         unit = f" {self.unit}" if self.unit else ""
-        return f"{self.allowed['minimum']:g} to {self.allowed['maximum']:g}{unit}"
+        low, high = self.allowed["minimum"], self.allowed["maximum"]
+        if low is None and high is None:
+            return f"any number{unit and ' of'}{unit}"
+        if high is None:
+            return f"from {low:g}{unit}"
+        return f"up to {high:g}{unit}" if low is None else f"{low:g} to {high:g}{unit}"
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import json
 import math
 import signal
 import sys
+import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 
@@ -19,6 +20,7 @@ from selfclock import __version__
 from selfclock._core import RunError, ScenarioError
 from selfclock.algorithms import Algorithm, algorithms
 from selfclock.bench import CASES, BenchError, bench
+from selfclock.own import AlgorithmError, load_algorithms
 from selfclock.progress import progress_bar
 from selfclock.save import UnwritableError, check_writable
 from selfclock.scenario import Scenario, grid_schema, schema
@@ -63,10 +65,10 @@ def _command(work: Callable[P, None]) -> Callable[P, None]:
     def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
             work(*args, **kwargs)
-        except (BusyError, ScenarioError, UsageError, UnwritableError) as error:
+        except (AlgorithmError, BusyError, ScenarioError, UsageError, UnwritableError) as error:
             _fail(str(error), BAD_USAGE)
         except (RunError, BenchError, ClusterError) as error:
-            _fail(str(error), FAILED)
+            _fail(f"{_own_traceback(error)}{error}", FAILED)
         except BrokenPipeError:
             # The reader has seen enough; Python would complain once more when it closes the stream.
             sys.stdout = None
@@ -79,6 +81,14 @@ def _command(work: Callable[P, None]) -> Callable[P, None]:
     return guarded
 
 
+def _own_traceback(error: Exception) -> str:
+    """Where in the user's own algorithm a run ended, if it did there."""
+    cause = error.__cause__
+    if cause is None or cause.__traceback__ is None:
+        return ""
+    return "an algorithm ended the run\n" + "".join(traceback.format_exception(cause))
+
+
 def _fail(message: str, status: int) -> None:
     sys.stderr.write(f"selfclock: {message}\n")
     raise typer.Exit(status) from None
@@ -89,6 +99,15 @@ def _print_json(document: object) -> None:
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+
+
+#: Files of congestion controls written in Python, for every command that names algorithms.
+AlgorithmFiles = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--algorithm", metavar="FILE.py", help="Python file that registers congestion controls; may be repeated."
+    ),
+]
 
 
 def _version(wanted: bool) -> None:
@@ -117,11 +136,13 @@ def run(
     seed: Annotated[int | None, typer.Option(min=0, max=2**63 - 1, help="Seed of every random stream.")] = None,
     out: Annotated[Path | None, typer.Option(help="Directory of the results.  [default: results/NAME]")] = None,
     pcap: Annotated[bool, typer.Option("--pcap", help="Record packets and write one capture per link.")] = False,
+    algorithm_files: AlgorithmFiles = None,
     as_json: Json = False,
 ) -> None:
     """Run one simulation: a summary, figures and Parquet tables."""
     from selfclock.save import save  # noqa: PLC0415
 
+    load_algorithms(*(algorithm_files or []))
     settings = [*(overrides or []), *(["record.packets=true"] if pcap else [])]
     loaded = Scenario.load(scenario, settings)
     if seed is not None:
@@ -226,11 +247,13 @@ def compare_algorithms(
     duration: Annotated[str, typer.Option(help="Simulated time.")] = "60s",
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the start times.")] = 1,
     out: Annotated[Path, typer.Option(help="Directory of the results.")] = Path("results/compare"),
+    algorithm_files: AlgorithmFiles = None,
     as_json: Json = False,
 ) -> None:
     """Run the same path under each algorithm, side by side."""
     from selfclock.compare import compare  # noqa: PLC0415
 
+    load_algorithms(*(algorithm_files or []))
     check_writable(out)
     with progress_bar("compare") as progress:
         comparison = compare(names or [], rate, rtt, buffer, flows, duration, seed=seed, progress=progress)
@@ -306,11 +329,13 @@ def sweep_grid(
     threads: Annotated[int | None, typer.Option(min=1, help="Runs at the same time.  [default: one per core]")] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Run again what failed before.")] = False,
     out: Annotated[Path | None, typer.Option(help="Directory of the results.  [default: results/NAME]")] = None,
+    algorithm_files: AlgorithmFiles = None,
     as_json: Json = False,
 ) -> None:
     """Run every point of a grid with every seed; what is there already is not run again."""
     from selfclock.sweep import Grid, sweep  # noqa: PLC0415
 
+    load_algorithms(*(algorithm_files or []))
     loaded = Grid.load(grid)
     directory = out or Path("results") / loaded.name
     check_writable(directory)
@@ -378,9 +403,11 @@ def _estimate(estimate: Estimate | None, factor: float) -> str:
 @_command
 def list_algorithms(
     name: Annotated[str | None, typer.Argument(help="Only this one.", show_default=False)] = None,
+    algorithm_files: AlgorithmFiles = None,
     as_json: Json = False,
 ) -> None:
     """List what can be run, with parameters, units, defaults and sources."""
+    load_algorithms(*(algorithm_files or []))
     known = algorithms()
     chosen = [algorithm for algorithm in known if name in (None, algorithm.name)]
     if not chosen:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from selfclock._core import VERSION
+from selfclock.own import registered, source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,10 +63,12 @@ def staged(directory: Path) -> Iterator[Path]:
 
 def metadata(scenario: Scenario) -> dict[str, str]:
     """Return what a table must carry so that it can be had again."""
+    own = {name: source(name) for name in sorted(set(scenario.algorithm_names) & registered().keys())}
     return {
         "selfclock.version": VERSION,
         "selfclock.scenario": scenario.text,
         "selfclock.seed": str(scenario.seed),
+        **{f"selfclock.algorithm.{name}": text for name, text in own.items()},
     }
 
 

@@ -10,6 +10,7 @@ import pytest
 import selfclock as sc
 from selfclock import style
 from selfclock.compare import jain, parse
+from selfclock.own import registered
 
 if TYPE_CHECKING:
     import subprocess
@@ -103,7 +104,8 @@ def test_jain() -> None:
 
 
 def test_every_algorithm_has_a_look_of_its_own() -> None:
-    looks = [style.LOOKS[algorithm.name] for algorithm in sc.algorithms()]
+    built_in = [algorithm for algorithm in sc.algorithms() if algorithm.name not in registered()]
+    looks = [style.LOOKS[algorithm.name] for algorithm in built_in]
     assert len({look.marker for look in looks}) == len(looks)
     assert len({(look.colour, look.line) for look in looks}) == len(looks)
 

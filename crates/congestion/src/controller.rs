@@ -1,8 +1,9 @@
 //! A start and a window algorithm together, or a model that is both: one congestion control.
 
+use crate::custom::{CustomChoice, CustomModel, Failure};
 use crate::estimate::{Estimate, EstimatePart, PathEstimate};
 use crate::event::{
-    Acknowledged, Decision, DuplicateAck, EcnEcho, Established, LossDetected, Phase, ProbePart,
+    Acknowledged, Decision, DuplicateAck, EcnEcho, Established, LossDetected, Pacing, Phase, ProbePart,
     RecoveryEnded, Sent, Snapshot, Timeout,
 };
 use crate::model::{Model, ModelPart};
@@ -39,6 +40,11 @@ impl WindowState {
             receive_window: setup.receive_window,
             path: PathEstimate::default(),
         }
+    }
+    /// A part may set any window; it is held between one segment and the largest there can be.
+    #[inline]
+    fn hold(&mut self) {
+        self.cwnd = self.cwnd.clamp(1.0, MAXIMUM_WINDOW_SEGMENTS);
     }
     /// cwnd is below ssthresh.
     #[inline]
@@ -103,7 +109,75 @@ enum Algorithm {
     /// The same, and an estimator beside them. Boxed, as a model is.
     Measured(Box<Measured>),
     /// One algorithm. Boxed, because it is larger than any pair of parts.
-    Model(Box<Model>),
+    Model(Box<Owner>),
+}
+
+/// Whose algorithm owns the whole of the window.
+#[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "a controller boxes the whole of it")]
+enum Owner {
+    BuiltIn(Model),
+    Custom(CustomModel),
+}
+
+/// Calls the same method on whichever it is.
+macro_rules! either {
+    ($of:expr, $model:ident => $call:expr) => {
+        match $of {
+            Owner::BuiltIn($model) => $call,
+            Owner::Custom($model) => $call,
+        }
+    };
+}
+
+/// Out of line where the call comes for every segment, so that what is inlined into the sender is the usual case alone.
+impl Owner {
+    fn wants_rate_samples(&self) -> bool {
+        either!(self, model => model.wants_rate_samples())
+    }
+    fn on_established(&mut self, event: &Established, state: &mut WindowState) {
+        either!(self, model => model.on_established(event, state));
+        state.hold();
+    }
+    #[inline(never)]
+    fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState) {
+        either!(self, model => model.on_ack(event, state));
+        state.hold();
+    }
+    fn on_duplicate_ack(&mut self, event: &DuplicateAck, state: &mut WindowState) {
+        either!(self, model => model.on_duplicate_ack(event, state));
+        state.hold();
+    }
+    fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
+        either!(self, model => model.on_loss(event, state));
+        state.hold();
+    }
+    fn on_ecn_echo(&mut self, event: &EcnEcho, state: &mut WindowState) {
+        either!(self, model => model.on_ecn_echo(event, state));
+        state.hold();
+    }
+    fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
+        either!(self, model => model.on_timeout(event, state));
+    }
+    fn on_recovery_ended(&mut self, event: &RecoveryEnded, state: &mut WindowState) {
+        either!(self, model => model.on_recovery_ended(event, state));
+        state.hold();
+    }
+    #[inline(never)]
+    fn on_sent(&mut self, event: &Sent, state: &mut WindowState) {
+        either!(self, model => model.on_sent(event, state));
+        state.hold();
+    }
+    #[inline(never)]
+    fn pacing(&self, state: &WindowState) -> Option<Pacing> {
+        either!(self, model => model.pacing(state))
+    }
+    fn option_for(&mut self, state: &WindowState) -> Option<PeerOption> {
+        either!(self, model => model.option_for(state))
+    }
+    fn phase(&self) -> Option<Phase> {
+        either!(self, model => model.phase())
+    }
 }
 
 /// A start and a window algorithm that know what an estimator finds.
@@ -118,7 +192,7 @@ struct Measured {
 fn begin(setup: &Setup, start: &mut Start) -> WindowState {
     let mut state = WindowState::new(setup);
     start.begin(setup, &mut state);
-    state.cwnd = state.cwnd.clamp(1.0, MAXIMUM_WINDOW_SEGMENTS);
+    state.hold();
     state
 }
 
@@ -158,6 +232,13 @@ impl Controller {
     pub fn with_model(setup: Setup, mut model: Model) -> Self {
         let state = WindowState::new(&setup);
         model.begin(&setup, &state);
+        Self { state, recovering: false, algorithm: Algorithm::Model(Box::new(Owner::BuiltIn(model))) }
+    }
+
+    /// A connection that an algorithm of another crate begins and goes on with.
+    pub(crate) fn with_custom(setup: Setup, choice: &CustomChoice) -> Self {
+        let state = WindowState::new(&setup);
+        let model = Owner::Custom(choice.build(&setup, &state));
         Self { state, recovering: false, algorithm: Algorithm::Model(Box::new(model)) }
     }
 
@@ -171,10 +252,7 @@ impl Controller {
                 estimate.on_ack(event, &mut self.state);
                 advance(start, window, event, &mut self.state);
             }
-            Algorithm::Model(model) => {
-                model.on_ack(event, &mut self.state);
-                self.state.cwnd = self.state.cwnd.clamp(1.0, MAXIMUM_WINDOW_SEGMENTS);
-            }
+            Algorithm::Model(model) => model.on_ack(event, &mut self.state),
         }
     }
 
@@ -186,10 +264,7 @@ impl Controller {
                 measured.estimate.abandon(event.now);
                 measured.start.on_duplicate_ack(event);
             }
-            Algorithm::Model(model) => {
-                model.on_duplicate_ack(event, &mut self.state);
-                self.state.cwnd = self.state.cwnd.clamp(1.0, MAXIMUM_WINDOW_SEGMENTS);
-            }
+            Algorithm::Model(model) => model.on_duplicate_ack(event, &mut self.state),
         }
     }
 
@@ -216,19 +291,20 @@ impl Controller {
 
     /// The receiver echoed a congestion mark.
     pub fn on_ecn_echo(&mut self, event: &EcnEcho) {
-        // A model learns of marks from `Acknowledged::marked`, which counts them.
-        let (start, window) = match &mut self.algorithm {
-            Algorithm::Parts { start, window } => (start, window),
+        let before = self.state.cwnd;
+        match &mut self.algorithm {
+            Algorithm::Parts { start, window } => {
+                window.on_ecn_echo(event, &mut self.state);
+                start.on_ecn_echo(event);
+            }
             Algorithm::Measured(measured) => {
                 measured.estimate.abandon(event.now);
-                (&mut measured.start, &mut measured.window)
+                measured.window.on_ecn_echo(event, &mut self.state);
+                measured.start.on_ecn_echo(event);
             }
-            Algorithm::Model(_) => return,
-        };
-        let before = self.state.cwnd;
-        window.on_ecn_echo(event, &mut self.state);
+            Algorithm::Model(model) => model.on_ecn_echo(event, &mut self.state),
+        }
         self.state.cwnd = self.state.cwnd.min(before);
-        start.on_ecn_echo(event);
     }
 
     /// The connection starts again from one segment.
@@ -263,10 +339,10 @@ impl Controller {
         let start = match &mut self.algorithm {
             Algorithm::Parts { start, .. } => start,
             Algorithm::Measured(measured) => &mut measured.start,
-            Algorithm::Model(_) => return,
+            Algorithm::Model(model) => return model.on_established(event, &mut self.state),
         };
         start.on_established(event, &mut self.state);
-        self.state.cwnd = self.state.cwnd.clamp(1.0, MAXIMUM_WINDOW_SEGMENTS);
+        self.state.hold();
     }
 
     /// The SYN or its answer was lost: "the initial window used by a sender after a correctly transmitted SYN MUST be
@@ -280,7 +356,6 @@ impl Controller {
         self.recovering = false;
         if let Algorithm::Model(model) = &mut self.algorithm {
             model.on_recovery_ended(event, &mut self.state);
-            self.state.cwnd = self.state.cwnd.clamp(1.0, MAXIMUM_WINDOW_SEGMENTS);
         }
     }
 
@@ -329,6 +404,17 @@ impl Controller {
             Algorithm::Parts { start, .. } => start.option_for(part),
             Algorithm::Measured(measured) => measured.start.option_for(part),
             Algorithm::Model(model) => model.option_for(&self.state),
+        }
+    }
+
+    /// Why the algorithm cannot go on, if it cannot. Only one of another crate can fail.
+    pub fn failure(&self) -> Option<&Failure> {
+        match &self.algorithm {
+            Algorithm::Model(model) => match model.as_ref() {
+                Owner::Custom(model) => model.failure(),
+                Owner::BuiltIn(_) => None,
+            },
+            Algorithm::Parts { .. } | Algorithm::Measured(_) => None,
         }
     }
 

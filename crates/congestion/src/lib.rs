@@ -8,11 +8,13 @@
 //! * [`start`]: how a connection begins. [`window`]: how its window then grows and shrinks. The two combine in a
 //!   [`Controller`].
 //! * [`model`]: algorithms that own both.
+//! * [`custom`]: algorithms of other crates.
 //! * [`receiver`]: what an algorithm needs at the other end of the path.
 //! * [`registry`]: every part by name, with its parameters, units, defaults and their sources.
 
 mod algorithms;
 pub mod controller;
+pub mod custom;
 pub mod estimate;
 pub mod event;
 pub mod model;

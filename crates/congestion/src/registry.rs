@@ -1,6 +1,9 @@
 //! Every part of an algorithm by name.
 
+use std::fmt;
+
 use crate::controller::{Controller, Setup};
+use crate::custom::{Custom, CustomChoice};
 use crate::estimate::{self, EstimateChoice};
 use crate::model::{self, ModelChoice};
 use crate::parameter::{Parameter, ParameterError, Value};
@@ -61,14 +64,96 @@ pub const DEFAULT_WINDOW: &str = window::reno::ENTRY.name;
 /// The word for no estimator.
 pub const NO_ESTIMATE: &str = "none";
 
+/// The built-in algorithms and those of other crates: what a scenario can name.
+#[derive(Clone, Debug, Default)]
+pub struct Registry {
+    custom: Vec<CustomChoice>,
+}
+
+/// Why an algorithm was not registered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RegistrationError {
+    /// A built-in algorithm has this name.
+    BuiltIn,
+    /// The name is not of 1 to 60 lower-case letters, digits, `-` and `_`, beginning with a letter.
+    BadName,
+    /// The name of this parameter is a word of its own in a scenario.
+    ReservedParameter(&'static str),
+}
+
+/// Words beside which the parameters stand in a scenario.
+pub const RESERVED: [&str; 4] = ["window", "start", "estimate", "model"];
+
+impl fmt::Display for RegistrationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BuiltIn => f.write_str("a built-in algorithm has this name"),
+            Self::BadName => f.write_str(
+                "a name has 1 to 60 lower-case letters, digits, '-' and '_', and begins with a letter",
+            ),
+            Self::ReservedParameter(name) => write!(f, "a parameter cannot be named {name:?}"),
+        }
+    }
+}
+
+impl std::error::Error for RegistrationError {}
+
+impl Registry {
+    /// The built-in algorithms.
+    pub const fn built_in() -> Self {
+        Self { custom: Vec::new() }
+    }
+
+    /// Adds an algorithm of another crate, in place of an earlier one of this name.
+    pub fn register(&mut self, custom: impl Custom) -> Result<(), RegistrationError> {
+        let entry = custom.entry();
+        let mut characters = entry.name.chars();
+        let good = characters.next().is_some_and(|first| first.is_ascii_lowercase())
+            && characters.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_')
+            && entry.name.len() <= 60;
+        if !good {
+            return Err(RegistrationError::BadName);
+        }
+        if ENTRIES.iter().any(|other| other.name == entry.name) {
+            return Err(RegistrationError::BuiltIn);
+        }
+        if let Some(reserved) = entry.parameters.iter().find(|parameter| RESERVED.contains(&parameter.name)) {
+            return Err(RegistrationError::ReservedParameter(reserved.name));
+        }
+        let custom = CustomChoice::new(custom);
+        match self.custom.iter_mut().find(|other| other.entry().name == entry.name) {
+            Some(earlier) => *earlier = custom,
+            None => self.custom.push(custom),
+        }
+        Ok(())
+    }
+
+    /// The built-in algorithms, then the others in the order in which their names were registered.
+    pub fn entries(&self) -> impl Iterator<Item = Entry> + Clone {
+        ENTRIES.iter().copied().chain(self.custom().map(|(entry, _)| entry))
+    }
+
+    /// The model with this name, with default parameters.
+    pub fn model(&self, name: &str) -> Option<Selection> {
+        let custom = || self.custom().find(|(entry, _)| entry.name == name);
+        Selection::model(name)
+            .or_else(|| custom().map(|(_, custom)| Selection(Choice::Custom(custom.clone()))))
+    }
+
+    fn custom(&self) -> impl Iterator<Item = (Entry, &CustomChoice)> + Clone {
+        self.custom.iter().map(|custom| (Entry { part: Part::Model, ..custom.entry() }, custom))
+    }
+}
+
 /// A start and a window, with an estimator if there is one, or a model; with their parameters, chosen by name.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Selection(Choice);
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Choice {
     Parts { start: StartChoice, window: WindowChoice, estimate: Option<EstimateChoice> },
     Model(ModelChoice),
+    Custom(CustomChoice),
 }
 
 impl Selection {
@@ -96,7 +181,12 @@ impl Selection {
         (own != usual).then_some(own)
     }
 
-    /// The named model; `None` if there is none with that name.
+    /// An algorithm of another crate, without a registry.
+    pub fn custom(custom: impl Custom) -> Self {
+        Self(Choice::Custom(CustomChoice::new(custom)))
+    }
+
+    /// The built-in model with this name; `None` if there is none.
     pub fn model(name: &str) -> Option<Self> {
         ModelChoice::named(name).map(|model| Self(Choice::Model(model)))
     }
@@ -111,12 +201,18 @@ impl Selection {
         }
     }
 
+    /// It is of another crate.
+    pub fn is_custom(&self) -> bool {
+        matches!(self.0, Choice::Custom(_))
+    }
+
     /// It reduces its window when marks are echoed, counted (`accurate`) or as RFC 3168 has it.
     pub fn responds_to_marks(&self, accurate: bool) -> bool {
         match &self.0 {
             Choice::Parts { .. } => true,
             Choice::Model(ModelChoice::Prague(_)) => accurate,
             Choice::Model(ModelChoice::Bbr3(_) | ModelChoice::Xcp(_)) => false,
+            Choice::Custom(custom) => custom.responds_to_marks(accurate),
         }
     }
 
@@ -144,6 +240,7 @@ impl Selection {
                 estimate.as_ref().map_or(&[], |estimate| estimate.entry().parameters),
             ],
             Choice::Model(model) => [model.entry().parameters, &[], &[]],
+            Choice::Custom(custom) => [custom.entry().parameters, &[], &[]],
         };
         kinds.into_iter().flatten()
     }
@@ -162,6 +259,7 @@ impl Selection {
                 }
             }
             Choice::Model(model) => model.set(name, value),
+            Choice::Custom(custom) => custom.set(name, value),
         }
     }
 
@@ -175,6 +273,7 @@ impl Selection {
                 Controller::with_estimate(setup, start.build(), window.build(), estimate.build())
             }
             Choice::Model(model) => Controller::with_model(setup, model.build()),
+            Choice::Custom(custom) => Controller::with_custom(setup, custom),
         }
     }
 
@@ -183,7 +282,7 @@ impl Selection {
         match &self.0 {
             Choice::Parts { start, .. } => start.receiver(),
             Choice::Model(ModelChoice::Xcp(_)) => ReceiverPart::Xcp,
-            Choice::Model(_) => ReceiverPart::Plain,
+            Choice::Model(_) | Choice::Custom(_) => ReceiverPart::Plain,
         }
     }
 }
@@ -230,7 +329,7 @@ mod tests {
         assert_eq!(cubic.with_estimate("icim").expect("listed").unusual_estimate(), Some("icim"));
         let own = Selection::named("lotka-volterra").expect("listed");
         assert_eq!(own.unusual_estimate(), None, "ICIM goes without saying");
-        assert_eq!(own.with_estimate("none").expect("allowed").unusual_estimate(), Some("none"));
+        assert_eq!(own.clone().with_estimate("none").expect("allowed").unusual_estimate(), Some("none"));
         assert!(own.with_estimate("reno").is_none());
     }
 }

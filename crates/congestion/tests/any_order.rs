@@ -1,21 +1,64 @@
 //! Every start with every window algorithm, every model and every estimator, whatever parameters, under events in any order, also impossible ones.
 
 use proptest::prelude::*;
-use selfclock_congestion::controller::{MAXIMUM_WINDOW_SEGMENTS, Setup};
+use selfclock_congestion::controller::{MAXIMUM_WINDOW_SEGMENTS, Setup, WindowState};
+use selfclock_congestion::custom::Custom;
 use selfclock_congestion::event::{ProbePart, RestartCause};
+use selfclock_congestion::model::ModelPart;
 use selfclock_congestion::option::{
     PacketPairOption, PairMark, QuickStartOption, SwiftStartOption, XcpOption,
 };
-use selfclock_congestion::parameter::{Kind, Parameter, Value};
+use selfclock_congestion::parameter::{Kind, Parameter, ParameterError, Value};
 use selfclock_congestion::receiver::INITIAL_TTL;
-use selfclock_congestion::registry::{ENTRIES, Part, Selection};
+use selfclock_congestion::registry::{ENTRIES, Entry, Part, Selection};
 use selfclock_congestion::window::Group;
 use selfclock_congestion::{
-    Acknowledged, Bytes, Controller, DuplicateAck, Duration, EcnEcho, Established, LossDetected, PeerOption,
-    Rate, RateSample, RecoveryEnded, Sent, Time, Timeout,
+    Acknowledged, Bytes, Controller, DuplicateAck, Duration, EcnEcho, Established, LossDetected, Pacing,
+    PeerOption, Rate, RateSample, RecoveryEnded, Sent, Time, Timeout,
 };
 
 const MSS: u64 = 1000;
+
+/// An algorithm of another crate that sets any window, also impossible ones.
+#[derive(Clone, Copy, Debug)]
+struct Wild;
+
+impl Custom for Wild {
+    type Model = Self;
+    fn entry(&self) -> Entry {
+        Entry { name: "wild", part: Part::Model, about: "", source: "", parameters: &[] }
+    }
+    fn set(&mut self, _name: &str, _value: Value<'_>) -> Result<(), ParameterError> {
+        Err(ParameterError::Unknown)
+    }
+    fn build(&self) -> Self {
+        *self
+    }
+}
+
+impl ModelPart for Wild {
+    fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState) {
+        let any = f64::from_bits(event.in_flight.get().rotate_left(32) ^ event.size.get());
+        match event.sent_total.get() % 4 {
+            0 => state.cwnd = any,
+            1 => state.ssthresh = any,
+            _ => state.cwnd *= 2.0,
+        }
+    }
+    fn on_loss(&mut self, _event: &LossDetected, state: &mut WindowState) {
+        state.cwnd /= 2.0;
+    }
+    fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
+        state.cwnd = f64::from_bits(event.flight_size.get());
+    }
+    fn on_sent(&mut self, event: &Sent, state: &mut WindowState) {
+        state.cwnd -= event.held_back.get() as f64;
+    }
+    fn pacing(&self, state: &WindowState) -> Option<Pacing> {
+        let interval = Duration::from_seconds(1.0 / state.cwnd - 0.01);
+        Some(Pacing { interval, size: Bytes::ZERO, tick: Duration::ZERO })
+    }
+}
 
 /// Something that happens.
 #[derive(Clone, Debug)]
@@ -433,6 +476,7 @@ proptest! {
     ) {
         let mut selections: Vec<Selection> =
             names(Part::Model).into_iter().map(|name| Selection::model(name).expect("it is listed")).collect();
+        selections.push(Selection::custom(Wild));
         for start in names(Part::Start) {
             for window in names(Part::Window) {
                 selections.push(Selection::new(start, window).expect("both are listed"));

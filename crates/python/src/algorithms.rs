@@ -2,16 +2,18 @@
 
 use pyo3::prelude::*;
 use selfclock_congestion::parameter::{Kind, Parameter};
-use selfclock_congestion::registry::{ENTRIES, Entry, Part};
+use selfclock_congestion::registry::{Entry, Part};
 use serde_json::{Value, json};
+
+use crate::control::registry;
 
 /// Every algorithm with its parameters, as JSON text.
 #[pyfunction]
 pub fn algorithms() -> String {
-    Value::Array(ENTRIES.iter().map(entry).collect()).to_string()
+    Value::Array(registry().entries().map(entry).collect()).to_string()
 }
 
-fn entry(entry: &Entry) -> Value {
+fn entry(entry: Entry) -> Value {
     let part = match entry.part {
         Part::Start => "start",
         Part::Window => "window",

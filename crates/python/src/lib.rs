@@ -6,6 +6,8 @@
 use pyo3::prelude::*;
 
 mod algorithms;
+mod control;
+mod events;
 mod outcome;
 mod packets;
 mod run;
@@ -18,6 +20,13 @@ mod table;
 mod _core {
     #[pymodule_export]
     use super::algorithms::algorithms;
+    #[pymodule_export]
+    use super::control::{CongestionControl, register};
+    #[pymodule_export]
+    use super::events::{
+        Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, RateSample, RecoveryEnded, Sent,
+        Timeout,
+    };
     #[pymodule_export]
     use super::outcome::Outcome;
     #[pymodule_export]

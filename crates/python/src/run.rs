@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use cpu_time::ThreadTime;
 use pyo3::create_exception;
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyException, PyRuntimeError};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use selfclock_congestion::Time;
+use selfclock_congestion::custom::Failure;
 use selfclock_simulator::Simulation;
-use selfclock_simulator::plan::Plan;
+use selfclock_simulator::plan::{FlowPlan, Plan};
 use selfclock_simulator::record::packets::MOST_RECORDS;
 
 use crate::outcome::{Finished, Outcome};
@@ -19,6 +20,9 @@ use crate::scenario::Scenario;
 
 /// Events between two looks at Python's signals: some tens of milliseconds.
 const SLICE: u64 = 200_000;
+
+/// The same where algorithms written in Python run.
+const SLICE_IN_PYTHON: u64 = 5_000;
 
 /// How often the thread that waits for others looks at Python's signals.
 pub const PATIENCE: Duration = Duration::from_millis(50);
@@ -31,6 +35,8 @@ pub enum Stopped {
     Told,
     /// There was more to record than memory is set aside for.
     RecordOverflowed(Time),
+    /// An algorithm could not go on: which, and why.
+    AlgorithmFailed(String, Failure),
 }
 
 impl From<Stopped> for PyErr {
@@ -42,6 +48,19 @@ impl From<Stopped> for PyErr {
                  packets",
                 time.seconds()
             )),
+            Stopped::AlgorithmFailed(which, Failure { now, reason }) => Python::attach(|py| {
+                let error = reason.downcast_ref::<PyErr>().map(|error| error.clone_ref(py));
+                // Ctrl-C is no error of the algorithm that it happens to interrupt.
+                if let Some(error) = error.as_ref().filter(|error| !error.is_instance_of::<PyException>(py)) {
+                    return error.clone_ref(py);
+                }
+                let failed = RunError::new_err(format!(
+                    "{which} failed at {:.6} s of simulated time: {reason}",
+                    now.seconds()
+                ));
+                failed.set_cause(py, error);
+                failed
+            }),
         }
     }
 }
@@ -53,11 +72,13 @@ pub fn run_in_slices<E: From<Stopped>>(
 ) -> Result<Finished, E> {
     let clock = ThreadTime::now();
     let mut simulation = Simulation::new(plan);
+    let slice = if plan.has_custom_algorithms() { SLICE_IN_PYTHON } else { SLICE };
     loop {
-        let over = simulation.advance(SLICE);
+        let over = simulation.advance(slice);
         if simulation.record_overflowed() {
             return Err(Stopped::RecordOverflowed(simulation.now()).into());
         }
+        check_algorithms(plan, &simulation)?;
         if over {
             break;
         }
@@ -65,6 +86,15 @@ pub fn run_in_slices<E: From<Stopped>>(
     }
     let outcome = simulation.finish();
     Ok(Finished { outcome, cpu_s: clock.elapsed().as_secs_f64() })
+}
+
+/// Finds an algorithm that could not go on.
+pub fn check_algorithms(plan: &Plan, simulation: &Simulation) -> Result<(), Stopped> {
+    let Some((flow, failure)) = simulation.failure() else { return Ok(()) };
+    let algorithm = plan.flows.iter().find(|other| other.name == flow).and_then(FlowPlan::algorithm);
+    let algorithm = algorithm.unwrap_or_default();
+    let which = format!("{}, seed {}, {flow}: {algorithm}", plan.name, plan.seed);
+    Err(Stopped::AlgorithmFailed(which, failure.clone()))
 }
 
 fn signals_and_progress(py: Python<'_>, progress: Option<&Py<PyAny>>, done: f64) -> PyResult<()> {

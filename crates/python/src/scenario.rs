@@ -8,6 +8,8 @@ use pyo3::prelude::*;
 use selfclock_simulator::plan::{Plan, RecordPlan};
 use selfclock_simulator::scenario;
 
+use crate::control::registry;
+
 create_exception!(
     selfclock._core,
     ScenarioError,
@@ -40,14 +42,16 @@ impl Scenario {
     #[staticmethod]
     #[pyo3(signature = (path, overrides = Vec::new()))]
     fn load(path: PathBuf, overrides: Vec<String>) -> PyResult<Self> {
-        checked(scenario::Scenario::load(&path, &overrides))
+        let registry = registry().clone();
+        checked(scenario::Scenario::load_with(&registry, &path, &overrides))
     }
 
     /// Reads a text; `source_name` stands for the file in messages.
     #[staticmethod]
     #[pyo3(signature = (text, source_name = "scenario", overrides = Vec::new()))]
     fn parse(text: &str, source_name: &str, overrides: Vec<String>) -> PyResult<Self> {
-        checked(scenario::Scenario::parse(text, source_name, &overrides))
+        let registry = registry().clone();
+        checked(scenario::Scenario::parse_with(&registry, text, source_name, &overrides))
     }
 
     /// The same scenario with another seed.
@@ -108,6 +112,11 @@ impl Scenario {
     #[getter]
     fn flow_names(&self) -> Vec<&str> {
         self.inner.plan.flows.iter().map(|flow| flow.name.as_str()).collect()
+    }
+    /// One for each flow: its algorithm as records name it, "udp" for UDP.
+    #[getter]
+    fn algorithm_names(&self) -> Vec<&str> {
+        self.inner.plan.flows.iter().map(|flow| flow.algorithm().unwrap_or("udp")).collect()
     }
     #[getter]
     fn link_names(&self) -> Vec<&str> {

@@ -43,14 +43,17 @@ pub fn run_stream(
     let (to_here, ended) = mpsc::channel();
     let jobs = Mutex::new(jobs);
     std::thread::scope(|scope| {
-        for _ in 0..threads {
+        let start = |_| {
             let to_here = to_here.clone();
             let (jobs, stop) = (&jobs, &stop);
-            scope.spawn(move || work(jobs, &to_here, stop));
-        }
+            scope.spawn(move || work(jobs, &to_here, stop))
+        };
+        let workers: Vec<_> = (0..threads).map(start).collect();
         let result = feed(py, scenarios, finished, threads * WAITING_PER_CORE, &to_workers, ended);
         stop.store(true, Ordering::Relaxed);
         drop(to_workers);
+        // A worker in an algorithm written in Python waits for this thread to let go of Python.
+        py.detach(|| workers.into_iter().for_each(|worker| drop(worker.join())));
         result
     })
 }

@@ -30,6 +30,20 @@ pub struct Plan {
     pub record: RecordPlan,
 }
 
+impl Plan {
+    /// Algorithms of other crates are among those of the flows.
+    pub fn has_custom_algorithms(&self) -> bool {
+        self.flows.iter().filter_map(|flow| flow.protocol.tcp()).any(|tcp| tcp.control.is_custom())
+    }
+}
+
+impl FlowPlan {
+    /// Name of the algorithm in records; none for UDP.
+    pub fn algorithm(&self) -> Option<&str> {
+        self.protocol.tcp().map(|tcp| tcp.control_name.as_str())
+    }
+}
+
 /// A one-way link: a FIFO queue, then a transmitter, then a delay line.
 #[derive(Clone, Debug)]
 pub struct LinkPlan {

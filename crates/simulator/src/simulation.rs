@@ -12,6 +12,8 @@ use crate::traffic::connections::{ConnectionSource, ConnectionTotals, Connection
 use crate::transport::groups::Groups;
 use crate::transport::udp::{UdpSink, UdpSource};
 use crate::transport::{Context, Receiver, Sender};
+use selfclock_congestion::controller::Controller;
+use selfclock_congestion::custom::Failure;
 use selfclock_congestion::units::{Duration, Time};
 
 /// The sending end of a flow. Not boxed: nearly every flow is TCP, and a pointer would cost every acknowledgement.
@@ -149,6 +151,22 @@ impl Simulation {
             self.events_run += 1;
         }
         false
+    }
+
+    /// The congestion control of a flow that is one TCP connection; `None` for others.
+    pub fn controller(&self, flow: usize) -> Option<&Controller> {
+        match &self.sources[flow] {
+            Source::Tcp(sender) => Some(sender.controller()),
+            Source::Udp(_) | Source::Connections(_) => None,
+        }
+    }
+
+    /// The first flow whose algorithm could not go on, and why. Its results are of no use, and the run should be given up.
+    pub fn failure(&self) -> Option<(&str, &Failure)> {
+        let of_flows =
+            (0..self.sources.len()).filter_map(|flow| Some((flow, self.controller(flow)?.failure()?)));
+        let first = of_flows.chain(self.connections.failure()).min_by_key(|(_, failure)| failure.now);
+        first.map(|(flow, failure)| (self.plan.flows[flow].name.as_str(), failure))
     }
 
     /// Runs the receivers that packets have just reached ahead of the clock.

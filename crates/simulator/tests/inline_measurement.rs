@@ -146,7 +146,7 @@ fn measuring_does_not_slow_reno_down() {
         run(&plan(control, 0, Duration::from_microseconds(100), 1)).summary.flows[0].goodput_bps
     };
     let reno = Selection::named("reno").expect("listed");
-    let (alone, measuring) = (goodput(reno), goodput(reno.with_estimate("icim").expect("listed")));
+    let (alone, measuring) = (goodput(reno.clone()), goodput(reno.with_estimate("icim").expect("listed")));
     assert!(measuring > 0.97 * alone, "{measuring} {alone}");
 }
 

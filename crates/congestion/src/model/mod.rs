@@ -9,7 +9,11 @@ pub mod xcp;
 
 use crate::algorithms::algorithms;
 use crate::controller::{Setup, WindowState};
-use crate::event::{Acknowledged, DuplicateAck, LossDetected, Pacing, Phase, RecoveryEnded, Sent, Timeout};
+use crate::custom::Reason;
+use crate::event::{
+    Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, Pacing, Phase, RecoveryEnded, Sent,
+    Timeout,
+};
 use crate::option::PeerOption;
 use crate::units::{Duration, PICOSECONDS_PER_SECOND};
 
@@ -33,12 +37,17 @@ pub trait ModelPart {
     fn wants_rate_samples(&self) -> bool {
         false
     }
+    /// The handshake is complete, and no data has left. Without a handshake there is no such event.
+    fn on_established(&mut self, _event: &Established, _state: &mut WindowState) {}
     /// An acknowledgement advanced.
     fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState);
     /// An acknowledgement repeated.
     fn on_duplicate_ack(&mut self, _event: &DuplicateAck, _state: &mut WindowState) {}
     /// A loss was detected.
     fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState);
+    /// The receiver echoed a congestion mark, for the first time in a window of data. Only a model of another crate is
+    /// told; the built-in ones learn of marks from [`Acknowledged::marked`], which counts them.
+    fn on_ecn_echo(&mut self, _event: &EcnEcho, _state: &mut WindowState) {}
     /// The connection starts again from one segment.
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState);
     /// A repair is complete.
@@ -53,6 +62,10 @@ pub trait ModelPart {
     fn pacing(&self, state: &WindowState) -> Option<Pacing>;
     /// A phase of its own that it is in.
     fn phase(&self) -> Option<Phase> {
+        None
+    }
+    /// Why it cannot go on. Only a model of another crate is asked, after every event; the first answer ends the run.
+    fn failure(&mut self) -> Option<Reason> {
         None
     }
 }

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use selfclock_congestion::parameter::{Kind, Parameter, ParameterError, Value};
-use selfclock_congestion::registry::{DEFAULT_START, DEFAULT_WINDOW, ENTRIES, NO_ESTIMATE, Part, Selection};
+use selfclock_congestion::registry::{
+    DEFAULT_START, DEFAULT_WINDOW, ENTRIES, NO_ESTIMATE, Part, RESERVED, Registry, Selection,
+};
 use serde_json::{Value as Json, json};
 
 use super::error::{Problem, allowed};
@@ -47,19 +49,19 @@ impl Control {
         Some(Self { selection, name: self.name + &suffix })
     }
 
-    fn model(name: &str) -> Option<Self> {
-        Some(Self { selection: Selection::model(name)?, name: name.to_owned() })
+    fn model(registry: &Registry, name: &str) -> Option<Self> {
+        Some(Self { selection: registry.model(name)?, name: name.to_owned() })
     }
 
     fn from_name(item: &Item<'_>, name: &str) -> Result<Self, Problem> {
-        let control = match ENTRIES.iter().find(|entry| entry.name == name).map(|entry| entry.part) {
+        let control = match item.registry.entries().find(|entry| entry.name == name).map(|entry| entry.part) {
             Some(Part::Start) => Self::new(name, DEFAULT_WINDOW),
             Some(Part::Window) => Self::new(DEFAULT_START, name),
-            Some(Part::Model) => Self::model(name),
+            Some(Part::Model) => Self::model(item.registry, name),
             Some(Part::Estimate) => Self::default().with_estimate(name),
             None => None,
         };
-        let names = ENTRIES.iter().map(|entry| entry.name);
+        let names = item.registry.entries().map(|entry| entry.name);
         control.ok_or_else(|| item.place.problem(format!("unknown algorithm {name:?}"), allowed(name, names)))
     }
 
@@ -74,7 +76,7 @@ impl Control {
                         "leave out either the model or the start and window",
                     ));
                 }
-                Self::model(model)
+                Self::model(item.registry, model)
             }
             None => {
                 let start = part(item, "start", Part::Start)?.unwrap_or(DEFAULT_START);
@@ -91,17 +93,14 @@ impl Control {
         }
         for entry in item.entries() {
             let key = entry.place.last_key();
-            if !PARTS.contains(&key) {
-                let parts = if model.is_some() { &PARTS[3..] } else { &PARTS };
+            if !RESERVED.contains(&key) {
+                let parts = if model.is_some() { &RESERVED[3..] } else { &RESERVED };
                 set(&mut control.selection, key, &entry, parts)?;
             }
         }
         Ok(control)
     }
 }
-
-/// Keys that name an algorithm; the others are its parameters.
-const PARTS: [&str; 4] = ["window", "start", "estimate", "model"];
 
 impl Read for Control {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
@@ -136,16 +135,17 @@ impl Read for Control {
     }
 }
 
-fn names(part: Part) -> impl Iterator<Item = &'static str> + Clone {
-    ENTRIES.iter().filter(move |entry| entry.part == part).map(|entry| entry.name)
+fn names(registry: &Registry, part: Part) -> impl Iterator<Item = &'static str> + Clone {
+    registry.entries().filter(move |entry| entry.part == part).map(|entry| entry.name)
 }
 
 fn estimates() -> impl Iterator<Item = &'static str> + Clone {
-    names(Part::Estimate).chain([NO_ESTIMATE])
+    let built_in = ENTRIES.iter().filter(|entry| entry.part == Part::Estimate);
+    built_in.map(|entry| entry.name).chain([NO_ESTIMATE])
 }
 
 fn names_schema(part: Part) -> Json {
-    json!({ "enum": names(part).collect::<Vec<_>>() })
+    json!({ "enum": names(&Registry::built_in(), part).collect::<Vec<_>>() })
 }
 
 fn part<'a>(item: &Item<'a>, key: &str, part: Part) -> Result<Option<&'a str>, Problem> {
@@ -153,10 +153,10 @@ fn part<'a>(item: &Item<'a>, key: &str, part: Part) -> Result<Option<&'a str>, P
         return Ok(None);
     };
     let name = named.string("the name of an algorithm")?;
-    if names(part).any(|known| known == name) {
+    if names(item.registry, part).any(|known| known == name) {
         return Ok(Some(name));
     }
-    Err(named.place.problem(format!("unknown {key} {name:?}"), allowed(name, names(part))))
+    Err(named.place.problem(format!("unknown {key} {name:?}"), allowed(name, names(item.registry, part))))
 }
 
 fn set(

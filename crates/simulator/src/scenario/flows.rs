@@ -142,7 +142,8 @@ fn tcp(file: &File, profile: Profile, flow: &FlowFile) -> Result<Protocol, Probl
     if !control.selection.responds_to_marks(transport.ecn == Ecn::Accurate) && transport.ecn != Ecn::Off {
         let written = layers.iter().rev().find_map(|layer| layer.ecn.as_ref());
         let message = format!("{} does not respond to these marks", control.name);
-        let help = "bbr3 takes ecn = \"off\", prague \"accurate\" or \"off\"";
+        let accurate = control.selection.responds_to_marks(true);
+        let help = if accurate { "it takes ecn = \"accurate\" or \"off\"" } else { "it takes ecn = \"off\"" };
         if let Some(written) = written {
             return Err(written.place.problem(message, help));
         }

@@ -9,6 +9,10 @@ use toml::de::{DeTable, DeValue};
 use super::error::{Place, Problem, ScenarioError, allowed};
 use super::file::{Count, Name, SchemaVersion, Seed};
 use super::reader::{Field, Item, KeySchema, Maybe, Needed, Read, table, table_schema, value_or, words};
+use selfclock_congestion::registry::Registry;
+
+/// A grid names settings; the scenario that they go into is read with the algorithms that there are.
+static NO_OTHERS: Registry = Registry::built_in();
 
 /// Most seeds of a point.
 const MOST_SEEDS: i64 = 1_000_000;
@@ -150,7 +154,7 @@ fn read(text: &str) -> Result<Grid, Problem> {
         place.problem(error.message().replace('\n', ", "), "")
     })?;
     let value = DeValue::Table(table.into_inner());
-    let file = GridFile::read(&Item { value: &value, place: Place::default() })?;
+    let file = GridFile::read(&Item { value: &value, place: Place::default(), registry: &NO_OTHERS })?;
     let set = file.set.map(|set| set.value.0).unwrap_or_default();
     let axes = file.grid.map(|axes| axes.value.0).unwrap_or_default();
     let points = file.point.map(|points| points.value.0).unwrap_or_default();
@@ -288,7 +292,11 @@ fn entries<'a>(item: &Item<'a>) -> Result<Vec<(Entry, Item<'a>)>, Problem> {
             let help = "write the whole path in quotes: \"network.bottleneck.queue\"";
             return Err(place.problem("expected a path and a value, found a table", help));
         }
-        let value = Item { value: value.get_ref(), place: Place { key: name, span: value.span() } };
+        let value = Item {
+            value: value.get_ref(),
+            place: Place { key: name, span: value.span() },
+            registry: &NO_OTHERS,
+        };
         entries.push((Entry { path, place, values: Vec::new(), range: None }, value));
     }
     entries.sort_by_key(|(entry, _)| entry.place.span.start);
@@ -344,7 +352,7 @@ impl Read for Points {
         let points = points.ok_or_else(|| item.expected("points, each under a heading [[point]]"))?;
         let read = points.iter().enumerate().map(|(number, point)| {
             let place = Place { key: format!("point[{number}]"), span: point.span() };
-            let point = Item { value: point.get_ref(), place };
+            let point = Item { value: point.get_ref(), place, registry: &NO_OTHERS };
             Ok((Settings::read(&point)?, point.place))
         });
         read.collect::<Result<_, _>>().map(Self)
@@ -362,7 +370,7 @@ impl Read for Seeds {
         let mut seeds = Vec::new();
         for (index, seed) in list.iter().enumerate() {
             let place = Place { key: format!("{}[{index}]", item.place.key), span: seed.span() };
-            let seed = Item { value: seed.get_ref(), place };
+            let seed = Item { value: seed.get_ref(), place, registry: &NO_OTHERS };
             let number = Seed::read(&seed)?.0;
             if seeds.contains(&number) {
                 return Err(seed.place.problem(format!("{number} is there twice"), ""));

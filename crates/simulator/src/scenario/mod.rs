@@ -41,6 +41,7 @@ mod units;
 use std::io::Read as _;
 use std::path::Path;
 
+use selfclock_congestion::registry::Registry;
 use toml::de::{DeTable, DeValue};
 use toml_edit::DocumentMut;
 
@@ -65,6 +66,8 @@ pub struct Scenario {
     pub text: String,
     /// Name of the file.
     pub source_name: String,
+    /// The algorithms that it can name.
+    registry: Registry,
 }
 
 /// Stands in errors where otherwise the file does.
@@ -76,29 +79,44 @@ impl Scenario {
     /// Reads a file. An override is `PATH=VALUE`, as `network.bottleneck.rate=10 Mbps` or
     /// `flow.*.transport.mss=512 B`.
     pub fn load(path: &Path, overrides: &[String]) -> Result<Self, ScenarioError> {
+        Self::load_with(&Registry::built_in(), path, overrides)
+    }
+
+    /// Reads a file that may name any algorithm of the registry.
+    pub fn load_with(registry: &Registry, path: &Path, overrides: &[String]) -> Result<Self, ScenarioError> {
         let source_name = path.display().to_string();
         let text = read_text(path).map_err(|message| ScenarioError::unlocated(&source_name, message))?;
-        Self::parse(&text, &source_name, overrides)
+        Self::parse_with(registry, &text, &source_name, overrides)
     }
 
     /// Reads a text. The text alone must be valid; an error that an override causes names the override.
     pub fn parse(text: &str, source_name: &str, overrides: &[String]) -> Result<Self, ScenarioError> {
-        let stem = stem(source_name);
-        let checked = check(text, stem).map_err(|problem| problem.in_text(source_name, text))?;
+        Self::parse_with(&Registry::built_in(), text, source_name, overrides)
+    }
+
+    /// Reads a text that may name any algorithm of the registry.
+    pub fn parse_with(
+        registry: &Registry,
+        text: &str,
+        source_name: &str,
+        overrides: &[String],
+    ) -> Result<Self, ScenarioError> {
+        let reader = Reader { registry, stem: stem(source_name) };
+        let checked = reader.check(text).map_err(|problem| problem.in_text(source_name, text))?;
         let (checked, text) = if overrides.is_empty() {
             (checked, text.to_owned())
         } else {
-            apply(text, source_name, stem, overrides)?
+            reader.apply(text, source_name, overrides)?
         };
         let Checked { plan, title } = checked;
-        Ok(Self { plan, title, text, source_name: source_name.to_owned() })
+        Ok(Self { plan, title, text, source_name: source_name.to_owned(), registry: registry.clone() })
     }
 
     /// The same scenario with further overrides.
     pub fn with(&self, overrides: &[String]) -> Result<Self, ScenarioError> {
-        let stem = stem(&self.source_name);
-        let (Checked { plan, title }, text) = apply(&self.text, &self.source_name, stem, overrides)?;
-        Ok(Self { plan, title, text, source_name: self.source_name.clone() })
+        let reader = Reader { registry: &self.registry, stem: stem(&self.source_name) };
+        let (Checked { plan, title }, text) = reader.apply(&self.text, &self.source_name, overrides)?;
+        Ok(Self { plan, title, text, ..self.clone() })
     }
 }
 
@@ -112,15 +130,56 @@ fn stem(source_name: &str) -> &str {
     Path::new(source_name).file_stem().and_then(|stem| stem.to_str()).unwrap_or("scenario")
 }
 
-fn check(text: &str, default_name: &str) -> Result<Checked, Problem> {
-    let table = DeTable::parse(text).map_err(|error| {
-        let place = Place { key: String::new(), span: error.span().unwrap_or(0..0) };
-        place.problem(error.message().replace('\n', ", "), "")
-    })?;
-    let value = DeValue::Table(table.into_inner());
-    let file = File::read(&Item { value: &value, place: Place::default() })?;
-    let plan = resolve::resolve(&file, default_name)?;
-    Ok(Checked { plan, title: file.title.map(|title| title.value) })
+/// What a text is read with.
+struct Reader<'a> {
+    /// The algorithms that can be named.
+    registry: &'a Registry,
+    /// Name of the scenario if it says none.
+    stem: &'a str,
+}
+
+impl Reader<'_> {
+    fn check(&self, text: &str) -> Result<Checked, Problem> {
+        let table = DeTable::parse(text).map_err(|error| {
+            let place = Place { key: String::new(), span: error.span().unwrap_or(0..0) };
+            place.problem(error.message().replace('\n', ", "), "")
+        })?;
+        let value = DeValue::Table(table.into_inner());
+        let item = Item { value: &value, place: Place::default(), registry: self.registry };
+        let file = File::read(&item)?;
+        let plan = resolve::resolve(&file, self.stem)?;
+        Ok(Checked { plan, title: file.title.map(|title| title.value) })
+    }
+
+    /// A valid text with overrides applied, and what it becomes.
+    fn apply(
+        &self,
+        text: &str,
+        source_name: &str,
+        overrides: &[String],
+    ) -> Result<(Checked, String), ScenarioError> {
+        let edited = edit(text, source_name, overrides)?;
+        match self.check(&edited) {
+            Ok(checked) => Ok((checked, edited)),
+            Err(problem) => Err(self.blame(text, source_name, overrides, problem)),
+        }
+    }
+
+    /// The problem of a text with overrides, placed in the first of them after which it is there.
+    fn blame(&self, text: &str, source_name: &str, overrides: &[String], problem: Problem) -> ScenarioError {
+        let is_there_after = |changes: usize| {
+            edit(text, source_name, &overrides[..changes]).is_ok_and(|edited| {
+                let same =
+                    |other: Problem| other.message == problem.message && other.place.key == problem.place.key;
+                self.check(&edited).is_err_and(same)
+            })
+        };
+        let changes =
+            (1..overrides.len()).find(|&changes| is_there_after(changes)).unwrap_or(overrides.len());
+        let change = overrides[changes - 1].as_str();
+        let place = Place { key: problem.place.key.clone(), span: overrides::value_span(change) };
+        Problem { place, ..problem }.in_text(OVERRIDE, change)
+    }
 }
 
 fn read_text(path: &Path) -> Result<String, String> {
@@ -137,20 +196,6 @@ fn read_text(path: &Path) -> Result<String, String> {
         .map_err(|error| format!("is not UTF-8 text: byte {} is invalid", error.utf8_error().valid_up_to()))
 }
 
-/// A valid text with overrides applied, and what it becomes.
-fn apply(
-    text: &str,
-    source_name: &str,
-    stem: &str,
-    overrides: &[String],
-) -> Result<(Checked, String), ScenarioError> {
-    let edited = edit(text, source_name, overrides)?;
-    match check(&edited, stem) {
-        Ok(checked) => Ok((checked, edited)),
-        Err(problem) => Err(blame(text, source_name, stem, overrides, problem)),
-    }
-}
-
 /// The text with overrides applied, not yet checked.
 fn edit(text: &str, source_name: &str, overrides: &[String]) -> Result<String, ScenarioError> {
     let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
@@ -162,19 +207,4 @@ fn edit(text: &str, source_name: &str, overrides: &[String]) -> Result<String, S
             .map_err(|problem| problem.in_text(OVERRIDE, change))?;
     }
     Ok(document.to_string())
-}
-
-/// The problem of a text with overrides, placed in the first of them after which it is there.
-fn blame(text: &str, source_name: &str, stem: &str, overrides: &[String], problem: Problem) -> ScenarioError {
-    let is_there_after = |changes: usize| {
-        edit(text, source_name, &overrides[..changes]).is_ok_and(|edited| {
-            let same =
-                |other: Problem| other.message == problem.message && other.place.key == problem.place.key;
-            check(&edited, stem).is_err_and(same)
-        })
-    };
-    let changes = (1..overrides.len()).find(|&changes| is_there_after(changes)).unwrap_or(overrides.len());
-    let change = overrides[changes - 1].as_str();
-    let place = Place { key: problem.place.key.clone(), span: overrides::value_span(change) };
-    Problem { place, ..problem }.in_text(OVERRIDE, change)
 }

@@ -4,6 +4,7 @@
 //! declares a struct for a TOML table, so that its keys, their descriptions, the reader and the schema come
 //! from the same lines.
 
+use selfclock_congestion::registry::Registry;
 use selfclock_congestion::units::{Bytes, Duration, Rate};
 use serde_json::{Value as Json, json};
 use toml::Spanned;
@@ -18,6 +19,8 @@ pub struct Item<'a> {
     pub value: &'a DeValue<'a>,
     /// Where it stands.
     pub place: Place,
+    /// The algorithms that can be named.
+    pub registry: &'a Registry,
 }
 
 /// A type that can stand in a scenario.
@@ -62,7 +65,7 @@ impl<'a> Item<'a> {
             return Err(self.place.problem("is empty", "at least one is needed"));
         }
         let elements = array.iter().enumerate().map(|(index, element)| {
-            let item = Item { value: element.get_ref(), place: self.place.element(index, element) };
+            let item = Item { value: element.get_ref(), place: self.place.element(index, element), ..*self };
             Ok(Located { value: T::read(&item)?, place: item.place })
         });
         elements.collect()
@@ -81,7 +84,7 @@ impl<'a> Item<'a> {
     /// The value of a key of this table.
     pub fn get(&self, key: &str) -> Option<Item<'a>> {
         let value = self.value.as_table()?.get(key)?;
-        Some(Item { value: value.get_ref(), place: self.place.child(key, value) })
+        Some(Item { value: value.get_ref(), place: self.place.child(key, value), ..*self })
     }
 
     /// Every key of this table, in the order of the file.
@@ -91,7 +94,11 @@ impl<'a> Item<'a> {
             .as_table()
             .into_iter()
             .flatten()
-            .map(|(key, value)| Item { value: value.get_ref(), place: self.place.child(key.get_ref(), key) })
+            .map(|(key, value)| Item {
+                value: value.get_ref(),
+                place: self.place.child(key.get_ref(), key),
+                ..*self
+            })
             .collect();
         entries.sort_by_key(|entry| entry.place.span.start);
         entries

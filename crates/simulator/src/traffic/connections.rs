@@ -12,6 +12,7 @@ use crate::record::packets::PacketKind;
 use crate::transport::rtt_histogram::RttHistogram;
 use crate::transport::sender::SenderTotals;
 use crate::transport::{Context, Receiver, Sender};
+use selfclock_congestion::custom::Failure;
 use selfclock_congestion::units::{Bytes, Duration, Time};
 
 /// Where the connections of one flow of the plan come from.
@@ -117,12 +118,20 @@ pub struct Connections {
     records: Vec<ConnectionRecord>,
     /// Of those that have ended, by the flow that they belong to.
     totals: BTreeMap<u32, ConnectionTotals>,
+    /// The first algorithm that could not go on of a connection that has ended, and the flow it belongs to.
+    failure: Option<(u32, Failure)>,
 }
 
 impl Connections {
     /// None yet, in a run with so many flows.
     pub fn new(flows: usize) -> Self {
-        Self { first: flows as u32, connections: Vec::new(), records: Vec::new(), totals: BTreeMap::new() }
+        Self {
+            first: flows as u32,
+            connections: Vec::new(),
+            records: Vec::new(),
+            totals: BTreeMap::new(),
+            failure: None,
+        }
     }
 
     /// A connection of this source starts and has `size` bytes to send.
@@ -182,6 +191,20 @@ impl Connections {
         record.retransmitted_segments = sent.retransmitted as u32;
         record.timeouts = sent.timeouts as u32;
         self.totals.entry(record.flow).or_default().add(connection);
+        if let (None, Some(failure)) = (&self.failure, connection.sender.controller().failure()) {
+            self.failure = Some((record.flow, failure.clone()));
+        }
+    }
+
+    /// The first algorithm that could not go on, and the flow it belongs to.
+    pub fn failure(&self) -> Option<(usize, &Failure)> {
+        let ended = self.failure.as_ref().map(|(flow, failure)| (*flow, failure));
+        let under_way = self.connections.iter().zip(&self.records).filter_map(|(connection, record)| {
+            let failure = connection.as_ref()?.sender.controller().failure()?;
+            Some((record.flow, failure))
+        });
+        let first = under_way.chain(ended).min_by_key(|(_, failure)| failure.now);
+        first.map(|(flow, failure)| (flow as usize, failure))
     }
 
     /// The records of all, in the order in which they started, and their sums by flow. The run is over.

@@ -301,6 +301,10 @@ impl Sender {
         self.rate = Some(Box::default());
         (self.plain, self.plain_by_plan) = (0, 0);
     }
+    /// The congestion control.
+    pub fn controller(&self) -> &Controller {
+        &self.control
+    }
     /// When the last byte was acknowledged.
     pub fn completed(&self) -> Option<Time> {
         self.completed

@@ -1,0 +1,88 @@
+//! Additive increase, multiplicative decrease: a congestion control that selfclock does not have.
+//!
+//! Three things make an algorithm: its parameters, its reaction to events, and its name. With the default parameters this
+//! one is Reno, so its results can be checked against the built-in one; `tests/as_reno.rs` does.
+
+use selfclock_congestion::controller::WindowState;
+use selfclock_congestion::custom::Custom;
+use selfclock_congestion::event::{Acknowledged, EcnEcho, LossDetected, Pacing, Timeout};
+use selfclock_congestion::model::ModelPart;
+use selfclock_congestion::parameter::{ParameterError, Value};
+use selfclock_congestion::parameters;
+use selfclock_congestion::registry::{Entry, Part};
+use selfclock_congestion::units::Bytes;
+
+parameters! {
+    /// What can be set in a scenario: `congestion_control = { model = "my-aimd", decrease = 0.7 }`.
+    Parameters {
+        /// What a round trip adds to the window in congestion avoidance.
+        increase: f64 = 1.0, shown "1", unit "segments", range (0.01, 100.0), source "RFC 5681 section 3.1";
+        /// Part of the flight that a loss leaves.
+        decrease: f64 = 0.5, shown "0.5", unit "", range (0.1, 0.99), source "RFC 5681 section 3.1";
+    }
+}
+
+impl Custom for Parameters {
+    type Model = Aimd;
+
+    fn entry(&self) -> Entry {
+        Entry {
+            name: "my-aimd",
+            part: Part::Model,
+            about: "Additive increase, multiplicative decrease.",
+            source: "an example",
+            parameters: Self::TABLE,
+        }
+    }
+    fn set(&mut self, name: &str, value: Value<'_>) -> Result<(), ParameterError> {
+        self.set(name, value)
+    }
+    fn responds_to_marks(&self, _accurate: bool) -> bool {
+        true
+    }
+    fn build(&self) -> Aimd {
+        Aimd { parameters: *self }
+    }
+}
+
+/// One connection's state: plain data. What all algorithms have, window and threshold, is in the [`WindowState`].
+#[derive(Clone, Copy, Debug)]
+pub struct Aimd {
+    parameters: Parameters,
+}
+
+impl Aimd {
+    /// What a loss leaves of so many bytes in flight, in segments, but "2*SMSS" at least.
+    fn decreased(&self, flight_size: Bytes, state: &WindowState) -> f64 {
+        (state.segments(flight_size) * self.parameters.decrease).max(2.0)
+    }
+}
+
+impl ModelPart for Aimd {
+    fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState) {
+        if event.recovering || !event.window_limited {
+            return;
+        }
+        state.cwnd += if state.in_slow_start() {
+            state.segments(event.size).min(1.0)
+        } else {
+            self.parameters.increase / state.cwnd
+        };
+    }
+    fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
+        state.ssthresh = self.decreased(event.flight_size, state);
+        state.cwnd = state.ssthresh;
+    }
+    fn on_ecn_echo(&mut self, event: &EcnEcho, state: &mut WindowState) {
+        let EcnEcho { now, flight_size } = *event;
+        self.on_loss(&LossDetected { now, flight_size }, state);
+    }
+    fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
+        if !event.repeated {
+            state.ssthresh = self.decreased(event.flight_size, state);
+        }
+    }
+    fn pacing(&self, _state: &WindowState) -> Option<Pacing> {
+        None
+    }
+}

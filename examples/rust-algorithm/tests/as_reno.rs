@@ -1,0 +1,89 @@
+//! With its default parameters the example is Reno: the same packets at the same times.
+
+use my_aimd::Parameters;
+use selfclock_congestion::registry::{RegistrationError, Registry};
+use selfclock_simulator::scenario::{Scenario, ScenarioError};
+use selfclock_simulator::{Outcome, Simulation};
+
+/// Losses of every kind, timeouts and marks are in it.
+fn scenario(control: &str, overrides: &[&str]) -> Result<Scenario, ScenarioError> {
+    let mut registry = Registry::built_in();
+    registry.register(Parameters::default()).expect("a new name");
+    let text = format!(
+        r#"
+        schema = 1
+        duration = "8 s"
+        [network]
+        topology = "dumbbell"
+        bottleneck = {{ rate = "5 Mbps", delay = "15 ms", queue = "12 packets", loss = {{ probability = 0.01 }} }}
+        access = {{ rate = "100 Mbps", delay = "1 ms" }}
+        [record]
+        packets = true
+        [[flow]]
+        count = 3
+        start_jitter = "50 ms"
+        congestion_control = {control}
+        "#
+    );
+    let overrides: Vec<String> = overrides.iter().map(|change| (*change).to_owned()).collect();
+    Scenario::parse_with(&registry, &text, "test", &overrides)
+}
+
+fn run(scenario: &Scenario) -> Outcome {
+    let mut simulation = Simulation::new(&scenario.plan);
+    while !simulation.advance(1_000_000) {}
+    assert!(simulation.failure().is_none());
+    simulation.finish()
+}
+
+#[test]
+fn same_packets_as_reno() {
+    let settings = [
+        &["profile=modern"][..],
+        &["profile=classic"],
+        &["transport.recovery=newreno"],
+        &[
+            "transport.ecn=classic",
+            "network.bottleneck.queue={ limit = \"12 packets\", mark_above = \"4 packets\" }",
+        ],
+    ];
+    for overrides in settings {
+        let reno = run(&scenario("\"reno\"", overrides).unwrap());
+        let own = run(&scenario("\"my-aimd\"", overrides).unwrap());
+        assert!(reno.packets.len() > 4_000, "{overrides:?}");
+        assert_eq!(format!("{:?}", own.packets), format!("{:?}", reno.packets), "{overrides:?}");
+        assert_eq!(format!("{:?}", own.flow_series), format!("{:?}", reno.flow_series), "{overrides:?}");
+        assert_eq!(own.summary.flows[0].algorithm, "my-aimd");
+        let other = run(&scenario("{ model = \"my-aimd\", decrease = 0.7 }", overrides).unwrap());
+        assert_ne!(format!("{:?}", other.packets), format!("{:?}", reno.packets), "the parameter matters");
+    }
+}
+
+#[test]
+fn its_parameters_are_checked_like_any() {
+    let error = scenario("{ model = \"my-aimd\", decrease = 1 }", &[]).unwrap_err();
+    assert_eq!(error.message, "out of range");
+    assert!(error.help.contains("0.1 to 0.99"), "{}", error.help);
+    let error = scenario("{ model = \"my-aimd\", decreese = 1 }", &[]).unwrap_err();
+    assert!(error.help.contains("did you mean \"decrease\"?"), "{}", error.help);
+    let error = scenario("\"my-aimb\"", &[]).unwrap_err();
+    assert!(error.help.contains("did you mean \"my-aimd\"?"), "{}", error.help);
+    let error = scenario("{ model = \"my-aimd\", start = \"slow-start\" }", &[]).unwrap_err();
+    assert!(error.message.contains("start and window in one"), "{}", error.message);
+}
+
+/// What is registered belongs to its registry and to nobody else.
+#[test]
+fn another_registry_does_not_know_it() {
+    let text = scenario("\"my-aimd\"", &[]).unwrap().text;
+    let error = Scenario::parse(&text, "test", &[]).unwrap_err();
+    assert!(error.message.contains("my-aimd"), "{}", error.message);
+    let mut registry = Registry::built_in();
+    assert_eq!(registry.register(Parameters::default()), Ok(()));
+    assert_eq!(
+        registry.register(Parameters::default()),
+        Ok::<(), RegistrationError>(()),
+        "the later one counts"
+    );
+    assert_eq!(registry.entries().filter(|entry| entry.name == "my-aimd").count(), 1);
+}
