@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 
-from selfclock import __version__
+from selfclock import __version__, cells
 from selfclock._core import RunError, ScenarioError
 from selfclock.algorithms import Algorithm, algorithms
 from selfclock.bench import CASES, BenchError, bench
@@ -171,30 +171,12 @@ def _print_summary(summary: Summary) -> None:
         "RTT ms\nmin", "\nmean", "\n95 %", left=2,
     )  # fmt: skip
     for flow in summary["flows"]:
-        flows.add_row(
-            flow["name"],
-            flow["algorithm"],
-            f"{flow['goodput_bps'] / 1e6:.4g}",
-            f"{flow['sent_segments']:,}",
-            f"{flow['retransmitted_segments']:,}",
-            f"{flow['timeouts']}",
-            f"{flow['fast_retransmits']}",
-            *(_milliseconds(flow[key]) for key in ("rtt_min_s", "rtt_mean_s", "rtt_p95_s")),
-        )
+        flows.add_row(*cells.of_flow(flow))
     links = _table(
         "link", "rate\nMbit/s", "busy\n%", "packets", "drops", "queue, packets\nmean", "\nmax", "wait\nms", left=1,
     )  # fmt: skip
     for link in summary["links"]:
-        links.add_row(
-            link["name"],
-            f"{link['rate_bps'] / 1e6:.4g}",
-            f"{link['utilization'] * 100:.1f}",
-            f"{link['packets']:,}",
-            f"{link['drops']:,}",
-            f"{link['queue_mean_packets']:.1f}",
-            f"{link['queue_max_packets']:,}",
-            _milliseconds(link["queue_mean_s"]),
-        )
+        links.add_row(*cells.of_link(link))
     console.print("", flows, "", links, sep="\n")
     if any(flow["connections"] for flow in summary["flows"]):
         console.print("", _connections(summary), sep="\n")
@@ -216,13 +198,9 @@ def _connections(summary: Summary) -> Table:
                 "any" if largest is None else f"{largest / 1e3:,.0f} kB",
                 f"{size['completed']:,}",
                 "",
-                *(_milliseconds(size[key]) for key in ("mean_s", "p50_s", "p95_s", "p99_s")),
+                *(cells.milliseconds(size[key]) for key in ("mean_s", "p50_s", "p95_s", "p99_s")),
             )
     return table
-
-
-def _milliseconds(seconds: float | None) -> str:
-    return "-" if seconds is None else f"{seconds * 1e3:.4g}"
 
 
 def _table(*headings: str, left: int) -> Table:
@@ -266,17 +244,7 @@ def compare_algorithms(
         "time-\nouts", "queue\npackets", left=1,
     )  # fmt: skip
     for row in comparison.measures:
-        table.add_row(
-            row["algorithm"],
-            f"{row['goodput_bps'] / 1e6:.4g}",
-            f"{row['utilization'] * 100:.1f}",
-            "-" if row["jain"] is None else f"{row['jain']:.3f}",
-            _milliseconds(row["rtt_mean_s"]),
-            _milliseconds(row["rtt_p95_s"]),
-            f"{row['retransmitted_segments']:,}",
-            f"{row['timeouts']}",
-            f"{row['queue_mean_packets']:.1f}",
-        )
+        table.add_row(*cells.of_algorithm(row))
     console = Console()
     console.print(f"{comparison.path}, {duration}\n", highlight=False)
     console.print(table)

@@ -16,7 +16,7 @@ import jinja2
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from selfclock import style
+from selfclock import cells, style
 from selfclock._core import VERSION
 from selfclock.chart import BINS, UntranslatableError, translate
 from selfclock.reproduce import Grid, Illustration
@@ -68,20 +68,7 @@ def run_page(result: Result) -> str:
 
 def comparison_page(comparison: Comparison) -> str:
     """Return the report of a comparison."""
-    rows = [
-        [
-            row["algorithm"],
-            f"{row['goodput_bps'] / 1e6:.4g}",
-            f"{row['utilization'] * 100:.1f}",
-            "-" if row["jain"] is None else f"{row['jain']:.3f}",
-            _milliseconds(row["rtt_mean_s"]),
-            _milliseconds(row["rtt_p95_s"]),
-            f"{row['retransmitted_segments']:,}",
-            f"{row['timeouts']}",
-            f"{row['queue_mean_packets']:.1f}",
-        ]
-        for row in comparison.measures
-    ]
+    rows = [cells.of_algorithm(row) for row in comparison.measures]
     columns = ["Algorithm", "Goodput Mbit/s", "Busy %", "Jain", "RTT mean ms", "RTT 95 % ms", "Sent again", "Timeouts",
                "Queue packets"]  # fmt: skip
     caption = "Goodput and retransmissions are sums over the flows; queue and use are the bottleneck's."
@@ -93,32 +80,8 @@ def comparison_page(comparison: Comparison) -> str:
 
 
 def _run_tables(summary: Summary) -> list[Grid]:
-    flows = [
-        [
-            flow["name"],
-            flow["algorithm"],
-            f"{flow['goodput_bps'] / 1e6:.4g}",
-            f"{flow['sent_segments']:,}",
-            f"{flow['retransmitted_segments']:,}",
-            f"{flow['timeouts']}",
-            f"{flow['fast_retransmits']}",
-            *(_milliseconds(flow[key]) for key in ("rtt_min_s", "rtt_mean_s", "rtt_p95_s")),
-        ]
-        for flow in summary["flows"][:MOST_ROWS]
-    ]
-    links = [
-        [
-            link["name"],
-            f"{link['rate_bps'] / 1e6:.4g}",
-            f"{link['utilization'] * 100:.1f}",
-            f"{link['packets']:,}",
-            f"{link['drops']:,}",
-            f"{link['queue_mean_packets']:.1f}",
-            f"{link['queue_max_packets']:,}",
-            _milliseconds(link["queue_mean_s"]),
-        ]
-        for link in summary["links"][:MOST_ROWS]
-    ]
+    flows = [cells.of_flow(flow) for flow in summary["flows"][:MOST_ROWS]]
+    links = [cells.of_link(link) for link in summary["links"][:MOST_ROWS]]
 
     def some(rows: list[list[str]], of: Sequence[object]) -> str:
         return f"The first {len(rows)} of {len(of):,}." if len(rows) < len(of) else ""
@@ -131,10 +94,6 @@ def _run_tables(summary: Summary) -> list[Grid]:
              ["Link", "Rate Mbit/s", "Busy %", "Packets", "Drops", "Queue mean, packets", "Queue max, packets",
               "Wait ms"], links, texts=1),
     ]  # fmt: skip
-
-
-def _milliseconds(seconds: float | None) -> str:
-    return "-" if seconds is None else f"{seconds * 1e3:.4g}"
 
 
 def _render(template: str, **content: object) -> str:
