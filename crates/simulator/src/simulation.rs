@@ -169,8 +169,8 @@ impl Simulation {
     #[inline]
     fn run(&mut self, target: Target) {
         let Self { now, events, network, sources, sinks, connections, .. } = self;
-        if let Target::Link(link) = target {
-            let packet = network.take_first(events, link);
+        if let Target::Packets(run) = target {
+            let packet = network.take_first(events, run);
             if !network.is_delivered(events, &packet) {
                 return;
             }
@@ -195,7 +195,7 @@ impl Simulation {
         events.pop();
         let mut context = Context { now: *now, events, network };
         match target {
-            Target::Link(_) => {}
+            Target::Packets(_) => {}
             Target::Transmitter(link) => network.on_transmitter(events, *now, link),
             Target::Router(router) => network.on_router_timer(events, *now, router),
             Target::DelayedAck(flow) => match sinks.get_mut(flow as usize) {

@@ -6,7 +6,6 @@
 
 use super::loss::Loss;
 use super::packet::Packet;
-use crate::engine::Ring;
 use crate::engine::random::{Purpose, Stream};
 use crate::plan::{LinkPlan, MarkAbove, QueueLimit};
 use crate::queue::{Discipline, DropTail, ManagedQueue};
@@ -64,8 +63,6 @@ pub struct Link {
     sampler: Option<LinkSampler>,
     /// The queue in place of the drop-tail queue, if the discipline is another.
     pub(super) managed: Option<Box<ManagedQueue>>,
-    /// Packets on the wire whose next stop is the other end of this link, in the order of arrival.
-    pub(super) in_flight: Ring<Packet>,
     name: String,
 }
 
@@ -148,7 +145,6 @@ impl Link {
             managed: Discipline::new(plan, seed, index).map(|discipline| {
                 Box::new(ManagedQueue::new(discipline, plan.queue, plan.counts_packet_in_service))
             }),
-            in_flight: Ring::default(),
             name: plan.name.clone(),
         }
     }

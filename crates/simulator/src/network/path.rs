@@ -10,7 +10,7 @@
 
 use super::link::{Link, Passage};
 use super::packet::{Extras, Flags, Packet};
-use crate::engine::{EventQueue, Target};
+use crate::engine::{EventQueue, Runs};
 use crate::plan::{DisciplinePlan, Plan, Protocol};
 use crate::record::packets::{PacketEvent, PacketRecorder};
 use crate::router::Mechanism;
@@ -32,6 +32,8 @@ const LINK: u32 = GATE - 1;
 pub struct Network {
     /// Links, in the order of the plan.
     pub links: Vec<Link>,
+    /// Packets on links, on their way to their next stop.
+    in_flight: Runs<Packet>,
     /// Routes of all flows one after another: links, then [`END`].
     routes: Vec<u32>,
     /// For each link, the router mechanisms before it.
@@ -97,6 +99,7 @@ impl Network {
         }
         let network = Self {
             links,
+            in_flight: Runs::default(),
             routes,
             gates,
             routers,
@@ -179,26 +182,19 @@ impl Network {
             }
             index = next as usize;
         }
-        self.land(events, at, hop, index, packet);
+        self.land(events, at, hop, packet);
     }
 
-    /// The packet's next stop is the other end of link `index`, at this time; or it is delivered ahead.
+    /// The packet reaches its next stop, at this place of the route table, at this time; or it is delivered ahead.
     #[inline(always)]
-    fn land(&mut self, events: &mut EventQueue, at: Time, hop: usize, index: usize, packet: &Packet) {
+    fn land(&mut self, events: &mut EventQueue, at: Time, hop: usize, packet: &Packet) {
         if self.routes[hop] == END_AHEAD {
             return self.deliver_ahead(at, packet);
         }
         let order = events.take_order();
-        let in_flight = &mut self.links[index].in_flight;
-        if in_flight.is_empty() {
-            events.push(at, order, Target::Link(index as u32));
-        }
-        in_flight.push(*packet);
-        // Changed in its new place: a copy of what was just changed would wait for the stores to complete.
-        if let Some(last) = in_flight.last_mut() {
-            last.arrival = at;
-            last.order = order;
-            last.hop = hop as u32;
+        let (run, is_first) = self.in_flight.add(Packet { arrival: at, order, hop: hop as u32, ..*packet });
+        if is_first {
+            events.push_run(at, order, run);
         }
     }
 
@@ -223,13 +219,13 @@ impl Network {
         self.cross(events, now, packet);
     }
 
-    /// A packet is at the other end of link `index`, the one that its `hop` stands for, at this time.
-    pub(super) fn carry_on(&mut self, events: &mut EventQueue, at: Time, index: usize, packet: &Packet) {
+    /// A packet is at the other end of the link that its `hop` stands for, at this time.
+    pub(super) fn carry_on(&mut self, events: &mut EventQueue, at: Time, packet: &Packet) {
         let hop = packet.hop as usize + 1;
         if self.routes[hop] & STOP == 0 {
             self.forward(events, at, &Packet { hop: hop as u32, ..*packet });
         } else {
-            self.land(events, at, hop, index, packet);
+            self.land(events, at, hop, packet);
         }
     }
 
@@ -248,22 +244,17 @@ impl Network {
                     self.links[link].count_mark();
                 }
                 packet.hop = hop as u32;
-                self.carry_on(events, arrival, link, &packet);
+                self.carry_on(events, arrival, &packet);
             }
         }
     }
 
-    /// The first packet in flight on a link, of which there must be one, has reached its stop. The link's entry must be
-    /// the first in the event queue; it is moved to the next packet.
+    /// The first packet of a run, of which there must be one, has reached its stop. The run's entry must be the first in
+    /// the event queue; it is moved to the next packet.
     #[inline]
-    pub fn take_first(&mut self, events: &mut EventQueue, link: u32) -> Packet {
-        let in_flight = &mut self.links[link as usize].in_flight;
-        let packet = in_flight[0];
-        in_flight.drop_front();
-        match in_flight.front() {
-            Some(next) => events.postpone_first(next.arrival, next.order),
-            None => events.pop(),
-        }
+    pub fn take_first(&mut self, events: &mut EventQueue, run: u32) -> Packet {
+        let (packet, next) = self.in_flight.take_first(run);
+        events.advance_run(next);
         packet
     }
 
@@ -292,9 +283,10 @@ impl Network {
 
     /// Packets that are on their way: in a queue, in service, on a wire, held by a router.
     pub fn packets_in_flight(&self) -> u64 {
-        let links: u64 = self.links.iter().map(|link| link.in_flight.len() as u64 + link.held()).sum();
+        let on_links = self.in_flight.len() as u64;
+        let held: u64 = self.links.iter().map(|link| link.held()).sum();
         let routers: u64 = self.routers.iter().flatten().map(|router| router.held()).sum();
-        links + routers + self.sent_beyond_end
+        on_links + held + routers + self.sent_beyond_end
     }
 
     #[cold]
