@@ -143,7 +143,7 @@ def compare(
 
 
 def parse(name: str) -> dict[str, str]:
-    """Return the parts that a name such as "cubic", "bbr3", "packet-pair" or "cubic+hystart++" stands for."""
+    """Return the parts that a name such as "cubic", "bbr3", "packet-pair", "cubic+hystart++" or "reno+icim" stands for."""
     known = algorithms()
     windows = [algorithm.name for algorithm in known if algorithm.part == "window"]
     starts = [algorithm.name for algorithm in known if algorithm.part == "start"]
@@ -152,15 +152,21 @@ def parse(name: str) -> dict[str, str]:
         return {"model": name}
     if name in windows:
         return {"window": name}
+    estimates = [algorithm.name for algorithm in known if algorithm.part == "estimate"]
     if name in starts:
         return {"start": name}
+    if name in estimates:
+        return {"estimate": name}
+    for estimate in estimates:
+        if name.endswith(f"+{estimate}"):
+            return {**parse(name.removesuffix(f"+{estimate}")), "estimate": estimate}
     for window in windows:
         # A name may have a plus sign of its own.
         if name.startswith(f"{window}+") and (start := name.removeprefix(f"{window}+")) in starts:
             return {"window": window, "start": start}
     raise ScenarioError(
         f"no algorithm is named {name!r}; there are the windows {', '.join(windows)}, the starts "
-        f"{', '.join(starts)}, the models {', '.join(models)}, and a window with a start, as in 'cubic+hystart++'"
+        f"{', '.join(starts)}, the models {', '.join(models)}, and a window with a start or an estimator, as in 'cubic+hystart++' or 'reno+icim'"
     )
 
 

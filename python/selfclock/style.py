@@ -47,13 +47,21 @@ LOOKS = {
     "slow-start": Look(_BLUE, ".", ":"),
     "limited": Look(_VERMILLION, "1", ":"),
     "hystart++": Look(_GREEN, "2", ":"),
+    "swift-start": Look(_ORANGE, "*", "-."),
+    "modified-swift-start": Look(_PURPLE, "p", "-."),
+    "quick-start": Look(_SKY, "8", "-."),
+    "bbr-startup": Look(_BLUE, "H", "-."),
     "bbr3": Look(_ORANGE, "3", ":"),
     "prague": Look(_PURPLE, "4", ":"),
+    "lotka-volterra": Look(_PURPLE, "$V$", "-."),
+    "icim": Look(_VERMILLION, "$i$", "-."),
+    "imtcp": Look(_GREEN, "$m$", "-."),
+    "capacity": Look(_ORANGE, "$c$", "-."),
     "udp": Look("#666666", "x"),
 }
 
 #: For algorithms without an entry above, chosen by name, so that it does not depend on what else is drawn.
-_OTHERS = [Look(_BLUE, "*", "-."), Look(_VERMILLION, "p", "-."), Look(_GREEN, "8", "-."), Look(_PURPLE, "H", "-.")]
+_OTHERS = [Look(_VERMILLION, "+", "-."), Look(_GREEN, "|", "-."), Look("#000000", "_", "-.")]
 
 #: Losses look the same everywhere.
 DROP = Look("#000000", "x")

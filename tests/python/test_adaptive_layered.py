@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from selfclock.papers.adaptive_layered import exponents, fairness, ns2, overlap, single
+from selfclock.papers.adaptive_layered import exponents, fairness, groups, ns2, overlap, single
 from selfclock.papers.adaptive_layered.network import TCP, Flow, scenario, throughputs_mbps
 from selfclock.papers.adaptive_layered.verdicts import (
     exponent,
@@ -73,8 +73,8 @@ def test_throughput_is_what_was_acknowledged_between() -> None:
     run = scenario("rate", 100, [Flow(TCP, 100)], seconds=5, transport=window, samples_s=0.5, cross_load=0.1).run()
     (measured,) = throughputs_mbps(run, 2, 5)
     assert measured == pytest.approx(10 * 1460 * 8 / 0.1 / 1e6, rel=0.05)
-    (cross,) = (flow for flow in run.summary["flows"] if flow["algorithm"] == "udp")
-    assert cross["throughput_bps"] == pytest.approx(10e6, rel=0.1)
+    (cross,) = (flow["connections"] for flow in run.summary["flows"] if flow["connections"])
+    assert cross["started"] > 100
 
 
 def test_strength_1_is_tcp() -> None:
@@ -98,7 +98,7 @@ def test_time_to_fill() -> None:
 def claims() -> list[Claim]:
     """Every claim but those of runs that cannot be short."""
     found: list[Claim] = []
-    for part in (overlap, fairness, exponents, ns2):
+    for part in (overlap, groups, fairness, exponents, ns2):
         found += part.findings(run_many(part.scenarios(TINY)), TINY)[0]
     return found
 

@@ -1,14 +1,15 @@
 //! A start and a window algorithm together, or a model that is both: one congestion control.
 
+use crate::estimate::{Estimate, EstimatePart, PathEstimate};
 use crate::event::{
-    Acknowledged, Decision, DuplicateAck, EcnEcho, LossDetected, Phase, ProbePart, RecoveryEnded, Sent,
-    Snapshot, Timeout,
+    Acknowledged, Decision, DuplicateAck, EcnEcho, Established, LossDetected, Phase, ProbePart,
+    RecoveryEnded, Sent, Snapshot, Timeout,
 };
 use crate::model::{Model, ModelPart};
 use crate::option::PeerOption;
 use crate::start::{Start, StartPart};
 use crate::units::Bytes;
-use crate::window::{Window, WindowPart};
+use crate::window::{Group, Window, WindowPart};
 
 /// The window, which the start and the window algorithm both work on.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,6 +24,8 @@ pub struct WindowState {
     pub header: Bytes,
     /// What the receiver advertises; `Bytes::MAX` without a limit.
     pub receive_window: Bytes,
+    /// What the estimator, if there is one, has found of the path.
+    pub path: PathEstimate,
 }
 
 impl WindowState {
@@ -34,6 +37,7 @@ impl WindowState {
             mss: setup.mss,
             header: setup.header,
             receive_window: setup.receive_window,
+            path: PathEstimate::default(),
         }
     }
     /// cwnd is below ssthresh.
@@ -96,18 +100,58 @@ pub struct Controller {
 enum Algorithm {
     /// The start below ssthresh, the window algorithm above.
     Parts { start: Start, window: Window },
+    /// The same, and an estimator beside them. Boxed, as a model is.
+    Measured(Box<Measured>),
     /// One algorithm. Boxed, because it is larger than any pair of parts.
     Model(Box<Model>),
 }
 
+/// A start and a window algorithm that know what an estimator finds.
+#[derive(Clone, Debug)]
+struct Measured {
+    start: Start,
+    window: Window,
+    estimate: Estimate,
+}
+
+/// The window of a connection that begins with `start`.
+fn begin(setup: &Setup, start: &mut Start) -> WindowState {
+    let mut state = WindowState::new(setup);
+    start.begin(setup, &mut state);
+    state.cwnd = state.cwnd.clamp(1.0, MAXIMUM_WINDOW_SEGMENTS);
+    state
+}
+
+/// An acknowledgement advanced: grows the window.
+#[inline(always)]
+fn advance(start: &mut Start, window: &mut Window, event: &Acknowledged, state: &mut WindowState) {
+    start.on_ack(event, state);
+    window.on_ack(event, state);
+    if event.recovering || !event.window_limited {
+        return;
+    }
+    if start.holds_window() {
+        start.grow(event, state);
+    } else if !state.in_slow_start() {
+        window.grow(event, state);
+    } else if !window.holds_slow_start() {
+        start.grow(event, state);
+    }
+    state.cwnd = state.cwnd.min(MAXIMUM_WINDOW_SEGMENTS);
+}
+
 impl Controller {
     /// A connection that begins with `start` and goes on with `window`.
-    pub fn new(setup: Setup, start: Start, window: Window) -> Self {
-        Self {
-            state: WindowState::new(&setup),
-            recovering: false,
-            algorithm: Algorithm::Parts { start, window },
-        }
+    pub fn new(setup: Setup, mut start: Start, window: Window) -> Self {
+        let state = begin(&setup, &mut start);
+        Self { state, recovering: false, algorithm: Algorithm::Parts { start, window } }
+    }
+
+    /// As [`Controller::new`], with an estimator beside them.
+    pub fn with_estimate(setup: Setup, mut start: Start, window: Window, estimate: Estimate) -> Self {
+        let state = begin(&setup, &mut start);
+        let measured = Box::new(Measured { start, window, estimate });
+        Self { state, recovering: false, algorithm: Algorithm::Measured(measured) }
     }
 
     /// A connection that `model` begins and goes on with.
@@ -121,18 +165,11 @@ impl Controller {
     #[inline]
     pub fn on_ack(&mut self, event: &Acknowledged) {
         match &mut self.algorithm {
-            Algorithm::Parts { start, window } => {
-                start.on_ack(event, &self.state);
-                window.on_ack(event, &mut self.state);
-                if event.recovering || !event.window_limited {
-                    return;
-                }
-                if !self.state.in_slow_start() {
-                    window.grow(event, &mut self.state);
-                } else if !window.holds_slow_start() {
-                    start.grow(event, &mut self.state);
-                }
-                self.state.cwnd = self.state.cwnd.min(MAXIMUM_WINDOW_SEGMENTS);
+            Algorithm::Parts { start, window } => advance(start, window, event, &mut self.state),
+            Algorithm::Measured(measured) => {
+                let Measured { start, window, estimate } = &mut **measured;
+                estimate.on_ack(event, &mut self.state);
+                advance(start, window, event, &mut self.state);
             }
             Algorithm::Model(model) => {
                 model.on_ack(event, &mut self.state);
@@ -145,6 +182,10 @@ impl Controller {
     pub fn on_duplicate_ack(&mut self, event: &DuplicateAck) {
         match &mut self.algorithm {
             Algorithm::Parts { start, .. } => start.on_duplicate_ack(event),
+            Algorithm::Measured(measured) => {
+                measured.estimate.abandon(event.now);
+                measured.start.on_duplicate_ack(event);
+            }
             Algorithm::Model(model) => {
                 model.on_duplicate_ack(event, &mut self.state);
                 self.state.cwnd = self.state.cwnd.clamp(1.0, MAXIMUM_WINDOW_SEGMENTS);
@@ -159,7 +200,12 @@ impl Controller {
         match &mut self.algorithm {
             Algorithm::Parts { start, window } => {
                 window.on_loss(event, &mut self.state);
-                start.on_loss(event);
+                start.on_loss(event, &mut self.state);
+            }
+            Algorithm::Measured(measured) => {
+                measured.estimate.abandon(event.now);
+                measured.window.on_loss(event, &mut self.state);
+                measured.start.on_loss(event, &mut self.state);
             }
             Algorithm::Model(model) => model.on_loss(event, &mut self.state),
         }
@@ -171,7 +217,14 @@ impl Controller {
     /// The receiver echoed a congestion mark.
     pub fn on_ecn_echo(&mut self, event: &EcnEcho) {
         // A model learns of marks from `Acknowledged::marked`, which counts them.
-        let Algorithm::Parts { start, window } = &mut self.algorithm else { return };
+        let (start, window) = match &mut self.algorithm {
+            Algorithm::Parts { start, window } => (start, window),
+            Algorithm::Measured(measured) => {
+                measured.estimate.abandon(event.now);
+                (&mut measured.start, &mut measured.window)
+            }
+            Algorithm::Model(_) => return,
+        };
         let before = self.state.cwnd;
         window.on_ecn_echo(event, &mut self.state);
         self.state.cwnd = self.state.cwnd.min(before);
@@ -186,9 +239,34 @@ impl Controller {
                 window.on_timeout(event, &mut self.state);
                 start.on_timeout(event);
             }
+            Algorithm::Measured(measured) => {
+                measured.estimate.abandon(event.now);
+                measured.window.on_timeout(event, &mut self.state);
+                measured.start.on_timeout(event);
+            }
             Algorithm::Model(model) => model.on_timeout(event, &mut self.state),
         }
         self.state.cwnd = 1.0;
+    }
+
+    /// The option that the SYN carries. Asked for each SYN.
+    pub fn option_for_syn(&mut self) -> Option<PeerOption> {
+        match &mut self.algorithm {
+            Algorithm::Parts { start, .. } => start.option_for_syn(),
+            Algorithm::Measured(measured) => measured.start.option_for_syn(),
+            Algorithm::Model(_) => None,
+        }
+    }
+
+    /// The handshake is complete, and no data has left.
+    pub fn on_established(&mut self, event: &Established) {
+        let start = match &mut self.algorithm {
+            Algorithm::Parts { start, .. } => start,
+            Algorithm::Measured(measured) => &mut measured.start,
+            Algorithm::Model(_) => return,
+        };
+        start.on_established(event, &mut self.state);
+        self.state.cwnd = self.state.cwnd.clamp(1.0, MAXIMUM_WINDOW_SEGMENTS);
     }
 
     /// The SYN or its answer was lost: "the initial window used by a sender after a correctly transmitted SYN MUST be
@@ -211,7 +289,25 @@ impl Controller {
     pub fn on_sent(&mut self, event: &Sent) {
         match &mut self.algorithm {
             Algorithm::Parts { start, .. } => start.on_sent(event),
+            Algorithm::Measured(measured) => {
+                measured.start.on_sent(event);
+                measured.estimate.on_sent(event, &self.state);
+            }
             Algorithm::Model(model) => model.on_sent(event, &mut self.state),
+        }
+    }
+
+    /// Of a member of a group of parallel flows, before each event: it takes what the group knows.
+    pub fn take_from(&mut self, group: &Group) {
+        if let Algorithm::Parts { window, .. } = &mut self.algorithm {
+            window.take_from(group, &mut self.state);
+        }
+    }
+
+    /// After each event it gives the group what there is to know.
+    pub fn give_to(&mut self, group: &mut Group) {
+        if let Algorithm::Parts { window, .. } = &mut self.algorithm {
+            window.give_to(group, &self.state);
         }
     }
 
@@ -219,6 +315,9 @@ impl Controller {
     pub fn wants_rate_samples(&self) -> bool {
         match &self.algorithm {
             Algorithm::Parts { start, window } => start.wants_rate_samples() || window.wants_rate_samples(),
+            Algorithm::Measured(measured) => {
+                measured.start.wants_rate_samples() || measured.window.wants_rate_samples()
+            }
             Algorithm::Model(model) => model.wants_rate_samples(),
         }
     }
@@ -228,6 +327,7 @@ impl Controller {
     pub fn option_for(&mut self, part: ProbePart) -> Option<PeerOption> {
         match &mut self.algorithm {
             Algorithm::Parts { start, .. } => start.option_for(part),
+            Algorithm::Measured(measured) => measured.start.option_for(part),
             Algorithm::Model(_) => None,
         }
     }
@@ -235,31 +335,34 @@ impl Controller {
     /// What the sender may do now.
     #[inline]
     pub fn decision(&self) -> Decision {
-        let (pacing, probe) = match &self.algorithm {
+        let (pacing, probe, allowance) = match &self.algorithm {
             Algorithm::Parts { start, .. } => {
                 let probe = if self.recovering { None } else { start.probe(&self.state) };
-                (start.pacing(&self.state), probe)
+                (start.pacing(&self.state), probe, Bytes::MAX)
             }
-            Algorithm::Model(model) => (model.pacing(&self.state), None),
+            Algorithm::Measured(measured) => {
+                let Measured { start, estimate, .. } = &**measured;
+                let probe = if self.recovering { None } else { start.probe(&self.state) };
+                let pacing = estimate.pacing(&self.state).or_else(|| start.pacing(&self.state));
+                (pacing, probe, estimate.allowance(&self.state))
+            }
+            Algorithm::Model(model) => (model.pacing(&self.state), None, Bytes::MAX),
         };
         Decision {
             // By way of i64, which is a shorter conversion; the bounds on cwnd and MSS keep the product below 2^47.
             window: Bytes((self.state.cwnd * self.state.mss.get() as f64) as i64 as u64),
             pacing,
             probe,
+            allowance,
         }
     }
 
     /// The state for a record.
     pub fn snapshot(&self) -> Snapshot {
         let own = match &self.algorithm {
-            Algorithm::Parts { start, .. } => {
-                if self.recovering {
-                    Some(Phase::Recovery)
-                } else {
-                    start.phase()
-                }
-            }
+            Algorithm::Parts { .. } | Algorithm::Measured(_) if self.recovering => Some(Phase::Recovery),
+            Algorithm::Parts { start, .. } => start.phase(),
+            Algorithm::Measured(measured) => measured.start.phase(),
             // A model that has phases of its own is in them also while a loss is under repair.
             Algorithm::Model(model) => model.phase().or(self.recovering.then_some(Phase::Recovery)),
         };
@@ -268,7 +371,12 @@ impl Controller {
         } else {
             Phase::CongestionAvoidance
         });
-        Snapshot { cwnd_segments: self.state.cwnd, ssthresh_segments: self.state.ssthresh, phase }
+        Snapshot {
+            cwnd_segments: self.state.cwnd,
+            ssthresh_segments: self.state.ssthresh,
+            phase,
+            path: self.state.path,
+        }
     }
 }
 
@@ -285,6 +393,7 @@ pub(crate) mod tests {
             mss: Bytes(1000),
             header: Bytes(40),
             receive_window: Bytes::MAX,
+            path: PathEstimate::default(),
         }
     }
 

@@ -1,7 +1,19 @@
 //! What can happen to a connection, and what a congestion control decides.
 
+use crate::estimate::PathEstimate;
 use crate::option::PeerOption;
 use crate::units::{Bytes, Duration, Rate, Time};
+
+/// The answer to the SYN has arrived.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Established {
+    /// When.
+    pub now: Time,
+    /// Round-trip time measured by the handshake, if it could be (Karn's rule).
+    pub rtt: Option<Duration>,
+    /// The peer's option on the SYN-ACK.
+    pub option: Option<PeerOption>,
+}
 
 /// A segment of data left the sender.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -181,6 +193,9 @@ pub struct Decision {
     pub pacing: Option<Pacing>,
     /// Send the next new data as this probe when it fits in the window.
     pub probe: Option<Probe>,
+    /// New data that may leave before the next acknowledgement, whatever the window: how an estimator holds segments back
+    /// and lets them go as a train. Nothing is held back while nothing is in flight, or there would be no next one.
+    pub allowance: Bytes,
 }
 
 /// What a congestion control is doing.
@@ -209,11 +224,13 @@ pub enum Phase {
     ProbeUp = 9,
     /// BBR, ProbeRTT: half the path, to measure the round-trip time without a queue.
     ProbeRtt = 10,
+    /// A window that was estimated, or granted by the routers, is spread over a round trip (Swift Start, Quick-Start).
+    PacedStart = 11,
 }
 
 impl Phase {
     /// Every phase, in the order of its number.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::SlowStart,
         Self::CongestionAvoidance,
         Self::Recovery,
@@ -225,6 +242,7 @@ impl Phase {
         Self::ProbeRefill,
         Self::ProbeUp,
         Self::ProbeRtt,
+        Self::PacedStart,
     ];
 
     /// Name used in records.
@@ -241,6 +259,7 @@ impl Phase {
             Self::ProbeRefill => "probe refill",
             Self::ProbeUp => "probe up",
             Self::ProbeRtt => "probe RTT",
+            Self::PacedStart => "paced start",
         }
     }
 }
@@ -254,4 +273,6 @@ pub struct Snapshot {
     pub ssthresh_segments: f64,
     /// What it is doing.
     pub phase: Phase,
+    /// What its estimator has found of the path.
+    pub path: PathEstimate,
 }

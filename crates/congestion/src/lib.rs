@@ -27,8 +27,8 @@ pub mod window;
 
 pub use controller::Controller;
 pub use event::{
-    Acknowledged, Decision, DuplicateAck, EcnEcho, LossDetected, Pacing, Phase, Probe, RateSample,
-    RecoveryEnded, Sent, Snapshot, Timeout,
+    Acknowledged, Decision, DuplicateAck, EcnEcho, Established, LossDetected, Pacing, Phase, Probe,
+    RateSample, RecoveryEnded, Sent, Snapshot, Timeout,
 };
 pub use option::PeerOption;
 pub use units::{Bytes, Duration, Rate, Time};

@@ -25,11 +25,113 @@ pub struct PacketPairOption {
     pub reply: Option<(u8, u16)>,
 }
 
+/// TCP option kind of the modified Swift Start: one of the two for experiments (RFC 4727), with an ExID (RFC 6994).
+pub const SWIFT_START_KIND: u8 = 253;
+/// Its experiment identifier, our choice, not registered: "SW" in ASCII.
+pub const SWIFT_START_EXID: [u8; 2] = *b"SW";
+
+/// The option of the modified Swift Start. The paper prints no layout (its section 3.2); this one is our choice: kind 253,
+/// length, ExID, then one byte with the part in its two highest bits (1 first, 2 second, 3 reply) and the pair-id in the
+/// other six; a reply goes on with the interval in microseconds, 32 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SwiftStartOption {
+    /// This segment is the first or the second of the pair with this pair-id, 0 to 63.
+    Mark(PairMark, u8),
+    /// The interval in which this pair arrived, in microseconds.
+    Reply {
+        /// Pair-id, 0 to 63.
+        id: u8,
+        /// The interval.
+        microseconds: u32,
+    },
+}
+
+impl SwiftStartOption {
+    /// Number of pair-ids.
+    pub const IDS: u8 = 64;
+}
+
+/// IPv4 option of a Quick-Start Request and of a Report of Approved Rate (RFC 4782, section 3.1).
+pub const QUICK_START_IP_OPTION: u8 = 25;
+/// TCP option of a Quick-Start Response (RFC 4782, section 4.2).
+pub const QUICK_START_RESPONSE_KIND: u8 = 27;
+
+/// What Quick-Start puts on a segment. Rates are codes of four bits: 0 is nothing, N is 40000·2^N bit/s.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QuickStartOption {
+    /// In the IP header: the sender asks for a rate. Routers reduce it.
+    Request {
+        /// Rate that is asked for.
+        rate: u8,
+        /// "QS TTL": routers that approve decrement it, as all routers do with the TTL of the IP header.
+        ttl: u8,
+        /// "QS Nonce", 30 bits: a router that reduces the rate from K to N overwrites what belongs to the steps between.
+        nonce: u32,
+    },
+    /// In the TCP header: what the receiver got.
+    Response {
+        /// Rate that was approved.
+        rate: u8,
+        /// "TTL Diff": TTL of the IP header less the QS TTL, modulo 256.
+        ttl_difference: u8,
+        /// The nonce as it arrived.
+        nonce: u32,
+    },
+    /// In the IP header: the rate that the sender uses, for the routers.
+    Report {
+        /// Rate; 0: it does not use what was approved.
+        rate: u8,
+        /// The nonce of the request.
+        nonce: u32,
+    },
+}
+
+impl QuickStartOption {
+    /// It is an option of the IP header, not of the TCP header.
+    pub const fn is_in_ip_header(self) -> bool {
+        !matches!(self, Self::Response { .. })
+    }
+
+    /// The eight bytes of the option.
+    fn bytes(self) -> [u8; 8] {
+        let (kind, third, fourth, nonce) = match self {
+            Self::Request { rate, ttl, nonce } => (QUICK_START_IP_OPTION, rate & 15, ttl, nonce),
+            Self::Report { rate, nonce } => (QUICK_START_IP_OPTION, 0x80 | rate & 15, 0, nonce),
+            Self::Response { rate, ttl_difference, nonce } => {
+                (QUICK_START_RESPONSE_KIND, rate & 15, ttl_difference, nonce)
+            }
+        };
+        // "Bytes 5-8 contain a 30-bit QS Nonce and a 2-bit Reserved field".
+        let [a, b, c, d] = (nonce << 2).to_be_bytes();
+        [kind, 8, third, fourth, a, b, c, d]
+    }
+}
+
+/// Bits of a Quick-Start nonce.
+pub const QUICK_START_NONCE_BITS: u32 = 30;
+/// Largest code of a Quick-Start rate: 1.31 Gbit/s.
+pub const QUICK_START_LARGEST_RATE: u8 = 15;
+
+/// Bits per second of a Quick-Start rate: "K*2^N" with K = 40000 (RFC 4782, section 3.1).
+pub const fn quick_start_rate(code: u8) -> u64 {
+    if code == 0 { 0 } else { 40_000 << (if code > 15 { 15 } else { code }) }
+}
+
+/// The bits of a nonce that must have survived if so much was approved: "the last 2K bits", two for each step from K
+/// down to nothing.
+pub const fn quick_start_nonce_mask(code: u8) -> u32 {
+    (1 << (2 * if code > 15 { 15 } else { code })) - 1
+}
+
 /// An option block that an algorithm puts on a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PeerOption {
     /// Packet-pair TCP.
     PacketPair(PacketPairOption),
+    /// The modified Swift Start.
+    SwiftStart(SwiftStartOption),
+    /// Quick-Start.
+    QuickStart(QuickStartOption),
 }
 
 /// Why option bytes could not be read.
@@ -39,12 +141,14 @@ pub enum OptionError {
     Truncated,
     /// The length byte does not fit the option's type.
     BadLength,
-    /// The type byte is not 1, 2 or 3.
+    /// The option's type is none that is known.
     UnknownType,
 }
 
 /// Longest option block that [`PeerOption::encode`] writes, in bytes (TCP allows 40).
 pub const MAXIMUM_LENGTH: usize = 12;
+
+const NO_OPERATION: u8 = 1;
 
 impl PeerOption {
     /// Bytes on the wire, padded to a multiple of four with no-operation options.
@@ -55,41 +159,49 @@ impl PeerOption {
                 let reply = if option.reply.is_some() { 6 } else { 0 };
                 (mark + reply as u32).next_multiple_of(4)
             }
+            Self::SwiftStart(SwiftStartOption::Mark(..)) | Self::QuickStart(_) => 8,
+            Self::SwiftStart(SwiftStartOption::Reply { .. }) => 12,
         }
+    }
+
+    /// It is an option of the IP header, not of the TCP header.
+    pub const fn is_in_ip_header(self) -> bool {
+        matches!(self, Self::QuickStart(option) if option.is_in_ip_header())
     }
 
     /// Writes the option block; returns the buffer and the number of bytes used. The padding stands before the
     /// option that it aligns, as RFC 7323, appendix A, does with timestamps.
     pub fn encode(self) -> ([u8; MAXIMUM_LENGTH], usize) {
-        const NO_OPERATION: u8 = 1;
         let mut bytes = [NO_OPERATION; MAXIMUM_LENGTH];
-        let mut length = 0;
-        let Self::PacketPair(option) = self;
-        if let Some((mark, id)) = option.mark {
-            let kind_of_mark = match mark {
-                PairMark::First => 1,
-                PairMark::Second => 2,
-            };
-            bytes[..4].copy_from_slice(&[PACKET_PAIR_KIND, 4, kind_of_mark, id]);
-            length = 4;
-        }
-        if let Some((id, ticks)) = option.reply {
-            let [high, low] = ticks.to_be_bytes();
-            let reply = length + 2;
-            bytes[reply..reply + 6].copy_from_slice(&[PACKET_PAIR_KIND, 6, 3, id, high, low]);
-            length = reply + 6;
-        }
+        let [kind, exid @ ..] = [SWIFT_START_KIND, SWIFT_START_EXID[0], SWIFT_START_EXID[1]];
+        let length = match self {
+            Self::PacketPair(option) => return encode_packet_pair(option),
+            Self::SwiftStart(SwiftStartOption::Mark(mark, id)) => {
+                let part = if mark == PairMark::First { 1 << 6 } else { 2 << 6 };
+                bytes[3..8].copy_from_slice(&[kind, 5, exid[0], exid[1], part | id & 63]);
+                8
+            }
+            Self::SwiftStart(SwiftStartOption::Reply { id, microseconds }) => {
+                bytes[3..8].copy_from_slice(&[kind, 9, exid[0], exid[1], 3 << 6 | id & 63]);
+                bytes[8..12].copy_from_slice(&microseconds.to_be_bytes());
+                12
+            }
+            Self::QuickStart(option) => {
+                bytes[..8].copy_from_slice(&option.bytes());
+                8
+            }
+        };
         (bytes, length)
     }
 
-    /// Reads the packet-pair options in a TCP option block; options of other kinds are passed over.
-    /// `Ok(None)` if there is none.
+    /// Reads an algorithm's option in a TCP option block, or in the options of an IPv4 header: the one that comes first,
+    /// or all of packet-pair's. Options of other kinds are passed over. `Ok(None)` if there is none.
     pub fn decode(mut bytes: &[u8]) -> Result<Option<Self>, OptionError> {
         let mut found = PacketPairOption::default();
         loop {
             match *bytes {
                 [] | [0, ..] => break,
-                [1, ref rest @ ..] => bytes = rest,
+                [NO_OPERATION, ref rest @ ..] => bytes = rest,
                 [_] => return Err(OptionError::Truncated),
                 [kind, length, ..] => {
                     let length = length as usize;
@@ -97,20 +209,82 @@ impl PeerOption {
                         return Err(OptionError::BadLength);
                     }
                     let body = bytes.get(2..length).ok_or(OptionError::Truncated)?;
-                    if kind == PACKET_PAIR_KIND {
-                        match *body {
-                            [1, id] => found.mark = Some((PairMark::First, id)),
-                            [2, id] => found.mark = Some((PairMark::Second, id)),
-                            [3, id, high, low] => found.reply = Some((id, u16::from_be_bytes([high, low]))),
-                            [1..=3, ..] | [] => return Err(OptionError::BadLength),
-                            _ => return Err(OptionError::UnknownType),
+                    match kind {
+                        PACKET_PAIR_KIND => decode_packet_pair(body, &mut found)?,
+                        SWIFT_START_KIND if body.starts_with(&SWIFT_START_EXID) => {
+                            return decode_swift_start(&body[2..])
+                                .map(|option| Some(Self::SwiftStart(option)));
                         }
+                        QUICK_START_IP_OPTION | QUICK_START_RESPONSE_KIND => {
+                            return decode_quick_start(kind, body)
+                                .map(|option| Some(Self::QuickStart(option)));
+                        }
+                        _ => {}
                     }
                     bytes = &bytes[length..];
                 }
             }
         }
         Ok((found != PacketPairOption::default()).then_some(Self::PacketPair(found)))
+    }
+}
+
+fn encode_packet_pair(option: PacketPairOption) -> ([u8; MAXIMUM_LENGTH], usize) {
+    let mut bytes = [NO_OPERATION; MAXIMUM_LENGTH];
+    let mut length = 0;
+    if let Some((mark, id)) = option.mark {
+        let kind_of_mark = match mark {
+            PairMark::First => 1,
+            PairMark::Second => 2,
+        };
+        bytes[..4].copy_from_slice(&[PACKET_PAIR_KIND, 4, kind_of_mark, id]);
+        length = 4;
+    }
+    if let Some((id, ticks)) = option.reply {
+        let [high, low] = ticks.to_be_bytes();
+        let reply = length + 2;
+        bytes[reply..reply + 6].copy_from_slice(&[PACKET_PAIR_KIND, 6, 3, id, high, low]);
+        length = reply + 6;
+    }
+    (bytes, length)
+}
+
+fn decode_packet_pair(body: &[u8], found: &mut PacketPairOption) -> Result<(), OptionError> {
+    match *body {
+        [1, id] => found.mark = Some((PairMark::First, id)),
+        [2, id] => found.mark = Some((PairMark::Second, id)),
+        [3, id, high, low] => found.reply = Some((id, u16::from_be_bytes([high, low]))),
+        [1..=3, ..] | [] => return Err(OptionError::BadLength),
+        _ => return Err(OptionError::UnknownType),
+    }
+    Ok(())
+}
+
+/// `body` follows the ExID.
+fn decode_swift_start(body: &[u8]) -> Result<SwiftStartOption, OptionError> {
+    let &[part, ref rest @ ..] = body else { return Err(OptionError::BadLength) };
+    let id = part & 63;
+    match (part >> 6, rest) {
+        (1, []) => Ok(SwiftStartOption::Mark(PairMark::First, id)),
+        (2, []) => Ok(SwiftStartOption::Mark(PairMark::Second, id)),
+        (3, &[a, b, c, d]) => {
+            Ok(SwiftStartOption::Reply { id, microseconds: u32::from_be_bytes([a, b, c, d]) })
+        }
+        (0, _) => Err(OptionError::UnknownType),
+        _ => Err(OptionError::BadLength),
+    }
+}
+
+fn decode_quick_start(kind: u8, body: &[u8]) -> Result<QuickStartOption, OptionError> {
+    let &[third, fourth, a, b, c, d] = body else { return Err(OptionError::BadLength) };
+    let (rate, nonce) = (third & 15, u32::from_be_bytes([a, b, c, d]) >> 2);
+    match (kind, third >> 4) {
+        (QUICK_START_RESPONSE_KIND, _) => {
+            Ok(QuickStartOption::Response { rate, ttl_difference: fourth, nonce })
+        }
+        (_, 0) => Ok(QuickStartOption::Request { rate, ttl: fourth, nonce }),
+        (_, 8) => Ok(QuickStartOption::Report { rate, nonce }),
+        _ => Err(OptionError::UnknownType),
     }
 }
 
@@ -138,7 +312,80 @@ mod tests {
         assert_eq!(option(Some((PairMark::Second, 0)), Some((0, 4))).wire_length(), 12);
     }
 
+    fn swift(option: SwiftStartOption) -> PeerOption {
+        PeerOption::SwiftStart(option)
+    }
+
+    #[test]
+    fn bytes_of_swift_start() {
+        let (bytes, length) = swift(SwiftStartOption::Mark(PairMark::Second, 5)).encode();
+        assert_eq!(&bytes[..length], &[1, 1, 1, 253, 5, b'S', b'W', 0x85]);
+        // One segment of 1500 bytes at 49.5 Mbit/s: 242 µs.
+        let (bytes, length) = swift(SwiftStartOption::Reply { id: 5, microseconds: 242 }).encode();
+        assert_eq!(&bytes[..length], &[1, 1, 1, 253, 9, b'S', b'W', 0xc5, 0, 0, 0, 242]);
+    }
+
+    /// RFC 4782, figures 1 to 3: function and rate share the third byte, the nonce fills the upper 30 bits.
+    #[test]
+    fn bytes_of_quick_start() {
+        let encoded = |option| {
+            let (bytes, length) = PeerOption::QuickStart(option).encode();
+            bytes[..length].to_vec()
+        };
+        let request = QuickStartOption::Request { rate: 11, ttl: 77, nonce: 0x3fff_ffff };
+        assert_eq!(encoded(request), [25, 8, 11, 77, 255, 255, 255, 0xfc]);
+        let report = QuickStartOption::Report { rate: 11, nonce: 1 };
+        assert_eq!(encoded(report), [25, 8, 0x8b, 0, 0, 0, 0, 4]);
+        let response = QuickStartOption::Response { rate: 11, ttl_difference: 200, nonce: 1 };
+        assert_eq!(encoded(response), [27, 8, 11, 200, 0, 0, 0, 4]);
+    }
+
+    #[test]
+    fn rates_of_quick_start() {
+        assert_eq!(quick_start_rate(0), 0);
+        assert_eq!(quick_start_rate(1), 80_000);
+        assert_eq!(quick_start_rate(15), 1_310_720_000);
+        assert_eq!(quick_start_nonce_mask(0), 0);
+        assert_eq!(quick_start_nonce_mask(1), 3);
+        assert_eq!(quick_start_nonce_mask(15), 0x3fff_ffff);
+    }
+
+    fn any_mark() -> impl Strategy<Value = PairMark> {
+        prop_oneof![Just(PairMark::First), Just(PairMark::Second)]
+    }
+
+    fn any_new_option() -> impl Strategy<Value = PeerOption> {
+        let nonce = || 0..1_u32 << QUICK_START_NONCE_BITS;
+        let rate = || 0..=QUICK_START_LARGEST_RATE;
+        prop_oneof![
+            (any_mark(), 0..SwiftStartOption::IDS)
+                .prop_map(|(mark, id)| swift(SwiftStartOption::Mark(mark, id))),
+            (0..SwiftStartOption::IDS, any::<u32>())
+                .prop_map(|(id, microseconds)| swift(SwiftStartOption::Reply { id, microseconds })),
+            (rate(), any::<u8>(), nonce())
+                .prop_map(|(rate, ttl, nonce)| QuickStartOption::Request { rate, ttl, nonce })
+                .prop_map(PeerOption::QuickStart),
+            (rate(), any::<u8>(), nonce())
+                .prop_map(|(rate, ttl_difference, nonce)| QuickStartOption::Response {
+                    rate,
+                    ttl_difference,
+                    nonce
+                })
+                .prop_map(PeerOption::QuickStart),
+            (rate(), nonce())
+                .prop_map(|(rate, nonce)| QuickStartOption::Report { rate, nonce })
+                .prop_map(PeerOption::QuickStart),
+        ]
+    }
+
     proptest! {
+        #[test]
+        fn what_the_ways_to_begin_write_is_read_back(option in any_new_option()) {
+            let (bytes, length) = option.encode();
+            prop_assert_eq!(length as u32, option.wire_length());
+            prop_assert_eq!(PeerOption::decode(&bytes[..length]), Ok(Some(option)));
+        }
+
         #[test]
         fn what_is_written_is_read_back(mark in proptest::option::of((any::<bool>(), any::<u8>())), reply in any::<Option<(u8, u16)>>()) {
             prop_assume!(mark.is_some() || reply.is_some());

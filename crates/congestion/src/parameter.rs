@@ -3,7 +3,7 @@
 //! [`parameters!`](crate::parameters) declares the struct and, from the same lines, the table that
 //! `selfclock algorithms` prints and the function that sets a parameter by name.
 
-use crate::units::{Bytes, Duration};
+use crate::units::{Bytes, Duration, Rate};
 
 /// What kind of value a parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub enum Kind {
     Duration,
     /// A number of bytes.
     Bytes,
+    /// A rate.
+    Rate,
     /// One of these words.
     Choice(&'static [&'static str]),
 }
@@ -31,6 +33,8 @@ pub enum Value<'a> {
     Duration(Duration),
     /// For [`Kind::Bytes`].
     Bytes(Bytes),
+    /// For [`Kind::Rate`].
+    Rate(Rate),
     /// For [`Kind::Choice`].
     Choice(&'a str),
 }
@@ -50,7 +54,8 @@ pub struct Parameter {
     pub default: &'static str,
     /// Where the default comes from.
     pub source: &'static str,
-    /// Smallest and largest allowed number, for [`Kind::Number`] and, in seconds, [`Kind::Duration`].
+    /// Smallest and largest allowed number, for [`Kind::Number`] and, in seconds, [`Kind::Duration`], and in bit/s,
+    /// [`Kind::Rate`].
     pub range: (f64, f64),
 }
 
@@ -98,12 +103,20 @@ impl ParameterType for Bytes {
     }
 }
 
+impl ParameterType for Rate {
+    const KIND: Kind = Kind::Rate;
+    fn from_value(value: Value<'_>) -> Option<Self> {
+        if let Value::Rate(rate) = value { Some(rate) } else { None }
+    }
+}
+
 /// The number to compare with a parameter's range, if the value has one.
 pub fn magnitude(value: Value<'_>) -> Option<f64> {
     match value {
         Value::Number(number) => Some(number),
         Value::Duration(span) => Some(span.seconds()),
         Value::Bytes(size) => Some(size.get() as f64),
+        Value::Rate(rate) => Some(rate.bits_per_second() as f64),
         Value::Switch(_) | Value::Choice(_) => None,
     }
 }

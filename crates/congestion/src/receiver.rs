@@ -3,15 +3,21 @@
 //! A receiver without such a part ignores the options it gets; the sender then behaves as plain TCP.
 
 use crate::estimate::pair_interval::TickClock;
-use crate::option::{PacketPairOption, PairMark, PeerOption};
+use crate::option::{PacketPairOption, PairMark, PeerOption, QuickStartOption, SwiftStartOption};
+use crate::start::modified_swift_start;
 use crate::start::packet_pair::{Parameters, Probing};
-use crate::units::Time;
+use crate::units::{Duration, Time};
+
+/// Time to live of an IP packet that leaves its sender. Each router takes one.
+pub const INITIAL_TTL: u8 = 64;
 
 /// What the receiver's part asks for when a data segment has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct AckRequest {
     /// Acknowledge now, whatever the delayed-acknowledgement rule says.
     pub immediately: bool,
+    /// If the acknowledgement is to be delayed, count its time from now.
+    pub restart_timer: bool,
     /// Option for that acknowledgement.
     pub option: Option<PeerOption>,
 }
@@ -23,15 +29,45 @@ pub enum ReceiverPart {
     Plain,
     /// Packet-pair TCP.
     PacketPair(PacketPairReceiver),
+    /// The modified Swift Start.
+    SwiftStart(SwiftStartReceiver),
+    /// Quick-Start.
+    QuickStart(QuickStartReceiver),
 }
 
 impl ReceiverPart {
-    /// A data segment has arrived.
+    /// A SYN has arrived, with so much of [`INITIAL_TTL`] left; the option for its answer.
+    pub fn on_syn(&mut self, now: Time, option: Option<PeerOption>, ttl: u8) -> Option<PeerOption> {
+        match self {
+            Self::Plain | Self::PacketPair(_) => None,
+            Self::SwiftStart(part) => {
+                part.syn_answered = Some(now);
+                None
+            }
+            Self::QuickStart(part) => part.answer(option, ttl),
+        }
+    }
+
+    /// A data segment with an option has arrived, with so much of [`INITIAL_TTL`] left.
     #[inline]
-    pub fn on_data(&mut self, now: Time, option: Option<PeerOption>) -> AckRequest {
+    pub fn on_data(&mut self, now: Time, option: Option<PeerOption>, ttl: u8) -> AckRequest {
         match self {
             Self::Plain => AckRequest::default(),
             Self::PacketPair(part) => part.on_data(now, option),
+            Self::SwiftStart(part) => part.on_data(now, option),
+            Self::QuickStart(part) => {
+                let option = part.answer(option, ttl);
+                AckRequest { immediately: option.is_some(), option, ..AckRequest::default() }
+            }
+        }
+    }
+
+    /// An acknowledgement leaves that no [`AckRequest`] has given an option: the option for it.
+    #[inline]
+    pub fn option_for_acknowledgement(&mut self, now: Time) -> Option<PeerOption> {
+        match self {
+            Self::Plain | Self::PacketPair(_) | Self::QuickStart(_) => None,
+            Self::SwiftStart(part) => part.option_for_acknowledgement(now),
         }
     }
 
@@ -39,9 +75,89 @@ impl ReceiverPart {
     #[inline]
     pub fn ack_every(&self) -> Option<u32> {
         match self {
-            Self::Plain => None,
             Self::PacketPair(part) => part.ack_every,
+            Self::Plain | Self::SwiftStart(_) | Self::QuickStart(_) => None,
         }
+    }
+}
+
+/// Times pairs, and puts the interval in its acknowledgements (section 3.2 and figure 7 of the paper on the modified
+/// Swift Start).
+///
+/// "Whenever it sends an acknowledgment, it will send Δt in it": for a round-trip time after the first that did, because
+/// some may be lost or thinned out on their way (our choice). It knows the round-trip time from the handshake; without
+/// one it takes a second, the initial retransmission timeout of RFC 6298.
+#[derive(Clone, Debug)]
+pub struct SwiftStartReceiver {
+    /// What it multiplies intervals by before it reports them.
+    factor: f64,
+    syn_answered: Option<Time>,
+    rtt: Duration,
+    /// Pair-id and arrival of the last "First".
+    first: Option<(u8, Time)>,
+    /// The last interval, and until when acknowledgements carry it; not yet known before the first of them.
+    report: Option<(SwiftStartOption, Option<Time>)>,
+}
+
+impl SwiftStartReceiver {
+    /// The partner of a sender with these parameters.
+    pub fn new(parameters: modified_swift_start::Parameters) -> Self {
+        Self {
+            factor: parameters.reported_interval_factor,
+            syn_answered: None,
+            rtt: Duration::from_milliseconds(1000),
+            first: None,
+            report: None,
+        }
+    }
+
+    fn on_data(&mut self, now: Time, option: Option<PeerOption>) -> AckRequest {
+        let Some(PeerOption::SwiftStart(SwiftStartOption::Mark(mark, id))) = option else {
+            return AckRequest::default();
+        };
+        if let Some(answered) = self.syn_answered.take() {
+            self.rtt = now.since(answered);
+        }
+        if mark == PairMark::First {
+            self.first = Some((id, now));
+            return AckRequest::default();
+        }
+        // "it will check whether it is the second for the recorded one or not"
+        if let Some((first_id, first)) = self.first.take()
+            && first_id == id
+        {
+            // Saturates: 2^32 µs are more than an hour.
+            let microseconds = (now.since(first).seconds() * 1e6 * self.factor + 0.5) as u32;
+            self.report = Some((SwiftStartOption::Reply { id, microseconds }, None));
+        }
+        // "when it receives the second one it will calculate Δt and wait for new 200 ms"
+        AckRequest { restart_timer: true, ..AckRequest::default() }
+    }
+
+    fn option_for_acknowledgement(&mut self, now: Time) -> Option<PeerOption> {
+        let (report, until) = self.report.as_mut()?;
+        let carried = now <= *until.get_or_insert(now + self.rtt);
+        let option = carried.then_some(PeerOption::SwiftStart(*report));
+        if option.is_none() {
+            self.report = None;
+        }
+        option
+    }
+}
+
+/// Answers a Quick-Start Request with what arrived of it (RFC 4782, section 4.3).
+#[derive(Clone, Copy, Debug)]
+pub struct QuickStartReceiver;
+
+impl QuickStartReceiver {
+    fn answer(self, option: Option<PeerOption>, ttl: u8) -> Option<PeerOption> {
+        let Some(PeerOption::QuickStart(QuickStartOption::Request { rate, ttl: qs_ttl, nonce })) = option
+        else {
+            return None;
+        };
+        // "TTL Diff = ( IP TTL - QS TTL ) mod 256"
+        let ttl_difference = ttl.wrapping_sub(qs_ttl);
+        Some(PeerOption::QuickStart(QuickStartOption::Response { rate, ttl_difference, nonce }))
     }
 }
 
@@ -89,6 +205,7 @@ impl PacketPairReceiver {
                     // "The acknowledgement of packet with packet pair 1 type option can be delayed"; figure 6: not here.
                     immediately: both_sides,
                     option: both_sides.then_some(PeerOption::PacketPair(echo)),
+                    ..AckRequest::default()
                 }
             }
             Some((PairMark::Second, id)) => {
@@ -104,7 +221,7 @@ impl PacketPairReceiver {
                         reply: Some((id, ticks)),
                     })
                 });
-                AckRequest { immediately: true, option }
+                AckRequest { immediately: true, option, ..AckRequest::default() }
             }
         }
     }
@@ -138,7 +255,8 @@ mod tests {
         assert_eq!(receiver.on_data(at(100), marked(PairMark::First, 9)), AckRequest::default());
         let request = receiver.on_data(at(141), marked(PairMark::Second, 9));
         let reply = PacketPairOption { mark: None, reply: Some((9, 4)) };
-        assert_eq!(request, AckRequest { immediately: true, option: Some(PeerOption::PacketPair(reply)) });
+        let option = Some(PeerOption::PacketPair(reply));
+        assert_eq!(request, AckRequest { immediately: true, option, ..AckRequest::default() });
     }
 
     #[test]
@@ -146,7 +264,7 @@ mod tests {
         let mut receiver = PacketPairReceiver::new(Parameters::default());
         receiver.on_data(at(100), marked(PairMark::First, 8));
         let request = receiver.on_data(at(141), marked(PairMark::Second, 9));
-        assert_eq!(request, AckRequest { immediately: true, option: None });
+        assert_eq!(request, AckRequest { immediately: true, ..AckRequest::default() });
     }
 
     #[test]
@@ -158,5 +276,49 @@ mod tests {
         assert_eq!(segments_per_ack(4, 4), 2);
         assert_eq!(segments_per_ack(0, 0), 2);
         assert_eq!(segments_per_ack(9, 1), 2);
+    }
+
+    fn swift_mark(mark: PairMark, id: u8) -> Option<PeerOption> {
+        Some(PeerOption::SwiftStart(SwiftStartOption::Mark(mark, id)))
+    }
+
+    /// Figure 7 of the paper: the interval is in every acknowledgement after the second, for a round trip.
+    #[test]
+    fn the_interval_of_a_pair_is_told_for_a_round_trip() {
+        let parameters = modified_swift_start::Parameters::default();
+        let mut part = ReceiverPart::SwiftStart(SwiftStartReceiver::new(parameters));
+        assert_eq!(part.on_syn(at(100), None, INITIAL_TTL), None);
+        assert_eq!(part.on_data(at(370), swift_mark(PairMark::First, 9), INITIAL_TTL), AckRequest::default());
+        assert_eq!(part.option_for_acknowledgement(at(371)), None);
+        let request = part.on_data(at(378), swift_mark(PairMark::Second, 9), INITIAL_TTL);
+        assert_eq!(request, AckRequest { restart_timer: true, ..AckRequest::default() });
+        let reply = Some(PeerOption::SwiftStart(SwiftStartOption::Reply { id: 9, microseconds: 8000 }));
+        // The first may come late: the round trip, 270 ms, counts from it.
+        for now in [578, 600, 848] {
+            assert_eq!(part.option_for_acknowledgement(at(now)), reply, "at {now} ms");
+        }
+        assert_eq!(part.option_for_acknowledgement(at(849)), None);
+    }
+
+    #[test]
+    fn a_second_of_another_pair_tells_nothing() {
+        let parameters = modified_swift_start::Parameters::default();
+        let mut part = ReceiverPart::SwiftStart(SwiftStartReceiver::new(parameters));
+        part.on_data(at(370), swift_mark(PairMark::First, 8), INITIAL_TTL);
+        part.on_data(at(378), swift_mark(PairMark::Second, 9), INITIAL_TTL);
+        assert_eq!(part.option_for_acknowledgement(at(380)), None);
+    }
+
+    /// RFC 4782, section 3.1: all three routers decremented both, or one of them only the TTL of the IP header.
+    #[test]
+    fn the_difference_of_the_times_to_live_is_told() {
+        let mut part = ReceiverPart::QuickStart(QuickStartReceiver);
+        for (ttl, difference) in [(197, 120), (198, 119)] {
+            let request = QuickStartOption::Request { rate: 5, ttl, nonce: 7 };
+            let response = QuickStartOption::Response { rate: 5, ttl_difference: difference, nonce: 7 };
+            let answer = part.on_syn(at(0), Some(PeerOption::QuickStart(request)), INITIAL_TTL - 3);
+            assert_eq!(answer, Some(PeerOption::QuickStart(response)));
+        }
+        assert_eq!(part.on_syn(at(0), None, INITIAL_TTL), None);
     }
 }

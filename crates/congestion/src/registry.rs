@@ -1,6 +1,7 @@
 //! Every part of an algorithm by name.
 
 use crate::controller::{Controller, Setup};
+use crate::estimate::{self, EstimateChoice};
 use crate::model::{self, ModelChoice};
 use crate::parameter::{Parameter, ParameterError, Value};
 use crate::receiver::ReceiverPart;
@@ -16,6 +17,8 @@ pub enum Part {
     Window,
     /// Both in one.
     Model,
+    /// What measures the path beside a start and a window.
+    Estimate,
 }
 
 /// One row of `selfclock algorithms`.
@@ -33,21 +36,19 @@ pub struct Entry {
     pub parameters: &'static [Parameter],
 }
 
-/// Everything that can be named in a scenario: the starts, the windows, then the models.
+/// Everything that can be named in a scenario: the starts, the windows, the models, then the estimators.
 pub const ENTRIES: &[Entry] = &{
-    const STARTS: usize = start::ENTRIES.len();
-    const PARTS: usize = STARTS + window::ENTRIES.len();
-    let mut all = [start::ENTRIES[0]; PARTS + model::ENTRIES.len()];
-    let mut i = 0;
-    while i < all.len() {
-        all[i] = if i < STARTS {
-            start::ENTRIES[i]
-        } else if i < PARTS {
-            window::ENTRIES[i - STARTS]
+    const KINDS: [&[Entry]; 4] = [start::ENTRIES, window::ENTRIES, model::ENTRIES, estimate::ENTRIES];
+    const COUNT: usize = KINDS[0].len() + KINDS[1].len() + KINDS[2].len() + KINDS[3].len();
+    let mut all = [start::ENTRIES[0]; COUNT];
+    let (mut kind, mut i, mut next) = (0, 0, 0);
+    while next < COUNT {
+        if i == KINDS[kind].len() {
+            (kind, i) = (kind + 1, 0);
         } else {
-            model::ENTRIES[i - PARTS]
-        };
-        i += 1;
+            all[next] = KINDS[kind][i];
+            (i, next) = (i + 1, next + 1);
+        }
     }
     all
 };
@@ -57,21 +58,42 @@ pub const DEFAULT_START: &str = start::slow_start::ENTRY.name;
 /// The window that is meant where only a start is named.
 pub const DEFAULT_WINDOW: &str = window::reno::ENTRY.name;
 
-/// A start and a window, or a model, with their parameters, chosen by name.
+/// The word for no estimator.
+pub const NO_ESTIMATE: &str = "none";
+
+/// A start and a window, with an estimator if there is one, or a model; with their parameters, chosen by name.
 #[derive(Clone, Copy, Debug)]
 pub struct Selection(Choice);
 
 #[derive(Clone, Copy, Debug)]
 enum Choice {
-    Parts { start: StartChoice, window: WindowChoice },
+    Parts { start: StartChoice, window: WindowChoice, estimate: Option<EstimateChoice> },
     Model(ModelChoice),
 }
 
 impl Selection {
-    /// The named start and window; `None` if there is no part of that kind with that name.
+    /// The named start and window, with the estimator that the window needs, if it needs one; `None` if there is no part of
+    /// that kind with that name.
     pub fn new(start: &str, window: &str) -> Option<Self> {
         let (start, window) = (StartChoice::named(start)?, WindowChoice::named(window)?);
-        Some(Self(Choice::Parts { start, window }))
+        Some(Self(Choice::Parts { start, window, estimate: window.usual_estimate() }))
+    }
+
+    /// The same start and window with the named estimator, or with none; `None` if there is no estimator with that name, or
+    /// a model has been chosen.
+    pub fn with_estimate(self, name: &str) -> Option<Self> {
+        let Choice::Parts { start, window, .. } = self.0 else { return None };
+        let estimate = if name == NO_ESTIMATE { None } else { Some(EstimateChoice::named(name)?) };
+        Some(Self(Choice::Parts { start, window, estimate }))
+    }
+
+    /// The name of the estimator, if it is not the one that the window has without being told.
+    pub fn unusual_estimate(&self) -> Option<&'static str> {
+        let Choice::Parts { window, estimate, .. } = &self.0 else { return None };
+        let name =
+            |choice: &Option<EstimateChoice>| choice.as_ref().map_or(NO_ESTIMATE, |it| it.entry().name);
+        let (own, usual) = (name(estimate), name(&window.usual_estimate()));
+        (own != usual).then_some(own)
     }
 
     /// The named model; `None` if there is none with that name.
@@ -85,6 +107,7 @@ impl Selection {
             Part::Start => Self::new(name, DEFAULT_WINDOW),
             Part::Window => Self::new(DEFAULT_START, name),
             Part::Model => Self::model(name),
+            Part::Estimate => Self::new(DEFAULT_START, DEFAULT_WINDOW)?.with_estimate(name),
         }
     }
 
@@ -97,6 +120,11 @@ impl Selection {
         }
     }
 
+    /// Parallel flows that it controls can share what they know: [`crate::window::Group`].
+    pub fn forms_groups(&self) -> bool {
+        matches!(self.0, Choice::Parts { window: WindowChoice::Adaptive(_), .. })
+    }
+
     /// It answers marks in proportion to their number, which a packet says with ECT(1) (RFC 9331, section 4.3).
     pub fn is_scalable(&self) -> bool {
         matches!(self.0, Choice::Model(ModelChoice::Prague(_)))
@@ -107,22 +135,32 @@ impl Selection {
         self.parameters().find(|parameter| parameter.name == name)
     }
 
-    /// Every parameter of the chosen window and start, or of the model.
+    /// Every parameter of the chosen window, start and estimator, or of the model.
     pub fn parameters(&self) -> impl Iterator<Item = &'static Parameter> {
-        let (first, second): (&[Parameter], &[Parameter]) = match &self.0 {
-            Choice::Parts { start, window } => (window.entry().parameters, start.entry().parameters),
-            Choice::Model(model) => (model.entry().parameters, &[]),
+        let kinds: [&[Parameter]; 3] = match &self.0 {
+            Choice::Parts { start, window, estimate } => [
+                window.entry().parameters,
+                start.entry().parameters,
+                estimate.as_ref().map_or(&[], |estimate| estimate.entry().parameters),
+            ],
+            Choice::Model(model) => [model.entry().parameters, &[], &[]],
         };
-        first.iter().chain(second)
+        kinds.into_iter().flatten()
     }
 
     /// Sets a parameter of what was chosen.
     pub fn set(&mut self, name: &str, value: Value<'_>) -> Result<(), ParameterError> {
         match &mut self.0 {
-            Choice::Parts { start, window } => match window.set(name, value) {
-                Err(ParameterError::Unknown) => start.set(name, value),
-                result => result,
-            },
+            Choice::Parts { start, window, estimate } => {
+                let mut result = window.set(name, value);
+                if result == Err(ParameterError::Unknown) {
+                    result = start.set(name, value);
+                }
+                match estimate {
+                    Some(estimate) if result == Err(ParameterError::Unknown) => estimate.set(name, value),
+                    _ => result,
+                }
+            }
             Choice::Model(model) => model.set(name, value),
         }
     }
@@ -130,7 +168,12 @@ impl Selection {
     /// The sender's part for a new connection.
     pub fn controller(&self, setup: Setup) -> Controller {
         match &self.0 {
-            Choice::Parts { start, window } => Controller::new(setup, start.build(), window.build()),
+            Choice::Parts { start, window, estimate: None } => {
+                Controller::new(setup, start.build(), window.build())
+            }
+            Choice::Parts { start, window, estimate: Some(estimate) } => {
+                Controller::with_estimate(setup, start.build(), window.build(), estimate.build())
+            }
             Choice::Model(model) => Controller::with_model(setup, model.build()),
         }
     }
@@ -165,13 +208,28 @@ mod tests {
         }
     }
 
-    /// Keys of start and window stand in one table in a scenario.
+    /// Keys of start, window and estimator stand in one table in a scenario.
     #[test]
-    fn no_start_parameter_is_also_a_window_parameter() {
+    fn no_parameter_belongs_to_two_parts() {
         let of =
             |part| ENTRIES.iter().filter(move |entry| entry.part == part).flat_map(|entry| entry.parameters);
-        for start in of(Part::Start) {
-            assert!(of(Part::Window).all(|window| window.name != start.name), "{}", start.name);
+        for (one, other) in
+            [(Part::Start, Part::Window), (Part::Estimate, Part::Window), (Part::Estimate, Part::Start)]
+        {
+            for parameter in of(one) {
+                assert!(of(other).all(|same| same.name != parameter.name), "{}", parameter.name);
+            }
         }
+    }
+
+    #[test]
+    fn estimators_go_with_any_window() {
+        let cubic = Selection::new("slow-start", "cubic").expect("both are listed");
+        assert_eq!(cubic.unusual_estimate(), None);
+        assert_eq!(cubic.with_estimate("icim").expect("listed").unusual_estimate(), Some("icim"));
+        let own = Selection::named("lotka-volterra").expect("listed");
+        assert_eq!(own.unusual_estimate(), None, "ICIM goes without saying");
+        assert_eq!(own.with_estimate("none").expect("allowed").unusual_estimate(), Some("none"));
+        assert!(own.with_estimate("reno").is_none());
     }
 }

@@ -1,14 +1,15 @@
-//! Every start with every window algorithm and every model, whatever parameters, under events in any order, also impossible ones.
+//! Every start with every window algorithm, every model and every estimator, whatever parameters, under events in any order, also impossible ones.
 
 use proptest::prelude::*;
 use selfclock_congestion::controller::{MAXIMUM_WINDOW_SEGMENTS, Setup};
 use selfclock_congestion::event::{ProbePart, RestartCause};
-use selfclock_congestion::option::{PacketPairOption, PairMark};
+use selfclock_congestion::option::{PacketPairOption, PairMark, QuickStartOption, SwiftStartOption};
 use selfclock_congestion::parameter::{Kind, Parameter, Value};
+use selfclock_congestion::receiver::INITIAL_TTL;
 use selfclock_congestion::registry::{ENTRIES, Part, Selection};
 use selfclock_congestion::{
-    Acknowledged, Bytes, Controller, DuplicateAck, Duration, EcnEcho, LossDetected, PeerOption, Rate,
-    RateSample, RecoveryEnded, Sent, Time, Timeout,
+    Acknowledged, Bytes, Controller, DuplicateAck, Duration, EcnEcho, Established, LossDetected, PeerOption,
+    Rate, RateSample, RecoveryEnded, Sent, Time, Timeout,
 };
 
 const MSS: u64 = 1000;
@@ -42,6 +43,11 @@ enum Event {
         held_back: u64,
     },
     HandshakeLoss,
+    /// The SYN is answered; Quick-Start's routers have left this rate.
+    Established {
+        rtt: Option<Duration>,
+        rate: u8,
+    },
 }
 
 /// Mostly like what happens, with the ends of the range among it.
@@ -69,7 +75,26 @@ fn option() -> impl Strategy<Value = Option<PeerOption>> {
     let mark = prop_oneof![Just(PairMark::First), Just(PairMark::Second)];
     let pair = (proptest::option::of((mark, any::<u8>())), proptest::option::of(any::<(u8, u16)>()))
         .prop_map(|(mark, reply)| PeerOption::PacketPair(PacketPairOption { mark, reply }));
-    proptest::option::of(pair)
+    let swift = prop_oneof![
+        (any::<u8>(), prop_oneof![0..10_000_u32, any::<u32>()])
+            .prop_map(|(id, microseconds)| SwiftStartOption::Reply { id, microseconds }),
+        any::<u8>().prop_map(|id| SwiftStartOption::Mark(PairMark::First, id)),
+    ]
+    .prop_map(PeerOption::SwiftStart);
+    // What a receiver answers that makes up the nonce is hardly ever right: `answer_request` tells it.
+    let quick = (any::<u8>(), any::<u8>(), any::<u32>())
+        .prop_map(|(rate, ttl_difference, nonce)| QuickStartOption::Response { rate, ttl_difference, nonce })
+        .prop_map(PeerOption::QuickStart);
+    proptest::option::of(prop_oneof![pair, swift, quick])
+}
+
+/// What a receiver without a router before it answers when so much of the request was left.
+fn answer_request(request: Option<PeerOption>, left: u8) -> Option<PeerOption> {
+    let Some(PeerOption::QuickStart(QuickStartOption::Request { rate, ttl, nonce })) = request else {
+        return None;
+    };
+    let ttl_difference = INITIAL_TTL.wrapping_sub(ttl);
+    Some(PeerOption::QuickStart(QuickStartOption::Response { rate: rate.min(left), ttl_difference, nonce }))
 }
 
 fn rate() -> impl Strategy<Value = Option<RateSample>> {
@@ -132,6 +157,7 @@ fn event() -> impl Strategy<Value = Event> {
         1 => Just(Event::RecoveryEnded),
         2 => (bytes(), bytes()).prop_map(|(size, held_back)| Event::Sent { size, held_back }),
         1 => Just(Event::HandshakeLoss),
+        1 => (proptest::option::of(span()), 0..16_u8).prop_map(|(rtt, rate)| Event::Established { rtt, rate }),
     ]
 }
 
@@ -150,6 +176,7 @@ fn set(selection: &mut Selection, parameter: &Parameter, choice: u8) {
         Kind::Number => Value::Number(number),
         Kind::Duration => Value::Duration(Duration::from_seconds(number)),
         Kind::Bytes => Value::Bytes(Bytes(number as u64)),
+        Kind::Rate => Value::Rate(Rate::from_bits_per_second(number as u64)),
         Kind::Choice(words) => Value::Choice(words[usize::from(choice) % words.len()]),
     };
     let result = selection.set(parameter.name, value);
@@ -230,6 +257,10 @@ impl Connection {
                 }
             }
             Event::HandshakeLoss => self.control.on_handshake_loss(),
+            Event::Established { rtt, rate } => {
+                let option = answer_request(self.control.option_for_syn(), *rate);
+                self.control.on_established(&Established { now, rtt: *rtt, option });
+            }
         }
         self.check();
     }
@@ -327,7 +358,14 @@ proptest! {
                 selections.push(Selection::new(start, window).expect("both are listed"));
             }
         }
-        for mut selection in selections {
+        for estimate in names(Part::Estimate) {
+            for window in ["reno", "lotka-volterra"] {
+                let parts = Selection::new("slow-start", window).expect("both are listed");
+                selections.push(parts.with_estimate(estimate).expect("it is listed"));
+            }
+        }
+        let models = names(Part::Model).len();
+        for (index, mut selection) in selections.into_iter().enumerate() {
             let parameters: Vec<&Parameter> = selection.parameters().collect();
             for (parameter, choice) in parameters.iter().zip(choices.iter().cycle()) {
                 set(&mut selection, parameter, *choice);
@@ -342,7 +380,7 @@ proptest! {
             }
             let printed = format!("{:?}", connection.control);
             prop_assert!(printed.contains("cwnd"));
-            if connection.control.wants_rate_samples() {
+            if index < models && connection.control.wants_rate_samples() {
                 // It responds to losses as the samples report them, and a model made of impossible samples can take any
                 // time to forget: from the beginning.
                 let control = selection.controller(setup);

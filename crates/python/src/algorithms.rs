@@ -16,6 +16,7 @@ fn entry(entry: &Entry) -> Value {
         Part::Start => "start",
         Part::Window => "window",
         Part::Model => "model",
+        Part::Estimate => "estimate",
     };
     let parameters: Vec<Value> = entry.parameters.iter().map(parameter).collect();
     json!({
@@ -33,6 +34,7 @@ fn parameter(parameter: &Parameter) -> Value {
         Kind::Number => ("number", range(parameter)),
         Kind::Duration => ("duration", range(parameter)),
         Kind::Bytes => ("bytes", range(parameter)),
+        Kind::Rate => ("rate", range(parameter)),
         Kind::Choice(words) => ("choice", json!(words)),
     };
     json!({

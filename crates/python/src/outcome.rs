@@ -117,6 +117,8 @@ fn flow_table(plan: &Plan, series: FlowSeries) -> PyResult<Table> {
         ("sent_bytes", column::<UInt64Type>(series.sent_bytes)),
         ("acknowledged_bytes", column::<UInt64Type>(series.acknowledged_bytes)),
         ("phase", few_names(series.phase, Phase::ALL.map(Phase::name))?),
+        ("available_bps", column::<Float64Type>(series.available_bps)),
+        ("capacity_bps", column::<Float64Type>(series.capacity_bps)),
     ])
 }
 

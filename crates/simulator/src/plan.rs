@@ -23,6 +23,8 @@ pub struct Plan {
     pub flows: Vec<FlowPlan>,
     /// Mechanisms in routers, in the order in which a packet meets those that stand before the same link.
     pub routers: Vec<RouterPlan>,
+    /// Groups of parallel flows that share what they know of their path, each by the indices of its members.
+    pub groups: Vec<Vec<usize>>,
     /// What to record.
     pub record: RecordPlan,
 }
@@ -52,6 +54,10 @@ pub struct LinkPlan {
     pub loss: LossPlan,
     /// Each packet is delayed by a further uniform random time in [0, jitter), without overtaking.
     pub jitter: Duration,
+    /// The network card at the end of the link hands packets to its host together, when this time has passed since the first of
+    /// them arrived (an absolute timer, such as RxAbsIntDelay of Intel's cards). Zero: each at once. For packets that end their
+    /// way there; none may go on.
+    pub coalescing: Duration,
 }
 
 /// What a drop-tail queue holds at most.
@@ -99,6 +105,30 @@ pub struct RouterPlan {
 pub enum MechanismPlan {
     /// Drops what exceeds a rate and a burst.
     Policer(PolicerPlan),
+    /// Of two acknowledgements of a flow within this time the earlier is dropped.
+    AckThinning(Duration),
+    /// Forwards so many packets per second.
+    ForwardingLimit(ForwardingLimitPlan),
+    /// Answers Quick-Start Requests.
+    QuickStart(QuickStartPlan),
+}
+
+/// A router that forwards so many packets per second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ForwardingLimitPlan {
+    /// Time that a packet takes.
+    pub service: Duration,
+    /// Packets that wait at most, beside the one in service.
+    pub limit: u64,
+}
+
+/// The router's part of Quick-Start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QuickStartPlan {
+    /// Part of a link's rate up to which requests are approved.
+    pub share: f64,
+    /// Time over which the load is measured, and for which approvals are remembered.
+    pub interval: Duration,
 }
 
 /// Token-bucket policer.
@@ -226,22 +256,30 @@ pub enum SizeDistribution {
 }
 
 /// A UDP source that knows no congestion.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct UdpPlan {
-    /// Wire size of a packet.
-    pub packet: Bytes,
-    /// Mean rate on the wire.
-    pub rate: Rate,
+    /// Wire sizes of its packets, each with the weight with which it is drawn. At least one, and a positive weight.
+    pub packets: Vec<(Bytes, f64)>,
+    /// Mean rates on the wire, each from a time of the run on, ascending; the first from the start of the flow, whenever that
+    /// is. At rate zero it is silent.
+    pub rates: Vec<(Time, Rate)>,
     /// When packets leave.
     pub arrivals: Arrivals,
+}
+
+impl UdpPlan {
+    /// Packets of one size at one rate.
+    pub fn steady(packet: Bytes, rate: Rate, arrivals: Arrivals) -> Self {
+        Self { packets: vec![(packet, 1.0)], rates: vec![(Time::ZERO, rate)], arrivals }
+    }
 }
 
 /// Times between the packets of a UDP source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrivals {
-    /// Constant.
+    /// Constant, or with packets of several sizes in proportion to the size of the packet before: a constant bit rate.
     Constant,
-    /// Exponentially distributed.
+    /// Exponentially distributed, whatever the size.
     Poisson,
 }
 

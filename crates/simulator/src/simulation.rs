@@ -9,6 +9,7 @@ use crate::record::packets::{PacketKind, PacketRecord};
 use crate::record::series::{FlowSeries, LinkSeries};
 use crate::record::summary::{FlowSummary, Summary};
 use crate::traffic::connections::{ConnectionSource, ConnectionTotals, Connections};
+use crate::transport::groups::Groups;
 use crate::transport::udp::{UdpSink, UdpSource};
 use crate::transport::{Context, Receiver, Sender};
 use selfclock_congestion::units::{Duration, Time};
@@ -43,6 +44,7 @@ pub struct Simulation {
     sources: Vec<Source>,
     sinks: Vec<Sink>,
     connections: Connections,
+    groups: Groups,
     starts: Vec<Time>,
     plan: Plan,
 }
@@ -103,6 +105,7 @@ impl Simulation {
         }
         let end = Time::ZERO + plan.duration;
         let connections = Connections::new(plan.flows.len());
+        let groups = Groups::new(plan.flows.len(), &plan.groups);
         let plan = plan.clone();
         Self {
             now: Time::ZERO,
@@ -113,6 +116,7 @@ impl Simulation {
             sources,
             sinks,
             connections,
+            groups,
             starts,
             plan,
         }
@@ -168,7 +172,7 @@ impl Simulation {
 
     #[inline]
     fn run(&mut self, target: Target) {
-        let Self { now, events, network, sources, sinks, connections, .. } = self;
+        let Self { now, events, network, sources, sinks, connections, groups, .. } = self;
         if let Target::Packets(run) = target {
             let packet = network.take_first(events, run);
             if !network.is_delivered(events, &packet) {
@@ -177,7 +181,9 @@ impl Simulation {
             let mut context = Context { now: *now, events, network };
             match packet.kind {
                 PacketKind::Ack | PacketKind::SynAck => match sources.get_mut(packet.flow as usize) {
-                    Some(Source::Tcp(sender)) => sender.on_packet(&mut context, &packet),
+                    Some(Source::Tcp(sender)) => {
+                        groups.during(packet.flow, sender, |sender| sender.on_packet(&mut context, &packet));
+                    }
                     Some(_) => {}
                     None => connections.on_packet(&mut context, &packet),
                 },
@@ -207,7 +213,9 @@ impl Simulation {
             | Target::Release(flow)
             | Target::Application(flow)
             | Target::Rack(flow) => match sources.get_mut(flow as usize) {
-                Some(Source::Tcp(sender)) => sender.on_timer(&mut context, target),
+                Some(Source::Tcp(sender)) => {
+                    groups.during(flow, sender, |sender| sender.on_timer(&mut context, target));
+                }
                 Some(Source::Connections(source)) => source.on_timer(&mut context, connections),
                 Some(Source::Udp(source)) => source.on_timer(&mut context),
                 None => connections.on_timer(&mut context, target, flow),
@@ -387,6 +395,7 @@ mod tests {
             counts_packet_in_service: false,
             loss: LossPlan::None,
             jitter: Duration::ZERO,
+            coalescing: Duration::ZERO,
         };
         let transport = Transport {
             receive_window: Bytes(60 * 1448),
@@ -416,6 +425,7 @@ mod tests {
                 })),
             }],
             routers: Vec::new(),
+            groups: Vec::new(),
             record: RecordPlan { interval: None, packets: false },
         };
         let mut simulation = Simulation::new(&plan);

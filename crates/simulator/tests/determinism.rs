@@ -25,11 +25,7 @@ fn plan(seed: u64) -> Plan {
         add_flow(&mut plan, pair, tcp(start, "reno", Transport { recovery, ..Transport::modern() }));
         plan.flows[pair].start_jitter = ms(300);
     }
-    let udp = UdpPlan {
-        packet: Bytes(900),
-        rate: Rate::from_bits_per_second(700_000),
-        arrivals: Arrivals::Poisson,
-    };
+    let udp = UdpPlan::steady(Bytes(900), Rate::from_bits_per_second(700_000), Arrivals::Poisson);
     add_flow(&mut plan, 4, Protocol::Udp(udp));
     plan
 }

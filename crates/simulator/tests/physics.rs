@@ -37,9 +37,10 @@ fn m_d_1_queue() {
                 start: Time::ZERO,
                 start_jitter: Duration::ZERO,
                 stop: Time::NEVER,
-                protocol: Protocol::Udp(UdpPlan { packet: Bytes(1500), rate, arrivals: Arrivals::Poisson }),
+                protocol: Protocol::Udp(UdpPlan::steady(Bytes(1500), rate, Arrivals::Poisson)),
             }],
             routers: Vec::new(),
+            groups: Vec::new(),
             record: RecordPlan { interval: None, packets: false },
         };
         let summary = run(&plan).summary;
@@ -142,11 +143,7 @@ fn packets_are_conserved() {
         let start = if pair == 1 { "packet-pair" } else { "slow-start" };
         add_flow(&mut plan, pair, tcp(start, "reno", Transport { recovery, ..Transport::modern() }));
     }
-    let udp = UdpPlan {
-        packet: Bytes(700),
-        rate: Rate::from_bits_per_second(500_000),
-        arrivals: Arrivals::Poisson,
-    };
+    let udp = UdpPlan::steady(Bytes(700), Rate::from_bits_per_second(500_000), Arrivals::Poisson);
     add_flow(&mut plan, 3, Protocol::Udp(udp));
     let mut simulation = Simulation::new(&plan);
     while !simulation.advance(997) {}

@@ -89,7 +89,7 @@ impl ModelPart for Model {
 /// Full segments spaced so that their payload leaves at so many bytes per second; no spacing at rate zero. A rate too
 /// low for the connection ever to go on is a segment an hour.
 #[inline]
-fn paced_at(payload_rate: f64, state: &WindowState) -> Option<Pacing> {
+pub(crate) fn paced_at(payload_rate: f64, state: &WindowState) -> Option<Pacing> {
     const LONGEST: Duration = Duration::from_picoseconds(3600 * PICOSECONDS_PER_SECOND);
     if payload_rate.is_nan() || payload_rate <= 0.0 {
         return None;

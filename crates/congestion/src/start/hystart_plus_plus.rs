@@ -173,7 +173,7 @@ impl StartPart for HyStartPlusPlus {
     ///
     /// A loss in slow start leads to congestion avoidance with ssthresh the current cwnd (section 4.2); our choice:
     /// the cwnd that the window algorithm has set for this loss.
-    fn on_loss(&mut self, _event: &LossDetected) {
+    fn on_loss(&mut self, _event: &LossDetected, _state: &mut WindowState) {
         self.stage = Stage::Over;
     }
 
@@ -308,7 +308,9 @@ mod tests {
     fn only_the_first_slow_start_is_watched() {
         let mut connection = Connection::new();
         connection.round(0.1, 0.0);
-        connection.start.on_loss(&LossDetected { now: Time::ZERO, flight_size: Bytes(10_000) });
+        connection
+            .start
+            .on_loss(&LossDetected { now: Time::ZERO, flight_size: Bytes(10_000) }, &mut connection.state);
         for round in 1..5 {
             connection.round(0.1 * f64::from(round), 0.0);
         }

@@ -2,18 +2,24 @@
 //!
 //! A new way to begin is a file, declared below (rustfmt finds files by these declarations), and a line in the list.
 
+pub mod bbr_startup;
 pub mod hystart_plus_plus;
 pub mod limited;
+pub mod modified_swift_start;
+mod paced_round_trip;
 pub mod packet_pair;
+pub mod quick_start;
 pub mod slow_start;
+pub mod swift_start;
 
 use crate::algorithms::algorithms;
-use crate::controller::WindowState;
+use crate::controller::{Setup, WindowState};
 use crate::event::{
-    Acknowledged, DuplicateAck, EcnEcho, LossDetected, Pacing, Phase, Probe, ProbePart, Sent, Timeout,
+    Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, Pacing, Phase, Probe, ProbePart, Sent,
+    Timeout,
 };
 use crate::option::PeerOption;
-use crate::receiver::{PacketPairReceiver, ReceiverPart};
+use crate::receiver::{PacketPairReceiver, QuickStartReceiver, ReceiverPart, SwiftStartReceiver};
 
 algorithms! {
     /// One of the ways to begin. An enum, not a trait object: the per-acknowledgement path has no dynamic dispatch.
@@ -22,6 +28,10 @@ algorithms! {
         limited::Limited,
         hystart_plus_plus::HyStartPlusPlus,
         packet_pair::PacketPair,
+        swift_start::SwiftStart,
+        modified_swift_start::ModifiedSwiftStart,
+        quick_start::QuickStart,
+        bbr_startup::BbrStartup,
     }
 }
 
@@ -30,22 +40,40 @@ impl StartChoice {
     pub(crate) fn receiver(&self) -> ReceiverPart {
         match self {
             Self::PacketPair(parameters) => ReceiverPart::PacketPair(PacketPairReceiver::new(*parameters)),
+            Self::ModifiedSwiftStart(parameters) => {
+                ReceiverPart::SwiftStart(SwiftStartReceiver::new(*parameters))
+            }
+            Self::QuickStart(_) => ReceiverPart::QuickStart(QuickStartReceiver),
             _ => ReceiverPart::Plain,
         }
     }
 }
 
 /// What a start is told. It hears of everything, also in congestion avoidance, because some of them watch on;
-/// it changes the window only in [`StartPart::grow`].
+/// it changes the window only where it is given it to change.
 pub trait StartPart {
+    /// The connection begins; the window is the initial one.
+    fn begin(&mut self, _setup: &Setup, _state: &mut WindowState) {}
+    /// The option that the SYN carries. Asked for each SYN.
+    fn option_for_syn(&mut self) -> Option<PeerOption> {
+        None
+    }
+    /// The handshake is complete, and no data has left.
+    fn on_established(&mut self, _event: &Established, _state: &mut WindowState) {}
     /// An acknowledgement advanced, in whatever phase; the window is still as it was before it.
     fn on_ack(&mut self, _event: &Acknowledged, _state: &WindowState) {}
-    /// Grow the window on this acknowledgement; cwnd is below ssthresh and no loss is under repair.
+    /// It is in charge of the window also where cwnd is not below ssthresh.
+    fn holds_window(&self) -> bool {
+        false
+    }
+    /// Grow the window on this acknowledgement; cwnd is below ssthresh, or the start holds the window, and no loss is
+    /// under repair.
     fn grow(&mut self, event: &Acknowledged, state: &mut WindowState);
     /// An acknowledgement repeated.
     fn on_duplicate_ack(&mut self, _event: &DuplicateAck) {}
-    /// A loss was detected.
-    fn on_loss(&mut self, _event: &LossDetected) {}
+    /// A loss was detected, and the window algorithm has set the window for it. What is set here counts; cwnd stays at or
+    /// below what it was before the loss.
+    fn on_loss(&mut self, _event: &LossDetected, _state: &mut WindowState) {}
     /// The receiver echoed a congestion mark. Nothing is to be repaired.
     fn on_ecn_echo(&mut self, _event: &EcnEcho) {}
     /// The connection starts again from one segment.
@@ -74,20 +102,75 @@ pub trait StartPart {
     }
 }
 
+impl Start {
+    /// It leaves the clock to the acknowledgements and the options to others: the usual case, for which the code below
+    /// looks no further.
+    #[inline]
+    const fn only_grows(&self) -> bool {
+        matches!(self, Self::SlowStart(_) | Self::Limited(_) | Self::HyStartPlusPlus(_))
+    }
+    #[inline(never)]
+    fn own_on_ack(&mut self, event: &Acknowledged, state: &WindowState) {
+        each!(self, part => part.on_ack(event, state))
+    }
+    #[inline(never)]
+    fn own_grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
+        each!(self, part => part.grow(event, state))
+    }
+    #[inline(never)]
+    fn own_on_sent(&mut self, event: &Sent) {
+        each!(self, part => part.on_sent(event))
+    }
+    #[inline(never)]
+    fn own_pacing(&self, state: &WindowState) -> Option<Pacing> {
+        each!(self, part => part.pacing(state))
+    }
+    #[inline(never)]
+    fn own_probe(&self, state: &WindowState) -> Option<Probe> {
+        each!(self, part => part.probe(state))
+    }
+    #[inline(never)]
+    fn own_option_for(&mut self, probe_part: ProbePart) -> Option<PeerOption> {
+        each!(self, part => part.option_for(probe_part))
+    }
+    #[inline(never)]
+    fn own_hold(&self) -> bool {
+        each!(self, part => part.holds_window())
+    }
+}
+
 impl StartPart for Start {
+    fn begin(&mut self, setup: &Setup, state: &mut WindowState) {
+        each!(self, part => part.begin(setup, state))
+    }
+    fn option_for_syn(&mut self) -> Option<PeerOption> {
+        each!(self, part => part.option_for_syn())
+    }
+    fn on_established(&mut self, event: &Established, state: &mut WindowState) {
+        each!(self, part => part.on_established(event, state))
+    }
+    #[inline]
+    fn holds_window(&self) -> bool {
+        !self.only_grows() && self.own_hold()
+    }
     #[inline]
     fn on_ack(&mut self, event: &Acknowledged, state: &WindowState) {
-        each!(self, part => part.on_ack(event, state))
+        if !matches!(self, Self::SlowStart(_) | Self::Limited(_)) {
+            self.own_on_ack(event, state);
+        }
     }
     #[inline]
     fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
-        each!(self, part => part.grow(event, state))
+        match self {
+            Self::SlowStart(start) => start.grow(event, state),
+            _ => self.own_grow(event, state),
+        }
     }
     fn on_duplicate_ack(&mut self, event: &DuplicateAck) {
         each!(self, part => part.on_duplicate_ack(event))
     }
-    fn on_loss(&mut self, event: &LossDetected) {
-        each!(self, part => part.on_loss(event))
+    fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
+        each!(self, part => part.on_loss(event, state))
     }
     fn on_ecn_echo(&mut self, event: &EcnEcho) {
         each!(self, part => part.on_ecn_echo(event))
@@ -97,19 +180,21 @@ impl StartPart for Start {
     }
     #[inline]
     fn on_sent(&mut self, event: &Sent) {
-        each!(self, part => part.on_sent(event))
+        if !self.only_grows() {
+            self.own_on_sent(event);
+        }
     }
     #[inline]
     fn pacing(&self, state: &WindowState) -> Option<Pacing> {
-        each!(self, part => part.pacing(state))
+        if self.only_grows() { None } else { self.own_pacing(state) }
     }
     #[inline]
     fn probe(&self, state: &WindowState) -> Option<Probe> {
-        each!(self, part => part.probe(state))
+        if self.only_grows() { None } else { self.own_probe(state) }
     }
     #[inline]
     fn option_for(&mut self, probe_part: ProbePart) -> Option<PeerOption> {
-        each!(self, part => part.option_for(probe_part))
+        if self.only_grows() { None } else { self.own_option_for(probe_part) }
     }
     fn wants_rate_samples(&self) -> bool {
         each!(self, part => part.wants_rate_samples())

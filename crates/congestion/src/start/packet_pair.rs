@@ -196,7 +196,7 @@ impl StartPart for PacketPair {
         self.read_option(event.now, event.option);
     }
 
-    fn on_loss(&mut self, _event: &LossDetected) {
+    fn on_loss(&mut self, _event: &LossDetected, _state: &mut WindowState) {
         self.spacing = Spacing::AwaitingFirstAck;
     }
 
@@ -304,7 +304,7 @@ mod tests {
         let mut state = state(10.0);
         state.ssthresh = 5.0;
         start.on_ack(&Acknowledged { option: reply(4), ..ack(1000) }, &state);
-        start.on_loss(&LossDetected { now: Time::ZERO, flight_size: Bytes(10_000) });
+        start.on_loss(&LossDetected { now: Time::ZERO, flight_size: Bytes(10_000) }, &mut state);
         assert_eq!(start.pacing(&state), None, "fast recovery itself is Reno's");
         start.on_ack(&ack_at(1.0, 0.2), &state);
         assert_eq!(start.phase(), Some(Phase::SafeTransmit));
@@ -335,8 +335,8 @@ mod tests {
             &Acknowledged { option: mark(PairMark::Second, Some((3, 2))), ..ack_at(1.07, 0.2) },
             &state,
         );
-        let PeerOption::PacketPair(option) = start.option_for(ProbePart::Single).expect("an option");
-        assert_eq!(option.reply, Some((3, 7)));
+        let reply = PacketPairOption { mark: None, reply: Some((3, 7)) };
+        assert_eq!(start.option_for(ProbePart::Single), Some(PeerOption::PacketPair(reply)));
         assert_eq!(start.option_for(ProbePart::Single), None);
     }
 }

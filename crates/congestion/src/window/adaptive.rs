@@ -4,8 +4,15 @@
 //! The paper says what A-TCP does, not how: "It does so by keeping track of the minimum and maximum of the smoothed
 //! Round Trip Time (srtt_min and srtt_max, respectively) and triggers detection when the estimated queue build-up
 //! (srtt - srtt_min) exceeds some threshold". The threshold, the growth of k and the detector are ours; each is
-//! marked "our choice". Groups of parallel flows that share what they learn are not here: a window algorithm knows
-//! of its own connection only.
+//! marked "our choice".
+//!
+//! # Groups
+//!
+//! "The collaborative congestion control scheme has shown the usefulness and benefit of collaboration among parallel TCP
+//! flows by sharing dynamic congestion information": what a flow knows of its path is a value, a [`Group`], that parallel
+//! flows can pass from one to the other. Together they are then one A-TCP of strength k (our reconstruction; the paper
+//! gives no more than this sentence and that A-TCP adjusts "the group strength k of parallel TCP flows"): each of N
+//! members grows by k/N, a loss of one is a loss of all, and the detector looks at the sum of their windows.
 //!
 //! # The detector
 //!
@@ -21,7 +28,7 @@ use crate::controller::WindowState;
 use crate::estimate::round_trip::{RoundTrip, RoundTripTimes};
 use crate::event::{Acknowledged, LossDetected, Timeout};
 use crate::registry::{Entry, Part};
-use crate::units::Duration;
+use crate::units::{Duration, Time};
 use crate::{choice, parameters};
 
 /// What `selfclock algorithms` says.
@@ -69,9 +76,22 @@ parameters! {
         /// How far from 1 the gradient of the queue must be to count as competition.
         gradient_tolerance: f64 = 0.25, shown "0.25", unit "", range (0.0, 10.0),
             source "our choice";
-        /// Round trips for which competition is believed, unless the queue drains without a loss before.
+        /// For how long competition is believed: a number of round trips, or until the queue drains without a loss.
+        competition_hold: Hold = Hold::Drain, shown "drain", unit "", range (0.0, 0.0),
+            source "our choice: the paper has k = 1 while there is competition, and time alone ends none";
+        /// Round trips for which competition is believed with "round-trips", unless the queue drains without a loss before.
         competing_rounds: f64 = 10.0, shown "10", unit "round trips", range (1.0, 1e6),
             source "our choice";
+    }
+}
+
+choice! {
+    /// For how long competition is believed.
+    Hold {
+        /// A number of round trips, or until the queue drains without a loss.
+        RoundTrips = "round-trips",
+        /// Until the queue drains without a loss.
+        Drain = "drain",
     }
 }
 
@@ -129,15 +149,19 @@ enum Detection {
 #[derive(Clone, Copy, Debug)]
 struct Competition {
     rounds: f64,
-    /// A loss of this flow has drained the queue since: that it drains says nothing of the others.
+    /// There has been a queue since it was last empty.
+    queued: bool,
+    /// There has been a loss, too: that the queue drains then says nothing of the others.
     lost: bool,
 }
 
-/// Adaptive TCP.
+/// What a flow of Adaptive TCP knows of its path, alone or together with others: a plain value.
 #[derive(Clone, Debug)]
-pub struct Adaptive {
-    parameters: Parameters,
-    reno: Reno,
+pub struct Group {
+    /// Flows that have joined.
+    members: f64,
+    /// Sum of their windows, in segments.
+    window: f64,
     /// k.
     strength: f64,
     /// srtt and srtt_min, in seconds.
@@ -145,13 +169,52 @@ pub struct Adaptive {
     smoothed_minimum: f64,
     /// Largest srtt in this loss epoch and in the one before, in seconds; 0 where there was none.
     smoothed_maximum: [f64; 2],
-    round: RoundTrip,
-    times: RoundTripTimes,
-    /// Windows at the ends of the last two round trips, the latest first; 0 where a loss was between.
+    /// When the last round trip of the group was over.
+    round_over: Time,
+    /// Sums of the windows at the ends of the last two round trips, the latest first; 0 where a loss was between.
     windows: [f64; 2],
     gradient: Gradient,
     detection: Detection,
     competition: Option<Competition>,
+    /// Losses of the group so far, when the last of them was, and what it left of each window.
+    epoch: u64,
+    lost_at: Time,
+    kept: f64,
+}
+
+impl Default for Group {
+    fn default() -> Self {
+        Self {
+            members: 0.0,
+            window: 0.0,
+            strength: 1.0,
+            smoothed: 0.0,
+            smoothed_minimum: f64::INFINITY,
+            smoothed_maximum: [0.0; 2],
+            round_over: Time::ZERO,
+            windows: [0.0; 2],
+            gradient: Gradient::default(),
+            detection: Detection::Waiting,
+            competition: None,
+            epoch: 0,
+            lost_at: Time::ZERO,
+            kept: 1.0,
+        }
+    }
+}
+
+/// Adaptive TCP.
+#[derive(Clone, Debug)]
+pub struct Adaptive {
+    parameters: Parameters,
+    reno: Reno,
+    /// What it knows; of a member of a group, what the group knows. Boxed, or every window algorithm would be as large.
+    group: Box<Group>,
+    round: RoundTrip,
+    times: RoundTripTimes,
+    /// As a member of a group: its window in the sum, and the group's losses that it has answered.
+    counted: Option<f64>,
+    answered: u64,
 }
 
 impl Adaptive {
@@ -160,16 +223,11 @@ impl Adaptive {
         Self {
             parameters,
             reno: Reno::STANDARD,
-            strength: 1.0,
-            smoothed: 0.0,
-            smoothed_minimum: f64::INFINITY,
-            smoothed_maximum: [0.0; 2],
+            group: Box::new(Group { members: 1.0, ..Group::default() }),
             round: RoundTrip::default(),
             times: RoundTripTimes::NONE,
-            windows: [0.0; 2],
-            gradient: Gradient::default(),
-            detection: Detection::Waiting,
-            competition: None,
+            counted: None,
+            answered: 0,
         }
     }
 
@@ -179,11 +237,11 @@ impl Adaptive {
         let Parameters { congested_part, congested_part_at_start, congested_minimum, .. } = self.parameters;
         // Before the first loss there is no epoch before this one, and srtt_max says nothing of the size of the
         // queue.
-        let part = if self.smoothed_maximum[1] > 0.0 {
-            let maximum = self.smoothed_maximum[0].max(self.smoothed_maximum[1]);
-            congested_part * (maximum - self.smoothed_minimum)
+        let part = if self.group.smoothed_maximum[1] > 0.0 {
+            let maximum = self.group.smoothed_maximum[0].max(self.group.smoothed_maximum[1]);
+            congested_part * (maximum - self.group.smoothed_minimum)
         } else {
-            congested_part_at_start * self.smoothed_minimum
+            congested_part_at_start * self.group.smoothed_minimum
         };
         part.max(congested_minimum.seconds())
     }
@@ -191,12 +249,36 @@ impl Adaptive {
     /// "by congestion mean that the network queuing delay estimated by Adaptive TCP is larger than a reference
     /// queuing delay level".
     fn is_congested(&self) -> bool {
-        self.smoothed - self.smoothed_minimum > self.threshold()
+        self.group.smoothed - self.group.smoothed_minimum > self.threshold()
+    }
+
+    /// The window whose growth makes the queue: of a group, the sum.
+    fn window(&self, state: &WindowState) -> f64 {
+        self.counted.map_or(state.cwnd, |counted| self.group.window - counted + state.cwnd)
+    }
+
+    /// The group has had a loss a round trip ago at most, and this member has answered it.
+    fn has_answered(&self, now: Time) -> bool {
+        let since = now.since(self.group.lost_at).seconds();
+        self.group.members > 1.0
+            && self.answered > 0
+            && self.answered == self.group.epoch
+            && since < self.group.smoothed
+    }
+
+    /// A loss that all members answer, and which leaves this part of each window.
+    fn lose(&mut self, now: Time, kept: f64) {
+        self.group.epoch += 1;
+        self.answered = self.group.epoch;
+        self.group.lost_at = now;
+        self.group.kept = kept;
+        self.begin_epoch();
     }
 
     fn believe(&mut self, gradient: Option<f64>) {
         if gradient.is_some_and(|gradient| (gradient - 1.0).abs() > self.parameters.gradient_tolerance) {
-            self.competition = Some(Competition { rounds: self.parameters.competing_rounds, lost: false });
+            self.group.competition =
+                Some(Competition { rounds: self.parameters.competing_rounds, queued: true, lost: false });
         }
     }
 
@@ -205,11 +287,11 @@ impl Adaptive {
         let times = core::mem::replace(&mut self.times, RoundTripTimes::NONE);
         // What was acknowledged in this round trip was sent in the one before, when the window went from one of
         // these to the other.
-        let [end, begin] = self.windows;
-        self.windows = [state.cwnd, end];
+        let [end, begin] = self.group.windows;
+        self.group.windows = [self.window(state), end];
         if event.recovering || state.in_slow_start() || !event.window_limited {
             // The window has not grown as it would in congestion avoidance.
-            self.gradient = Gradient::default();
+            self.group.gradient = Gradient::default();
             return;
         }
         let base = event.minimum_rtt.map_or(0.0, Duration::seconds);
@@ -217,33 +299,40 @@ impl Adaptive {
         // trip.
         let queued = times.minimum.is_finite() && times.minimum - base > 0.1 * self.threshold();
         match times.mean() {
-            Some(mean) if queued && begin > 0.0 => self.gradient.record(mean, (begin + end) / 2.0),
-            _ => self.gradient = Gradient::default(),
+            Some(mean) if queued && begin > 0.0 => self.group.gradient.record(mean, (begin + end) / 2.0),
+            _ => self.group.gradient = Gradient::default(),
         }
-        match self.detection {
-            Detection::Triggered(strong) => self.detection = Detection::Settling(strong),
+        match self.group.detection {
+            Detection::Triggered(strong) => self.group.detection = Detection::Settling(strong),
             Detection::Settling(strong) => {
-                self.believe(self.gradient.value().filter(|_| strong));
-                self.gradient = Gradient::default();
-                self.detection = Detection::Confirming;
+                self.believe(self.group.gradient.value().filter(|_| strong));
+                self.group.gradient = Gradient::default();
+                self.group.detection = Detection::Confirming;
             }
-            Detection::Confirming if self.gradient.is_complete() => {
-                self.believe(self.gradient.value());
-                self.detection = Detection::Decided;
+            Detection::Confirming if self.group.gradient.is_complete() => {
+                self.believe(self.group.gradient.value());
+                self.group.detection = Detection::Decided;
             }
             Detection::Waiting | Detection::Confirming | Detection::Decided => {}
         }
-        if let Some(competition) = &mut self.competition {
+        if let Some(competition) = &mut self.group.competition {
             competition.rounds -= 1.0;
-            if competition.rounds < 0.0 || (!queued && times.count > 0 && !competition.lost) {
-                self.competition = None;
+            let over = self.parameters.competition_hold == Hold::RoundTrips && competition.rounds < 0.0;
+            let drained = competition.queued && !queued && times.count > 0;
+            let loss_free = !competition.lost;
+            if drained {
+                competition.lost = false;
+            }
+            competition.queued = queued || competition.queued && !drained;
+            if over || drained && loss_free {
+                self.group.competition = None;
             }
         }
         // "quickly increase the strength k [...] when there is no competition".
-        self.strength = if self.competition.is_some() || self.is_congested() {
+        self.group.strength = if self.group.competition.is_some() || self.is_congested() {
             1.0
         } else {
-            (self.strength + self.parameters.k_step).min(self.parameters.maximum_k)
+            (self.group.strength + self.parameters.k_step).min(self.parameters.maximum_k)
         };
     }
 
@@ -251,12 +340,12 @@ impl Adaptive {
     /// strength k of Adaptive TCP is dynamically decided" within each epoch (equation 5 has it go from 1 to its
     /// knee).
     fn begin_epoch(&mut self) {
-        self.strength = 1.0;
-        self.windows = [0.0; 2];
-        self.gradient = Gradient::default();
-        self.detection = Detection::Waiting;
-        self.smoothed_maximum = [self.smoothed, self.smoothed_maximum[0]];
-        if let Some(competition) = &mut self.competition {
+        self.group.strength = 1.0;
+        self.group.windows = [0.0; 2];
+        self.group.gradient = Gradient::default();
+        self.group.detection = Detection::Waiting;
+        self.group.smoothed_maximum = [self.group.smoothed, self.group.smoothed_maximum[0]];
+        if let Some(competition) = &mut self.group.competition {
             competition.lost = true;
         }
     }
@@ -265,55 +354,85 @@ impl Adaptive {
 impl WindowPart for Adaptive {
     fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState) {
         if let Some(smoothed) = event.smoothed_rtt {
-            self.smoothed = smoothed.seconds();
-            self.smoothed_minimum = self.smoothed_minimum.min(self.smoothed);
-            self.smoothed_maximum[0] = self.smoothed_maximum[0].max(self.smoothed);
+            self.group.smoothed = smoothed.seconds();
+            self.group.smoothed_minimum = self.group.smoothed_minimum.min(self.group.smoothed);
+            self.group.smoothed_maximum[0] = self.group.smoothed_maximum[0].max(self.group.smoothed);
         }
         if let Some(rtt) = event.rtt {
             self.times.record(rtt.seconds());
         }
-        if self.round.ended(event) {
+        // A group has one round trip at a time, whichever member sees its end.
+        let alone = self.group.members <= 1.0;
+        if self.round.ended(event)
+            && (alone || event.now.since(self.group.round_over).seconds() >= self.group.smoothed)
+        {
+            self.group.round_over = event.now;
             self.end_round(event, state);
         }
         if !self.is_congested() {
-            self.detection = Detection::Waiting;
-        } else if self.detection == Detection::Waiting {
+            self.group.detection = Detection::Waiting;
+        } else if self.group.detection == Detection::Waiting {
             // "Adaptive TCP sets k = 1 during periods of congestion to reduce packet loss regardless of the result
             // of competition detection."
-            self.detection = Detection::Triggered(self.strength > 1.0);
-            self.strength = 1.0;
+            self.group.detection = Detection::Triggered(self.group.strength > 1.0);
+            self.group.strength = 1.0;
         }
     }
 
     #[inline]
     fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
-        if self.strength <= 1.0 || self.parameters.k_increase == Increase::One {
+        let (strength, members) = (self.group.strength, self.group.members);
+        let one = strength <= 1.0 || self.parameters.k_increase == Increase::One;
+        if one && members <= 1.0 {
             // "Adaptive TCP is identical to standard TCP when its strength k = 1".
             self.reno.grow(event, state);
         } else {
-            state.cwnd += self.strength / state.cwnd;
+            state.cwnd += if one { 1.0 } else { strength } / members / state.cwnd;
         }
     }
 
     fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
-        if self.strength <= 1.0 {
+        if self.has_answered(event.now) {
+            return cut_to(state.cwnd, state);
+        }
+        // Equation 4: an epoch lasts W/(2k) round trips, so W/(2k) is what a loss takes.
+        let kept = 1.0 - 1.0 / (2.0 * self.group.strength);
+        if self.group.strength <= 1.0 {
             self.reno.on_loss(event, state);
         } else {
-            // Equation 4: an epoch lasts W/(2k) round trips, so W/(2k) is what a loss takes.
-            cut_to(state.window_in_use() * (1.0 - 1.0 / (2.0 * self.strength)), state);
+            cut_to(state.window_in_use() * kept, state);
         }
-        self.begin_epoch();
+        self.lose(event.now, kept);
     }
 
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
         self.reno.on_timeout(event, state);
-        self.begin_epoch();
+        self.lose(event.now, 0.5);
+    }
+
+    fn take_from(&mut self, group: &Group, state: &mut WindowState) {
+        (*self.group).clone_from(group);
+        if self.counted.is_none() {
+            self.counted = Some(0.0);
+            self.group.members += 1.0;
+            self.answered = self.group.epoch;
+        }
+        if self.answered != self.group.epoch {
+            self.answered = self.group.epoch;
+            cut_to(state.cwnd * self.group.kept, state);
+        }
+    }
+
+    fn give_to(&mut self, group: &mut Group, state: &WindowState) {
+        self.group.window += state.cwnd - self.counted.replace(state.cwnd).unwrap_or(0.0);
+        group.clone_from(&*self.group);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::controller::tests::ack_at;
     use crate::window::tests::{LoneFlow, avoiding, loss};
 
     /// TCP/k: one segment per round trip, W/(2k) at a loss: sqrt((4k - 1)/2)/(RTT sqrt(p)) segments per second.
@@ -330,7 +449,7 @@ mod tests {
                 if cycle == 40 {
                     begin = flow.now;
                 }
-                adaptive.strength = k;
+                adaptive.group.strength = k;
                 for _ in 0..(1.0 / p) as u64 {
                     let event = flow.next(state.cwnd);
                     adaptive.grow(&event, &mut state);
@@ -411,7 +530,7 @@ mod tests {
                 };
                 adaptive.on_ack(&event, state);
                 adaptive.grow(&event, state);
-                self.strongest = self.strongest.max(adaptive.strength);
+                self.strongest = self.strongest.max(adaptive.group.strength);
             }
             self.others += self.others_add;
             self.before = window;
@@ -441,16 +560,16 @@ mod tests {
             link.round(&mut adaptive, &mut state);
         }
         assert!(link.strongest > 20.0, "{}", link.strongest);
-        assert_eq!(adaptive.strength, 1.0);
-        assert_eq!(adaptive.detection, Detection::Decided);
-        assert!(adaptive.competition.is_none(), "{adaptive:?}");
+        assert_eq!(adaptive.group.strength, 1.0);
+        assert_eq!(adaptive.group.detection, Detection::Decided);
+        assert!(adaptive.group.competition.is_none(), "{adaptive:?}");
         assert!(state.cwnd > 500.0);
         // After a loss the queue is empty, and it grows strong again.
         adaptive.on_loss(&loss(&state), &mut state);
         for _ in 0..5 {
             link.round(&mut adaptive, &mut state);
         }
-        assert!(adaptive.strength > 4.0, "{}", adaptive.strength);
+        assert!(adaptive.group.strength > 4.0, "{}", adaptive.group.strength);
     }
 
     /// The two gradients of the detector against s (k + m)/k.
@@ -479,9 +598,9 @@ mod tests {
         let mut adaptive = Adaptive::new(Parameters::default());
         let mut state = avoiding(200.0);
         let mut link = Link::new(200.0, 1.0);
-        link.run_until(&mut adaptive, &mut state, |adaptive| adaptive.competition.is_some());
-        assert_ne!(adaptive.detection, Detection::Decided, "before the second gradient");
-        assert!(adaptive.competition.is_some(), "{adaptive:?}");
+        link.run_until(&mut adaptive, &mut state, |adaptive| adaptive.group.competition.is_some());
+        assert_ne!(adaptive.group.detection, Detection::Decided, "before the second gradient");
+        assert!(adaptive.group.competition.is_some(), "{adaptive:?}");
     }
 
     #[test]
@@ -489,18 +608,20 @@ mod tests {
         let mut adaptive = Adaptive::new(Parameters::default());
         let mut state = avoiding(300.0);
         let mut link = Link::new(20.0, 1.0);
-        link.run_until(&mut adaptive, &mut state, |adaptive| adaptive.detection == Detection::Decided);
-        assert!(adaptive.competition.is_some(), "g is nearly 2: {adaptive:?}");
-        assert_eq!(adaptive.strength, 1.0);
+        link.run_until(&mut adaptive, &mut state, |adaptive| adaptive.group.detection == Detection::Decided);
+        assert!(adaptive.group.competition.is_some(), "g is nearly 2: {adaptive:?}");
+        assert_eq!(adaptive.group.strength, 1.0);
     }
 
     #[test]
     fn competition_is_believed_for_ten_round_trips_or_until_the_queue_drains_by_itself() {
-        for drains in [false, true] {
-            let mut adaptive = Adaptive::new(Parameters::default());
+        for (drains, competition_hold) in
+            [(false, Hold::RoundTrips), (true, Hold::RoundTrips), (true, Hold::Drain)]
+        {
+            let mut adaptive = Adaptive::new(Parameters { competition_hold, ..Parameters::default() });
             let mut state = avoiding(200.0);
             let mut link = Link::new(200.0, 1.0);
-            link.run_until(&mut adaptive, &mut state, |adaptive| adaptive.competition.is_some());
+            link.run_until(&mut adaptive, &mut state, |adaptive| adaptive.group.competition.is_some());
             if drains {
                 link.others = 0.0;
                 link.others_add = 0.0;
@@ -508,24 +629,82 @@ mod tests {
                 adaptive.on_loss(&loss(&state), &mut state);
             }
             let rounds = link.run_until(&mut adaptive, &mut state, |adaptive| {
-                assert!(adaptive.strength == 1.0 || adaptive.competition.is_none());
-                adaptive.competition.is_none()
+                assert!(adaptive.group.strength == 1.0 || adaptive.group.competition.is_none());
+                adaptive.group.competition.is_none()
             });
             println!("drains {drains}: competition believed for {rounds} more round trips");
             assert!(if drains { rounds <= 3 } else { (9..=12).contains(&rounds) }, "{rounds}");
         }
     }
 
+    /// Held until the queue drains without a loss, competition outlives ten round trips and a queue that a loss has drained;
+    /// when the other flows leave after that, the next drain ends it.
+    #[test]
+    fn a_drain_after_a_loss_does_not_end_competition() {
+        let mut adaptive = Adaptive::new(Parameters::default());
+        let mut state = avoiding(200.0);
+        let mut link = Link::new(200.0, 1.0);
+        link.run_until(&mut adaptive, &mut state, |adaptive| adaptive.group.competition.is_some());
+        adaptive.on_loss(&loss(&state), &mut state);
+        for _ in 0..150 {
+            link.round(&mut adaptive, &mut state);
+            assert!(adaptive.group.competition.is_some());
+        }
+        link.others = 0.0;
+        link.others_add = 0.0;
+        assert!(
+            link.run_until(&mut adaptive, &mut state, |adaptive| adaptive.group.competition.is_none()) <= 3
+        );
+    }
+
+    /// Four members grow together by k, and one loss takes W/(2k) of each, once.
+    #[test]
+    fn a_group_grows_and_cuts_as_one_flow() {
+        let mut group = Group::default();
+        let mut members: Vec<_> =
+            (0..4).map(|_| (Adaptive::new(Parameters::default()), avoiding(100.0))).collect();
+        let mut each = |group: &mut Group, happen: &mut dyn FnMut(usize, &mut Adaptive, &mut WindowState)| {
+            for (index, (member, state)) in members.iter_mut().enumerate() {
+                member.take_from(group, state);
+                happen(index, member, state);
+                member.give_to(group, state);
+            }
+            members.iter().map(|(_, state)| state.cwnd).sum::<f64>()
+        };
+        // All join first.
+        each(&mut group, &mut |_, _, _| {});
+        assert_eq!((group.members, group.window), (4.0, 400.0));
+        group.strength = 8.0;
+        let grown = each(&mut group, &mut |_, member, state| {
+            for _ in 0..100 {
+                member.grow(&ack_at(1.0, 0.1), state);
+            }
+        });
+        assert!((grown - 408.0).abs() < 0.1, "8 in a round trip: {grown}");
+        // The second and the third lose in one round trip; the others hear of it.
+        group.smoothed = 0.1;
+        each(&mut group, &mut |index, member, state| {
+            if index == 1 || index == 2 {
+                member.on_loss(&loss(state), state);
+            }
+        });
+        let cut = each(&mut group, &mut |_, _, _| {});
+        assert!((cut / grown - (1.0 - 1.0 / 16.0)).abs() < 1e-9, "{}", cut / grown);
+        assert_eq!(group.epoch, 1);
+        assert!((group.window / cut - 1.0).abs() < 1e-9, "the sum of the windows is kept");
+    }
+
     #[test]
     fn the_threshold_follows_the_round_trip_times_of_two_epochs() {
         let mut adaptive = Adaptive::new(Parameters::default());
-        (adaptive.smoothed, adaptive.smoothed_minimum, adaptive.smoothed_maximum) = (0.06, 0.05, [0.06, 0.0]);
+        (adaptive.group.smoothed, adaptive.group.smoothed_minimum, adaptive.group.smoothed_maximum) =
+            (0.06, 0.05, [0.06, 0.0]);
         assert!((adaptive.threshold() - 0.0025).abs() < 1e-9, "5 % of 50 ms before the first loss");
         adaptive.begin_epoch();
         assert!((adaptive.threshold() - 0.0025).abs() < 1e-9, "a quarter of 10 ms");
-        (adaptive.smoothed, adaptive.smoothed_maximum[0]) = (0.09, 0.09);
+        (adaptive.group.smoothed, adaptive.group.smoothed_maximum[0]) = (0.09, 0.09);
         assert!((adaptive.threshold() - 0.01).abs() < 1e-9, "a quarter of 40 ms");
-        adaptive.smoothed_maximum = [0.051, 0.051];
+        adaptive.group.smoothed_maximum = [0.051, 0.051];
         assert_eq!(adaptive.threshold(), 0.001, "at least 1 ms");
     }
 }

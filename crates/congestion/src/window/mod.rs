@@ -13,13 +13,17 @@ pub mod bic;
 pub mod cubic;
 pub mod fast;
 pub mod highspeed;
+pub mod lotka_volterra;
 pub mod ltcp;
 pub mod reno;
 pub mod scalable;
 pub mod vegas;
 
+pub use adaptive::Group;
+
 use crate::algorithms::algorithms;
 use crate::controller::WindowState;
+use crate::estimate::{EstimateChoice, icim};
 use crate::event::{Acknowledged, EcnEcho, LossDetected, Timeout};
 
 algorithms! {
@@ -36,6 +40,7 @@ algorithms! {
         ltcp::Ltcp,
         altcp::Altcp,
         adaptive::Adaptive,
+        lotka_volterra::LotkaVolterra,
     }
 }
 
@@ -66,6 +71,10 @@ pub trait WindowPart {
     }
     /// The connection starts again from one segment: set ssthresh.
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState);
+    /// Of a member of a group of parallel flows, before each event: take what the group knows. Only `adaptive` has groups.
+    fn take_from(&mut self, _group: &Group, _state: &mut WindowState) {}
+    /// After each event: give the group what there is to know.
+    fn give_to(&mut self, _group: &mut Group, _state: &WindowState) {}
 }
 
 impl WindowPart for Window {
@@ -92,6 +101,22 @@ impl WindowPart for Window {
     }
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
         each!(self, part => part.on_timeout(event, state))
+    }
+    fn take_from(&mut self, group: &Group, state: &mut WindowState) {
+        each!(self, part => part.take_from(group, state));
+    }
+    fn give_to(&mut self, group: &mut Group, state: &WindowState) {
+        each!(self, part => part.give_to(group, state));
+    }
+}
+
+impl WindowChoice {
+    /// The estimator that it needs, where none is chosen.
+    pub(crate) fn usual_estimate(&self) -> Option<EstimateChoice> {
+        match self {
+            Self::LotkaVolterra(_) => EstimateChoice::named(icim::ENTRY.name),
+            _ => None,
+        }
     }
 }
 

@@ -23,6 +23,8 @@ pub enum Purpose {
     FlowControl = 5,
     /// Sizes of the short connections of a flow.
     ConnectionSize = 6,
+    /// Packet sizes of a flow.
+    PacketSize = 7,
     /// What the queue discipline of a link draws.
     LinkQueue = 16,
     /// What a router mechanism draws.

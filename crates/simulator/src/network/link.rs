@@ -61,6 +61,9 @@ pub struct Link {
     imperfections: Option<Box<Imperfections>>,
     totals: Totals,
     sampler: Option<LinkSampler>,
+    /// The network card at the end hands over together what arrives within this time, and when it will hand over next.
+    coalescing: Duration,
+    interrupt: Time,
     /// The queue in place of the drop-tail queue, if the discipline is another.
     pub(super) managed: Option<Box<ManagedQueue>>,
     name: String,
@@ -142,6 +145,8 @@ impl Link {
                 busy_before: 0,
                 samples: Vec::new(),
             }),
+            coalescing: plan.coalescing,
+            interrupt: Time::ZERO,
             managed: Discipline::new(plan, seed, index).map(|discipline| {
                 Box::new(ManagedQueue::new(discipline, plan.queue, plan.counts_packet_in_service))
             }),
@@ -196,6 +201,19 @@ impl Link {
             Passage::Crosses { start, arrival } if above => Passage::CrossesAbove { start, arrival },
             passage => passage,
         }
+    }
+
+    /// When the host at the end gets a packet that arrives there at this time, not before the previous one: with the interrupt
+    /// that waits, or with a new one if there is none.
+    #[inline]
+    pub fn handed_over(&mut self, arrival: Time) -> Time {
+        if self.coalescing.is_zero() {
+            return arrival;
+        }
+        if arrival > self.interrupt {
+            self.interrupt = arrival + self.coalescing;
+        }
+        self.interrupt
     }
 
     /// The transmitter has nothing to send at `now`.
@@ -362,5 +380,38 @@ impl Imperfections {
             self.last_arrival = arrival;
         }
         Passage::Crosses { start, arrival }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{DisciplinePlan, LossPlan};
+
+    /// The timer starts with the first packet, and is not moved by those that follow.
+    #[test]
+    fn packets_are_handed_over_with_the_interrupt_of_the_first() {
+        let microseconds = |number| Time::ZERO + Duration::from_microseconds(number);
+        let mut plan = LinkPlan {
+            name: "link".to_owned(),
+            from: 0,
+            to: 1,
+            rate: Rate::from_bits_per_second(1_000_000_000),
+            delay: Duration::ZERO,
+            queue: QueueLimit::Unlimited,
+            mark_above: None,
+            counts_packet_in_service: false,
+            loss: LossPlan::None,
+            jitter: Duration::ZERO,
+            coalescing: Duration::from_microseconds(100),
+            discipline: DisciplinePlan::DropTail,
+        };
+        let handed_over = |plan: &LinkPlan| {
+            let mut link = Link::new(plan, 1, 0, None);
+            [10, 40, 110, 111, 300].map(|arrival| link.handed_over(microseconds(arrival)))
+        };
+        assert_eq!(handed_over(&plan), [110, 110, 110, 211, 400].map(microseconds));
+        plan.coalescing = Duration::ZERO;
+        assert_eq!(handed_over(&plan), [10, 40, 110, 111, 300].map(microseconds));
     }
 }

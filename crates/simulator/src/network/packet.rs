@@ -155,6 +155,11 @@ impl Extras {
         &mut self.places[packet.extra as usize]
     }
 
+    /// Changes the part at this index.
+    pub fn set(&mut self, index: u32, extra: Extra) {
+        self.places[index as usize] = extra;
+    }
+
     /// Frees the place.
     #[inline]
     pub fn release(&mut self, index: u32) {

@@ -61,6 +61,8 @@ pub struct FlowRoutes {
     pub forward: u32,
     /// For acknowledgements.
     pub reverse: u32,
+    /// Routers between the two ends, on the way of data.
+    pub routers: u8,
 }
 
 impl Network {
@@ -95,7 +97,8 @@ impl Network {
                 .first()
                 .is_none_or(|&link| feeders[link] == Feeder::Receiver(index) && !is_gate(link));
             let forward = add(&flow.forward, if receiver_ahead { END_AHEAD } else { END });
-            flows.push(FlowRoutes { forward, reverse: add(&flow.reverse, END) });
+            let routers = u8::try_from(flow.forward.len().saturating_sub(1)).unwrap_or(u8::MAX);
+            flows.push(FlowRoutes { forward, reverse: add(&flow.reverse, END), routers });
         }
         let network = Self {
             links,
@@ -182,13 +185,15 @@ impl Network {
             }
             index = next as usize;
         }
-        self.land(events, at, hop, packet);
+        self.land(events, at, hop, index, packet);
     }
 
-    /// The packet reaches its next stop, at this place of the route table, at this time; or it is delivered ahead.
+    /// The packet is at the other end of link `index`, where its next stop is, at this time; or it is delivered ahead.
     #[inline(always)]
-    fn land(&mut self, events: &mut EventQueue, at: Time, hop: usize, packet: &Packet) {
-        if self.routes[hop] == END_AHEAD {
+    fn land(&mut self, events: &mut EventQueue, at: Time, hop: usize, index: usize, packet: &Packet) {
+        let end = self.routes[hop];
+        let at = if end == END || end == END_AHEAD { self.links[index].handed_over(at) } else { at };
+        if end == END_AHEAD {
             return self.deliver_ahead(at, packet);
         }
         let order = events.take_order();
@@ -225,7 +230,7 @@ impl Network {
         if self.routes[hop] & STOP == 0 {
             self.forward(events, at, &Packet { hop: hop as u32, ..*packet });
         } else {
-            self.land(events, at, hop, packet);
+            self.land(events, at, hop, self.link_at(packet.hop), packet);
         }
     }
 

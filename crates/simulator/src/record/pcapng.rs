@@ -51,6 +51,7 @@ use pcap_file::pcapng::blocks::interface_description::{
 use pcap_file::pcapng::blocks::name_resolution::{Ipv4Record, NameResolutionBlock, Record};
 use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
 use pcap_file::{DataLink, Endianness, PcapError};
+use selfclock_congestion::PeerOption;
 use selfclock_congestion::units::Bytes;
 
 use super::packets::{MAXIMUM_SACK_BLOCKS, PacketEvent, PacketKind, PacketRecord};
@@ -63,8 +64,8 @@ pub const INITIAL_SEQUENCE: u32 = 0;
 /// multiplies the fraction of a second by 10^9 in 64 bits.
 const NANOSECONDS: u8 = 9;
 const PICOSECONDS_PER_NANOSECOND: u64 = 1000;
-/// Longest header: 20 bytes of IPv4, 60 of TCP.
-const LONGEST_HEADER: usize = 80;
+/// Longest header: 20 bytes of IPv4, 8 of its options, 60 of TCP.
+const LONGEST_HEADER: usize = 88;
 /// Headers of a datagram, bytes.
 const SHORTEST_DATAGRAM: u32 = (Ipv4Header::MIN_LEN + UdpHeader::LEN) as u32;
 /// Longest block of TCP options.
@@ -232,18 +233,23 @@ impl Header {
         inner: &[u8],
         length: u32,
     ) -> Self {
-        let real_length = length.saturating_add(Ipv4Header::MIN_LEN as u32);
         let mut header =
             Ipv4Header::new(0, 64, protocol, from.address, to.address).expect("no payload is not too long");
+        if let Some(option) = packet.option.filter(|option| option.is_in_ip_header()) {
+            let (bytes, length) = option.encode();
+            header.options = bytes[..length].try_into().expect("whole words, no more than 40 bytes");
+        }
+        let header_length = header.header_len();
+        let real_length = length.saturating_add(header_length as u32);
         header.total_len = u16::try_from(real_length).unwrap_or(0);
         header.identification = packet.packet as u16;
         header.ecn = IpEcn::try_new(packet.ecn as u8).expect("a codepoint has two bits");
         header.header_checksum = header.calc_header_checksum();
 
         let mut bytes = [0; LONGEST_HEADER];
-        let end = Ipv4Header::MIN_LEN + inner.len();
-        bytes[..Ipv4Header::MIN_LEN].copy_from_slice(&header.to_bytes());
-        bytes[Ipv4Header::MIN_LEN..end].copy_from_slice(inner);
+        let end = header_length + inner.len();
+        bytes[..header_length].copy_from_slice(&header.to_bytes());
+        bytes[header_length..end].copy_from_slice(inner);
         Self { bytes, length: end, real_length }
     }
 }
@@ -378,7 +384,7 @@ fn segment_options(packet: &PacketRecord) -> Options {
         options.put(&[Options::NO_OPERATION; 2]);
         options.put_timestamps(timestamps);
     }
-    let peer_option = packet.option.map_or(0, |option| option.encode().1);
+    let peer_option = tcp_option(packet).map_or(0, |option| option.encode().1);
     let room = LONGEST_OPTIONS - options.length - peer_option;
     let blocks = (packet.sack_blocks as usize).min(MAXIMUM_SACK_BLOCKS).min((room - 4) / 8);
     if blocks > 0 {
@@ -392,8 +398,13 @@ fn segment_options(packet: &PacketRecord) -> Options {
     options
 }
 
+/// The algorithm's option, if it is one of the TCP header.
+fn tcp_option(packet: &PacketRecord) -> Option<PeerOption> {
+    packet.option.filter(|option| !option.is_in_ip_header())
+}
+
 fn put_peer_option(options: &mut Options, packet: &PacketRecord) {
-    if let Some(option) = packet.option {
+    if let Some(option) = tcp_option(packet) {
         let (bytes, length) = option.encode();
         options.put(&bytes[..length]);
     }
@@ -447,7 +458,7 @@ mod tests {
     use pcap_file::pcapng::{Block, PcapNgReader};
     use proptest::prelude::*;
     use selfclock_congestion::PeerOption;
-    use selfclock_congestion::option::{PacketPairOption, PairMark};
+    use selfclock_congestion::option::{PacketPairOption, PairMark, QuickStartOption};
     use selfclock_congestion::registry::Selection;
     use selfclock_congestion::units::{Duration, Rate, Time};
 
@@ -465,6 +476,7 @@ mod tests {
             counts_packet_in_service: false,
             loss: LossPlan::None,
             jitter: Duration::ZERO,
+            coalescing: Duration::ZERO,
         };
         let flow = |name: &str, protocol| FlowPlan {
             name: name.into(),
@@ -483,11 +495,7 @@ mod tests {
             source: Source::Bulk,
             transport,
         };
-        let udp = UdpPlan {
-            packet: Bytes(500),
-            rate: Rate::from_bits_per_second(1_000_000),
-            arrivals: Arrivals::Constant,
-        };
+        let udp = UdpPlan::steady(Bytes(500), Rate::from_bits_per_second(1_000_000), Arrivals::Constant);
         Plan {
             name: "two nodes".into(),
             seed: 7,
@@ -496,6 +504,7 @@ mod tests {
             links: vec![link("a-b", 0, 1), link("b-a", 1, 0)],
             flows: vec![flow("tcp", Protocol::Tcp(Box::new(tcp))), flow("udp", Protocol::Udp(udp))],
             routers: Vec::new(),
+            groups: Vec::new(),
             record: RecordPlan { interval: None, packets: true },
         }
     }
@@ -773,6 +782,23 @@ mod tests {
         assert_eq!(tcp.options.as_slice().len(), 36);
         assert_eq!(&tcp.options.as_slice()[12..24], [1, 1, 5, 10, 0, 0, 0, 11, 0, 0, 0, 21]);
         assert_eq!(&tcp.options.as_slice()[24..], [6, 4, 2, 3, 1, 1, 6, 6, 3, 3, 0x12, 0x34]);
+    }
+
+    /// A Quick-Start Request stands in the IP header (RFC 4782, section 3.1), the answer in the TCP header.
+    #[test]
+    fn quick_start_asks_in_the_ip_header() {
+        let request = PeerOption::QuickStart(QuickStartOption::Request { rate: 5, ttl: 9, nonce: 77 });
+        let mut packet = PacketRecord { kind: PacketKind::Syn, payload: 0, size: 48, ..data() };
+        packet.option = Some(request);
+        let captured = one(&plan(Transport::classic()), packet);
+        assert_eq!(PeerOption::decode(captured.ip().options.as_slice()), Ok(Some(request)));
+        assert_eq!(PeerOption::decode(captured.tcp().options.as_slice()), Ok(None));
+        let response = QuickStartOption::Response { rate: 5, ttl_difference: 55, nonce: 77 };
+        let mut packet = PacketRecord { kind: PacketKind::SynAck, ..acknowledgement() };
+        packet.option = Some(PeerOption::QuickStart(response));
+        let captured = one(&plan(Transport::classic()), packet);
+        assert!(captured.ip().options.as_slice().is_empty());
+        assert_eq!(PeerOption::decode(captured.tcp().options.as_slice()), Ok(packet.option));
     }
 
     #[test]

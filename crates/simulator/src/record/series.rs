@@ -28,6 +28,10 @@ pub struct FlowSample {
     pub acknowledged_bytes: u64,
     /// What the congestion control is doing.
     pub phase: Phase,
+    /// Available bandwidth as its estimator has it, bit/s; NaN without.
+    pub available_bps: f64,
+    /// Physical bandwidth as its estimator has it, bit/s; NaN without.
+    pub capacity_bps: f64,
 }
 
 /// Samples of every TCP flow, in the order flow by flow, time ascending. All columns have the same length.
@@ -53,6 +57,10 @@ pub struct FlowSeries {
     pub acknowledged_bytes: Vec<u64>,
     /// [`Phase`] as a number.
     pub phase: Vec<u8>,
+    /// Available bandwidth as the estimator has it, bit/s; NaN without.
+    pub available_bps: Vec<f64>,
+    /// Physical bandwidth as the estimator has it, bit/s; NaN without.
+    pub capacity_bps: Vec<f64>,
 }
 
 impl FlowSeries {
@@ -68,6 +76,8 @@ impl FlowSeries {
         self.sent_bytes.extend(samples.iter().map(|sample| sample.sent_bytes));
         self.acknowledged_bytes.extend(samples.iter().map(|sample| sample.acknowledged_bytes));
         self.phase.extend(samples.iter().map(|sample| sample.phase as u8));
+        self.available_bps.extend(samples.iter().map(|sample| sample.available_bps));
+        self.capacity_bps.extend(samples.iter().map(|sample| sample.capacity_bps));
     }
 }
 

@@ -4,12 +4,18 @@
 //! Packets stop where one stands, so it sees them in the order of time. Where a route begins at a host, so does the first
 //! link: a mechanism there sees what that host sends.
 
+pub mod ack_thinning;
+pub mod forwarding_limit;
 pub mod policer;
+pub mod quick_start;
 
 use crate::engine::{EventQueue, Target, Timer};
 use crate::network::{Network, Packet};
 use crate::plan::{MechanismPlan, Plan};
+use ack_thinning::AckThinning;
+use forwarding_limit::ForwardingLimit;
 use policer::Policer;
+use quick_start::QuickStart;
 use selfclock_congestion::units::Time;
 
 /// What becomes of a packet that a mechanism has seen.
@@ -72,6 +78,12 @@ impl Station<'_> {
 pub enum Mechanism {
     /// Token-bucket policer.
     Policer(Policer),
+    /// Thins acknowledgements.
+    AckThinning(AckThinning),
+    /// So many packets per second.
+    ForwardingLimit(ForwardingLimit),
+    /// The router's part of Quick-Start.
+    QuickStart(QuickStart),
 }
 
 impl Mechanism {
@@ -83,9 +95,17 @@ impl Mechanism {
                 gates[link].push(index as u32);
             }
         }
-        let mechanisms = plan.routers.iter().map(|router| {
+        let mechanisms = plan.routers.iter().enumerate().map(|(index, router)| {
             Some(Box::new(match &router.mechanism {
                 MechanismPlan::Policer(policer) => Self::Policer(Policer::new(*policer, plan.links.len())),
+                MechanismPlan::AckThinning(interval) => {
+                    Self::AckThinning(AckThinning::new(*interval, plan.flows.len()))
+                }
+                MechanismPlan::ForwardingLimit(limit) => Self::ForwardingLimit(ForwardingLimit::new(*limit)),
+                MechanismPlan::QuickStart(quick_start) => {
+                    let rates = plan.links.iter().map(|link| link.rate);
+                    Self::QuickStart(QuickStart::new(*quick_start, rates, plan.seed, index))
+                }
             }))
         });
         (mechanisms.collect(), gates)
@@ -95,20 +115,27 @@ impl Mechanism {
     pub fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate {
         match self {
             Self::Policer(policer) => policer.on_packet(station, packet),
+            Self::AckThinning(thinning) => thinning.on_packet(station, packet),
+            Self::ForwardingLimit(limit) => limit.on_packet(station, packet),
+            Self::QuickStart(quick_start) => quick_start.on_packet(station, packet),
         }
     }
 
     /// Packets that it holds.
     pub fn held(&self) -> u64 {
         match self {
-            Self::Policer(_) => 0,
+            Self::Policer(_) | Self::QuickStart(_) => 0,
+            Self::AckThinning(thinning) => thinning.held(),
+            Self::ForwardingLimit(limit) => limit.held(),
         }
     }
 
     /// An entry of the mechanism's timer has come up.
-    pub fn on_timer(&mut self, _station: &mut Station<'_>) {
+    pub fn on_timer(&mut self, station: &mut Station<'_>) {
         match self {
-            Self::Policer(_) => {}
+            Self::Policer(_) | Self::QuickStart(_) => {}
+            Self::AckThinning(thinning) => thinning.on_timer(station),
+            Self::ForwardingLimit(limit) => limit.on_timer(station),
         }
     }
 }

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use selfclock_congestion::parameter::{Kind, Parameter, ParameterError, Value};
-use selfclock_congestion::registry::{DEFAULT_START, DEFAULT_WINDOW, ENTRIES, Part, Selection};
+use selfclock_congestion::registry::{DEFAULT_START, DEFAULT_WINDOW, ENTRIES, NO_ESTIMATE, Part, Selection};
 use serde_json::{Value as Json, json};
 
 use super::error::{Problem, allowed};
 use super::reader::{Item, KeySchema, Read, quantity_schema, table_schema};
 use super::units::Dimension;
 
-/// A start and a window, or a model, with their parameters.
+/// A start and a window, with an estimator if there is one, or a model; with their parameters.
 #[derive(Clone, Debug)]
 pub struct Control {
     /// Start and window, or model.
@@ -37,6 +37,16 @@ impl Control {
         Some(Self { selection: Selection::new(start, window)?, name })
     }
 
+    /// With this estimator, which the name tells if it is not the usual one of the window.
+    fn with_estimate(self, estimate: &str) -> Option<Self> {
+        let selection = self.selection.with_estimate(estimate)?;
+        let suffix = selection.unusual_estimate().map_or_else(String::new, |estimate| match estimate {
+            NO_ESTIMATE => String::new(),
+            estimate => format!("+{estimate}"),
+        });
+        Some(Self { selection, name: self.name + &suffix })
+    }
+
     fn model(name: &str) -> Option<Self> {
         Some(Self { selection: Selection::model(name)?, name: name.to_owned() })
     }
@@ -46,6 +56,7 @@ impl Control {
             Some(Part::Start) => Self::new(name, DEFAULT_WINDOW),
             Some(Part::Window) => Self::new(DEFAULT_START, name),
             Some(Part::Model) => Self::model(name),
+            Some(Part::Estimate) => Self::default().with_estimate(name),
             None => None,
         };
         let names = ENTRIES.iter().map(|entry| entry.name);
@@ -56,7 +67,8 @@ impl Control {
         let model = part(item, "model", Part::Model)?;
         let mut control = match model {
             Some(model) => {
-                if let Some(other) = ["window", "start"].into_iter().find_map(|key| item.get(key)) {
+                if let Some(other) = ["window", "start", "estimate"].into_iter().find_map(|key| item.get(key))
+                {
                     return Err(other.place.problem(
                         format!("{model} is start and window in one"),
                         "leave out either the model or the start and window",
@@ -71,10 +83,16 @@ impl Control {
             }
         }
         .ok_or_else(|| item.place.problem("start and window do not combine", ""))?;
+        if let Some(written) = item.get("estimate") {
+            let name = written.string("the name of an estimator, or \"none\"")?;
+            let unknown =
+                || written.place.problem(format!("unknown estimate {name:?}"), allowed(name, estimates()));
+            control = control.with_estimate(name).ok_or_else(unknown)?;
+        }
         for entry in item.entries() {
             let key = entry.place.last_key();
             if !PARTS.contains(&key) {
-                let parts = if model.is_some() { &PARTS[2..] } else { &PARTS };
+                let parts = if model.is_some() { &PARTS[3..] } else { &PARTS };
                 set(&mut control.selection, key, &entry, parts)?;
             }
         }
@@ -83,7 +101,7 @@ impl Control {
 }
 
 /// Keys that name an algorithm; the others are its parameters.
-const PARTS: [&str; 3] = ["window", "start", "model"];
+const PARTS: [&str; 4] = ["window", "start", "estimate", "model"];
 
 impl Read for Control {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
@@ -107,7 +125,12 @@ impl Read for Control {
             "An algorithm that is both, instead of `start` and `window`.",
             names_schema(Part::Model),
         );
-        let keys = [window, start, model].into_iter().chain(parameter_keys());
+        let estimate = key(
+            "estimate",
+            "What measures the path beside them. Default: \"icim\" for \"lotka-volterra\", else \"none\".",
+            json!({ "enum": estimates().collect::<Vec<_>>() }),
+        );
+        let keys = [window, start, estimate, model].into_iter().chain(parameter_keys());
         let table = table_schema("Start and window, or model, with their parameters.", keys);
         json!({ "anyOf": [{ "enum": names }, table] })
     }
@@ -115,6 +138,10 @@ impl Read for Control {
 
 fn names(part: Part) -> impl Iterator<Item = &'static str> + Clone {
     ENTRIES.iter().filter(move |entry| entry.part == part).map(|entry| entry.name)
+}
+
+fn estimates() -> impl Iterator<Item = &'static str> + Clone {
+    names(Part::Estimate).chain([NO_ESTIMATE])
 }
 
 fn names_schema(part: Part) -> Json {
@@ -159,6 +186,7 @@ fn value<'a>(parameter: &Parameter, item: &Item<'a>) -> Result<Value<'a>, Proble
         Kind::Number => Value::Number(item.number()?),
         Kind::Duration => Value::Duration(item.duration()?),
         Kind::Bytes => Value::Bytes(item.bytes()?),
+        Kind::Rate => Value::Rate(item.rate()?),
         Kind::Choice(words) => {
             let word = item.string(&format!("one of {}", words.join(", ")))?;
             if !words.contains(&word) {
@@ -198,6 +226,7 @@ fn parameter_schema(parameter: &Parameter) -> Json {
         }
         Kind::Duration => quantity_schema(&[Dimension::Time]),
         Kind::Bytes => quantity_schema(&[Dimension::Size]),
+        Kind::Rate => quantity_schema(&[Dimension::Rate]),
         Kind::Choice(words) => json!({ "enum": words }),
     }
 }

@@ -2,14 +2,14 @@
 //!
 //! The comments of the keys are their descriptions in the JSON Schema.
 
-use selfclock_congestion::units::{Bytes, Duration, Rate};
+use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
 use serde_json::{Value as Json, json};
 
 use super::control::Control;
 use super::error::{Problem, allowed};
 use super::reader::{
-    Field, Item, KeySchema, List, Maybe, Needed, Read, Several, quantity_schema, table, table_schema,
-    value_or, words,
+    Field, Item, KeySchema, List, Located, Maybe, Needed, Read, Several, quantity_schema, table,
+    table_schema, value_or, words,
 };
 use super::units::{self, Dimension, Quantity};
 use crate::plan::{
@@ -102,6 +102,9 @@ table! {
         /// Each packet is delayed by a further uniform random time below this, without overtaking. Default:
         /// "0 s".
         jitter: Maybe<Duration>,
+        /// The network cards at its ends hand packets to their host together, when this time has passed since the first of
+        /// them arrived. Routers pass packets on at once. Default: "0 s".
+        coalescing: Maybe<Duration>,
     }
 
     /// A link of a graph.
@@ -131,6 +134,9 @@ table! {
         /// Each packet is delayed by a further uniform random time below this, without overtaking. Default:
         /// "0 s".
         jitter: Maybe<Duration>,
+        /// The network cards at its ends hand packets to their host together, when this time has passed since the first of
+        /// them arrived. Routers pass packets on at once. Default: "0 s".
+        coalescing: Maybe<Duration>,
     }
 
     /// First in, first out; what does not fit is dropped.
@@ -201,6 +207,8 @@ table! {
         stop: Maybe<Duration>,
         /// What the application sends. Default: "bulk". UDP needs a table with a rate.
         traffic: Maybe<Traffic>,
+        /// Group of parallel flows that share what they know of their path. Flows of "adaptive" between the same nodes.
+        group: Maybe<Name>,
         /// Transport settings of this flow, over those of all flows.
         transport: Maybe<TransportFile>,
     }
@@ -217,10 +225,29 @@ table! {
         interval: Maybe<Positive<Duration>>,
         /// TCP: rate at which the application writes. UDP: mean rate on the wire.
         rate: Maybe<Rate>,
-        /// Wire size of a UDP packet, 1 to 65535 B. Default: "1500 B".
-        packet: Maybe<PacketSize>,
+        /// Changes of the rate of a UDP source, at times of the run. Default: none.
+        steps: Maybe<Steps>,
+        /// Wire size of a UDP packet, 1 to 65535 B; or a list of sizes with weights; or "imix", 40, 576 and 1500 B with the
+        /// weights 7, 4 and 1. Default: "1500 B".
+        packet: Maybe<PacketMix>,
         /// Times between UDP packets. Default: "constant".
         arrivals: Maybe<Arrivals>,
+    }
+
+    /// From a time on, a rate.
+    StepFile {
+        /// When, in the time of the run.
+        at: Needed<Duration>,
+        /// Mean rate on the wire from then on; "0 bps" is silence.
+        rate: Needed<AnyRate>,
+    }
+
+    /// A size of packets, and how many have it.
+    MixFile {
+        /// Wire size, 1 to 65535 B.
+        size: Needed<PacketSize>,
+        /// Packets of this size, in proportion to those of the others.
+        weight: Needed<Weight>,
     }
 
     /// A distribution of sizes.
@@ -256,8 +283,9 @@ table! {
         /// No fast retransmit until everything outstanding at the last one, or at the last timeout, is acknowledged
         /// (RFC 6582); off: Reno as in 4.3BSD. With SACK always on. true.
         one_recovery_per_window: Maybe<bool>,
-        /// Initial window. Modern: "10 segments"; classic: "1 segment".
-        initial_window: Maybe<Segments>,
+        /// Initial window: segments, or that of RFC 3390 (2 to 4 segments) or RFC 6928 (2 to 10) for the MSS. One segment
+        /// after a lost SYN. Modern: "10 segments"; classic: "1 segment".
+        initial_window: Maybe<InitialWindow>,
         /// Initial slow start threshold. "unlimited".
         initial_ssthresh: Maybe<Threshold>,
         /// The receiver's buffer. Modern: "unlimited"; classic: "20 segments".
@@ -335,6 +363,40 @@ table! {
         burst: Needed<Positive<Bytes>>,
     }
 
+    /// Thins acknowledgements: of two of a flow that come close behind one another the earlier is dropped.
+    AckThinningFile {
+        /// What the mechanism does.
+        mechanism: Needed<MechanismName>,
+        /// Links before which it stands.
+        links: List<Name>,
+        /// How close two acknowledgements must be; one waits for its successor for that long at most.
+        interval: Needed<Positive<Duration>>,
+    }
+
+    /// A router that forwards so many packets per second, whatever their size: all that enter its links wait in one queue.
+    ForwardingLimitFile {
+        /// What the mechanism does.
+        mechanism: Needed<MechanismName>,
+        /// Links before which it stands.
+        links: List<Name>,
+        /// Packets that it forwards in a second.
+        packets_per_second: Needed<PacketRate>,
+        /// Packets that wait at most. Default: "unlimited".
+        limit: Maybe<WaitingPackets>,
+    }
+
+    /// Approves Quick-Start Requests (RFC 4782) for each of its links, or reduces them.
+    QuickStartFile {
+        /// What the mechanism does.
+        mechanism: Needed<MechanismName>,
+        /// Links before which it stands. Default: all that leave a router.
+        links: Several<Name>,
+        /// Part of the rate of a link up to which requests are approved. Default: 0.9.
+        share: Maybe<Probability>,
+        /// Time over which the load of a link is measured, and for which approvals are remembered. Default: "150 ms".
+        interval: Maybe<Positive<Duration>>,
+    }
+
     /// What to record.
     RecordFile {
         /// Interval of the sampled series; "auto": a thousandth of the duration, or longer so that there are
@@ -408,11 +470,22 @@ pub enum DisciplineName {
 pub enum MechanismName {
     /// Token-bucket policer.
     Policer,
+    /// Thins acknowledgements.
+    AckThinning,
+    /// Forwards so many packets per second.
+    ForwardingLimit,
+    /// The router's part of Quick-Start.
+    QuickStart,
 }
 
 words! {
     DisciplineName { "drop-tail" => Self::DropTail, "codel" => Self::CoDel, }
-    MechanismName { "policer" => Self::Policer, }
+    MechanismName {
+        "policer" => Self::Policer,
+        "ack-thinning" => Self::AckThinning,
+        "forwarding-limit" => Self::ForwardingLimit,
+        "quick-start" => Self::QuickStart,
+    }
     Profile { "modern" => Self::Modern, "classic" => Self::Classic, }
     QueueCounts { "waiting" => Self::Waiting, "in-system" => Self::InSystem, }
     ProtocolName { "tcp" => Self::Tcp, "udp" => Self::Udp, }
@@ -568,6 +641,12 @@ impl CoDelTable {
 pub enum RouterFile {
     /// Token-bucket policer.
     Policer(PolicerFile),
+    /// Thins acknowledgements.
+    AckThinning(AckThinningFile),
+    /// Forwards so many packets per second.
+    ForwardingLimit(ForwardingLimitFile),
+    /// The router's part of Quick-Start.
+    QuickStart(QuickStartFile),
 }
 
 impl Read for RouterFile {
@@ -576,6 +655,9 @@ impl Read for RouterFile {
         let mechanism: Needed<MechanismName> = Field::read_key(item, "mechanism")?;
         Ok(match mechanism.value {
             MechanismName::Policer => Self::Policer(Read::read(item)?),
+            MechanismName::AckThinning => Self::AckThinning(Read::read(item)?),
+            MechanismName::ForwardingLimit => Self::ForwardingLimit(Read::read(item)?),
+            MechanismName::QuickStart => Self::QuickStart(Read::read(item)?),
         })
     }
     fn schema() -> Json {
@@ -583,7 +665,12 @@ impl Read for RouterFile {
             schema["properties"]["mechanism"]["enum"] = json!([word]);
             schema
         };
-        json!({ "oneOf": [named("policer", PolicerFile::schema())] })
+        json!({ "oneOf": [
+            named("policer", PolicerFile::schema()),
+            named("ack-thinning", AckThinningFile::schema()),
+            named("forwarding-limit", ForwardingLimitFile::schema()),
+            named("quick-start", QuickStartFile::schema()),
+        ] })
     }
 }
 
@@ -649,6 +736,70 @@ impl Read for Traffic {
     }
     fn schema() -> Json {
         json!({ "anyOf": [{ "const": "bulk" }, TrafficFile::schema()] })
+    }
+}
+
+/// Changes of a rate, as written: the time of each is later than that of the one before.
+#[derive(Clone, Debug)]
+pub struct Steps(pub Vec<(Time, Rate)>);
+
+impl Read for Steps {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        let mut steps: Vec<(Time, Rate)> = Vec::new();
+        for Located { value: step, .. } in
+            item.elements::<StepFile>("a list of tables such as { at = \"30 s\", rate = \"1 Mbps\" }")?
+        {
+            let at = Time::ZERO + step.at.value;
+            if steps.last().is_some_and(|&(before, _)| at <= before) {
+                return Err(step
+                    .at
+                    .place
+                    .problem("not later than the step before", "steps must be in the order of time"));
+            }
+            steps.push((at, step.rate.value.0));
+        }
+        Ok(Self(steps))
+    }
+    fn schema() -> Json {
+        json!({ "type": "array", "items": StepFile::schema(), "minItems": 1 })
+    }
+}
+
+/// A rate, also zero.
+#[derive(Clone, Copy, Debug)]
+pub struct AnyRate(pub Rate);
+
+impl Read for AnyRate {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        item.rate().map(Self)
+    }
+    fn schema() -> Json {
+        quantity_schema(&[Dimension::Rate])
+    }
+}
+
+/// Sizes of packets with their weights, as written.
+#[derive(Clone, Debug)]
+pub struct PacketMix(pub Vec<(Bytes, f64)>);
+
+/// The "simple IMIX" of router tests: 40, 576 and 1500 B as 7 : 4 : 1, which stands for traffic observed in the Internet around
+/// 2000 (Agilent, Mixed Packet Size Throughput, Journal of Internet Test Methodologies).
+const SIMPLE_IMIX: [(Bytes, f64); 3] = [(Bytes(40), 7.0), (Bytes(576), 4.0), (Bytes(1500), 1.0)];
+
+impl Read for PacketMix {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        if item.is_word("imix") {
+            return Ok(Self(SIMPLE_IMIX.to_vec()));
+        }
+        if item.value.as_array().is_none() {
+            return PacketSize::read(item).map(|size| Self(vec![(size.0, 1.0)]));
+        }
+        let mix = item.elements::<MixFile>("a list")?;
+        Ok(Self(mix.into_iter().map(|kind| (kind.value.size.value.0, kind.value.weight.value.0)).collect()))
+    }
+    fn schema() -> Json {
+        let list = json!({ "type": "array", "items": MixFile::schema(), "minItems": 1 });
+        json!({ "anyOf": [{ "const": "imix" }, PacketSize::schema(), list] })
     }
 }
 
@@ -736,6 +887,25 @@ impl Read for ReceiveWindow {
     }
 }
 
+/// Packets that wait in a router at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitingPackets(pub u64);
+
+impl Read for WaitingPackets {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        if item.is_word("unlimited") {
+            return Ok(Self(u64::MAX));
+        }
+        match item.quantity(&[Dimension::Packets])? {
+            Quantity::Packets(packets) => Ok(Self(packets)),
+            _ => Err(item.expected("a number of packets")),
+        }
+    }
+    fn schema() -> Json {
+        json!({ "anyOf": [{ "const": "unlimited" }, quantity_schema(&[Dimension::Packets])] })
+    }
+}
+
 /// At least one segment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Segments(pub f64);
@@ -749,6 +919,47 @@ impl Read for Segments {
     }
     fn schema() -> Json {
         quantity_schema(&[Dimension::Segments])
+    }
+}
+
+/// An initial window, as written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum InitialWindow {
+    /// So many segments.
+    Segments(f64),
+    /// min(4 MSS, max(2 MSS, 4380 bytes)).
+    Rfc3390,
+    /// min(10 MSS, max(2 MSS, 14600 bytes)).
+    Rfc6928,
+}
+
+impl InitialWindow {
+    /// In segments of this size.
+    pub fn segments(self, mss: Bytes) -> f64 {
+        let formula = |most: u64, bytes: u64| {
+            let window = (most * mss.get()).min((2 * mss.get()).max(bytes));
+            window as f64 / mss.get() as f64
+        };
+        match self {
+            Self::Segments(segments) => segments,
+            Self::Rfc3390 => formula(4, 4380),
+            Self::Rfc6928 => formula(10, 14_600),
+        }
+    }
+}
+
+impl Read for InitialWindow {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        if item.is_word("rfc3390") {
+            return Ok(Self::Rfc3390);
+        }
+        if item.is_word("rfc6928") {
+            return Ok(Self::Rfc6928);
+        }
+        Segments::read(item).map(|segments| Self::Segments(segments.0))
+    }
+    fn schema() -> Json {
+        json!({ "anyOf": [{ "enum": ["rfc3390", "rfc6928"] }, Segments::schema()] })
     }
 }
 
@@ -898,8 +1109,12 @@ ranges! {
     Seed(u64) = integer, "integer", 0, i64::MAX;
     /// A probability.
     Probability(f64) = number_within, "number", 0.0, 1.0;
+    /// Packets per second.
+    PacketRate(f64) = number_within, "number", 0.001, 1e12;
     /// Factor of a timer at each expiry.
     Backoff(f64) = number_within, "number", 1.0, 100.0;
+    /// Weight of a packet size.
+    Weight(f64) = number_within, "number", 0.001, 1e6;
     /// Exponent of a Pareto distribution.
     Shape(f64) = number_within, "number", 0.1, 10.0;
     /// Standard deviation of a logarithm.

@@ -101,6 +101,32 @@ fn flow_template(file: &File, profile: Profile, flow: &FlowFile, place: &Place) 
     })
 }
 
+/// The groups of the flows, in the order in which the file names them.
+pub fn groups(file: &File, flows: &[FlowPlan]) -> Result<Vec<Vec<usize>>, Problem> {
+    let mut groups: Vec<(&str, Vec<usize>)> = Vec::new();
+    let written = file.flow.iter().flat_map(|flow| std::iter::repeat_n(flow, copies(&flow.value) as usize));
+    for (index, written) in written.enumerate() {
+        let Some(name) = &written.value.group else { continue };
+        match &flows[index].protocol {
+            Protocol::Tcp(tcp) if tcp.control.forms_groups() => {}
+            _ => return Err(name.place.problem("only flows of \"adaptive\" form groups", "")),
+        }
+        let text = name.value.0.as_str();
+        match groups.iter_mut().find(|(other, _)| *other == text) {
+            None => groups.push((text, vec![index])),
+            Some((_, members)) => {
+                let [own, first] = [index, members[0]].map(|flow| (flows[flow].from, flows[flow].to));
+                if own != first {
+                    let help = "write from and to, or hosts = 1 in a dumbbell";
+                    return Err(name.place.problem("the flows of a group have one path", help));
+                }
+                members.push(index);
+            }
+        }
+    }
+    Ok(groups.into_iter().map(|(_, members)| members).collect())
+}
+
 fn tcp(file: &File, profile: Profile, flow: &FlowFile) -> Result<Protocol, Problem> {
     let layers: Vec<_> =
         [&file.transport, &flow.transport].into_iter().flatten().map(|layer| &layer.value).collect();
@@ -140,6 +166,7 @@ enum TcpTraffic {
 fn tcp_traffic(traffic: &TrafficFile, place: &Place) -> Result<TcpTraffic, Problem> {
     refuse_key(&traffic.packet, "TCP sends segments of transport.mss")?;
     refuse_key(&traffic.arrivals, "only UDP has arrivals")?;
+    refuse_key(&traffic.steps, "only UDP has steps")?;
     if traffic.load.is_some() || traffic.interval.is_some() {
         return short_connections(traffic, place);
     }
@@ -187,6 +214,7 @@ fn short_connections(traffic: &TrafficFile, place: &Place) -> Result<TcpTraffic,
 fn udp(flow: &FlowFile, place: &Place) -> Result<UdpPlan, Problem> {
     refuse_key(&flow.congestion_control, "UDP has no congestion control")?;
     refuse_key(&flow.transport, "UDP has no transport settings")?;
+    refuse_key(&flow.group, "UDP has no congestion control")?;
     let help = "write traffic = { rate = \"1 Mbps\", packet = \"1500 B\", arrivals = \"constant\" }";
     let needs_rate = || place_or(&flow.traffic, place).problem("UDP traffic needs a rate", help);
     let Some(Traffic::Table(traffic)) = flow.traffic.as_ref().map(|traffic| &traffic.value) else {
@@ -195,9 +223,11 @@ fn udp(flow: &FlowFile, place: &Place) -> Result<UdpPlan, Problem> {
     refuse_key(&traffic.size, "UDP traffic has a rate, and ends at stop")?;
     refuse_key(&traffic.load, "UDP traffic has a rate")?;
     refuse_key(&traffic.interval, "UDP traffic has a rate")?;
+    let rate = traffic.rate.as_ref().ok_or_else(needs_rate)?.value;
+    let steps = traffic.steps.iter().flat_map(|steps| steps.value.0.iter().copied());
     Ok(UdpPlan {
-        packet: traffic.packet.as_ref().map_or(USUAL_PACKET, |packet| packet.value.0),
-        rate: traffic.rate.as_ref().ok_or_else(needs_rate)?.value,
+        packets: traffic.packet.as_ref().map_or(vec![(USUAL_PACKET, 1.0)], |packet| packet.value.0.clone()),
+        rates: std::iter::once((Time::ZERO, rate)).chain(steps).collect(),
         arrivals: value_or(&traffic.arrivals, Arrivals::Constant),
     })
 }

@@ -29,6 +29,8 @@ pub struct Wire {
     counts_packet_in_service: bool,
     loss: LossPlan,
     jitter: Duration,
+    /// Of the network cards at its ends.
+    pub coalescing: Duration,
 }
 
 impl Wire {
@@ -47,6 +49,7 @@ impl Wire {
             counts_packet_in_service: value_or(&file.queue_counts, counts) == QueueCounts::InSystem,
             loss: value_or(&file.loss, LossPlan::None),
             jitter: value_or(&file.jitter, Duration::ZERO),
+            coalescing: value_or(&file.coalescing, Duration::ZERO),
         }
     }
 }
@@ -121,9 +124,20 @@ fn link_names(link: &LinkFile) -> [String; 2] {
 }
 
 fn wire_of(link: &LinkFile) -> WireFile {
-    let LinkFile { name: _, from: _, to: _, duplex: _, rate, delay, queue, queue_counts, loss, jitter } =
-        link.clone();
-    WireFile { rate, delay, queue, queue_counts, loss, jitter }
+    let LinkFile {
+        name: _,
+        from: _,
+        to: _,
+        duplex: _,
+        rate,
+        delay,
+        queue,
+        queue_counts,
+        loss,
+        jitter,
+        coalescing,
+    } = link.clone();
+    WireFile { rate, delay, queue, queue_counts, loss, jitter, coalescing }
 }
 
 /// The index of a node.
@@ -155,7 +169,9 @@ fn crossings(topology: &Topology<Wire>, flows: &[FlowPlan]) -> Vec<Crossing> {
         let (round_trip, packet) = match &flow.protocol {
             Protocol::Tcp(tcp) => (Some(delay()), tcp_packet(tcp)),
             Protocol::Connections(connections) => (Some(delay()), tcp_packet(&connections.tcp)),
-            Protocol::Udp(udp) => (None, udp.packet),
+            Protocol::Udp(udp) => {
+                (None, udp.packets.iter().map(|&(size, _)| size).max().unwrap_or(USUAL_PACKET))
+            }
         };
         for link in links() {
             let crossing = &mut crossings[link];
@@ -186,6 +202,7 @@ pub fn size_queues(topology: &Topology<Wire>, flows: &[FlowPlan]) -> Vec<LinkPla
         counts_packet_in_service: link.wire.counts_packet_in_service,
         loss: link.wire.loss,
         jitter: link.wire.jitter,
+        coalescing: link.wire.coalescing,
     };
     topology.links.iter().zip(&crossings).map(plan).collect()
 }

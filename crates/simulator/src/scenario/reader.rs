@@ -55,6 +55,19 @@ impl<'a> Item<'a> {
         self.value.as_str().ok_or_else(|| self.expected(what))
     }
 
+    /// The elements of an array, of which there must be one, or else the problem that this is not what it should be.
+    pub fn elements<T: Read>(&self, what: &str) -> Result<List<T>, Problem> {
+        let array = self.value.as_array().ok_or_else(|| self.expected(what))?;
+        if array.is_empty() {
+            return Err(self.place.problem("is empty", "at least one is needed"));
+        }
+        let elements = array.iter().enumerate().map(|(index, element)| {
+            let item = Item { value: element.get_ref(), place: self.place.element(index, element) };
+            Ok(Located { value: T::read(&item)?, place: item.place })
+        });
+        elements.collect()
+    }
+
     /// As a table, or else the problem that this is not what it should be.
     pub fn table(&self, what: &str) -> Result<&'a DeTable<'a>, Problem> {
         self.value.as_table().ok_or_else(|| self.expected(what))
@@ -161,6 +174,14 @@ impl<'a> Item<'a> {
         }
     }
 
+    /// A rate.
+    pub fn rate(&self) -> Result<Rate, Problem> {
+        match self.quantity(&[Dimension::Rate])? {
+            Quantity::Rate(rate) => Ok(rate),
+            _ => Err(self.expected("a rate")),
+        }
+    }
+
     /// A number of bytes.
     pub fn bytes(&self) -> Result<Bytes, Problem> {
         match self.quantity(&[Dimension::Size])? {
@@ -235,16 +256,7 @@ impl<T: Read> Field for Maybe<T> {
 impl<T: Read> Field for List<T> {
     const REQUIRED: bool = true;
     fn read_key(table: &Item<'_>, key: &str) -> Result<Self, Problem> {
-        let list = table.get(key).ok_or_else(|| missing(table, key))?;
-        let array = list.value.as_array().ok_or_else(|| list.expected("an array"))?;
-        if array.is_empty() {
-            return Err(list.place.problem("is empty", "at least one is needed"));
-        }
-        let elements = array.iter().enumerate().map(|(index, element)| {
-            let item = Item { value: element.get_ref(), place: list.place.element(index, element) };
-            Ok(Located { value: T::read(&item)?, place: item.place })
-        });
-        elements.collect()
+        table.get(key).ok_or_else(|| missing(table, key))?.elements("an array")
     }
     fn schema() -> Json {
         json!({ "type": "array", "items": T::schema(), "minItems": 1 })

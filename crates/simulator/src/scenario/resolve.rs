@@ -4,12 +4,13 @@ use selfclock_congestion::units::Duration;
 
 use super::error::Problem;
 use super::file::{File, Interval, Network, Profile};
-use super::flows::{copies, expand, find_routes};
+use super::flows::{copies, expand, find_routes, groups};
 use super::limits::{self, Demand};
-use super::links::{build, size_queues};
+use super::links::{Wire, build, size_queues};
 use super::reader::{place_or, value_or};
 use super::routers::routers;
-use crate::plan::{Plan, RecordPlan};
+use crate::network::topology::Topology;
+use crate::plan::{FlowPlan, Plan, RecordPlan};
 
 /// Longest run: half of the range of times, so that no sum of a time and a delay overflows.
 const LONGEST_RUN: Duration = Duration::from_picoseconds(1 << 63);
@@ -32,8 +33,14 @@ pub fn resolve(file: &File, default_name: &str) -> Result<Plan, Problem> {
     let topology = build(file, profile, flows as usize)?;
     let mut flows = expand(file, profile, &topology)?;
     find_routes(file, &topology, &mut flows)?;
+    let groups = groups(file, &flows)?;
+    check_coalescing(&topology, &flows).map_err(|message| {
+        file.network
+            .place
+            .problem(message, "a host with coalescing can be the end of a route, not a stop on it")
+    })?;
     let links = size_queues(&topology, &flows);
-    let routers = routers(file, &topology)?;
+    let routers = routers(file, &topology, &flows)?;
     Ok(Plan {
         name: file.name.as_ref().map_or(default_name, |name| &name.value.0).to_owned(),
         seed: file.seed.as_ref().map_or(1, |seed| seed.value.0),
@@ -41,12 +48,33 @@ pub fn resolve(file: &File, default_name: &str) -> Result<Plan, Problem> {
         nodes: topology.nodes,
         links,
         flows,
+        groups,
         routers,
         record: RecordPlan {
             interval,
             packets: file.record.as_ref().is_some_and(|record| value_or(&record.value.packets, false)),
         },
     })
+}
+
+/// A network card that coalesces hands packets to a host. What goes on from there would be overtaken by what came later.
+fn check_coalescing(topology: &Topology<Wire>, flows: &[FlowPlan]) -> Result<(), String> {
+    let mut ends = vec![false; topology.links.len()];
+    let paths = || flows.iter().flat_map(|flow| [(flow, &flow.forward), (flow, &flow.reverse)]);
+    for (_, path) in paths() {
+        if let Some(&last) = path.last() {
+            ends[last] = !topology.links[last].wire.coalescing.is_zero();
+        }
+    }
+    for (flow, path) in paths() {
+        if let Some(&link) = path.iter().rev().skip(1).find(|&&link| ends[link]) {
+            let (name, link) = (&flow.name, &topology.links[link].name);
+            return Err(format!(
+                "flow {name:?} goes on beyond link {link:?}, at whose end packets are coalesced"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Nodes, links, and links on the longest route, without building them.
@@ -109,6 +137,6 @@ fn check_memory(file: &File, flows: u128, interval: Option<Duration>) -> Result<
             each: 16,
             place: flow_place,
         },
-        Demand { count: rows, what: "rows of series", each: 80, place: interval_place },
+        Demand { count: rows, what: "rows of series", each: 96, place: interval_place },
     ])
 }

@@ -1,29 +1,64 @@
 //! From the router mechanisms of a scenario file to those of a plan: links and nodes found by name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::{Problem, allowed};
 use super::file::{File, Name, RouterFile};
 use super::links::Wire;
 use super::reader::Located;
 use crate::network::topology::Topology;
-use crate::plan::{MechanismPlan, PolicerPlan, RouterPlan};
+use crate::plan::{FlowPlan, ForwardingLimitPlan, MechanismPlan, PolicerPlan, QuickStartPlan, RouterPlan};
+use selfclock_congestion::units::Duration;
 
 /// The mechanisms of a file.
-pub fn routers(file: &File, topology: &Topology<Wire>) -> Result<Vec<RouterPlan>, Problem> {
-    file.router.0.iter().map(|router| plan(&router.value, topology)).collect()
+pub fn routers(
+    file: &File,
+    topology: &Topology<Wire>,
+    flows: &[FlowPlan],
+) -> Result<Vec<RouterPlan>, Problem> {
+    file.router.0.iter().map(|router| plan(&router.value, topology, flows)).collect()
 }
 
-fn plan(file: &RouterFile, topology: &Topology<Wire>) -> Result<RouterPlan, Problem> {
-    match file {
-        RouterFile::Policer(policer) => Ok(RouterPlan {
-            links: find_links(&policer.links, topology)?,
-            mechanism: MechanismPlan::Policer(PolicerPlan {
-                rate: policer.rate.value,
-                burst: policer.burst.value.0,
-            }),
-        }),
-    }
+fn plan(file: &RouterFile, topology: &Topology<Wire>, flows: &[FlowPlan]) -> Result<RouterPlan, Problem> {
+    let (links, mechanism) = match file {
+        RouterFile::Policer(policer) => {
+            let (rate, burst) = (policer.rate.value, policer.burst.value.0);
+            (find_links(&policer.links, topology)?, MechanismPlan::Policer(PolicerPlan { rate, burst }))
+        }
+        RouterFile::AckThinning(thinning) => {
+            (find_links(&thinning.links, topology)?, MechanismPlan::AckThinning(thinning.interval.value.0))
+        }
+        RouterFile::ForwardingLimit(limit) => {
+            let service = Duration::from_seconds(1.0 / limit.packets_per_second.value.0);
+            let limit_packets = limit.limit.as_ref().map_or(u64::MAX, |limit| limit.value.0);
+            let plan = ForwardingLimitPlan { service, limit: limit_packets };
+            (find_links(&limit.links, topology)?, MechanismPlan::ForwardingLimit(plan))
+        }
+        RouterFile::QuickStart(quick_start) => {
+            let written = &quick_start.links.0;
+            let links = if written.is_empty() {
+                links_of_routers(topology, flows)
+            } else {
+                find_links(written, topology)?
+            };
+            let plan = QuickStartPlan {
+                share: quick_start.share.as_ref().map_or(0.9, |share| share.value.0),
+                interval: quick_start
+                    .interval
+                    .as_ref()
+                    .map_or(Duration::from_milliseconds(150), |interval| interval.value.0),
+            };
+            (links, MechanismPlan::QuickStart(plan))
+        }
+    };
+    Ok(RouterPlan { links, mechanism })
+}
+
+/// The links that leave a node at which no flow begins or ends.
+fn links_of_routers(topology: &Topology<Wire>, flows: &[FlowPlan]) -> Vec<usize> {
+    let hosts: BTreeSet<usize> = flows.iter().flat_map(|flow| [flow.from, flow.to]).collect();
+    let routers = topology.links.iter().enumerate().filter(|(_, link)| !hosts.contains(&link.from));
+    routers.map(|(index, _)| index).collect()
 }
 
 /// The indices of links, each named once.

@@ -316,8 +316,34 @@ fn traffic() {
     );
     let plan = flow_with("protocol = \"udp\"\ntraffic = { rate = \"1 Mbps\", arrivals = \"poisson\" }");
     let Protocol::Udp(udp) = &plan.flows[0].protocol else { panic!("{plan:?}") };
-    assert_eq!((udp.packet, udp.arrivals), (Bytes(1500), Arrivals::Poisson));
+    assert_eq!((&udp.packets[..], udp.arrivals), (&[(Bytes(1500), 1.0)][..], Arrivals::Poisson));
     assert!(plan.flows[0].reverse.is_empty());
+}
+
+#[test]
+fn udp_steps_and_mixes() {
+    let udp = |traffic: &str| {
+        let plan = flow_with(&format!("protocol = \"udp\"\ntraffic = {traffic}"));
+        let Protocol::Udp(udp) = plan.flows[0].protocol.clone() else { panic!("{plan:?}") };
+        udp
+    };
+    let steps = udp(
+        "{ rate = \"1 Mbps\", packet = \"imix\", steps = [{ at = \"3 s\", rate = \"0 bps\" }, { at = \"5 s\", rate = \"2 Mbps\" }] }",
+    );
+    let rates: Vec<_> =
+        steps.rates.iter().map(|&(at, rate)| (at.seconds(), rate.bits_per_second())).collect();
+    assert_eq!(rates, [(0.0, 1_000_000), (3.0, 0), (5.0, 2_000_000)]);
+    assert_eq!(steps.packets, [(Bytes(40), 7.0), (Bytes(576), 4.0), (Bytes(1500), 1.0)]);
+    let mix = udp(
+        "{ rate = \"1 Mbps\", packet = [{ size = \"100 B\", weight = 1 }, { size = \"1 kB\", weight = 0.5 }] }",
+    );
+    assert_eq!(mix.packets, [(Bytes(100), 1.0), (Bytes(1000), 0.5)]);
+    let key = "flow[0].traffic.steps[1].at";
+    let line = "protocol = \"udp\"\ntraffic = { rate = \"1 Mbps\", steps = [{ at = \"3 s\", rate = \"1 bps\" }, { at = \"3 s\", rate = \"2 bps\" }] }";
+    let error = parse(&format!("{DUMBBELL}{line}\n")).unwrap_err();
+    assert_eq!((error.line(), error.key.as_str()), (Some(12), key), "{error}");
+    let line = "traffic = { rate = \"1 Mbps\", steps = [{ at = \"3 s\", rate = \"1 bps\" }] }";
+    refused_flow(line, 38, "flow[0].traffic.steps", "not allowed here", "only UDP has steps");
 }
 
 #[test]
@@ -716,7 +742,7 @@ fn algorithms_that_do_not_exist() {
         24,
         "flow[0].congestion_control.tick",
         "unknown parameter",
-        "window, start, model, counting, halved",
+        "window, start, estimate, model, counting, halved",
     );
 }
 
@@ -810,6 +836,16 @@ fn names_that_clash_or_do_not_exist() {
 }
 
 #[test]
+fn a_coalescing_host_is_the_end_of_a_route() {
+    let coalescing = GRAPH.replacen("delay = \"5 ms\"", "delay = \"5 ms\"\ncoalescing = \"100 us\"", 1);
+    // Acknowledgements end at "a", and nothing goes on from there; data passes "r".
+    assert_eq!(plan(&coalescing).links[1].coalescing, Duration::from_microseconds(100));
+    let ends = format!("{coalescing}[[flow]]\nfrom = \"a\"\nto = \"r\"\n");
+    let message = "flow \"flow1\" goes on beyond link \"a-r\", at whose end packets are coalesced";
+    refused(&ends, (4, 1), "network", message, "a host with coalescing can be the end of a route");
+}
+
+#[test]
 fn nodes_without_a_route() {
     let alone = GRAPH
         .replace("\"a\", \"r\", \"b\"", "\"a\", \"r\", \"b\", \"c\"")
@@ -824,7 +860,7 @@ fn nodes_without_a_route() {
 
 #[test]
 fn what_no_memory_can_hold_is_refused_at_once() {
-    let message = "needs about 6750 GiB of memory, 3814 of them for 4000000002 links";
+    let message = "needs about 6899 GiB of memory, 3814 of them for 4000000002 links";
     refused_flow("count = 1000000000", 9, "flow[0].count", message, "at most 16 GiB");
     let text = edited("bottleneck =", "hosts = 9223372036854775807\nbottleneck =");
     let error = parse(&text).unwrap_err();

@@ -3,7 +3,7 @@
 use selfclock_congestion::units::Bytes;
 
 use super::error::{Place, Problem};
-use super::file::{DelayedAckFile, OrOff, Profile, ReceiveWindow, TimerFile, TransportFile};
+use super::file::{DelayedAckFile, InitialWindow, OrOff, Profile, ReceiveWindow, TimerFile, TransportFile};
 use super::reader::{Located, Maybe};
 use crate::plan::{DelayedAck, RetransmissionTimer, Shaper, TimerArithmetic, Transport};
 
@@ -13,15 +13,18 @@ pub fn transport(profile: Profile, layers: &[&TransportFile]) -> Result<Transpor
         Profile::Modern => Transport::modern(),
         Profile::Classic => Transport::classic(),
     };
-    // A window in segments follows the MSS, whichever layer sets that.
+    // Windows follow the MSS, whichever layer sets that.
     let mut window = match transport.receive_window {
         Bytes::MAX => ReceiveWindow::Unlimited,
         size => ReceiveWindow::Segments(size.get() as f64 / transport.mss.get() as f64),
     };
+    let mut initial_window = InitialWindow::Segments(transport.initial_window);
     for layer in layers {
         overlay(&mut transport, layer);
         set(&mut window, &layer.receive_window, |window| *window);
+        set(&mut initial_window, &layer.initial_window, |window| *window);
     }
+    transport.initial_window = initial_window.segments(transport.mss);
     transport.receive_window = match window {
         ReceiveWindow::Unlimited => Bytes::MAX,
         ReceiveWindow::Bytes(size) => size,
@@ -45,7 +48,6 @@ fn overlay(transport: &mut Transport, layer: &TransportFile) {
     set(&mut transport.prr, &layer.prr, |on| *on);
     set(&mut transport.limited_transmit, &layer.limited_transmit, |on| *on);
     set(&mut transport.one_recovery_per_window, &layer.one_recovery_per_window, |on| *on);
-    set(&mut transport.initial_window, &layer.initial_window, |segments| segments.0);
     set(&mut transport.initial_ssthresh, &layer.initial_ssthresh, |threshold| threshold.0);
     set(&mut transport.window_scaling, &layer.window_scaling, |on| *on);
     set(&mut transport.handshake, &layer.handshake, |on| *on);

@@ -77,10 +77,10 @@ mod tests {
     fn means_and_tails_are_those_of_the_distributions() {
         check(SizeDistribution::Constant(Bytes(12_345)), 0.0, &[]);
         let exponential = SizeDistribution::Exponential { mean: Bytes(30_000) };
-        check(exponential, 30_000.0, &[(30_000.0, (-1.0_f64).exp()), (90_000.0, (-3.0_f64).exp())]);
+        check(exponential, 30_000.0, &[(30_000.0, libm::exp(-1.0)), (90_000.0, libm::exp(-3.0))]);
         // The standard deviation of exp(N(m, 1)) is its mean times √(e − 1); half of it lies above mean / √e.
         let lognormal = SizeDistribution::Lognormal { mean: Bytes(30_000), sigma: 1.0 };
-        check(lognormal, 39_320.0, &[(30_000.0 / 0.5_f64.exp(), 0.5)]);
+        check(lognormal, 39_320.0, &[(30_000.0 / libm::exp(0.5), 0.5)]);
     }
 
     #[test]
@@ -89,8 +89,8 @@ mod tests {
             let (low, high) = (4_000.0_f64, 1e6_f64);
             let distribution =
                 SizeDistribution::Pareto { minimum: Bytes(low as u64), maximum: Bytes(high as u64), shape };
-            let kept = 1.0 - (low / high).powf(shape);
-            let above = |size: f64| ((low / size).powf(shape) - (low / high).powf(shape)) / kept;
+            let kept = 1.0 - libm::pow(low / high, shape);
+            let above = |size: f64| (libm::pow(low / size, shape) - libm::pow(low / high, shape)) / kept;
             // No deviation exceeds that of all at the two ends with this mean: √((m − L)(H − m)).
             let mean = distribution.mean();
             let deviation = ((mean - low) * (high - mean)).sqrt();

@@ -1,6 +1,7 @@
 //! TCP and UDP endpoints.
 
 pub mod delivery_rate;
+pub mod groups;
 pub mod pacer;
 pub mod prr;
 pub mod rack;

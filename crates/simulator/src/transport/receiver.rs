@@ -8,7 +8,7 @@ use crate::network::{Extra, path::FlowRoutes};
 use crate::plan::{AckClock, DelayedAck, Ecn, TcpPlan};
 use crate::record::packets::{MAXIMUM_SACK_BLOCKS, PacketKind};
 use selfclock_congestion::PeerOption;
-use selfclock_congestion::receiver::{AckRequest, ReceiverPart};
+use selfclock_congestion::receiver::{AckRequest, INITIAL_TTL, ReceiverPart};
 use selfclock_congestion::units::Time;
 
 /// A TCP receiver.
@@ -20,6 +20,8 @@ pub struct Receiver {
     sack: bool,
     timestamps: bool,
     delayed_ack: DelayedAck,
+    /// What the routers have left of the packets' time to live.
+    ttl: u8,
     part: ReceiverPart,
     reassembly: Reassembly,
     /// In-order segments not yet acknowledged.
@@ -50,6 +52,7 @@ impl Receiver {
             sack: transport.recovery.uses_sack(),
             timestamps: transport.timestamps,
             delayed_ack: transport.delayed_ack,
+            ttl: INITIAL_TTL.saturating_sub(routes.routers),
             part: if transport.peer_knows_option { plan.control.receiver() } else { ReceiverPart::Plain },
             reassembly: Reassembly::default(),
             unacknowledged: 0,
@@ -90,13 +93,21 @@ impl Receiver {
             self.acknowledge(&mut Context { now, events, network }, None);
         }
         if packet.kind == PacketKind::Syn {
-            return self.send(context, PacketKind::SynAck, packet.sent, None);
+            return self.on_syn(context, packet);
         }
         if packet.extra == NO_EXTRA {
             self.on_data(context, packet, None);
         } else {
             self.on_data_with_extra(context, packet);
         }
+    }
+
+    #[cold]
+    fn on_syn(&mut self, context: &mut Context<'_>, packet: &Packet) {
+        let option = context.network.extras.get(packet.extra).option;
+        context.network.extras.release(packet.extra);
+        let answer = self.part.on_syn(context.now, option, self.ttl);
+        self.send(context, PacketKind::SynAck, packet.sent, answer);
     }
 
     #[cold]
@@ -119,7 +130,7 @@ impl Receiver {
         let arrival = self.reassembly.insert(packet.sequence, end);
         let request = match option {
             None => AckRequest::default(),
-            Some(_) => self.part.on_data(context.now, option),
+            Some(_) => self.part.on_data(context.now, option, self.ttl),
         };
         // RFC 5681 section 4.2: "Out-of-order data segments SHOULD be acknowledged immediately", and likewise one
         // that fills a gap.
@@ -133,7 +144,7 @@ impl Receiver {
         if self.unacknowledged >= every {
             return self.acknowledge(context, request.option);
         }
-        if !self.timer.is_set() {
+        if !self.timer.is_set() || request.restart_timer {
             let deadline = match self.delayed_ack.clock {
                 AckClock::Segment => context.now + self.delayed_ack.timer,
                 AckClock::Grid => {
@@ -177,6 +188,7 @@ impl Receiver {
         self.unacknowledged = 0;
         self.timer.cancel();
         self.last_acknowledgement = self.reassembly.next();
+        let option = option.or_else(|| self.part.option_for_acknowledgement(context.now));
         self.send(context, PacketKind::Ack, self.recent_timestamp, option);
     }
 

@@ -21,8 +21,10 @@ use crate::traffic::source::Application;
 use selfclock_congestion::controller::{Controller, Setup};
 use selfclock_congestion::event::{Decision, Pacing, Probe, ProbePart, RestartCause};
 use selfclock_congestion::units::{Bytes, Duration, Time};
+use selfclock_congestion::window::Group;
 use selfclock_congestion::{
-    Acknowledged, DuplicateAck, EcnEcho, LossDetected, PeerOption, RateSample, RecoveryEnded, Sent, Timeout,
+    Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, PeerOption, RateSample, RecoveryEnded,
+    Sent, Timeout,
 };
 
 /// Largest window that can be advertised without the window scale option.
@@ -310,6 +312,14 @@ impl Sender {
     pub fn completed(&self) -> Option<Time> {
         self.completed
     }
+    /// Of a member of a group, before each event: the congestion control takes what the group knows.
+    pub fn take_from(&mut self, group: &Group) {
+        self.control.take_from(group);
+    }
+    /// After each event it gives the group what there is to know.
+    pub fn give_to(&mut self, group: &mut Group) {
+        self.control.give_to(group);
+    }
     /// Samples of the series, up to the end of the run.
     pub fn finish(&mut self, end: Time) -> Vec<FlowSample> {
         self.sample_before(end + Duration::from_picoseconds(1));
@@ -411,7 +421,7 @@ impl Sender {
     pub fn on_packet(&mut self, context: &mut Context<'_>, packet: &Packet) {
         self.sample_before(context.now);
         if packet.kind == PacketKind::SynAck {
-            return self.on_syn_ack(context, packet.echo);
+            return self.on_syn_ack(context, packet);
         }
         let acknowledgement = packet.sequence;
         // Nothing may be acknowledged that was not sent (RFC 9293, section 3.10.7.4).
@@ -498,19 +508,23 @@ impl Sender {
         self.on_acknowledgement::<false>(context, packet, news, extra.option);
     }
 
-    fn on_syn_ack(&mut self, context: &mut Context<'_>, echo: Time) {
+    fn on_syn_ack(&mut self, context: &mut Context<'_>, packet: &Packet) {
+        let option = context.network.extras.get(packet.extra).option;
+        context.network.extras.release(packet.extra);
         let State::SynSent(sent) = self.state else { return };
         // The echo tells which SYN was answered; without timestamps Karn's rule forbids a sample after a second SYN.
-        if self.timestamps || self.totals.timeouts == 0 {
-            let sent = if self.timestamps { echo } else { sent };
+        let rtt = (self.timestamps || self.totals.timeouts == 0).then(|| {
+            let sent = if self.timestamps { packet.echo } else { sent };
             let rtt = self.rtt.sample(sent, context.now);
             self.rtt_samples.add(rtt);
-        }
+            rtt
+        });
         if self.totals.timeouts > 0 {
             self.rtt.after_handshake_loss();
         }
         self.retransmission_timer.cancel();
         self.state = State::Open;
+        self.control.on_established(&Established { now: context.now, rtt, option });
         self.transmit(context, Opportunity::NewAck);
     }
 
@@ -1103,6 +1117,11 @@ impl Sender {
                 self.limited_by_window = true;
                 return;
             }
+            if size > decision.allowance.get() && pipe > 0 {
+                // Held back: the next acknowledgement asks again.
+                self.limited_by_window = true;
+                return;
+            }
             let room_for_pair = pipe + 2 * self.mss <= window && limit - self.next >= 2 * self.mss;
             if may_probe && decision.probe == Some(Probe::Pair) && room_for_pair {
                 may_probe = false;
@@ -1290,6 +1309,11 @@ impl Sender {
 
     fn send_syn(&mut self, context: &mut Context<'_>) {
         self.state = State::SynSent(context.now);
+        let (mut size, mut extra) = (self.control_size, NO_EXTRA);
+        if let Some(option) = self.control.option_for_syn() {
+            size += option.wire_length();
+            extra = context.network.extras.put(Extra { option: Some(option), ..Extra::default() });
+        }
         let packet = Packet {
             arrival: Time::ZERO,
             order: 0,
@@ -1299,10 +1323,10 @@ impl Sender {
             flow: self.flow,
             hop: self.route,
             payload: 0,
-            size: self.control_size as u16,
+            size: size as u16,
             kind: PacketKind::Syn,
             flags: if self.totals.timeouts > 0 { Flags::RETRANSMISSION } else { Flags::NONE },
-            extra: NO_EXTRA,
+            extra,
             number: 0,
         };
         context.network.send(context.events, context.now, packet);
@@ -1338,6 +1362,8 @@ impl Sender {
             sent_bytes: self.next,
             acknowledged_bytes: self.una,
             phase: snapshot.phase,
+            available_bps: snapshot.path.available_bps.unwrap_or(f64::NAN),
+            capacity_bps: snapshot.path.capacity_bps.unwrap_or(f64::NAN),
         };
         let Some(sampler) = &mut self.sampler else { return };
         while sampler.next < now {

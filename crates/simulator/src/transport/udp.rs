@@ -6,20 +6,36 @@ use crate::engine::{Stream, Target, Timer};
 use crate::network::packet::{Flags, NO_EXTRA, Packet};
 use crate::plan::{Arrivals, UdpPlan};
 use crate::record::packets::PacketKind;
-use selfclock_congestion::units::{Duration, Time};
+use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
 
 /// IP and UDP header bytes.
 pub const UDP_HEADER: u32 = 28;
+
+/// One of the sizes that packets have.
+#[derive(Clone, Copy, Debug)]
+struct SizeInMix {
+    size: u32,
+    /// Part of the packets that have this size or one before it in the list.
+    up_to: f64,
+    /// Time that the packet takes at the rate of now.
+    interval: Duration,
+}
 
 /// A UDP source.
 #[derive(Clone, Debug)]
 pub struct UdpSource {
     flow: u32,
     route: u32,
-    size: u32,
+    packets: Vec<SizeInMix>,
+    /// Mean time between packets at the rate of now; zero while it is silent.
     interval: Duration,
+    rate: Rate,
+    /// Rates to come, and how many of them have come.
+    rates: Vec<(Time, Rate)>,
+    changes: usize,
     arrivals: Arrivals,
     stream: Stream,
+    sizes: Stream,
     stop: Time,
     timer: Timer,
     sent: u64,
@@ -29,18 +45,71 @@ pub struct UdpSource {
 impl UdpSource {
     /// A source that sends from `start` to before `stop`.
     pub fn new(flow: u32, route: u32, plan: &UdpPlan, seed: u64, stop: Time) -> Self {
-        Self {
+        let all: f64 = plan.packets.iter().map(|&(_, weight)| weight).sum();
+        let mut up_to = 0.0;
+        let packets = plan.packets.iter().map(|&(size, weight)| {
+            up_to += weight / all;
+            SizeInMix { size: size.get() as u32, up_to, interval: Duration::ZERO }
+        });
+        let mut source = Self {
             flow,
             route,
-            size: plan.packet.get() as u32,
-            interval: plan.rate.transmission_time(plan.packet),
+            packets: packets.collect(),
+            interval: Duration::ZERO,
+            rate: Rate::default(),
+            rates: plan.rates.clone(),
+            changes: 0,
             arrivals: plan.arrivals,
             stream: Stream::new(seed, Purpose::FlowArrivals, flow as usize),
+            sizes: Stream::new(seed, Purpose::PacketSize, flow as usize),
             stop,
             timer: Timer::default(),
             sent: 0,
             sent_bytes: 0,
+        };
+        source.change_rate();
+        source
+    }
+
+    /// Goes on to the next rate.
+    fn change_rate(&mut self) {
+        self.rate = self.rates.get(self.changes).map_or(Rate::default(), |&(_, rate)| rate);
+        self.changes += 1;
+        let (mut mean, mut before) = (0.0, 0.0);
+        for kind in &mut self.packets {
+            kind.interval = if self.rate == Rate::default() {
+                Duration::ZERO
+            } else {
+                self.rate.transmission_time(Bytes(kind.size.into()))
+            };
+            mean += (kind.up_to - before) * kind.interval.picoseconds() as f64;
+            before = kind.up_to;
         }
+        self.interval = match self.packets[..] {
+            [one] => one.interval,
+            _ => Duration::from_picoseconds(mean as u64),
+        };
+    }
+
+    /// When something leaves that would leave so long after `now` at the rate of now: the way to it is as many bits long
+    /// whatever the rate. [`Time::NEVER`] if the rate stays zero.
+    fn after(&mut self, now: Time, gap: Duration) -> Time {
+        let (mut from, mut gap) = (now, gap);
+        while let Some(&(change, next)) = self.rates.get(self.changes)
+            && (self.rate == Rate::default() || from + gap > change)
+        {
+            let change = change.max(from);
+            let old = self.rate;
+            let left = (from + gap).since(change);
+            self.change_rate();
+            gap = if old == Rate::default() {
+                Duration::ZERO
+            } else {
+                left.scaled(old.bits_per_second(), next.bits_per_second())
+            };
+            from = change;
+        }
+        if self.rate == Rate::default() { Time::NEVER } else { from + gap }
     }
 
     /// Packets and payload bytes sent so far.
@@ -50,11 +119,22 @@ impl UdpSource {
 
     /// Begins at this time. A Poisson source waits an interval first, a constant one sends at once.
     pub fn begin(&mut self, context: &mut Context<'_>, start: Time) {
-        let first = match self.arrivals {
-            Arrivals::Constant => start,
-            Arrivals::Poisson => start + self.stream.exponential(self.interval),
+        // The rate at the start is the last one that has come by then.
+        while self.rates.get(self.changes).is_some_and(|&(change, _)| change <= start) {
+            self.change_rate();
+        }
+        let gap = match self.arrivals {
+            Arrivals::Constant => Duration::ZERO,
+            Arrivals::Poisson => self.stream.exponential(self.interval),
         };
-        self.timer.set(context.events, first, Target::Application(self.flow));
+        self.set_timer(context, start, gap);
+    }
+
+    fn set_timer(&mut self, context: &mut Context<'_>, now: Time, gap: Duration) {
+        let next = self.after(now, gap);
+        if next != Time::NEVER {
+            self.timer.set(context.events, next, Target::Application(self.flow));
+        }
     }
 
     /// An entry of its timer has come up.
@@ -64,7 +144,16 @@ impl UdpSource {
         if !self.timer.due(context.events, context.now, target) || context.now >= self.stop {
             return;
         }
-        let payload = self.size.saturating_sub(UDP_HEADER);
+        let kind = match self.packets[..] {
+            [one] => one,
+            _ => {
+                let drawn = self.sizes.uniform();
+                // The last one where the sum of the weights has been rounded to less than one.
+                let last = self.packets.len() - 1;
+                self.packets[self.packets.iter().position(|kind| drawn < kind.up_to).unwrap_or(last)]
+            }
+        };
+        let payload = kind.size.saturating_sub(UDP_HEADER);
         let packet = Packet {
             arrival: Time::ZERO,
             order: 0,
@@ -74,7 +163,7 @@ impl UdpSource {
             flow: self.flow,
             hop: self.route,
             payload,
-            size: self.size as u16,
+            size: kind.size as u16,
             kind: PacketKind::Datagram,
             flags: Flags::NONE,
             extra: NO_EXTRA,
@@ -83,11 +172,11 @@ impl UdpSource {
         self.sent += 1;
         self.sent_bytes += u64::from(payload);
         context.network.send(context.events, context.now, packet);
-        let wait = match self.arrivals {
-            Arrivals::Constant => self.interval,
+        let gap = match self.arrivals {
+            Arrivals::Constant => kind.interval,
             Arrivals::Poisson => self.stream.exponential(self.interval),
         };
-        self.timer.set(context.events, context.now + wait, target);
+        self.set_timer(context, context.now, gap);
     }
 }
 

@@ -23,6 +23,7 @@ pub fn link(name: &str, from: usize, to: usize, rate_bps: u64, delay: Duration) 
         counts_packet_in_service: false,
         loss: LossPlan::None,
         jitter: Duration::ZERO,
+        coalescing: Duration::ZERO,
     }
 }
 
@@ -89,6 +90,7 @@ impl Dumbbell {
             links,
             flows: Vec::new(),
             routers: Vec::new(),
+            groups: Vec::new(),
             record: RecordPlan { interval: None, packets: false },
         }
     }

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 #: The second flow of a pair with different round-trip times has this many times the first one's.
 LONGER = 2
 
-#: Mean load of the Poisson stream that stands for web traffic, as a part of the link.
+#: Mean load of the web-like connections, as a part of the link.
 CROSS_LOAD = 0.1
 
 #: "Very large variations": the medians of an algorithm lie this far apart, from path to path.
@@ -183,10 +183,10 @@ def _figure_claims(setting: Setting, ratios: Ratios) -> list[Claim]:
         Claim(PAPER, f"figure-{figure}-cross-traffic", source, "Similar behaviour with web traffic",
               f"ratios {SIMILAR} apart or less", round(apart, 3),
               "reproduced" if apart <= SIMILAR else "not reproduced",
-              f"Mean distance between the medians with and without Poisson UDP at {CROSS_LOAD:.0%} of the link, "
+              f"Mean distance between the medians with and without short connections at {CROSS_LOAD:.0%} of the link, "
               f"over all "
               f"algorithms and both kinds of pairs, on paths of "
-              f"{', '.join(f'{delay:g}' for delay in setting.cross_delays_ms)} ms. It stands for web traffic."),
+              f"{', '.join(f'{delay:g}' for delay in setting.cross_delays_ms)} ms."),
     ]  # fmt: skip
     for better in ("ALTCP", "A-TCP"):
         others = {name: ratios.friendly(setting, ALGORITHMS[name]) for name in ("HighSpeed", "Scalable")}
@@ -263,7 +263,7 @@ def _figure(setting: Setting, ratios: Ratios) -> Illustration:
     caption = (
         f"Medians of {len(setting.seeds)} runs of {setting.seconds:g} s without the first {setting.skipped_s:g} "
         f"s. Open "
-        f"markers: with Poisson UDP at {CROSS_LOAD:.0%} of the link. Above smaller over larger, below longer "
+        f"markers: with short connections at {CROSS_LOAD:.0%} of the link. Above smaller over larger, below longer "
         f"round-trip "
         "time over shorter."
     )

@@ -74,6 +74,20 @@ class Flow:
     start_s: float = 0.0
     jitter_s: float = 0.0
     stop_s: float | None = None
+    count: int = 1
+    group: str | None = None
+
+
+#: Sizes of the web-like connections of the cross traffic. Mean 26 kB; the tail is that of measurements of the 1990s.
+WEB: dict[str, object] = {"distribution": "pareto", "minimum": "6 kB", "maximum": "10 MB", "shape": 1.2}
+
+
+@dataclass(frozen=True)
+class Bursts:
+    """Bursts of UDP at twice the bottleneck's rate: every flow that sends all the time loses in each of them."""
+
+    period_s: float
+    length_s: float
 
 
 def scenario(
@@ -88,6 +102,7 @@ def scenario(
     transport: Mapping[str, object] | None = None,
     samples_s: float = 1.0,
     jittered: bool = False,
+    bursts: Bursts | None = None,
 ) -> Scenario:
     """Build the network. Without cross traffic and either jitter nothing is random.
 
@@ -113,7 +128,13 @@ def scenario(
             "start": _s(flow.start_s),
             "start_jitter": _s(flow.jitter_s),
         }
-        senders.append(sender if flow.stop_s is None else {**sender, "stop": _s(flow.stop_s)})
+        if flow.stop_s is not None:
+            sender["stop"] = _s(flow.stop_s)
+        if flow.count > 1:
+            sender["count"] = flow.count
+        if flow.group is not None:
+            sender["group"] = flow.group
+        senders.append(sender)
     if cross_load > 0:
         number = len(flows) + 1
         links += _access(nodes, number, _ms(shortest / 12), jitter)
@@ -122,9 +143,23 @@ def scenario(
             "name": "cross",
             "from": f"source{number}",
             "to": f"sink{number}",
-            "protocol": "udp",
-            "traffic": {"rate": rate, "packet": f"{PACKET_B} B", "arrivals": "poisson"},
+            "congestion_control": TCP,
+            "traffic": {"load": rate, "size": WEB},
         })  # fmt: skip
+    if bursts is not None:
+        number = len(flows) + 1
+        links += _access(nodes, number, _ms(shortest / 12), jitter)
+        for burst in range(1, int(seconds / bursts.period_s)):
+            begin = burst * bursts.period_s
+            senders.append({
+                "name": f"burst{burst}",
+                "from": f"source{number}",
+                "to": f"sink{number}",
+                "protocol": "udp",
+                "start": _s(begin),
+                "stop": _s(begin + bursts.length_s),
+                "traffic": {"rate": f"{2 * rate_mbps:g} Mbps", "packet": f"{PACKET_B} B"},
+            })  # fmt: skip
     document = {
         "schema": 1,
         "name": name,
@@ -139,11 +174,11 @@ def scenario(
 
 
 def throughputs_mbps(result: Result, begin_s: float, end_s: float) -> list[float]:
-    """Return what each TCP flow had acknowledged per second between two times, in the order of the scenario."""
+    """Return what each long TCP flow had acknowledged per second between two times, in the order of the scenario."""
     series = pl.DataFrame(result.flows).with_columns(pl.col("flow").cast(pl.String))
     rates = []
     for flow in result.summary["flows"]:
-        if flow["algorithm"] == "udp":
+        if flow["algorithm"] == "udp" or flow["connections"] is not None:
             continue
         frame = series.filter((pl.col("flow") == flow["name"]) & pl.col("time_s").is_between(begin_s, end_s + 1e-9))
         times, acknowledged = frame["time_s"], frame["acknowledged_bytes"]

@@ -35,6 +35,7 @@ fn link(name: &str, from: usize, to: usize) -> LinkPlan {
         counts_packet_in_service: false,
         loss: LossPlan::None,
         jitter: Duration::ZERO,
+        coalescing: Duration::ZERO,
     }
 }
 
@@ -65,6 +66,7 @@ impl Rig {
                 protocol: Protocol::Tcp(Box::new(tcp.clone())),
             }],
             routers: Vec::new(),
+            groups: Vec::new(),
             record: RecordPlan { interval: None, packets: true },
         };
         let (network, routes) = Network::new(&plan);

@@ -1,0 +1,504 @@
+//! Interrupt-coalescence-aware inline measurement: available and physical bandwidth from bursts of the connection's own
+//! segments (Matsuura, section 2.2.3).
+//!
+//! Network cards that collect packets before they interrupt their host make it see and send bursts. So not single packets are
+//! spaced, but bursts sized: burst i has N_i segments, begins S_i after the one before, and its rate N_i P / S_i is B_i, one of k
+//! points of a search range. If that is more than the available bandwidth A the distance to the next burst grows on the way,
+//! which the distance R_i of the acknowledgements shows.
+//!
+//! The segments that a burst has beyond what TCP would send come from a buffer under TCP. Here that is an allowance
+//! ([`crate::Decision::allowance`]): what the window lets go and the allowance does not stays unsent, and leaves with a later burst.
+//!
+//! Where this goes beyond the thesis, or where it is silent:
+//! * A burst lasts `span` of a round-trip time, many interrupts; `span = 0` has the thesis's burst of one interrupt. A receiver's
+//!   card rounds the arrival of a burst up to its next interrupt, which is an error of R as large as an interrupt, and S of one
+//!   interrupt is no larger than that.
+//! * S_i and N_i are not known when burst i begins (equation 13), so the point of the range is what was intended, and B_i in the
+//!   reading what became of it.
+//! * With `reading = "line"` the result is where the spacings of the bursts that grew say that they would begin to grow, instead of the
+//!   smallest B_j that did.
+//! * Now and then another burst at a multiple of A follows, for the physical bandwidth: see [`super::capacity`].
+
+use super::EstimatePart;
+use super::ack_clock::AckClock;
+use super::capacity::{Capacity, FASTEST, capacity};
+use super::search_range::{Place, SearchRange};
+use crate::controller::WindowState;
+use crate::event::{Acknowledged, Sent};
+use crate::registry::{Entry, Part};
+use crate::units::{Bytes, Duration, Time};
+use crate::{choice, parameters};
+
+/// What `selfclock algorithms` says.
+pub const ENTRY: Entry = Entry {
+    name: "icim",
+    part: Part::Estimate,
+    about: "Available and physical bandwidth from the spacing of bursts of the connection's own segments.",
+    source: "Matsuura 2006, section 2.2; physical bandwidth: our reconstruction",
+    parameters: Parameters::TABLE,
+};
+
+choice! {
+    /// Which bursts must have grown.
+    Verdict {
+        /// The first that grew and every later one.
+        Strict = "strict",
+        /// The first that grew.
+        First = "first",
+    }
+}
+
+choice! {
+    /// What the result of a measurement is.
+    Reading {
+        /// The rate of the first burst from which on the spacing grew.
+        Edge = "edge",
+        /// The rate at which it begins to grow, from how much it grew.
+        Line = "line",
+    }
+}
+
+parameters! {
+    /// Parameters of ICIM.
+    Parameters {
+        /// Bursts of a measurement, k.
+        bursts: f64 = 4.0, shown "4", unit "", range (2.0, 8.0),
+            source "thesis section 2.2.3";
+        /// A burst's spacing has grown if it arrives with more than this times the spacing with which it was sent: lambda.
+        lambda: f64 = 1.01, shown "1.01", unit "", range (1.0, 2.0),
+            source "thesis section 2.2.3";
+        /// Window from which on it measures, C_min.
+        minimum_window: f64 = 50.0, shown "50", unit "segments", range (8.0, 1e6),
+            source "thesis section 2.2.3";
+        /// Which bursts must have grown.
+        verdict: Verdict = Verdict::Strict, shown "strict", unit "", range (0.0, 0.0),
+            source "thesis section 2.2.3, 'from burst number j'; first: our choice";
+        /// What the result of a measurement is.
+        reading: Reading = Reading::Line, shown "line", unit "", range (0.0, 0.0),
+            source "our choice; edge: thesis section 2.2.3";
+        /// Pause between measurements, Q, in smoothed round-trip times.
+        wait: f64 = 1.0, shown "1", unit "RTT", range (0.0, 1000.0),
+            source "our choice: the thesis has one result in 1 to 4 round trips";
+        /// Length of a burst in smoothed round-trip times; 0: one interrupt.
+        span: f64 = 0.0625, shown "0.0625", unit "RTT", range (0.0, 0.1),
+            source "our choice; 0: thesis section 2.2.3";
+        /// Read from the place of an acknowledgement among those that came with one interrupt when its segment arrived.
+        within_interrupt: bool = true, shown "true", unit "", range (0.0, 0.0),
+            source "our choice; false: thesis section 2.2.2";
+        /// Rate of the burst for the physical bandwidth over the available bandwidth.
+        capacity_ratio: f64 = 2.0, shown "2", unit "", range (1.5, 10.0),
+            source "our choice";
+        /// Measurements from one such burst to the next.
+        capacity_every: f64 = 4.0, shown "4", unit "", range (1.0, 1000.0),
+            source "our choice";
+    }
+}
+
+/// Most bursts of a measurement: k, the one for the physical bandwidth, and the one that closes the last.
+const MOST: usize = 10;
+
+/// Part of `span` that the burst for the physical bandwidth takes: its growth is so large that it can be short.
+const CAPACITY_SPAN: f64 = 0.25;
+
+/// A measurement without an answer after so many round trips is given up.
+const PATIENCE: f64 = 4.0;
+
+/// Segments that a burst has at least, as far as there is time for it. Our choice.
+const FEWEST: f64 = 8.0;
+
+/// A stretch of acknowledgements of this part of a round trip has no pause: a measurement can begin at any time.
+const CONTINUOUS: f64 = 0.9;
+
+/// A measurement with all its bursts and what is stored before takes so many times the length of a burst, at most.
+const BURSTS_IN_STRETCH: f64 = 10.0;
+
+/// A burst of more than one interrupt lasts for so many, or else the rounding of R is worse than having none. Our choice.
+const FEWEST_INTERRUPTS: f64 = 8.0;
+
+/// One burst.
+#[derive(Clone, Copy, Debug)]
+struct Burst {
+    /// Intended rate, bit/s, and length, s.
+    rate: f64,
+    span: f64,
+    /// When it began, and the first byte of the connection in it.
+    sent: Time,
+    first: Bytes,
+    /// Bits on the wire so far.
+    bits: f64,
+    /// When that byte was acknowledged, s since the beginning of the connection.
+    acknowledged: f64,
+}
+
+impl Burst {
+    const fn planned(rate: f64, span: f64) -> Self {
+        Self { rate, span, sent: Time::ZERO, first: Bytes::ZERO, bits: 0.0, acknowledged: 0.0 }
+    }
+}
+
+/// What a burst has shown.
+#[derive(Clone, Copy, Debug, Default)]
+struct Shown {
+    /// Bits of the burst.
+    bits: f64,
+    /// S and R, s.
+    sent: f64,
+    arrived: f64,
+}
+
+impl Shown {
+    fn rate(&self) -> f64 {
+        self.bits / self.sent
+    }
+    /// R/S.
+    fn growth(&self) -> f64 {
+        self.arrived / self.sent
+    }
+}
+
+/// While the bottleneck is busy all the time, R/S − 1 = (B − A)/C: a line over the rates of the bursts, which leaves the axis
+/// at A and has the slope 1/C.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Line {
+    available: f64,
+    /// If the line tells.
+    capacity: Option<f64>,
+}
+
+impl Line {
+    /// By least squares through bursts of which the fastest has [`FASTEST`] times the rate of the slowest at least. `None` if
+    /// they are nearer, or lie on no such line.
+    fn through(bursts: &[Shown]) -> Option<Self> {
+        let (mean_rate, mean_growth) = means(bursts);
+        let low = bursts.iter().map(Shown::rate).fold(f64::INFINITY, f64::min);
+        let high = bursts.iter().map(Shown::rate).fold(0.0, f64::max);
+        let (mut products, mut squares) = (0.0, 0.0);
+        for burst in bursts {
+            let rate = burst.rate() - mean_rate;
+            products += rate * (burst.growth() - mean_growth);
+            squares += rate * rate;
+        }
+        let capacity = squares / products;
+        let available = mean_rate - capacity * (mean_growth - 1.0);
+        let sound = high >= FASTEST * low && capacity.is_finite() && available > 0.0 && capacity > 0.0;
+        sound.then_some(Self { available, capacity: Some(capacity) })
+    }
+
+    /// Of known slope, by least squares: through the middle of the bursts.
+    fn of_capacity(bursts: &[Shown], capacity: f64) -> Option<Self> {
+        let (mean_rate, mean_growth) = means(bursts);
+        let available = mean_rate - capacity * (mean_growth - 1.0);
+        (available > 0.0).then_some(Self { available, capacity: None })
+    }
+}
+
+/// Mean rate and mean growth.
+fn means(bursts: &[Shown]) -> (f64, f64) {
+    let count = bursts.len() as f64;
+    let sum = |of: fn(&Shown) -> f64| bursts.iter().map(of).sum::<f64>() / count;
+    (sum(Shown::rate), sum(Shown::growth))
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Phase {
+    /// Not before this time.
+    Waiting(Time),
+    /// Nothing is sent until then, so that the bursts can have more than the window lets go meanwhile.
+    Storing(Time),
+    /// This burst is being sent.
+    Sending(usize),
+    /// All is sent, and acknowledgements are awaited.
+    Collecting,
+}
+
+/// ICIM.
+#[derive(Clone, Debug)]
+pub struct Icim {
+    parameters: Parameters,
+    clock: AckClock,
+    range: SearchRange,
+    capacity: Capacity,
+    phase: Phase,
+    now: Time,
+    bursts: [Burst; MOST],
+    /// How many of them are in use, how many of those have to do with the range, and of how many it is known when their first
+    /// segment was acknowledged.
+    planned: usize,
+    searching: usize,
+    acknowledged: usize,
+    /// The acknowledgements that came in last, at one time: when, and what was acknowledged before them and with them.
+    interrupt: Time,
+    before_interrupt: Bytes,
+    with_interrupt: Bytes,
+    /// Measurements since the last one with a burst for the physical bandwidth.
+    since_capacity: u32,
+    give_up: Time,
+}
+
+impl Icim {
+    /// With these parameters.
+    pub fn new(parameters: Parameters) -> Self {
+        Self {
+            parameters,
+            clock: AckClock::default(),
+            range: SearchRange::default(),
+            capacity: Capacity::default(),
+            phase: Phase::Waiting(Time::ZERO),
+            now: Time::ZERO,
+            bursts: [Burst::planned(0.0, 0.0); MOST],
+            planned: 0,
+            searching: 0,
+            acknowledged: 0,
+            interrupt: Time::ZERO,
+            before_interrupt: Bytes::ZERO,
+            with_interrupt: Bytes::ZERO,
+            since_capacity: u32::MAX,
+            give_up: Time::NEVER,
+        }
+    }
+
+    /// Plans a measurement; the time for which to store segments before it. `None` if nothing can be measured yet.
+    fn plan(&mut self, round_trip: f64, begins: bool, state: &WindowState) -> Option<Duration> {
+        let stretch = self.clock.stretch()?;
+        if !begins && stretch.seconds < CONTINUOUS * round_trip {
+            return None;
+        }
+        let per_payload = state.full_segment_on_wire().get() as f64 / state.mss.get() as f64;
+        let throughput = stretch.bytes_per_second * 8.0 * per_payload;
+        let packet = state.full_segment_on_wire().get() as f64 * 8.0;
+        let (low, high) = self.range.ends(throughput);
+        if !(low > 0.0 && high.is_finite()) {
+            return None;
+        }
+        let mut span = 0.0;
+        if self.parameters.span > 0.0 {
+            let wanted = (self.parameters.span * round_trip).max(FEWEST * packet / low);
+            span = wanted.min(stretch.seconds / BURSTS_IN_STRETCH);
+            if span < FEWEST_INTERRUPTS * self.clock.gap() {
+                return None;
+            }
+        }
+        let k = self.parameters.bursts as usize;
+        for (i, burst) in self.bursts[..k].iter_mut().enumerate() {
+            let part = i as f64 / (k - 1) as f64;
+            *burst = Burst::planned(low + (high - low) * part, span);
+        }
+        (self.searching, self.planned, self.acknowledged) = (k, k, 0);
+        self.since_capacity = self.since_capacity.saturating_add(1);
+        if let Some(available) = state.path.available_bps
+            && f64::from(self.since_capacity) >= self.parameters.capacity_every
+        {
+            let rate = (self.parameters.capacity_ratio * available).max(high);
+            self.bursts[k] = Burst::planned(rate, CAPACITY_SPAN * span);
+            self.planned += 1;
+            self.since_capacity = 0;
+        }
+        // Where the sum of what bursts have beyond TCP's own throughput is largest it must have been stored.
+        let (mut beyond, mut most) = (0.0, 0.0_f64);
+        for burst in &self.bursts[..self.planned] {
+            beyond += (burst.rate - throughput) * burst.span.max(self.clock.gap());
+            most = most.max(beyond);
+        }
+        // One that holds back more than half of a window would starve the acknowledgement clock.
+        Some(Duration::from_seconds((most / throughput).min(stretch.seconds / 2.0)))
+    }
+
+    fn begin_burst(&mut self, number: usize, event: &Acknowledged) {
+        if number < self.planned {
+            self.phase = Phase::Sending(number);
+        } else {
+            self.phase = Phase::Collecting;
+        }
+        let burst = &mut self.bursts[number];
+        burst.sent = event.now;
+        burst.first = event.sent_total;
+    }
+
+    /// The acknowledgements of the last interrupt are complete, and the next one has come: those of the first `begun` bursts
+    /// whose first segment they cover.
+    ///
+    /// A card's interrupt comes a fixed time after the first of its packets. Between the first packets of two interrupts the
+    /// others arrived one after another, so that the place of a segment among them says when it did.
+    fn match_bursts(&mut self, next: Time, begun: usize) {
+        let (before, with) = (self.before_interrupt, self.with_interrupt);
+        while self.acknowledged < begun && with > self.bursts[self.acknowledged].first {
+            let burst = &mut self.bursts[self.acknowledged];
+            let place = if self.parameters.within_interrupt && with > before {
+                burst.first.saturating_sub(before).get() as f64 / (with - before).get() as f64
+            } else {
+                0.0
+            };
+            burst.acknowledged =
+                self.interrupt.since(Time::ZERO).seconds() + place * next.since(self.interrupt).seconds();
+            self.acknowledged += 1;
+        }
+    }
+
+    /// Bursts that have been begun; the closing one counts.
+    fn begun(&self) -> usize {
+        match self.phase {
+            Phase::Waiting(_) | Phase::Storing(_) => 0,
+            Phase::Sending(number) => number + 1,
+            Phase::Collecting => self.planned + 1,
+        }
+    }
+
+    fn shown(&self) -> [Shown; MOST] {
+        let mut shown = [Shown::default(); MOST];
+        for (i, pair) in self.bursts[..=self.planned].windows(2).enumerate() {
+            shown[i] = Shown {
+                bits: pair[0].bits,
+                sent: pair[1].sent.since(pair[0].sent).seconds(),
+                arrived: pair[1].acknowledged - pair[0].acknowledged,
+            };
+        }
+        shown
+    }
+
+    /// Every burst is answered: the result.
+    fn conclude(&mut self, state: &mut WindowState) {
+        let shown = self.shown();
+        let shown = &shown[..self.planned];
+        if shown.iter().any(|burst| burst.sent <= 0.0 || burst.bits <= 0.0) {
+            return;
+        }
+        let search = &shown[..self.searching];
+        let grew = |burst: &Shown| burst.growth() > self.parameters.lambda;
+        let first = match self.parameters.verdict {
+            Verdict::First => search.iter().position(grew),
+            Verdict::Strict => {
+                let kept = search.iter().rposition(|burst| !grew(burst)).map_or(0, |last| last + 1);
+                (kept < search.len()).then_some(kept)
+            }
+        };
+        let Some(first) = first else {
+            let highest = search.iter().map(Shown::rate).fold(0.0, f64::max);
+            self.range.record(highest, Place::Top);
+            // Until the range has once held the available bandwidth its upper end is a mere bound, which would end slow start
+            // early.
+            if state.path.available_bps.is_some() {
+                state.path.available_bps = Some(highest);
+            }
+            return;
+        };
+        let edge = search[first].rate();
+        let line = match self.parameters.reading {
+            Reading::Edge => None,
+            Reading::Line => Line::through(&shown[first..]).or_else(|| {
+                let capacity = self.capacity.estimate()?.mean;
+                Line::of_capacity(&search[first..], capacity)
+            }),
+        };
+        let available = match line {
+            Some(line) => {
+                if first == 0 {
+                    self.range.restart(line.available);
+                } else {
+                    self.range.record(line.available, Place::Inside);
+                }
+                line.available
+            }
+            None => {
+                self.range.record(edge, if first == 0 { Place::Bottom } else { Place::Inside });
+                // As at the upper end.
+                if first == 0 && state.path.available_bps.is_none() {
+                    return;
+                }
+                edge
+            }
+        };
+        state.path.available_bps = Some(available);
+        match line {
+            Some(Line { capacity: Some(result), .. }) => self.capacity.add(result),
+            Some(_) => {}
+            None => {
+                for burst in shown {
+                    if let Some(result) = capacity(burst.bits, burst.sent, burst.arrived, available) {
+                        self.capacity.add(result);
+                    }
+                }
+            }
+        }
+        if let Some(interval) = self.capacity.estimate() {
+            state.path.capacity_bps = Some(interval.mean);
+        }
+    }
+
+    fn wait(&mut self, now: Time, round_trip: f64) {
+        let pause = if self.range.is_settled() { self.parameters.wait * round_trip } else { 0.0 };
+        self.phase = Phase::Waiting(now + Duration::from_seconds(pause));
+    }
+}
+
+impl EstimatePart for Icim {
+    fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState) {
+        if event.now > self.now {
+            self.match_bursts(event.now, self.begun());
+            (self.interrupt, self.before_interrupt) = (event.now, self.with_interrupt);
+        }
+        self.now = event.now;
+        self.with_interrupt = event.acknowledged_total;
+        let Some(round_trip) = event.smoothed_rtt.map(Duration::seconds) else { return };
+        let begins = self.clock.on_ack(event, round_trip);
+        if begins && matches!(self.phase, Phase::Storing(_) | Phase::Sending(_)) {
+            // What was held back in the pause did not leave as planned.
+            self.abandon(event.now);
+        }
+        match self.phase {
+            Phase::Waiting(until) => {
+                let may =
+                    !event.recovering && event.window_limited && state.cwnd > self.parameters.minimum_window;
+                if event.now >= until
+                    && may
+                    && let Some(store) = self.plan(round_trip, begins, state)
+                {
+                    self.phase = Phase::Storing(event.now + store);
+                    self.give_up = event.now + Duration::from_seconds(PATIENCE * round_trip);
+                }
+            }
+            Phase::Storing(until) if event.now >= until => self.begin_burst(0, event),
+            Phase::Storing(_) => {}
+            Phase::Sending(number) => {
+                let burst = &self.bursts[number];
+                let lasted = event.now.since(burst.sent);
+                if !lasted.is_zero() && lasted.seconds() >= burst.span {
+                    self.begin_burst(number + 1, event);
+                }
+            }
+            Phase::Collecting => {
+                if self.acknowledged > self.planned {
+                    self.conclude(state);
+                    self.wait(event.now, round_trip);
+                } else if event.now > self.give_up {
+                    self.wait(event.now, round_trip);
+                }
+            }
+        }
+    }
+
+    fn on_sent(&mut self, event: &Sent, state: &WindowState) {
+        if let Phase::Sending(number) = self.phase {
+            self.bursts[number].bits += (event.size + state.header).get() as f64 * 8.0;
+        }
+    }
+
+    fn abandon(&mut self, now: Time) {
+        self.phase = Phase::Waiting(now);
+    }
+
+    fn allowance(&self, state: &WindowState) -> Bytes {
+        match self.phase {
+            Phase::Waiting(_) | Phase::Collecting => Bytes::MAX,
+            Phase::Storing(_) => Bytes::ZERO,
+            Phase::Sending(number) => {
+                let burst = &self.bursts[number];
+                // Up to now, and until the next acknowledgements let it go on.
+                let seconds = self.now.since(burst.sent).seconds() + self.clock.gap();
+                let whole = burst.span.max(self.clock.gap());
+                let packet = state.full_segment_on_wire().get() as f64 * 8.0;
+                let due = libm::ceil(burst.rate * seconds.min(whole) / packet) - burst.bits / packet;
+                Bytes((due.max(0.0) * state.mss.get() as f64) as u64)
+            }
+        }
+    }
+}

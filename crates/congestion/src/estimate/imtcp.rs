@@ -1,0 +1,328 @@
+//! ImTCP: available bandwidth from the spacing of single segments, the ancestor of ICIM (Man, Hasegawa and Murata).
+//!
+//! Segments wait until there are enough for a stream, which then leaves with a spacing that sweeps one part of the search range.
+//! While the sending rate is above the available bandwidth each segment waits longer than the one before. The part in which
+//! that begins has the available bandwidth. The papers could not be had; this follows what the thesis and later papers say of them.
+//!
+//! It cannot work beyond some 100 Mbit/s on hosts whose network cards collect packets: then all acknowledgements of a stream
+//! come at one time. Nor does it measure the physical bandwidth: the mechanism that used it took that for known.
+
+use super::EstimatePart;
+use super::ack_clock::AckClock;
+use super::search_range::{Place, SearchRange};
+use crate::controller::WindowState;
+use crate::event::{Acknowledged, Pacing, Sent};
+use crate::parameters;
+use crate::registry::{Entry, Part};
+use crate::units::{Bytes, Duration, Time};
+
+/// What `selfclock algorithms` says.
+pub const ENTRY: Entry = Entry {
+    name: "imtcp",
+    part: Part::Estimate,
+    about: "Available bandwidth from the spacing of single segments, for paths without interrupt coalescence.",
+    source: "Man, Hasegawa, Murata: Available bandwidth measurement via TCP connection, 2004; our reconstruction",
+    parameters: Parameters::TABLE,
+};
+
+parameters! {
+    /// Parameters of ImTCP.
+    Parameters {
+        /// Streams of a measurement, each for one part of the search range.
+        streams: f64 = 4.0, shown "4", unit "", range (2.0, 8.0),
+            source "2 to 4 in the literature";
+        /// Segments of a stream.
+        stream_length: f64 = 5.0, shown "5", unit "segments", range (4.0, 16.0),
+            source "the order of 5 in the literature";
+        /// Pause between measurements, in smoothed round-trip times.
+        pause: f64 = 1.0, shown "1", unit "RTT", range (0.0, 1000.0),
+            source "our choice: one result in 1 to 4 round trips";
+    }
+}
+
+const MOST_STREAMS: usize = 8;
+const MOST_SEGMENTS: usize = 16;
+
+/// Pathload's tests of a trend: part of the delays that are larger than the one before, and the net growth over the sum of all
+/// changes.
+const COMPARISONS: f64 = 0.66;
+const DIFFERENCE: f64 = 0.55;
+
+/// A measurement without an answer after so many round trips is given up.
+const PATIENCE: f64 = 8.0;
+
+/// One stream.
+#[derive(Clone, Copy, Debug)]
+struct Stream {
+    /// Rates between its first two and its last two segments, bit/s.
+    low: f64,
+    high: f64,
+    /// First byte of the connection in it.
+    first: Bytes,
+    sent: [Time; MOST_SEGMENTS],
+    acknowledged: [Time; MOST_SEGMENTS],
+}
+
+impl Stream {
+    const NONE: Self = Self {
+        low: 0.0,
+        high: 0.0,
+        first: Bytes::ZERO,
+        sent: [Time::ZERO; MOST_SEGMENTS],
+        acknowledged: [Time::ZERO; MOST_SEGMENTS],
+    };
+
+    /// Rate between segments `index` and `index + 1` of `length`; `index` need not be whole.
+    fn rate(&self, index: f64, length: usize) -> f64 {
+        self.low + (self.high - self.low) * index.clamp(0.0, length as f64 - 2.0) / (length as f64 - 2.0)
+    }
+
+    /// Delay of each segment beyond that of the first, s.
+    fn delays(&self, length: usize) -> [f64; MOST_SEGMENTS] {
+        let mut delays = [0.0; MOST_SEGMENTS];
+        let delay = |index: usize| self.acknowledged[index].since(self.sent[index]).seconds();
+        for (index, entry) in delays[..length].iter_mut().enumerate() {
+            *entry = delay(index) - delay(0);
+        }
+        delays
+    }
+}
+
+/// Pathload's tests: pairwise comparison and pairwise difference.
+fn has_trend(delays: &[f64]) -> bool {
+    let changes = || delays.windows(2).map(|pair| pair[1] - pair[0]);
+    let larger = changes().filter(|&change| change > 0.0).count() as f64;
+    let variation: f64 = changes().map(f64::abs).sum();
+    let growth = delays[delays.len() - 1] - delays[0];
+    variation > 0.0 && larger >= COMPARISONS * (delays.len() - 1) as f64 && growth >= DIFFERENCE * variation
+}
+
+/// Where a level line and a rising one after it, fitted to the delays, meet: an index, not always whole.
+fn bend(delays: &[f64]) -> f64 {
+    let last = delays.len() - 1;
+    let mut best = (f64::INFINITY, 0.0);
+    for split in 0..last {
+        let (before, after) = (&delays[..=split], &delays[split..]);
+        let level = before.iter().sum::<f64>() / before.len() as f64;
+        // Through the end of the level part, by least squares.
+        let (mut products, mut squares) = (0.0, 0.0);
+        for (step, delay) in after.iter().enumerate() {
+            products += step as f64 * (delay - level);
+            squares += (step * step) as f64;
+        }
+        let slope = products / squares;
+        let error: f64 = before.iter().map(|delay| (delay - level) * (delay - level)).sum::<f64>()
+            + after
+                .iter()
+                .enumerate()
+                .map(|(step, delay)| delay - level - slope * step as f64)
+                .map(|error| error * error)
+                .sum::<f64>();
+        if slope > 0.0 && error < best.0 {
+            best = (error, split as f64);
+        }
+    }
+    best.1
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Phase {
+    /// Not before this time.
+    Waiting(Time),
+    /// Nothing is sent until this has been acknowledged, and there are segments enough for a stream.
+    Storing(usize, Bytes),
+    /// So many segments of this stream have been sent.
+    Sending(usize, usize),
+    /// All is sent, and acknowledgements are awaited.
+    Collecting,
+}
+
+/// ImTCP.
+#[derive(Clone, Debug)]
+pub struct ImTcp {
+    parameters: Parameters,
+    clock: AckClock,
+    range: SearchRange,
+    phase: Phase,
+    streams: Box<[Stream; MOST_STREAMS]>,
+    /// Stream and segment that are acknowledged next.
+    matched: (usize, usize),
+    give_up: Time,
+}
+
+impl ImTcp {
+    /// With these parameters.
+    pub fn new(parameters: Parameters) -> Self {
+        Self {
+            parameters,
+            clock: AckClock::default(),
+            range: SearchRange::default(),
+            phase: Phase::Waiting(Time::ZERO),
+            streams: Box::new([Stream::NONE; MOST_STREAMS]),
+            matched: (0, 0),
+            give_up: Time::NEVER,
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.parameters.streams as usize
+    }
+    fn length(&self) -> usize {
+        self.parameters.stream_length as usize
+    }
+
+    /// Parts of the search range, lowest first; false if there is none yet.
+    fn plan(&mut self, state: &WindowState) -> bool {
+        let per_payload = state.full_segment_on_wire().get() as f64 / state.mss.get() as f64;
+        let Some(stretch) = self.clock.stretch() else { return false };
+        let (low, high) = self.range.ends(stretch.bytes_per_second * 8.0 * per_payload);
+        let (count, width) = (self.count(), (high - low) / self.count() as f64);
+        for (i, stream) in self.streams[..count].iter_mut().enumerate() {
+            let low = low + width * i as f64;
+            *stream = Stream { low, high: low + width, ..Stream::NONE };
+        }
+        self.matched = (0, 0);
+        low > 0.0 && high.is_finite()
+    }
+
+    fn store(&mut self, stream: usize, event: &Acknowledged, state: &WindowState) {
+        let wanted = self.length() as u64 * state.mss.get();
+        self.phase = Phase::Storing(stream, event.acknowledged_total + Bytes(wanted));
+    }
+
+    fn match_streams(&mut self, event: &Acknowledged, state: &WindowState) {
+        let (streams, segments) = match self.phase {
+            Phase::Storing(stream, _) => (stream, 0),
+            Phase::Sending(stream, sent) => (stream, sent),
+            Phase::Collecting => (self.count(), 0),
+            Phase::Waiting(_) => (0, 0),
+        };
+        while self.matched < (streams, segments) {
+            let (stream, segment) = self.matched;
+            let stream = &mut self.streams[stream];
+            let byte = stream.first + Bytes(state.mss.get().saturating_mul(segment as u64));
+            if event.acknowledged_total <= byte {
+                return;
+            }
+            stream.acknowledged[segment] = event.now;
+            self.matched.1 += 1;
+            if self.matched.1 == self.length() {
+                self.matched = (self.matched.0 + 1, 0);
+            }
+        }
+    }
+
+    fn conclude(&mut self, state: &mut WindowState) {
+        let (count, length) = (self.count(), self.length());
+        let trend = |stream: &Stream| has_trend(&stream.delays(length)[..length]);
+        let streams = &self.streams[..count];
+        // The part in which the trend begins, and which is followed by parts that have it, too.
+        let first = streams.iter().rposition(|stream| !trend(stream)).map_or(0, |last| last + 1);
+        let (result, place) = match streams.get(first) {
+            None => (streams[count - 1].high, Place::Top),
+            Some(stream) => {
+                let bend = bend(&stream.delays(length)[..length]);
+                let place = if first == 0 && bend < 1.0 { Place::Bottom } else { Place::Inside };
+                (stream.rate(bend, length), place)
+            }
+        };
+        self.range.record(result, place);
+        if place == Place::Inside || state.path.available_bps.is_some() {
+            state.path.available_bps = Some(result);
+        }
+    }
+
+    fn wait(&mut self, now: Time, round_trip: f64) {
+        let pause = if self.range.is_settled() { self.parameters.pause * round_trip } else { 0.0 };
+        self.phase = Phase::Waiting(now + Duration::from_seconds(pause));
+    }
+}
+
+impl EstimatePart for ImTcp {
+    fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState) {
+        let Some(round_trip) = event.smoothed_rtt.map(Duration::seconds) else { return };
+        self.clock.on_ack(event, round_trip);
+        self.match_streams(event, state);
+        let answered = self.phase == Phase::Collecting && self.matched.0 == self.count();
+        if answered {
+            self.conclude(state);
+        }
+        let given_up = !matches!(self.phase, Phase::Waiting(_)) && event.now > self.give_up;
+        if answered || given_up {
+            return self.wait(event.now, round_trip);
+        }
+        match self.phase {
+            Phase::Waiting(until) => {
+                // A window of two streams, so that one can be stored.
+                let large = state.cwnd >= 2.0 * self.parameters.stream_length;
+                let may = !event.recovering && event.window_limited && large && event.now >= until;
+                if may && self.plan(state) {
+                    self.give_up = event.now + Duration::from_seconds(PATIENCE * round_trip);
+                    self.store(0, event, state);
+                }
+            }
+            Phase::Storing(stream, until) if event.acknowledged_total >= until => {
+                self.streams[stream].first = event.sent_total;
+                self.phase = Phase::Sending(stream, 0);
+            }
+            Phase::Sending(stream, sent) if sent == self.length() => {
+                if stream + 1 < self.count() {
+                    self.store(stream + 1, event, state);
+                } else {
+                    self.phase = Phase::Collecting;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn on_sent(&mut self, event: &Sent, _state: &WindowState) {
+        if let Phase::Sending(stream, sent) = &mut self.phase
+            && *sent < MOST_SEGMENTS
+        {
+            self.streams[*stream].sent[*sent] = event.now;
+            *sent += 1;
+        }
+    }
+
+    fn abandon(&mut self, now: Time) {
+        self.phase = Phase::Waiting(now);
+    }
+
+    fn allowance(&self, state: &WindowState) -> Bytes {
+        match self.phase {
+            Phase::Waiting(_) | Phase::Collecting => Bytes::MAX,
+            Phase::Storing(..) => Bytes::ZERO,
+            Phase::Sending(_, sent) => Bytes(state.mss.get() * self.length().saturating_sub(sent) as u64),
+        }
+    }
+
+    fn pacing(&self, state: &WindowState) -> Option<Pacing> {
+        let Phase::Sending(stream, sent) = self.phase else { return None };
+        let size = state.full_segment_on_wire();
+        let rate = self.streams[stream].rate(sent as f64, self.length());
+        let interval = Duration::from_seconds(size.get() as f64 * 8.0 / rate);
+        (!interval.is_zero()).then_some(Pacing { interval, size, tick: Duration::ZERO })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rising_delay_is_a_trend() {
+        assert!(has_trend(&[0.0, 1.0, 2.0, 3.0, 4.0]));
+        assert!(has_trend(&[0.0, 1.0, 0.9, 2.0, 3.0]));
+        assert!(!has_trend(&[0.0, 0.0, 0.0, 0.0, 0.0]));
+        assert!(!has_trend(&[0.0, 1.0, 0.0, 1.0, 0.0]));
+        assert!(!has_trend(&[4.0, 3.0, 2.0, 1.0, 0.0]), "what an interrupt does to the delays of a stream");
+    }
+
+    #[test]
+    fn the_bend_is_where_the_rise_begins() {
+        assert_eq!(bend(&[0.0, 0.0, 0.0, 1.0, 2.0]), 2.0);
+        assert_eq!(bend(&[0.0, 1.0, 2.0, 3.0, 4.0]), 0.0);
+        assert_eq!(bend(&[0.0, 0.0, 0.0, 0.0, 1.0]), 3.0);
+    }
+}

@@ -1,0 +1,329 @@
+//! Quick-Start, RFC 4782: the sender asks the routers for a rate, and if all of them approve one it sends at it from the
+//! first round trip on.
+//!
+//! Section numbers below are those of RFC 4782. The request goes with the SYN, or, without a handshake, with the first
+//! data, and is not repeated. (The RFC allows one per round-trip time, also in the middle of a connection.)
+
+use super::StartPart;
+use super::limited::{self, Limited};
+use crate::controller::{Setup, WindowState};
+use crate::event::{Acknowledged, EcnEcho, Established, LossDetected, Pacing, Phase, ProbePart, Timeout};
+use crate::option::{
+    PeerOption, QUICK_START_NONCE_BITS, QuickStartOption, quick_start_nonce_mask, quick_start_rate,
+};
+use crate::parameters;
+use crate::random::Random;
+use crate::receiver::INITIAL_TTL;
+use crate::registry::{Entry, Part};
+use crate::units::{Bytes, Duration, Rate};
+
+/// What `selfclock algorithms` says.
+pub const ENTRY: Entry = Entry {
+    name: "quick-start",
+    part: Part::Start,
+    about: "Asks the routers for a rate with the SYN and begins at what all of them approve; limited slow start then. \
+            Plain slow start where a router does not understand, or refuses.",
+    source: "RFC 4782",
+    parameters: Parameters::TABLE,
+};
+
+parameters! {
+    /// Parameters of Quick-Start.
+    Parameters {
+        /// Code of the rate asked for: N is 40000·2^N bit/s, 1 is 80 kbit/s and 15 is 1.31 Gbit/s.
+        quick_start_request: f64 = 15.0, shown "15", unit "", range (1.0, 15.0),
+            source "RFC 4782 section 3.1; that it asks for the most is our choice";
+        /// Window above which slow start is limited after Quick-Start.
+        max_ssthresh: f64 = 100.0, shown "100", unit "segments", range (2.0, 1e9),
+            source "RFC 3742 section 2: max_ssthresh of 100 MSS; RFC 4782 asks for Limited Slow-Start";
+    }
+}
+
+/// Where Quick-Start is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Stage {
+    /// The answer is outstanding.
+    Asked,
+    /// "Quick-Start mode": at this rate, until data sent after this much is acknowledged.
+    QuickStart { rate: Rate, sent_before: Bytes },
+    /// Quick-Start is over, but not all that was sent in it is acknowledged: it began and ended with so much sent.
+    Proving { begin: Bytes, end: Bytes },
+    /// Limited slow start.
+    Limited,
+    /// Nothing was approved, or what was sent so was lost: slow start.
+    Refused,
+}
+
+/// Quick-Start.
+#[derive(Clone, Debug)]
+pub struct QuickStart {
+    parameters: Parameters,
+    stage: Stage,
+    /// The request has left.
+    asked: bool,
+    ttl: u8,
+    nonce: u32,
+    /// To tell the routers what of their approval is used.
+    report: Option<u8>,
+    initial_window: f64,
+    /// What is acknowledged.
+    acknowledged: Bytes,
+}
+
+impl QuickStart {
+    /// With these parameters.
+    pub const fn new(parameters: Parameters) -> Self {
+        Self {
+            parameters,
+            stage: Stage::Asked,
+            asked: false,
+            ttl: 0,
+            nonce: 0,
+            report: None,
+            initial_window: 1.0,
+            acknowledged: Bytes::ZERO,
+        }
+    }
+
+    fn request(&mut self) -> Option<PeerOption> {
+        if std::mem::replace(&mut self.asked, true) {
+            return None;
+        }
+        let (rate, ttl, nonce) = (self.parameters.quick_start_request as u8, self.ttl, self.nonce);
+        Some(PeerOption::QuickStart(QuickStartOption::Request { rate, ttl, nonce }))
+    }
+
+    /// What all the routers approved; 0 if one did not understand, or the receiver reports more than the routers left.
+    fn approved(&self, option: Option<PeerOption>) -> Option<u8> {
+        let Some(PeerOption::QuickStart(QuickStartOption::Response { rate, ttl_difference, nonce })) = option
+        else {
+            return None;
+        };
+        // "If the TTL Diff in the Quick-Start Response is different [...] one or more of the routers did not
+        // understand"; "the last 2K bits of the QS Nonce" must be those that were sent.
+        let understood = ttl_difference == INITIAL_TTL.wrapping_sub(self.ttl);
+        let genuine = (nonce ^ self.nonce) & quick_start_nonce_mask(rate) == 0
+            && f64::from(rate) <= self.parameters.quick_start_request;
+        Some(if understood && genuine { rate } else { 0 })
+    }
+
+    fn begin_quick_start(&mut self, rate: u8, rtt: Option<Duration>, sent: Bytes, state: &mut WindowState) {
+        let bits = quick_start_rate(rate);
+        // "QS-cwnd = (R * T) / (MSS + H)", R in bytes per second.
+        let window = rtt
+            .map_or(0.0, |rtt| bits as f64 / 8.0 * rtt.seconds() / state.full_segment_on_wire().get() as f64);
+        // What is not above the window that there is anyway is not used.
+        if window > state.cwnd {
+            state.cwnd = window;
+            self.stage = Stage::QuickStart { rate: Rate::from_bits_per_second(bits), sent_before: sent };
+            self.report = Some(rate);
+        } else {
+            self.stage = Stage::Refused;
+            self.report = Some(0);
+        }
+    }
+}
+
+impl StartPart for QuickStart {
+    fn begin(&mut self, setup: &Setup, state: &mut WindowState) {
+        let mut random = Random::new(setup.seed);
+        // "The sender SHOULD set the QS TTL field to a random value between 0 and 255."
+        self.ttl = (random.bits() >> 56) as u8;
+        self.nonce = (random.bits() >> (64 - QUICK_START_NONCE_BITS)) as u32;
+        self.initial_window = state.cwnd;
+    }
+
+    fn option_for_syn(&mut self) -> Option<PeerOption> {
+        self.request()
+    }
+
+    fn on_established(&mut self, event: &Established, state: &mut WindowState) {
+        match self.approved(event.option) {
+            Some(rate) => self.begin_quick_start(rate, event.rtt, Bytes::ZERO, state),
+            None => self.stage = Stage::Refused,
+        }
+        self.initial_window = self.initial_window.min(state.cwnd);
+    }
+
+    fn on_ack(&mut self, event: &Acknowledged, _state: &WindowState) {
+        self.acknowledged = event.acknowledged_total;
+        if let Stage::Proving { end, .. } = self.stage
+            && event.acknowledged_total >= end
+        {
+            self.stage = Stage::Limited;
+        }
+    }
+
+    fn holds_window(&self) -> bool {
+        matches!(self.stage, Stage::Asked | Stage::QuickStart { .. })
+    }
+
+    fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
+        match self.stage {
+            Stage::Asked => match self.approved(event.option) {
+                Some(rate) => self.begin_quick_start(rate, event.minimum_rtt, event.sent_total, state),
+                None => self.stage = Stage::Refused,
+            },
+            Stage::QuickStart { sent_before, .. } if event.acknowledged_total > sent_before => {
+                // "the TCP sender [...] ends the Quick-Start mode" at the first acknowledgement of what was sent in it,
+                // and a window that was not used is not kept.
+                let used = state.segments(event.in_flight) + state.segments(event.size);
+                state.cwnd = state.cwnd.min(used.max(self.initial_window));
+                self.stage = Stage::Proving { begin: sent_before, end: event.sent_total };
+            }
+            Stage::QuickStart { .. } => {}
+            Stage::Proving { .. } | Stage::Limited => {
+                let max_ssthresh = self.parameters.max_ssthresh;
+                Limited::new(limited::Parameters { max_ssthresh }).grow(event, state);
+            }
+            Stage::Refused => state.cwnd += state.segments(event.size).min(1.0),
+        }
+    }
+
+    /// A loss of what was sent in Quick-Start mode: "the TCP sender [...] reverts to the default congestion window that
+    /// would have been used without Quick-Start", and ssthresh is at most half of what was delivered of it.
+    fn on_loss(&mut self, _event: &LossDetected, state: &mut WindowState) {
+        let begin = match self.stage {
+            Stage::QuickStart { sent_before, .. } => sent_before,
+            Stage::Proving { begin, .. } => begin,
+            Stage::Asked | Stage::Limited | Stage::Refused => {
+                self.stage = Stage::Refused;
+                return;
+            }
+        };
+        let delivered = state.segments(self.acknowledged.saturating_sub(begin));
+        state.ssthresh = state.ssthresh.min((delivered / 2.0).max(2.0));
+        state.cwnd = state.cwnd.min(self.initial_window);
+        self.stage = Stage::Refused;
+    }
+
+    fn on_ecn_echo(&mut self, _event: &EcnEcho) {
+        self.stage = Stage::Refused;
+    }
+
+    fn on_timeout(&mut self, _event: &Timeout) {
+        self.stage = Stage::Refused;
+    }
+
+    /// "The TCP sender MUST use rate-based pacing" in Quick-Start mode, at the approved rate.
+    fn pacing(&self, state: &WindowState) -> Option<Pacing> {
+        let Stage::QuickStart { rate, .. } = self.stage else { return None };
+        let size = state.full_segment_on_wire();
+        Some(Pacing { interval: rate.transmission_time(size), size, tick: Duration::ZERO })
+    }
+
+    fn option_for(&mut self, _part: ProbePart) -> Option<PeerOption> {
+        if let Some(rate) = self.report.take() {
+            let nonce = self.nonce;
+            return Some(PeerOption::QuickStart(QuickStartOption::Report { rate, nonce }));
+        }
+        // Without a handshake the first data asks.
+        if self.stage == Stage::Asked { self.request() } else { None }
+    }
+
+    fn phase(&self) -> Option<Phase> {
+        matches!(self.stage, Stage::QuickStart { .. }).then_some(Phase::PacedStart)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::controller::tests::{ack_at, state};
+    use crate::units::Time;
+
+    fn begun() -> (QuickStart, WindowState, (u8, u8, u32)) {
+        let mut start = QuickStart::new(Parameters::default());
+        let mut state = state(10.0);
+        let setup = Setup {
+            mss: Bytes(1000),
+            header: Bytes(40),
+            initial_window: 10.0,
+            initial_ssthresh: f64::INFINITY,
+            receive_window: Bytes::MAX,
+            selective_acks: true,
+            seed: 1,
+        };
+        start.begin(&setup, &mut state);
+        let Some(PeerOption::QuickStart(QuickStartOption::Request { rate, ttl, nonce })) =
+            start.option_for_syn()
+        else {
+            panic!("no request on the SYN");
+        };
+        assert_eq!(rate, 15);
+        assert_eq!(start.option_for_syn(), None, "a second SYN does not ask again");
+        (start, state, (rate, ttl, nonce))
+    }
+
+    fn answer(rate: u8, ttl_difference: u8, nonce: u32) -> Established {
+        Established {
+            now: Time::ZERO,
+            rtt: Some(Duration::from_milliseconds(100)),
+            option: Some(PeerOption::QuickStart(QuickStartOption::Response { rate, ttl_difference, nonce })),
+        }
+    }
+
+    /// N = 7: 5.12 Mbit/s, 64000 bytes in 100 ms, 61.54 segments of 1040 bytes.
+    #[test]
+    fn the_window_is_what_the_rate_needs() {
+        let (mut start, mut state, (_, ttl, nonce)) = begun();
+        // Two routers have approved, and the rate is reduced: the upper bits of the nonce are others.
+        let event = answer(7, INITIAL_TTL.wrapping_sub(ttl), nonce ^ (0x3fff << 14));
+        start.on_established(&event, &mut state);
+        assert!((state.cwnd - 64_000.0 / 1040.0).abs() < 1e-9, "{}", state.cwnd);
+        let pacing = start.pacing(&state).expect("at the rate");
+        assert_eq!(pacing.interval, Duration::from_microseconds(1625));
+        let report = QuickStartOption::Report { rate: 7, nonce };
+        assert_eq!(start.option_for(ProbePart::Single), Some(PeerOption::QuickStart(report)));
+        assert_eq!(start.option_for(ProbePart::Single), None);
+
+        // The first acknowledgement ends it; only 30 segments were used.
+        let event = Acknowledged { in_flight: Bytes(29_000), sent_total: Bytes(30_000), ..ack_at(0.2, 0.1) };
+        start.on_ack(&event, &state);
+        start.grow(&event, &mut state);
+        assert_eq!((state.cwnd, start.pacing(&state)), (30.0, None));
+    }
+
+    #[test]
+    fn a_router_that_does_not_understand_or_a_forged_nonce_means_slow_start() {
+        let (start, _, (_, ttl, nonce)) = begun();
+        let right = INITIAL_TTL.wrapping_sub(ttl);
+        for event in [
+            answer(7, right.wrapping_sub(1), nonce),
+            answer(7, right, nonce ^ 1),
+            answer(7, right, nonce ^ (1 << 13)),
+            answer(0, right, nonce),
+            Established { option: None, ..answer(0, 0, 0) },
+        ] {
+            let (mut start, mut state) = (start.clone(), state(10.0));
+            start.on_established(&event, &mut state);
+            assert_eq!((state.cwnd, start.pacing(&state)), (10.0, None));
+            let event = ack_at(0.2, 0.1);
+            start.on_ack(&event, &state);
+            assert!(!start.holds_window());
+            start.grow(&event, &mut state);
+            assert_eq!(state.cwnd, 11.0);
+        }
+    }
+
+    /// Of 61 segments 40 were delivered: ssthresh at most 20, and the window as if Quick-Start had not been.
+    #[test]
+    fn a_loss_in_quick_start_falls_back_to_the_initial_window() {
+        let (mut start, mut state, (_, ttl, nonce)) = begun();
+        start.on_established(&answer(7, INITIAL_TTL.wrapping_sub(ttl), nonce), &mut state);
+        for segment in 1..=40 {
+            let event = Acknowledged {
+                acknowledged_total: Bytes(segment * 1000),
+                sent_total: Bytes(61_000),
+                in_flight: Bytes(61_000 - segment * 1000),
+                ..ack_at(0.2, 0.1)
+            };
+            start.on_ack(&event, &state);
+            start.grow(&event, &mut state);
+        }
+        // The window algorithm has halved.
+        (state.cwnd, state.ssthresh) = (30.0, 30.0);
+        start.on_loss(&LossDetected { now: Time::ZERO, flight_size: Bytes(21_000) }, &mut state);
+        assert_eq!((state.cwnd, state.ssthresh), (10.0, 20.0));
+    }
+}

@@ -1,0 +1,81 @@
+//! Thins acknowledgements: of two of a flow that come close behind one another only the later goes on.
+
+use std::collections::VecDeque;
+
+use super::{Fate, Station};
+use crate::engine::Timer;
+use crate::network::Packet;
+use crate::record::packets::PacketKind;
+use selfclock_congestion::units::{Duration, Time};
+
+/// "Router that supports acknowledgment compression will send only one ACK if it receives two consecutive ACK messages of
+/// a connection within small interval" (Khalil et al., section 3.1b). An acknowledgement waits that long for its
+/// successor; if one comes the earlier is dropped, because the later says all that it did, and the later goes on.
+#[derive(Clone, Debug)]
+pub struct AckThinning {
+    interval: Duration,
+    /// What waits, in the order of its time.
+    waiting: VecDeque<(Time, Packet)>,
+    /// For each flow, the number up to which the last one acknowledged.
+    acknowledged: Vec<u64>,
+    timer: Timer,
+}
+
+impl AckThinning {
+    /// Nothing waits.
+    pub fn new(interval: Duration, flows: usize) -> Self {
+        Self { interval, waiting: VecDeque::new(), acknowledged: vec![0; flows], timer: Timer::default() }
+    }
+
+    /// Holds the packet if it is an acknowledgement without one before it; with one it goes on and that is dropped.
+    pub fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate {
+        let flow = packet.flow as usize;
+        if packet.kind != PacketKind::Ack || packet.sequence <= self.acknowledged[flow] {
+            // Duplicates tell of losses: they overtake nothing and are not thinned.
+            if let Some(held) = self.take(packet) {
+                station.release(held);
+            }
+            return Fate::Pass;
+        }
+        self.acknowledged[flow] = packet.sequence;
+        if let Some(held) = self.take(packet) {
+            station.release(std::mem::replace(packet, held));
+            return Fate::Drop;
+        }
+        self.waiting.push_back((station.now + self.interval, *packet));
+        self.set_timer(station);
+        Fate::Taken
+    }
+
+    /// What waits of the same flow before the same link.
+    fn take(&mut self, packet: &Packet) -> Option<Packet> {
+        let same = |(_, held): &(Time, Packet)| held.flow == packet.flow && held.hop == packet.hop;
+        let position = self.waiting.iter().position(same)?;
+        self.waiting.remove(position).map(|(_, held)| held)
+    }
+
+    fn set_timer(&mut self, station: &mut Station<'_>) {
+        if let Some((deadline, _)) = self.waiting.front() {
+            station.set_timer(&mut self.timer, *deadline);
+        }
+    }
+
+    /// What has waited long enough goes on.
+    pub fn on_timer(&mut self, station: &mut Station<'_>) {
+        if !station.timer_is_due(&mut self.timer) {
+            return;
+        }
+        while let Some(&(deadline, packet)) = self.waiting.front()
+            && deadline <= station.now
+        {
+            self.waiting.pop_front();
+            station.release(packet);
+        }
+        self.set_timer(station);
+    }
+
+    /// Packets that wait.
+    pub fn held(&self) -> u64 {
+        self.waiting.len() as u64
+    }
+}

@@ -1,0 +1,146 @@
+//! The router's part of Quick-Start, RFC 4782: approves, reduces or refuses requests for a rate.
+
+use std::collections::VecDeque;
+
+use super::{Fate, Station};
+use crate::engine::Stream;
+use crate::engine::random::Purpose;
+use crate::network::Packet;
+use crate::network::packet::NO_EXTRA;
+use crate::plan::QuickStartPlan;
+use selfclock_congestion::PeerOption;
+use selfclock_congestion::option::{
+    QUICK_START_LARGEST_RATE, QuickStartOption, quick_start_nonce_mask, quick_start_rate,
+};
+use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
+
+/// Approves up to a share of each link's rate, less what the link carries and what was approved of late. This is the
+/// "Target algorithm" of Sarolahti, Allman and Floyd, the one that RFC 4782 describes for routers.
+#[derive(Clone, Debug)]
+pub struct QuickStart {
+    plan: QuickStartPlan,
+    links: Vec<Accounts>,
+    random: Stream,
+}
+
+/// What it knows of a link.
+#[derive(Clone, Debug, Default)]
+struct Accounts {
+    rate: Rate,
+    /// Bytes since the beginning of the interval under way, which is the so-many-th.
+    bytes: u64,
+    interval: u64,
+    /// Bytes of the interval before.
+    bytes_before: u64,
+    /// Approvals that are not forgotten: when, of which flow, how much.
+    approvals: VecDeque<(Time, u32, u8)>,
+}
+
+impl Accounts {
+    fn count(&mut self, now: Time, length: Duration, size: u16) {
+        self.advance(now, length);
+        self.bytes += u64::from(size);
+    }
+
+    fn advance(&mut self, now: Time, length: Duration) {
+        let interval = now.ticks(length);
+        if interval != self.interval {
+            self.bytes_before = if interval == self.interval + 1 { self.bytes } else { 0 };
+            (self.bytes, self.interval) = (0, interval);
+        }
+    }
+
+    /// Bits per second that may still be approved.
+    fn available(&mut self, now: Time, plan: &QuickStartPlan) -> f64 {
+        self.advance(now, plan.interval);
+        while self.approvals.front().is_some_and(|(at, ..)| now.since(*at) > plan.interval) {
+            self.approvals.pop_front();
+        }
+        // "recent_qs_approvals": their flows may not have begun to send.
+        let approved: u64 = self.approvals.iter().map(|(.., code)| quick_start_rate(*code)).sum();
+        let load = Bytes(self.bytes.max(self.bytes_before)).get() as f64 * 8.0 / plan.interval.seconds();
+        self.rate.bits_per_second() as f64 * plan.share - load - approved as f64
+    }
+}
+
+impl QuickStart {
+    /// Nothing approved yet. `rates` are those of the links.
+    pub fn new(plan: QuickStartPlan, rates: impl Iterator<Item = Rate>, seed: u64, router: usize) -> Self {
+        let links = rates.map(|rate| Accounts { rate, ..Accounts::default() }).collect();
+        Self { plan, links, random: Stream::new(seed, Purpose::Router, router) }
+    }
+
+    /// Counts the packet, and answers the request that it carries.
+    pub fn on_packet(&mut self, station: &mut Station<'_>, packet: &Packet) -> Fate {
+        let accounts = &mut self.links[station.link];
+        if packet.extra != NO_EXTRA {
+            let mut extra = station.network.extras.get(packet.extra);
+            if let Some(PeerOption::QuickStart(option)) = &mut extra.option {
+                match option {
+                    QuickStartOption::Request { rate, ttl, nonce } => {
+                        let available = accounts.available(station.now, &self.plan);
+                        let approved = largest_code_within(available).min(*rate);
+                        // "If the router reduces the Rate Request from K to N, it sets the bits of the nonce for the
+                        // steps between to new random values."
+                        let kept = quick_start_nonce_mask(approved);
+                        let redrawn = quick_start_nonce_mask(*rate) & !kept;
+                        *nonce = *nonce & !redrawn | self.random.bits() as u32 & redrawn;
+                        *rate = approved;
+                        // "decrements the QS TTL by one" if it approves, be it a rate of zero.
+                        *ttl = ttl.wrapping_sub(1);
+                        if approved > 0 {
+                            accounts.approvals.push_back((station.now, packet.flow, approved));
+                        }
+                        station.network.extras.set(packet.extra, extra);
+                    }
+                    QuickStartOption::Report { rate, .. } => {
+                        for (_, flow, approved) in &mut accounts.approvals {
+                            if *flow == packet.flow {
+                                *approved = (*approved).min(*rate);
+                            }
+                        }
+                    }
+                    QuickStartOption::Response { .. } => {}
+                }
+            }
+        }
+        accounts.count(station.now, self.plan.interval, packet.size);
+        Fate::Pass
+    }
+}
+
+/// The largest code of a rate that is no more than so many bits per second.
+fn largest_code_within(bits: f64) -> u8 {
+    (1..=QUICK_START_LARGEST_RATE).rev().find(|&code| quick_start_rate(code) as f64 <= bits).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_round_down() {
+        for (bits, code) in [(-1.0, 0), (79_999.0, 0), (80_000.0, 1), (1e6, 4), (1e9, 14), (1e12, 15)] {
+            assert_eq!(largest_code_within(bits), code, "{bits}");
+        }
+    }
+
+    #[test]
+    fn load_and_recent_approvals_are_taken_off() {
+        let interval = Duration::from_milliseconds(100);
+        let plan = QuickStartPlan { share: 0.9, interval };
+        let mut accounts = Accounts { rate: Rate::from_bits_per_second(10_000_000), ..Accounts::default() };
+        let at = |ms| Time::ZERO + Duration::from_milliseconds(ms);
+        assert_eq!(accounts.available(at(0), &plan), 9e6);
+        // 25 packets of 1500 bytes in 100 ms: 3 Mbit/s.
+        for packet in 0..25 {
+            accounts.count(at(100 + packet), interval, 1500);
+        }
+        assert_eq!(accounts.available(at(180), &plan), 6e6);
+        accounts.approvals.push_back((at(180), 0, 6));
+        // 2.56 Mbit/s.
+        assert_eq!(accounts.available(at(250), &plan), 3_440_000.0);
+        // Two intervals later nothing is left of either.
+        assert_eq!(accounts.available(at(399), &plan), 9e6);
+    }
+}

@@ -1,0 +1,42 @@
+//! Groups of parallel flows that share what they know of their path.
+
+use super::Sender;
+use selfclock_congestion::window::Group;
+
+/// The groups of a run. What a group knows is one value: its members take it before each event and give it back after.
+#[derive(Clone, Debug)]
+pub struct Groups {
+    groups: Vec<Group>,
+    /// The group of each flow. Empty in a run without groups.
+    of_flow: Vec<Option<u32>>,
+}
+
+impl Groups {
+    /// The groups of so many flows, each by the indices of its members.
+    pub fn new(flows: usize, members: &[Vec<usize>]) -> Self {
+        let mut of_flow = if members.is_empty() { Vec::new() } else { vec![None; flows] };
+        for (group, members) in members.iter().enumerate() {
+            for &flow in members {
+                of_flow[flow] = Some(group as u32);
+            }
+        }
+        Self { groups: vec![Group::default(); members.len()], of_flow }
+    }
+
+    /// Lets an event happen to the sender of a flow, as a member of its group if it has one.
+    #[inline(always)]
+    pub fn during(&mut self, flow: u32, sender: &mut Sender, happen: impl FnOnce(&mut Sender)) {
+        if self.of_flow.is_empty() {
+            return happen(sender);
+        }
+        let group = self.of_flow[flow as usize].map(|group| &mut self.groups[group as usize]);
+        match group {
+            None => happen(sender),
+            Some(group) => {
+                sender.take_from(group);
+                happen(sender);
+                sender.give_to(group);
+            }
+        }
+    }
+}

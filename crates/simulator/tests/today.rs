@@ -1,0 +1,199 @@
+//! What today's algorithms do on a bottleneck, against what their documents say.
+
+mod common;
+
+use common::{Dumbbell, add_flow, bytes, ms, run, tcp};
+use selfclock_congestion::registry::Selection;
+use selfclock_simulator::plan::{
+    DelayedAck, LossPlan, Plan, Protocol, QueueLimit, Recovery, Source, TcpPlan, Transport,
+};
+
+/// 100 Mbit/s, 40 ms there and back, a queue of so many bandwidth-delay products of 1500 B packets.
+fn plan(pairs: usize, products: f64, seconds: u64) -> Plan {
+    let limit = QueueLimit::Packets((products * 100e6 * 0.040 / 8.0 / 1500.0) as u64);
+    Dumbbell::new(pairs, (1_000_000_000, ms(1)), (100_000_000, ms(18)), limit).plan(ms(seconds * 1000))
+}
+
+fn named(name: &str) -> Protocol {
+    let control =
+        Selection::model(name).or_else(|| Selection::new("slow-start", name)).expect("a known name");
+    Protocol::Tcp(Box::new(TcpPlan {
+        control,
+        control_name: name.to_owned(),
+        source: Source::Bulk,
+        transport: Transport::modern(),
+    }))
+}
+
+/// Jain's index of two flows of BBRv3 that start within 2 s, over 120 s.
+#[test]
+fn two_flows_of_bbr3_share() {
+    let mut jains = Vec::new();
+    for products in [0.5, 1.0, 4.0] {
+        let mut plan = plan(2, products, 120);
+        for pair in 0..2 {
+            add_flow(&mut plan, pair, named("bbr3"));
+            plan.flows[pair].start_jitter = ms(2000);
+        }
+        let flows = run(&plan).summary.flows;
+        let (a, b) = (flows[0].goodput_bps, flows[1].goodput_bps);
+        let jain = (a + b) * (a + b) / (2.0 * (a * a + b * b));
+        println!("{products} BDP: {:.1} and {:.1} Mbit/s, Jain {jain:.3}", a / 1e6, b / 1e6);
+        jains.push(jain);
+    }
+    assert!(jains[1] > 0.95 && jains[2] > 0.95 && jains[0] > 0.9, "{jains:?}");
+}
+
+/// BBRv3 beside CUBIC: the shares are printed, and neither starves. In a deep queue CUBIC, which fills it, has more.
+#[test]
+fn bbr3_and_cubic_live_beside_each_other() {
+    let mut shares = Vec::new();
+    for products in [0.5, 1.0, 4.0] {
+        let mut plan = plan(2, products, 60);
+        add_flow(&mut plan, 0, named("bbr3"));
+        add_flow(&mut plan, 1, named("cubic"));
+        let flows = run(&plan).summary.flows;
+        let (bbr, cubic) = (flows[0].goodput_bps, flows[1].goodput_bps);
+        shares.push(bbr / (bbr + cubic));
+        println!("{products} BDP: BBRv3 {:.1}, CUBIC {:.1} Mbit/s", bbr / 1e6, cubic / 1e6);
+        assert!(bbr.min(cubic) > 5e6, "{products} BDP: {bbr} {cubic}");
+    }
+    assert!(shares[0] > shares[2], "{shares:?}");
+}
+
+/// After a loss the window follows W(t) = C (t - K)³ + W_max of RFC 9438, figure 1, within 1 %, from the end of the
+/// recovery to the next loss; sampled in a whole run whose path has no queue to speak of, so that a round trip is always as
+/// long as the first.
+#[test]
+fn cubic_follows_its_curve() {
+    // 10 Gbit/s and 200 ms: far above the window of this run. One packet in 200,000 is lost.
+    let mut plan =
+        Dumbbell::new(1, (100_000_000_000, ms(1)), (10_000_000_000, ms(98)), QueueLimit::Unlimited)
+            .plan(ms(120_000));
+    plan.links[0].loss = LossPlan::Bernoulli(2e-6);
+    plan.record.interval = Some(ms(20));
+    let transport = Transport {
+        initial_ssthresh: 2000.0,
+        delayed_ack: DelayedAck { every: 1, ..Transport::modern().delayed_ack },
+        ..Transport::modern()
+    };
+    let mss = transport.mss.get() as f64;
+    add_flow(&mut plan, 0, tcp("slow-start", "cubic", transport));
+    let series = run(&plan).flow_series;
+    let windows: Vec<f64> = series.cwnd_bytes.iter().map(|window| window / mss).collect();
+    let mut checked = 0;
+    // A cut to 0.7 of W_max; the curve begins when the recovery ends, 0.2 s later.
+    let mut index = 1;
+    while index < windows.len() {
+        let kept = windows[index] / windows[index - 1];
+        if !(0.69..0.72).contains(&kept) {
+            index += 1;
+            continue;
+        }
+        let cut = windows[index];
+        // W_max, lower than the window at the loss where that was below the W_max before ("fast convergence", section 4.7).
+        let begin = (index..windows.len()).find(|&i| windows[i] > cut * 1.0001);
+        let Some(begin) = begin else { break };
+        let end =
+            (begin..windows.len()).find(|&i| windows[i] < windows[i - 1] * 0.9).unwrap_or(windows.len());
+        let times: Vec<f64> = (begin..end).map(|i| series.time_s[i]).collect();
+        if times.len() > 200 {
+            let worst = [1.0, 0.85].map(|convergence| {
+                let maximum = cut / 0.7 * convergence;
+                let k = libm::cbrt((maximum - cut) / 0.4);
+                // The congestion avoidance stage began with the first acknowledgement after the recovery, within a sample and
+                // a round trip before the first growth is seen.
+                let offsets = (0..=25).map(|steps| f64::from(steps) * 0.02 - 0.25);
+                offsets
+                    .map(|offset| {
+                        let error = |i: usize| {
+                            let t = times[i] - times[0] - offset;
+                            let curve = 0.4 * (t - k) * (t - k) * (t - k) + maximum;
+                            (windows[begin + i] / curve - 1.0).abs()
+                        };
+                        (0..times.len()).map(error).fold(0.0, f64::max)
+                    })
+                    .fold(f64::INFINITY, f64::min)
+            });
+            let worst = worst[0].min(worst[1]);
+            println!("{:.2} s, {} samples: {:.2} %", times[0], times.len(), worst * 100.0);
+            assert!(worst < 0.01, "{worst} from {} s on", times[0]);
+            checked += 1;
+        }
+        index = end.max(index + 1);
+    }
+    assert!(checked >= 2, "{checked} losses");
+}
+
+/// RFC 9438, section 4.3: where W_est, which grows as Reno does, is above the curve, CUBIC is as fast as Reno. That is so
+/// where windows and round trips are small. With losses every 1/p packets Reno with α = 1, β = 0.5 and the RFC's α = 0.53,
+/// β = 0.7 have one throughput, √(1.5/p) per round trip; where windows are large CUBIC has the throughput of equation 6,
+/// 1.054 RTT^-1/4 p^-3/4 per round trip. Between the two regions lies p RTT³ ~ 0.07 s³ (1.22 p^-1/2 = 1.054 RTT^3/4 p^-3/4).
+#[test]
+fn cubic_is_as_fast_as_reno_where_the_rfc_says() {
+    let constant = |name: &str, milliseconds: u64, probability: f64| {
+        let duration = ms(milliseconds * 12_000 / 10 * if probability < 1e-4 { 20 } else { 4 });
+        let mut plan = Dumbbell::new(
+            1,
+            (100_000_000_000, ms(1)),
+            (100_000_000_000, ms(milliseconds / 2 - 2)),
+            QueueLimit::Unlimited,
+        )
+        .plan(duration);
+        plan.links[0].loss = LossPlan::Bernoulli(probability);
+        let transport = Transport {
+            initial_ssthresh: 1.0 / libm::sqrt(probability),
+            delayed_ack: DelayedAck { every: 1, ..Transport::modern().delayed_ack },
+            ..Transport::modern()
+        };
+        let mss = transport.mss.get() as f64;
+        add_flow(&mut plan, 0, tcp("slow-start", name, transport));
+        let flow = run(&plan).summary.flows.remove(0);
+        flow.goodput_bps / 8.0 / mss * flow.rtt_mean_s.expect("samples") * libm::sqrt(probability)
+    };
+    // 10 ms, 10⁻³: p RTT³... W_est is far above the curve.
+    let (cubic, reno) = (constant("cubic", 10, 1e-3), constant("reno", 10, 1e-3));
+    println!("10 ms, 1e-3: CUBIC {cubic:.2}, Reno {reno:.2}");
+    assert!((cubic / reno - 1.0).abs() < 0.15, "{cubic} {reno}");
+    // 200 ms, 2 × 10⁻⁵: the curve gives 1.054 × 0.2^-1/4... times RTT: see the RFC's equation 6.
+    let probability = 2e-5;
+    let (cubic, reno) = (constant("cubic", 200, probability), constant("reno", 200, probability));
+    let expected = 1.054 * libm::pow(0.2, 0.75) * libm::pow(probability, -0.25);
+    println!("200 ms, 2e-5: CUBIC {cubic:.2}, Reno {reno:.2}, equation {expected:.2}");
+    assert!(cubic > 1.5 * reno, "{cubic} {reno}");
+    assert!((cubic / expected - 1.0).abs() < 0.15, "{cubic} {expected}");
+}
+
+/// A window of 50,000 segments that leaves at 1.35 times the rate of the bottleneck: once 3000 wait, every fourth segment is
+/// dropped, so there are 10,000 holes, each of one segment. No timeout repairs them, and each is sent again once. A round
+/// trip is a second, so that the window has left before the first acknowledgement comes; the queue has room for what is sent
+/// again faster than it leaves.
+#[test]
+fn ten_thousand_holes_need_no_timeout() {
+    const SEGMENTS: u64 = 50_000;
+    for recovery in [Recovery::Sack, Recovery::Rack] {
+        for prr in [false, true] {
+            let mut plan =
+                Dumbbell::new(1, (1_350_000_000, ms(1)), (1_000_000_000, ms(498)), QueueLimit::Packets(3000))
+                    .plan(ms(20_000));
+            let mut transport =
+                Transport { recovery, prr, initial_window: SEGMENTS as f64, ..Transport::modern() };
+            // The handshake takes as long as a timer begins with.
+            transport.timer.initial = ms(3000);
+            let size = bytes(SEGMENTS * transport.mss.get());
+            let Protocol::Tcp(mut flow) = tcp("slow-start", "reno", transport) else { unreachable!() };
+            flow.source = Source::Size(size);
+            add_flow(&mut plan, 0, Protocol::Tcp(flow));
+            let outcome = run(&plan);
+            let (flow, drops) = (&outcome.summary.flows[0], outcome.summary.links[0].drops);
+            println!(
+                "{recovery:?}, prr {prr}: {drops} drops, {} sent again, {} timeouts, {:?} s",
+                flow.retransmitted_segments, flow.timeouts, flow.completion_s
+            );
+            assert!((9_500..10_500).contains(&drops), "{drops}");
+            assert_eq!((flow.timeouts, flow.fast_retransmits), (0, 1), "{recovery:?}, prr {prr}");
+            assert_eq!(flow.retransmitted_segments, drops, "{recovery:?}, prr {prr}");
+            assert!(flow.completion_s.is_some(), "{recovery:?}, prr {prr}");
+        }
+    }
+}

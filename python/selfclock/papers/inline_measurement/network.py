@@ -1,0 +1,153 @@
+"""The thesis's network: hosts whose cards coalesce interrupts, across one bottleneck, and UDP that enters at the router."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from selfclock.dumbbell import to_toml
+from selfclock.scenario import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from selfclock.result import Result
+
+#: Section 3.1. The receiver's access link is not stated: as the sender's.
+RATE_GBPS, ACCESS_GBPS, RTT_MS = 5.0, 10.0, 60.0
+PACKET_B = 1500
+#: 5 Gbit/s times 60 ms in packets of 1500 B: the buffer, and the window that fills the link.
+BDP_PACKETS = 25_000
+
+#: Absolute timer of the network cards. The thesis gives none; this is within what Intel's cards have by default.
+COALESCING = "100 us"
+
+#: What the thesis's ns-2 agents have by default, in the terms of a scenario: TCP/Sack1 with a sink that acknowledges
+#: every segment.
+SACK: dict[str, object] = {
+    "mss": "1460 B",
+    "timestamps": False,
+    "delayed_ack": "off",
+    "initial_window": "2 segments",
+    "timer": {"minimum": "200 ms", "initial": "3 s", "granularity": "10 ms"},
+}
+
+#: Available bandwidth of figure 7, Gbit/s, from a time on, s.
+FIGURE_7 = ((0.0, 3.0), (30.0, 4.0), (70.0, 3.0), (85.0, 2.0))
+
+
+@dataclass(frozen=True)
+class Flow:
+    """A TCP connection with a path of its own to the bottleneck."""
+
+    control: str | Mapping[str, object]
+    rtt_ms: float = RTT_MS
+    start_s: float = 0.0
+    transport: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Background:
+    """UDP on the bottleneck: rates, Gbit/s, each from a time on, s."""
+
+    rates: tuple[tuple[float, float], ...]
+    arrivals: str = "constant"
+
+
+def background(available: Sequence[tuple[float, float]], rate_gbps: float = RATE_GBPS) -> Background:
+    """Return what leaves so much of the bottleneck."""
+    return Background(tuple((time, rate_gbps - free) for time, free in available))
+
+
+def scenario(
+    name: str,
+    flows: Sequence[Flow],
+    *,
+    seconds: float,
+    rate_gbps: float = RATE_GBPS,
+    udp: Background | None = None,
+    buffer: str = "1 bdp",
+    ssthresh: int | None = None,
+    coalescing: str = COALESCING,
+    transport: Mapping[str, object] | None = None,
+    samples_s: float = 0.1,
+    seed: int = 1,
+    profile: str = "modern",
+) -> Scenario:
+    """Build the network. The bottleneck has 20 ms; what is left of a round-trip time is on the access links.
+
+    UDP enters and leaves at the routers: on its access link, which is the thesis's, it would meet nothing.
+    """
+    access = f"{rate_gbps * ACCESS_GBPS / RATE_GBPS:g} Gbps"
+    nodes = ["left", "right"]
+    links: list[dict[str, object]] = [
+        {"from": "left", "to": "right", "name": "bottleneck", "rate": f"{rate_gbps:g} Gbps", "delay": "20 ms",
+         "queue": buffer},
+    ]  # fmt: skip
+    senders: list[dict[str, object]] = []
+    for number, flow in enumerate(flows, 1):
+        delay = f"{(flow.rtt_ms / 2 - 20) / 2:g} ms"
+        source, sink = f"source{number}", f"sink{number}"
+        nodes += [source, sink]
+        links += [
+            {"from": a, "to": b, "rate": access, "delay": delay, "queue": "unlimited", "coalescing": coalescing}
+            for a, b in ((source, "left"), ("right", sink))
+        ]
+        sender: dict[str, object] = {
+            "name": f"flow{number}",
+            "from": source,
+            "to": sink,
+            "congestion_control": flow.control if isinstance(flow.control, str) else dict(flow.control),
+            "start": f"{flow.start_s:g} s",
+        }
+        senders.append({**sender, "transport": dict(flow.transport)} if flow.transport else sender)
+    if udp is not None:
+        senders.append(_udp(udp))
+    document = {
+        "schema": 1,
+        "name": name,
+        "duration": f"{seconds:g} s",
+        "seed": seed,
+        "profile": profile,
+        "network": {"topology": "graph", "nodes": nodes, "link": links},
+        "transport": {
+            **SACK,
+            **({} if ssthresh is None else {"initial_ssthresh": f"{ssthresh} segments"}),
+            **(transport or {}),
+        },
+        "record": {"interval": f"{samples_s:g} s"},
+        "flow": senders,
+    }
+    return Scenario.parse(to_toml(document), name)
+
+
+def _udp(udp: Background) -> dict[str, object]:
+    (_, first), *later = udp.rates
+    traffic: dict[str, object] = {"rate": _mbps(max(first, 1e-6)), "packet": "imix", "arrivals": udp.arrivals}
+    if later:
+        traffic["steps"] = [{"at": f"{time:g} s", "rate": _mbps(rate)} for time, rate in later]
+    return {"name": "udp", "from": "left", "to": "right", "protocol": "udp", "traffic": traffic}
+
+
+def _mbps(gbps: float) -> str:
+    return f"{gbps * 1000:.6f} Mbps"
+
+
+def flow_series(result: Result, name: str = "flow1") -> pl.DataFrame:
+    """Return the samples of one flow."""
+    return pl.DataFrame(result.flows).filter(pl.col("flow").cast(pl.String) == name)
+
+
+def link_series(result: Result, name: str = "bottleneck") -> pl.DataFrame:
+    """Return the samples of one link."""
+    return pl.DataFrame(result.links).filter(pl.col("link").cast(pl.String) == name)
+
+
+def goodput_gbps(series: pl.DataFrame, begin_s: float, end_s: float) -> float:
+    """Return what was acknowledged per second between two times, headers counted."""
+    frame = series.filter(pl.col("time_s").is_between(begin_s - 1e-9, end_s + 1e-9))
+    span = float(frame["time_s"][-1] - frame["time_s"][0])
+    payload = float(frame["acknowledged_bytes"][-1] - frame["acknowledged_bytes"][0])
+    return payload * 8 / span / 1e9 * PACKET_B / 1460
