@@ -11,8 +11,8 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 /// Events after which a run is ended where it is.
-const EVENTS: u64 = 3_000_000;
-const EVENTS_RECORDED: u64 = 150_000;
+const EVENTS: u64 = 500_000;
+const EVENTS_RECORDED: u64 = 30_000;
 
 /// FNV-1a, 64 bits: the same on every machine and in every version.
 struct Hash(u64);

@@ -78,6 +78,11 @@ pub trait StartPart {
     fn on_ecn_echo(&mut self, _event: &EcnEcho) {}
     /// The connection starts again from one segment.
     fn on_timeout(&mut self, _event: &Timeout) {}
+    /// It does no more than grow the window: no spacing, no probes, no options on data, nothing learned from what leaves. The
+    /// sender then need not ask for each segment. Constant for a connection; only what says so is not asked.
+    fn only_grows(&self) -> bool {
+        false
+    }
     /// A segment left.
     fn on_sent(&mut self, _event: &Sent) {}
     /// Spacing wanted now.
@@ -177,6 +182,9 @@ impl StartPart for Start {
     }
     fn on_timeout(&mut self, event: &Timeout) {
         each!(self, part => part.on_timeout(event))
+    }
+    fn only_grows(&self) -> bool {
+        each!(self, part => part.only_grows())
     }
     #[inline]
     fn on_sent(&mut self, event: &Sent) {

@@ -45,7 +45,7 @@ impl<T> Default for Runs<T> {
 
 impl<T: Due> Runs<T> {
     /// Finds the run for a value that is due then, and notes that it ends with it. The value must be added next.
-    #[inline]
+    #[inline(always)]
     fn run_for(&mut self, time: Time, order: u64) -> u32 {
         for end in &mut self.ends {
             // The later ones all end after it, so the ends stay in order.
@@ -67,7 +67,7 @@ impl<T: Due> Runs<T> {
 
     /// Adds a value. Returns its run, and true if it is the first there, so that the run must be put into the event
     /// queue.
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, value: T) -> (u32, bool) {
         let run = self.run_for(value.time(), value.order());
         let ring = &mut self.runs[run as usize];

@@ -68,7 +68,7 @@ pub struct FlowRoutes {
 impl Network {
     /// The network of a plan, and where each flow's routes begin.
     pub fn new(plan: &Plan) -> (Self, Vec<FlowRoutes>) {
-        let links = plan
+        let mut links: Vec<Link> = plan
             .links
             .iter()
             .enumerate()
@@ -99,6 +99,11 @@ impl Network {
             let forward = add(&flow.forward, if receiver_ahead { END_AHEAD } else { END });
             let routers = u8::try_from(flow.forward.len().saturating_sub(1)).unwrap_or(u8::MAX);
             flows.push(FlowRoutes { forward, reverse: add(&flow.reverse, END), routers });
+        }
+        // Past the end, and where packets are recorded, no packet just crosses.
+        let plain_until = if plan.record.packets { Time::ZERO } else { Time::ZERO + plan.duration };
+        for link in &mut links {
+            link.limit_plain(plain_until);
         }
         let network = Self {
             links,
@@ -161,21 +166,16 @@ impl Network {
     /// Carries a packet across the link before which it is, and on to its next stop.
     #[inline(always)]
     fn cross(&mut self, events: &mut EventQueue, now: Time, packet: &Packet) {
+        let size = u32::from(packet.size);
         let mut at = now;
         let mut hop = packet.hop as usize;
         let mut index = (self.routes[hop] & LINK) as usize;
         loop {
-            if at > self.end {
-                self.sent_beyond_end += 1;
-                return self.extras.release(packet.extra);
-            }
-            let passage = self.links[index].accept(at, u32::from(packet.size));
-            if self.recorder.is_some() {
-                self.record_passage(passage, at, index as u32, packet);
-            }
-            let Passage::Crosses { arrival, .. } = passage else {
-                return self.on_unusual_passage(events, passage, hop, packet);
+            let arrival = match self.links[index].accept_plain(at, size) {
+                None => self.accept(events, at, hop, index, packet),
+                plain => plain,
             };
+            let Some(arrival) = arrival else { return };
             at = arrival;
             hop += 1;
             let next = self.routes[hop];
@@ -186,6 +186,33 @@ impl Network {
             index = next as usize;
         }
         self.land(events, at, hop, index, packet);
+    }
+
+    /// A packet arrives at link `index`. When it is at the other end; `None`: it is not, or what comes of it has been seen
+    /// to.
+    #[inline(never)]
+    fn accept(
+        &mut self,
+        events: &mut EventQueue,
+        at: Time,
+        hop: usize,
+        index: usize,
+        packet: &Packet,
+    ) -> Option<Time> {
+        if at > self.end {
+            self.sent_beyond_end += 1;
+            self.extras.release(packet.extra);
+            return None;
+        }
+        let passage = self.links[index].accept(at, u32::from(packet.size));
+        if self.recorder.is_some() {
+            self.record_passage(passage, at, index as u32, packet);
+        }
+        if let Passage::Crosses { arrival, .. } = passage {
+            return Some(arrival);
+        }
+        self.on_unusual_passage(events, passage, hop, packet);
+        None
     }
 
     /// The packet is at the other end of link `index`, where its next stop is, at this time; or it is delivered ahead.
@@ -212,10 +239,7 @@ impl Network {
         if self.recorder.is_some() {
             self.record(PacketEvent::Deliver, arrival, u32::MAX, packet);
         }
-        self.delivered_ahead.push(*packet);
-        if let Some(last) = self.delivered_ahead.last_mut() {
-            last.arrival = arrival;
-        }
+        self.delivered_ahead.push(Packet { arrival, ..*packet });
     }
 
     /// Of the same, a copy that is not compiled into the way from stop to stop.
