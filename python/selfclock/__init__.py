@@ -10,7 +10,8 @@ from selfclock.algorithms import Algorithm, Parameter, algorithms
 from selfclock.compare import Comparison, Measures, compare
 from selfclock.dumbbell import dumbbell
 from selfclock.result import FlowSummary, LinkSummary, Result, Summary
-from selfclock.scenario import Scenario, run_many, schema
+from selfclock.scenario import Scenario, grid_schema, run_many, run_stream, schema
+from selfclock.sweep import Grid, Sweep, sweep
 
 __version__ = VERSION
 
@@ -18,6 +19,7 @@ __all__ = [
     "Algorithm",
     "Comparison",
     "FlowSummary",
+    "Grid",
     "LinkSummary",
     "Measures",
     "Parameter",
@@ -26,11 +28,15 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "Summary",
+    "Sweep",
     "Table",
     "__version__",
     "algorithms",
     "compare",
     "dumbbell",
+    "grid_schema",
     "run_many",
+    "run_stream",
     "schema",
+    "sweep",
 ]

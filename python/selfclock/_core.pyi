@@ -1,4 +1,4 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
 from typing import Final, final
 
@@ -12,8 +12,11 @@ __all__ = [
     "ScenarioError",
     "Table",
     "algorithms",
+    "grid",
+    "grid_schema",
     "run",
     "run_many",
+    "run_stream",
     "schema",
 ]
 
@@ -29,6 +32,10 @@ class Scenario:
     @staticmethod
     def parse(text: str, source_name: str = "scenario", overrides: Sequence[str] = ...) -> Scenario: ...
     def with_seed(self, seed: int) -> Scenario: ...
+    def with_overrides(self, overrides: Sequence[str]) -> Scenario: ...
+    def unrecorded(self) -> Scenario: ...
+    @property
+    def resolved(self) -> str: ...
     @property
     def name(self) -> str: ...
     @property
@@ -78,5 +85,12 @@ def run_many(
     threads: int | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> list[Outcome]: ...
+def run_stream(
+    scenarios: Iterable[Scenario],
+    finished: Callable[[int, Outcome | Exception], object],
+    threads: int | None = None,
+) -> None: ...
+def grid(text: str, source_name: str) -> str: ...
+def grid_schema() -> str: ...
 def algorithms() -> str: ...
 def schema() -> str: ...

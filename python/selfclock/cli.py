@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import signal
 import sys
 from pathlib import Path
@@ -20,12 +21,15 @@ from selfclock.algorithms import Algorithm, algorithms
 from selfclock.bench import CASES, BenchError, bench
 from selfclock.progress import progress_bar
 from selfclock.save import UnwritableError, check_writable
-from selfclock.scenario import Scenario, schema
+from selfclock.scenario import Scenario, grid_schema, schema
+from selfclock.sweep import BusyError, ClusterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from selfclock.result import Summary
+    from selfclock.sweep import Sweep
+    from selfclock.sweep.run import Estimate
 
 FAILED, BAD_USAGE, INTERRUPTED = 1, 2, 128 + signal.SIGINT
 
@@ -60,9 +64,9 @@ def _command(work: Callable[P, None]) -> Callable[P, None]:
     def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
             work(*args, **kwargs)
-        except (ScenarioError, UsageError, UnwritableError) as error:
+        except (BusyError, ScenarioError, UsageError, UnwritableError) as error:
             _fail(str(error), BAD_USAGE)
-        except (RunError, BenchError) as error:
+        except (RunError, BenchError, ClusterError) as error:
             _fail(str(error), FAILED)
         except BrokenPipeError:
             # The reader has seen enough; Python would complain once more when it closes the stream.
@@ -291,6 +295,86 @@ def reproduce_papers(
         _fail("verdicts differ from those on record:\n  " + "\n  ".join(changed), FAILED)
 
 
+#: Points in the table of a sweep; all of them stand in its files.
+MOST_LISTED = 60
+
+
+@app.command("sweep")
+@_command
+def sweep_grid(
+    grid: Annotated[Path, typer.Argument(help="Grid file (TOML).", show_default=False)],
+    on: Annotated[str, typer.Option(help="Where to run: local, or a Dask scheduler as dask://host:8786.")] = "local",
+    threads: Annotated[int | None, typer.Option(min=1, help="Runs at the same time.  [default: one per core]")] = None,
+    retry: Annotated[bool, typer.Option("--retry", help="Run again what failed before.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Directory of the results.  [default: results/NAME]")] = None,
+    as_json: Json = False,
+) -> None:
+    """Run every point of a grid with every seed; what is there already is not run again."""
+    from selfclock.sweep import Grid, sweep  # noqa: PLC0415
+
+    loaded = Grid.load(grid)
+    directory = out or Path("results") / loaded.name
+    check_writable(directory)
+    with progress_bar(loaded.name) as progress:
+        found = sweep(loaded, directory, on=on, threads=threads, retry=retry, progress=progress)
+    if as_json:
+        _print_json(found.document)
+    else:
+        _print_sweep(found)
+        sys.stdout.write(f"\nRuns, one row each: {found.path}\n")
+    if found.errors:
+        _fail(f"{len(found.errors)} of {loaded.runs} runs failed, the first of them: {found.errors[0]}", FAILED)
+
+
+def _print_sweep(found: Sweep) -> None:
+    grid = found.grid
+    # A file has any width.
+    console = Console(width=None if sys.stdout.isatty() else 200)
+    console.print(
+        f"{grid.name}: {grid.points:,} points, {len(grid.seeds):,} seeds, {grid.confidence * 100:g} % confidence\n"
+        f"{found.done:,} runs in {found.seconds:.1f} s, {grid.runs - found.done:,} known before\n",
+        highlight=False,
+    )
+    shown = {
+        "goodput\nMbit/s": ("goodput_bps", 1e-6),
+        "busy\n%": ("utilization", 100.0),
+        "RTT\nms": ("rtt_mean_s", 1e3),
+        "queue\npackets": ("queue_mean_packets", 1.0),
+    }
+    failed = ["failed"] if found.errors else []
+    table = _table(*_short(grid.paths), *failed, *shown, left=len(grid.paths))
+    for column in table.columns[: len(grid.paths)]:
+        column.no_wrap = True
+    for point in found.points[:MOST_LISTED]:
+        table.add_row(
+            *(str(value) for value in point["settings"].values()),
+            *([f"{point['failed']} of {point['runs']}"] if failed else []),
+            *(_estimate(point["measures"].get(name), factor) for name, factor in shown.values()),
+        )
+    console.print(table)
+    if len(found.points) > MOST_LISTED:
+        sys.stdout.write(f"and {len(found.points) - MOST_LISTED:,} more points: {found.directory / 'summary.json'}\n")
+
+
+def _short(paths: list[str]) -> list[str]:
+    """Return the last key of each path, or the whole path where two end alike."""
+    last = [path.rsplit(".", 1)[-1] for path in paths]
+    return [short if last.count(short) == 1 else path for path, short in zip(paths, last, strict=True)]
+
+
+def _estimate(estimate: Estimate | None, factor: float) -> str:
+    """Write the mean with as many decimals as the first digit of the interval needs."""
+    if estimate is None:
+        return "-"
+    mean, half = estimate["mean"] * factor, (estimate["half_width"] or 0.0) * factor
+    if half == 0.0:
+        return f"{mean:.4g}"
+    decimals = max(0, -math.floor(math.log10(half)))
+    known = len(f"{abs(mean):.0f}") + decimals
+    # An interval beyond the fourth digit is no news.
+    return f"{mean:.4g}" if known > 4 and decimals > 1 else f"{mean:.{decimals}f} ± {half:.{decimals}f}"
+
+
 @app.command("algorithms")
 @_command
 def list_algorithms(
@@ -358,6 +442,8 @@ def run_bench(
 
 @app.command("schema")
 @_command
-def print_schema() -> None:
+def print_schema(
+    grid: Annotated[bool, typer.Option("--grid", help="Of grid files, which say what a sweep runs.")] = False,
+) -> None:
     """Print the JSON Schema of scenario files."""
-    _print_json(schema())
+    _print_json(grid_schema() if grid else schema())

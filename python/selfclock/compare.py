@@ -189,8 +189,8 @@ def _measure(label: str, summary: Summary) -> Measures:
         goodput_bps=sum(flow["goodput_bps"] for flow in flows),
         utilization=bottleneck["utilization"],
         jain=jain([flow["goodput_bps"] for flow in flows]),
-        rtt_mean_s=_weighted([(flow["rtt_mean_s"], flow["delivered_bytes"]) for flow in flows]),
-        rtt_p95_s=_weighted([(flow["rtt_p95_s"], flow["delivered_bytes"]) for flow in flows]),
+        rtt_mean_s=weighted_mean([(flow["rtt_mean_s"], flow["delivered_bytes"]) for flow in flows]),
+        rtt_p95_s=weighted_mean([(flow["rtt_p95_s"], flow["delivered_bytes"]) for flow in flows]),
         retransmitted_segments=sum(flow["retransmitted_segments"] for flow in flows),
         timeouts=sum(flow["timeouts"] for flow in flows),
         queue_mean_packets=bottleneck["queue_mean_packets"],
@@ -198,7 +198,8 @@ def _measure(label: str, summary: Summary) -> Measures:
     )
 
 
-def _weighted(values: Iterable[tuple[float | None, int]]) -> float | None:
+def weighted_mean(values: Iterable[tuple[float | None, int]]) -> float | None:
+    """Mean of values with weights; none if nothing has weight."""
     known = [(value, weight) for value, weight in values if value is not None and weight > 0]
     total = sum(weight for _, weight in known)
     return sum(value * weight for value, weight in known) / total if total else None

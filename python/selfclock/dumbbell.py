@@ -67,11 +67,11 @@ def _times(quantity: str, argument: str, factor: float) -> str:
 
 def to_toml(document: Mapping[str, object]) -> str:
     """Write a document of scalars, lists and tables as TOML: top-level tables as sections, deeper ones inline."""
-    lines = [f"{key} = {_value(value)}" for key, value in document.items() if not _sections(value)]
+    lines = [f"{key} = {to_toml_value(value)}" for key, value in document.items() if not _sections(value)]
     for key, value in document.items():
         heading = f"[[{key}]]" if isinstance(value, list) else f"[{key}]"
         for section in _sections(value):
-            lines += ["", heading, *(f"{name} = {_value(item)}" for name, item in section.items())]
+            lines += ["", heading, *(f"{name} = {to_toml_value(item)}" for name, item in section.items())]
     return "\n".join(lines) + "\n"
 
 
@@ -82,7 +82,8 @@ def _sections(value: object) -> list[dict[str, object]]:
     return tables if len(tables) == len(candidates) else []
 
 
-def _value(value: object) -> str:
+def to_toml_value(value: object) -> str:
+    """Write a value as TOML, tables inline."""
     match value:
         case bool():
             return "true" if value else "false"
@@ -92,8 +93,8 @@ def _value(value: object) -> str:
             # A TOML basic string has the escapes of a JSON string.
             return json.dumps(value, ensure_ascii=False)
         case list() | tuple():
-            return f"[{', '.join(map(_value, value))}]"
+            return f"[{', '.join(map(to_toml_value, value))}]"
         case dict():
-            return f"{{ {', '.join(f'{json.dumps(key)} = {_value(item)}' for key, item in value.items())} }}"
+            return f"{{ {', '.join(f'{json.dumps(key)} = {to_toml_value(item)}' for key, item in value.items())} }}"
         case _:
             raise ScenarioError(f"{value!r}: a scenario holds text, numbers, true, false, lists and tables")

@@ -13,12 +13,18 @@ if TYPE_CHECKING:
 #: Work shorter than this shows no bar.
 PATIENCE_S = 1.0
 
+#: A bar that is drawn more often costs more than short runs do.
+REDRAW_S = 0.1
+
 
 @contextmanager
-def progress_bar(title: str) -> Iterator[Callable[[float], None]]:
-    """Give a function to call with the fraction done; it draws a bar once the work has lasted a second."""
+def progress_bar(title: str) -> Iterator[Callable[..., None]]:
+    """Give a function to call with the fraction done and, if wanted, a note.
+
+    It draws a bar, with the time left, once the work has lasted a second.
+    """
     if not sys.stderr.isatty():
-        yield lambda _fraction: None
+        yield lambda _fraction, _note="": None
         return
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import Progress  # noqa: PLC0415
@@ -27,8 +33,14 @@ def progress_bar(title: str) -> Iterator[Callable[[float], None]]:
     with Progress(console=Console(stderr=True), transient=True, disable=False, auto_refresh=False) as bar:
         task = bar.add_task(title, total=1.0, visible=False)
 
-        def update(fraction: float) -> None:
-            late = time.monotonic() - begun > PATIENCE_S
-            bar.update(task, completed=fraction, visible=late, refresh=late)
+        drawn = begun
+
+        def update(fraction: float, note: str = "") -> None:
+            nonlocal drawn
+            now = time.monotonic()
+            if now - begun > PATIENCE_S and now - drawn > REDRAW_S:
+                drawn = now
+                described = f"{title}: {note}" if note else title
+                bar.update(task, completed=fraction, description=described, visible=True, refresh=True)
 
         yield update

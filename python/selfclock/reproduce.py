@@ -22,6 +22,7 @@ Verdict = Literal["reproduced", "direction", "not reproduced"]
 PAPERS = {
     "packet-pair": "selfclock.papers.packet_pair",
     "adaptive-layered": "selfclock.papers.adaptive_layered",
+    "swift-start": "selfclock.papers.swift_start",
 }
 
 

@@ -33,6 +33,19 @@ class Scenario:
         """Return the same scenario with another seed."""
         return Scenario(self._core.with_seed(seed))
 
+    def with_overrides(self, overrides: Sequence[str]) -> Scenario:
+        """Return the same scenario with other values: "path=value", as `selfclock run --set` takes it."""
+        return Scenario(self._core.with_overrides(list(overrides)))
+
+    def unrecorded(self) -> Scenario:
+        """Return the same scenario without series and packets; its summary is the same."""
+        return Scenario(self._core.unrecorded())
+
+    @property
+    def resolved(self) -> str:
+        """Every setting of the run with the defaults filled in: the same text is the same run."""
+        return self._core.resolved
+
     @property
     def name(self) -> str:
         """Name of the scenario."""
@@ -77,8 +90,17 @@ class Scenario:
         """Run it; `progress` is called now and then with the fraction done."""
         return Result(self, _core.run(self._core, progress))
 
+    def __reduce__(self) -> tuple[Callable[[str, str, int, bool], Scenario], tuple[str, str, int, bool]]:
+        unrecorded = self.resolved == self.unrecorded().resolved
+        return _restore, (self.text, self._core.source_name, self.seed, unrecorded)
+
     def __repr__(self) -> str:
         return repr(self._core)
+
+
+def _restore(text: str, source_name: str, seed: int, unrecorded: bool) -> Scenario:
+    scenario = Scenario.parse(text, source_name).with_seed(seed)
+    return scenario.unrecorded() if unrecorded else scenario
 
 
 def run_many(
@@ -96,7 +118,26 @@ def run_many(
     return [Result(scenario, outcome) for scenario, outcome in zip(scenarios, outcomes, strict=True)]
 
 
+def run_stream(
+    scenarios: Iterable[Scenario],
+    finished: Callable[[int, _core.Outcome | Exception], object],
+    threads: int | None = None,
+) -> None:
+    """Run any number of scenarios on all cores, or on so many threads, in bounded memory.
+
+    Scenarios are taken as cores become free. `finished` gets the number of each, from 0, and its outcome or error,
+    in the order in which they end; what it raises ends the stream.
+    """
+    _core.run_stream((scenario._core for scenario in scenarios), finished, threads)
+
+
 def schema() -> dict[str, Any]:
     """Return the JSON Schema of scenario files."""
     loaded: dict[str, Any] = json.loads(_core.schema())
+    return loaded
+
+
+def grid_schema() -> dict[str, Any]:
+    """Return the JSON Schema of grid files, which say what a sweep runs."""
+    loaded: dict[str, Any] = json.loads(_core.grid_schema())
     return loaded

@@ -50,7 +50,7 @@ LOOKS = {
     "swift-start": Look(_ORANGE, "*", "-."),
     "modified-swift-start": Look(_PURPLE, "p", "-."),
     "quick-start": Look(_SKY, "8", "-."),
-    "bbr-startup": Look(_BLUE, "H", "-."),
+    "bbr-startup": Look(_VERMILLION, "H", "-."),
     "bbr3": Look(_ORANGE, "3", ":"),
     "prague": Look(_PURPLE, "4", ":"),
     "lotka-volterra": Look(_PURPLE, "$V$", "-."),

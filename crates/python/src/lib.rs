@@ -10,6 +10,7 @@ mod outcome;
 mod packets;
 mod run;
 mod scenario;
+mod stream;
 mod table;
 
 /// The compiled part of selfclock.
@@ -22,7 +23,9 @@ mod _core {
     #[pymodule_export]
     use super::run::{RunError, run, run_many};
     #[pymodule_export]
-    use super::scenario::{Scenario, ScenarioError, schema};
+    use super::scenario::{Scenario, ScenarioError, grid, grid_schema, schema};
+    #[pymodule_export]
+    use super::stream::run_stream;
     #[pymodule_export]
     use super::table::Table;
 

@@ -21,12 +21,12 @@ use crate::scenario::Scenario;
 const SLICE: u64 = 200_000;
 
 /// How often the thread that waits for others looks at Python's signals.
-const PATIENCE: Duration = Duration::from_millis(50);
+pub const PATIENCE: Duration = Duration::from_millis(50);
 
 create_exception!(selfclock._core, RunError, PyRuntimeError, "A run that could not be completed.");
 
 /// Why a run did not come to its end.
-enum Stopped {
+pub enum Stopped {
     /// Someone else failed or was interrupted.
     Told,
     /// There was more to record than memory is set aside for.
@@ -47,7 +47,7 @@ impl From<Stopped> for PyErr {
 }
 
 /// Runs to the end unless `goes_on`, asked between slices with the fraction done, says no.
-fn run_in_slices<E: From<Stopped>>(
+pub fn run_in_slices<E: From<Stopped>>(
     plan: &Plan,
     mut goes_on: impl FnMut(f64) -> Result<(), E>,
 ) -> Result<Finished, E> {

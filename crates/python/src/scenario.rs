@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use pyo3::create_exception;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use selfclock_simulator::plan::Plan;
+use selfclock_simulator::plan::{Plan, RecordPlan};
 use selfclock_simulator::scenario;
 
 create_exception!(
@@ -55,6 +55,26 @@ impl Scenario {
         let mut inner = self.inner.clone();
         inner.plan.seed = seed;
         Self { inner }
+    }
+
+    /// The same scenario with further overrides.
+    #[pyo3(name = "with_overrides")]
+    fn with(&self, overrides: Vec<String>) -> PyResult<Self> {
+        checked(self.inner.with(&overrides))
+    }
+
+    /// The same scenario without series and packets; its summary is the same.
+    fn unrecorded(&self) -> Self {
+        let mut inner = self.inner.clone();
+        inner.plan.record = RecordPlan { interval: None, packets: false };
+        Self { inner }
+    }
+
+    /// Every setting of the run with the defaults filled in, as text: two scenarios with the same text are the same
+    /// run.
+    #[getter]
+    fn resolved(&self) -> String {
+        format!("{:?}", self.inner.plan)
     }
 
     #[getter]
@@ -111,4 +131,18 @@ impl Scenario {
 #[pyfunction]
 pub fn schema() -> String {
     scenario::schema().to_string()
+}
+
+/// What a grid file says, as JSON text.
+#[pyfunction]
+pub fn grid(text: &str, source_name: &str) -> PyResult<String> {
+    let grid = scenario::Grid::parse(text, source_name)
+        .map_err(|error| ScenarioError::new_err(error.to_string()))?;
+    serde_json::to_string(&grid).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+}
+
+/// The JSON Schema of grid files, as JSON text.
+#[pyfunction]
+pub fn grid_schema() -> String {
+    scenario::grid_schema().to_string()
 }

@@ -3,6 +3,7 @@
 //! A scenario file becomes a [`Plan`] (see [`crate::scenario`]), and a [`crate::Simulation`] is built from one.
 //! A plan built by hand is as good.
 
+use crate::record::packets::PacketKind;
 use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
 
@@ -78,6 +79,19 @@ pub enum DisciplinePlan {
     DropTail,
     /// Controlled delay, RFC 8289.
     CoDel(CoDelPlan),
+    /// Flow queueing with CoDel, RFC 8290.
+    FqCoDel(FqCoDelPlan),
+    /// Proportional-integral controller enhanced, RFC 8033.
+    Pie(PiePlan),
+    /// Random early detection.
+    Red(RedPlan),
+    /// Coupled queues for scalable and other congestion controls, RFC 9332.
+    DualPi2(DualPi2Plan),
+    /// Fair queueing by deficit round robin, a queue for each flow.
+    Drr {
+        /// What one turn is worth: at least a packet, or turns pass without one.
+        quantum: Bytes,
+    },
 }
 
 /// CoDel, RFC 8289.
@@ -89,6 +103,64 @@ pub struct CoDelPlan {
     pub interval: Duration,
     /// Mark, instead of dropping, what understands marks.
     pub ecn: bool,
+}
+
+/// FQ-CoDel, RFC 8290.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FqCoDelPlan {
+    /// CoDel in each queue.
+    pub codel: CoDelPlan,
+    /// Number of queues among which the hash chooses: 1024.
+    pub flows: u32,
+    /// What one turn is worth: 1514 B.
+    pub quantum: Bytes,
+}
+
+/// PIE, RFC 8033.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PiePlan {
+    /// Delay that the controller aims at: "QDELAY_REF", 15 ms.
+    pub target: Duration,
+    /// Interval of its updates: "T_UPDATE", 15 ms.
+    pub update: Duration,
+    /// Burst that passes after an idle time: "MAX_BURST", 150 ms.
+    pub burst: Duration,
+    /// Mark, instead of dropping, what understands marks, up to a probability of 0.1.
+    pub ecn: bool,
+}
+
+/// RED.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RedPlan {
+    /// Average queue, packets, below which nothing is dropped: "min_th".
+    pub minimum: f64,
+    /// Average queue, packets, at which the probability is `max_probability`: "max_th".
+    pub maximum: f64,
+    /// "max_p": 0.1.
+    pub max_probability: f64,
+    /// Weight of the queue that a packet finds in the average: "w_q", 0.002.
+    pub weight: f64,
+    /// Above the maximum the probability rises to one at twice the maximum; if not, it is one.
+    pub gentle: bool,
+    /// Adapt `max_probability` to keep the average half-way between the thresholds.
+    pub adaptive: bool,
+    /// Mark, instead of dropping, what understands marks, up to the maximum.
+    pub ecn: bool,
+}
+
+/// DualPI2, RFC 9332.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DualPi2Plan {
+    /// Delay of the classic queue that the controller aims at: 15 ms.
+    pub target: Duration,
+    /// Interval of its updates: 16 ms.
+    pub update: Duration,
+    /// Coupling factor k: 2.
+    pub coupling: f64,
+    /// Delay in the low-latency queue above which it marks by itself: 800 us.
+    pub ramp_begin: Duration,
+    /// How much more it takes to mark every packet: 400 us; 0: a step.
+    pub ramp_length: Duration,
 }
 
 /// A mechanism in a router, or in several.
@@ -105,12 +177,124 @@ pub struct RouterPlan {
 pub enum MechanismPlan {
     /// Drops what exceeds a rate and a burst.
     Policer(PolicerPlan),
+    /// Loses chosen kinds of packets at random.
+    Loss(LossOfKindsPlan),
+    /// Fair Intelligent Congestion Control Resource Discovery.
+    Ficcrd(FiccrdPlan),
     /// Of two acknowledgements of a flow within this time the earlier is dropped.
     AckThinning(Duration),
     /// Forwards so many packets per second.
     ForwardingLimit(ForwardingLimitPlan),
     /// Answers Quick-Start Requests.
     QuickStart(QuickStartPlan),
+}
+
+/// Loss of chosen kinds of packets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LossOfKindsPlan {
+    /// Probability that such a packet is lost.
+    pub probability: f64,
+    /// Which.
+    pub kinds: Vec<PacketKind>,
+}
+
+/// FICCRD: a domain of routers. The defaults of [`FiccrdPlan::new`] are those of the paper's section 3.1 where it has them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FiccrdPlan {
+    /// Its routers. The first and the last on a flow's way are the flow's edges.
+    pub nodes: Vec<usize>,
+    /// Weight of a rate in the mean allowed rate: "beta", 0.0625.
+    pub beta: f64,
+    /// Pressure at an empty queue: "a", 1.15.
+    pub alpha: f64,
+    /// Target of the queue over its size: "BUR", 0.5.
+    pub utilization: f64,
+    /// Reading of Table 1.
+    pub rule: MaprRule,
+    /// "K" of equation 1: 100 ms, as in CSFQ.
+    pub rate_constant: Duration,
+    /// Data packets for each resource discovery packet: 32, as in ATM.
+    pub packets_per_discovery: u32,
+    /// And at least one in this time, for a flow that sends: 100 ms. `None`: only by number.
+    pub discovery_interval: Option<Duration>,
+    /// Size of a resource discovery packet on the wire, bytes: 64.
+    pub discovery_size: u16,
+    /// How the ingress holds a source to the allowed rate.
+    pub feedback: Feedback,
+    /// Which round-trip time a window is computed with.
+    pub rtt: EdgeRtt,
+    /// Smallest window that is written, in segments: 2.
+    pub floor: f64,
+    /// Longest time for which an acknowledgement is held: 100 ms.
+    pub longest_hold: Duration,
+    /// Most flows in the table of an edge: 4096. Others are not controlled.
+    pub flows: u32,
+    /// What has a control loop.
+    pub unit: ControlUnit,
+}
+
+impl FiccrdPlan {
+    /// The defaults, for these routers.
+    pub fn new(nodes: Vec<usize>) -> Self {
+        Self {
+            nodes,
+            beta: 0.0625,
+            alpha: 1.15,
+            utilization: 0.5,
+            rule: MaprRule::OuterElse,
+            rate_constant: Duration::from_milliseconds(100),
+            packets_per_discovery: 32,
+            discovery_interval: Some(Duration::from_milliseconds(100)),
+            discovery_size: 64,
+            feedback: Feedback::Window,
+            rtt: EdgeRtt::Current,
+            floor: 2.0,
+            longest_hold: Duration::from_milliseconds(100),
+            flows: 4096,
+            unit: ControlUnit::Flow,
+        }
+    }
+}
+
+/// Which rates count in the mean allowed rate, where Table 1 has the same line twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MaprRule {
+    /// All: equation 2.
+    Literal,
+    /// The else belongs to the outer condition: above the target only rates below the mean, else all.
+    OuterElse,
+    /// As in intelligent congestion control for ATM: above the target only rates below the mean, else only those above 7/8
+    /// of it.
+    Icc,
+}
+
+/// How an ingress holds a source to a rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Feedback {
+    /// Not at all.
+    None,
+    /// Explicit window adaptation: it lowers the window in acknowledgements.
+    Window,
+    /// ACK bucket control: it holds acknowledgements back.
+    AckBucket,
+}
+
+/// Which round-trip time a window is computed with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EdgeRtt {
+    /// The smoothed one.
+    Current,
+    /// The smallest.
+    Base,
+}
+
+/// What has a control loop of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ControlUnit {
+    /// Each flow.
+    Flow,
+    /// All flows with one DSCP between one pair of edges.
+    Class,
 }
 
 /// A router that forwards so many packets per second.
@@ -189,6 +373,8 @@ pub struct FlowPlan {
     pub start_jitter: Duration,
     /// When the application stops producing data; [`Time::NEVER`]: at the end of the run.
     pub stop: Time,
+    /// Differentiated services codepoint of its packets.
+    pub dscp: u8,
     /// TCP or UDP.
     pub protocol: Protocol,
 }
@@ -353,6 +539,8 @@ pub struct Transport {
     pub shaper: Option<Shaper>,
     /// The receiver knows the algorithm's option. If not, it ignores it.
     pub peer_knows_option: bool,
+    /// Routers can neither read nor change its transport header (IPsec, QUIC).
+    pub encrypted: bool,
 }
 
 /// Loss recovery.
@@ -465,6 +653,11 @@ pub struct RecordPlan {
 }
 
 impl Transport {
+    /// What the receiver advertises: without the window scale option no more than 65535 bytes.
+    pub fn advertised_window(&self) -> Bytes {
+        if self.window_scaling { self.receive_window } else { self.receive_window.min(Bytes(65_535)) }
+    }
+
     /// What a current stack does: RACK-TLP with PRR, timestamps, initial window 10, 200 ms minimum RTO, 40 ms delayed
     /// acknowledgement.
     pub fn modern() -> Self {
@@ -501,6 +694,7 @@ impl Transport {
             pacing_gain: None,
             shaper: None,
             peer_knows_option: true,
+            encrypted: false,
         }
     }
 
@@ -541,6 +735,7 @@ impl Transport {
             pacing_gain: None,
             shaper: None,
             peer_knows_option: true,
+            encrypted: false,
         }
     }
 }

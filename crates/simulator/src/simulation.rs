@@ -198,6 +198,8 @@ impl Simulation {
                         None => connections.on_packet(&mut context, &packet),
                     }
                 }
+                // Between routers only; a host that gets one has no use for it.
+                PacketKind::ResourceDiscovery => network.extras.release(packet.extra),
             }
             return;
         }
@@ -420,6 +422,7 @@ mod tests {
                 start: Time::ZERO,
                 start_jitter: Duration::ZERO,
                 stop: Time::NEVER,
+                dscp: 0,
                 protocol: Protocol::Tcp(Box::new(TcpPlan {
                     control: Selection::new("slow-start", "reno").expect("known names"),
                     control_name: "reno".to_owned(),

@@ -55,6 +55,7 @@ fn plan(control: Selection, udp: u64, coalescing: Duration, every: u32) -> Plan 
             start: Time::ZERO,
             start_jitter: Duration::ZERO,
             stop: Time::NEVER,
+            dscp: 0,
             protocol: Protocol::Udp(UdpPlan::steady(Bytes(500), rate(udp), Arrivals::Constant)),
         });
     }
@@ -180,6 +181,7 @@ fn udp_with_a_schedule_and_a_mix() {
                 start: second(2),
                 start_jitter: Duration::ZERO,
                 stop: Time::NEVER,
+                dscp: 0,
                 protocol: Protocol::Udp(udp),
             }],
             routers: Vec::new(),

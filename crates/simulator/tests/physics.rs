@@ -37,6 +37,7 @@ fn m_d_1_queue() {
                 start: Time::ZERO,
                 start_jitter: Duration::ZERO,
                 stop: Time::NEVER,
+                dscp: 0,
                 protocol: Protocol::Udp(UdpPlan::steady(Bytes(1500), rate, Arrivals::Poisson)),
             }],
             routers: Vec::new(),

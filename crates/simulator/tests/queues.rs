@@ -5,7 +5,8 @@ mod common;
 use common::{Dumbbell, add_flow, ms, tcp};
 use selfclock_congestion::units::{Bytes, Duration, Rate};
 use selfclock_simulator::plan::{
-    CoDelPlan, DisciplinePlan, MechanismPlan, Plan, PolicerPlan, QueueLimit, RouterPlan, Transport,
+    Arrivals, CoDelPlan, DisciplinePlan, Ecn, FqCoDelPlan, MechanismPlan, PiePlan, Plan, PolicerPlan,
+    Protocol, QueueLimit, RedPlan, RouterPlan, Transport, UdpPlan,
 };
 use selfclock_simulator::record::packets::PacketEvent;
 use selfclock_simulator::{Outcome, Simulation};
@@ -43,16 +44,83 @@ fn codel() -> CoDelPlan {
     }
 }
 
-/// CoDel holds the delay near its target where drop-tail fills the queue, and the link stays busy.
+fn pie() -> PiePlan {
+    PiePlan { target: ms(15), update: ms(15), burst: ms(150), ecn: true }
+}
+
+fn red() -> RedPlan {
+    RedPlan {
+        minimum: 5.0,
+        maximum: 15.0,
+        max_probability: 0.1,
+        weight: 0.002,
+        gentle: true,
+        adaptive: false,
+        ecn: true,
+    }
+}
+
+/// As drop-tail, the mean delay of the queue is some 100 ms; a manager keeps it near its target, and the link busy: Reno that
+/// halves without a queue uses three quarters of a link.
 #[test]
-fn codel_keeps_the_queue_short() {
+fn managers_keep_the_queue_short() {
     let limit = QueueLimit::Bytes(Bytes(400_000));
-    let tail = run(&plan(DisciplinePlan::DropTail, limit)).summary.links[0].clone();
-    let codel = run(&plan(DisciplinePlan::CoDel(codel()), limit)).summary.links[0].clone();
-    assert!(tail.queue_mean_s > 0.05, "{tail:?}");
-    // RFC 8289, section 4.2: a standing queue of the target; Reno's saw-tooth over 60 ms goes above it for a while.
-    assert!(codel.queue_mean_s < 0.012, "{codel:?}");
-    assert!(codel.utilization > 0.9 && codel.drops > 0, "{codel:?}");
+    let delay = |discipline: DisciplinePlan| {
+        let link = run(&plan(discipline, limit)).summary.links[0].clone();
+        assert!(link.utilization > 0.75 && link.drops > 0, "{link:?}");
+        link.queue_mean_s
+    };
+    let codel = codel();
+    let fq_codel = FqCoDelPlan { codel, flows: 1024, quantum: Bytes(1514) };
+    assert!(delay(DisciplinePlan::DropTail) > 0.05);
+    assert!(delay(DisciplinePlan::Drr { quantum: Bytes(1500) }) > 0.05);
+    assert!(delay(DisciplinePlan::CoDel(codel)) < 0.012);
+    assert!(delay(DisciplinePlan::FqCoDel(fq_codel)) < 0.012);
+    assert!((0.005..0.020).contains(&delay(DisciplinePlan::Pie(pie()))));
+    // 5 to 15 packets are 3 to 9 ms; the first overshoot of two flows is slow to show in the average.
+    assert!(delay(DisciplinePlan::Red(red())) < 0.015);
+    assert!(delay(DisciplinePlan::Red(RedPlan { adaptive: true, ..red() })) < 0.015);
+}
+
+/// With marks nothing is lost.
+#[test]
+fn managers_mark_what_understands_marks() {
+    let codel = CoDelPlan { ecn: true, ..codel() };
+    for discipline in [
+        DisciplinePlan::CoDel(codel),
+        DisciplinePlan::FqCoDel(FqCoDelPlan { codel, flows: 1024, quantum: Bytes(1514) }),
+    ] {
+        let mut plan = plan(discipline, QueueLimit::Unlimited);
+        for flow in &mut plan.flows {
+            let Protocol::Tcp(tcp) = &mut flow.protocol else { continue };
+            tcp.transport.ecn = Ecn::Classic;
+        }
+        let link = run(&plan).summary.links[0].clone();
+        assert!(link.ce_marks > 0 && link.drops == 0, "{link:?}");
+    }
+}
+
+/// A source of twice the rate beside one of a third of it: the small one gets what it sends, the large one the rest.
+#[test]
+fn fair_queueing_protects_a_small_flow() {
+    for discipline in [
+        DisciplinePlan::Drr { quantum: Bytes(1500) },
+        DisciplinePlan::FqCoDel(FqCoDelPlan { codel: codel(), flows: 1024, quantum: Bytes(1514) }),
+    ] {
+        let mut plan = plan(discipline, QueueLimit::Packets(100));
+        for (flow, (megabits, size)) in plan.flows.iter_mut().zip([(40, 1500), (6, 300)]) {
+            flow.reverse.clear();
+            flow.protocol = Protocol::Udp(UdpPlan::steady(
+                Bytes(size),
+                Rate::from_bits_per_second(megabits * 1_000_000),
+                Arrivals::Poisson,
+            ));
+        }
+        let flows = run(&plan).summary.flows;
+        // Of the last packets some are still on their way; the large one gets 14 of the 20 Mbit/s.
+        assert!((flows[1].throughput_bps / 6e6 - 1.0).abs() < 0.02, "{}", flows[1].throughput_bps);
+        assert!((flows[0].throughput_bps / 14e6 - 1.0).abs() < 0.02, "{}", flows[0].throughput_bps);
+    }
 }
 
 /// A policer lets through its rate and no more, and nothing waits.

@@ -215,6 +215,32 @@ fn thinning_leaves_one_of_two_acknowledgements() {
     );
 }
 
+/// Short connections come and go through all the mechanisms, and every one of them that has the time ends.
+#[test]
+fn short_connections_pass_the_mechanisms() {
+    let overrides =
+        ["flow.0.traffic={ load = \"5 Mbps\", size = \"50 kB\" }", "duration=20 s", "record.packets=false"];
+    let mechanisms = format!("{THINNING}{QUICK_START}");
+    for start in ["quick-start", "modified-swift-start"] {
+        let flow = outcome(start, &overrides, &mechanisms).summary.flows[0].clone();
+        let connections = flow.connections.as_ref().expect("short connections");
+        // 250 in 20 s, of which those of the last second are under way.
+        assert!(connections.completed > 200, "{connections:?}");
+        assert_eq!((flow.timeouts, flow.retransmitted_segments), (0, 0), "{flow:?}");
+    }
+}
+
+/// Without a handshake the first data asks, and its acknowledgement answers.
+#[test]
+fn quick_start_can_ask_with_the_first_data() {
+    let overrides = ["flow.0.transport.handshake=false", "duration=2 s"];
+    let outcome = outcome("quick-start", &overrides, QUICK_START);
+    let sent = per_round_trip(&outcome, 2);
+    // 936 segments of the approved rate: what is still in flight of the first four is among them.
+    assert_eq!(sent[0], 4);
+    assert!((925..=940).contains(&sent[1]), "{sent:?}");
+}
+
 /// 5000 packets per second, data and acknowledgements together: 2/3 of them are data with one acknowledgement for two,
 /// 40 Mbit/s of 1500-byte packets.
 #[test]

@@ -321,18 +321,19 @@ mod tests {
         start: ModifiedSwiftStart,
         state: WindowState,
         sent: u64,
+        pair_id: u8,
     }
 
     impl Connection {
         fn new(parameters: Parameters) -> Self {
             let mut state = state(4.0);
             (state.mss, state.header) = (Bytes(1460), Bytes(40));
-            Self { start: ModifiedSwiftStart::new(parameters), state, sent: 4 }
+            Self { start: ModifiedSwiftStart::new(parameters), state, sent: 4, pair_id: 0 }
         }
 
         fn ack(&mut self, segments: u64, milliseconds: f64, report: Option<u32>) {
-            let reply =
-                |microseconds| PeerOption::SwiftStart(SwiftStartOption::Reply { id: 0, microseconds });
+            let id = self.pair_id;
+            let reply = |microseconds| PeerOption::SwiftStart(SwiftStartOption::Reply { id, microseconds });
             let event = Acknowledged {
                 size: Bytes(2 * 1460),
                 acknowledged_total: Bytes(segments * 1460),
@@ -417,6 +418,23 @@ mod tests {
             .on_loss(&LossDetected { now: Time::ZERO, flight_size: Bytes(0) }, &mut connection.state);
         assert_eq!(connection.start.probe(&connection.state), None);
         assert!(!connection.start.holds_window());
+    }
+
+    /// The first pair was widened ten times by what came between; a later one was not.
+    #[test]
+    fn continuous_probing_jumps_again_when_a_later_pair_shows_more() {
+        for (continuous_probe, window) in [(false, 196.0), (true, 1939.0)] {
+            let mut connection = Connection::new(Parameters { continuous_probe, ..Parameters::default() });
+            connection.ack(2, 470.0, Some(2430));
+            connection.ack(4, 470.5, Some(2430));
+            assert!((connection.state.cwnd / 194.6 - 1.0).abs() < 0.01, "{}", connection.state.cwnd);
+            assert_eq!(connection.start.probe(&connection.state).is_some(), continuous_probe);
+            connection.sent = 200;
+            connection.pair_id = 1;
+            connection.ack(6, 941.0, Some(243));
+            connection.ack(8, 941.5, Some(243));
+            assert!((connection.state.cwnd / window - 1.0).abs() < 0.02, "{}", connection.state.cwnd);
+        }
     }
 
     #[test]

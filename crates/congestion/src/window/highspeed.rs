@@ -1,7 +1,7 @@
 //! HighSpeed TCP, RFC 3649: the larger the window, the more it grows per round trip and the less a loss takes.
 
 use super::reno::Reno;
-use super::{SlowStartLoss, WindowPart, cut_to};
+use super::{SlowStartLoss, WindowPart, cut_to, time_out_to};
 use crate::controller::WindowState;
 use crate::event::{Acknowledged, LossDetected, Timeout};
 use crate::parameters;
@@ -31,7 +31,7 @@ parameters! {
         /// Part of the window that a loss takes at high_window.
         high_decrease: f64 = 0.1, shown "0.1", unit "", range (0.01, 0.5),
             source "RFC 3649 section 5: High_Decrease";
-        /// What a loss in slow start takes: as any other, or half of the window.
+        /// What a loss in slow start and a timeout take: as any other loss, or half of the window.
         slow_start_loss: SlowStartLoss = SlowStartLoss::Usual, shown "usual", unit "", range (0.0, 0.0),
             source "RFC 3649 makes no exception; ns-2 halves";
     }
@@ -114,8 +114,8 @@ impl WindowPart for HighSpeed {
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
         if state.window_in_use() <= self.parameters.low_window {
             self.reno.on_timeout(event, state);
-        } else if !event.repeated {
-            state.ssthresh = self.kept(state).max(2.0);
+        } else {
+            time_out_to(self.kept(state), self.parameters.slow_start_loss, event, state);
         }
     }
 }
@@ -123,11 +123,11 @@ impl WindowPart for HighSpeed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::window::tests::{LoneFlow, avoiding, loss, response};
+    use crate::window::tests::{LoneFlow, avoiding, loss, response, timeout};
 
-    /// ns-2 halves at any loss in slow start, whatever the algorithm takes later.
+    /// ns-2 halves at any loss in slow start and at a timeout, whatever the algorithm takes else.
     #[test]
-    fn a_loss_in_slow_start_may_take_half() {
+    fn a_loss_in_slow_start_and_a_timeout_may_take_half() {
         for (slow_start_loss, part) in [(SlowStartLoss::Usual, 0.8..0.9), (SlowStartLoss::Half, 0.5..0.51)] {
             let mut window = HighSpeed::new(Parameters { slow_start_loss, ..Parameters::default() });
             let mut state = avoiding(20_000.0);
@@ -137,6 +137,9 @@ mod tests {
             let before = state.cwnd;
             window.on_loss(&loss(&state), &mut state);
             assert!(state.cwnd > 0.7 * before, "the next loss is an ordinary one");
+            let before = state.cwnd;
+            window.on_timeout(&timeout(&state), &mut state);
+            assert!(part.contains(&(state.ssthresh / before)), "{}", state.ssthresh);
         }
     }
 

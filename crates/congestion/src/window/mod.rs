@@ -121,12 +121,23 @@ impl WindowChoice {
 }
 
 crate::choice! {
-    /// What a loss in slow start takes.
+    /// What a loss in slow start takes, and a timeout, after which there is slow start.
     SlowStartLoss {
         /// As much as any loss of a window of this size.
         Usual = "usual",
-        /// Half of the window, as Reno.
+        /// Half of the window, as in ns-2.
         Half = "half",
+    }
+}
+
+/// ssthresh after a timeout, of a window of which a loss leaves `kept`.
+fn time_out_to(kept: f64, slow_start_loss: SlowStartLoss, event: &Timeout, state: &mut WindowState) {
+    if !event.repeated {
+        let left = match slow_start_loss {
+            SlowStartLoss::Usual => kept,
+            SlowStartLoss::Half => state.window_in_use() / 2.0,
+        };
+        state.ssthresh = left.max(2.0);
     }
 }
 

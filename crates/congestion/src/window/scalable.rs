@@ -2,7 +2,7 @@
 //! round trips whatever its size.
 
 use super::reno::Reno;
-use super::{SlowStartLoss, WindowPart, cut_to};
+use super::{SlowStartLoss, WindowPart, cut_to, time_out_to};
 use crate::controller::WindowState;
 use crate::event::{Acknowledged, LossDetected, Timeout};
 use crate::registry::{Entry, Part};
@@ -47,7 +47,7 @@ parameters! {
         /// Acknowledged segments that add one segment to a larger window, in Linux.
         linux_count: f64 = 100.0, shown "100", unit "segments", range (1.0, 1e6),
             source "Linux tcp_scalable.c: TCP_SCALABLE_AI_CNT, 100; 50 in older kernels";
-        /// What a loss in slow start takes: as any other, or half of the window.
+        /// What a loss in slow start and a timeout take: as any other loss, or half of the window.
         slow_start_loss: SlowStartLoss = SlowStartLoss::Usual, shown "usual", unit "", range (0.0, 0.0),
             source "Kelly 2003 makes no exception; ns-2 halves";
     }
@@ -107,8 +107,8 @@ impl WindowPart for Scalable {
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
         if self.is_reno(state.window_in_use()) {
             self.reno.on_timeout(event, state);
-        } else if !event.repeated {
-            state.ssthresh = self.kept(state).max(2.0);
+        } else {
+            time_out_to(self.kept(state), self.parameters.slow_start_loss, event, state);
         }
     }
 }
@@ -117,15 +117,15 @@ impl WindowPart for Scalable {
 mod tests {
     use super::*;
     use crate::controller::tests::ack;
-    use crate::window::tests::{LoneFlow, avoiding, loss, response};
+    use crate::window::tests::{LoneFlow, avoiding, loss, response, timeout};
 
     fn linux() -> Scalable {
         Scalable::new(Parameters { variant: Variant::Linux, ..Parameters::default() })
     }
 
-    /// ns-2 halves at any loss in slow start, whatever the algorithm takes later.
+    /// ns-2 halves at any loss in slow start and at a timeout, whatever the algorithm takes else.
     #[test]
-    fn a_loss_in_slow_start_may_take_half() {
+    fn a_loss_in_slow_start_and_a_timeout_may_take_half() {
         for (slow_start_loss, part) in [(SlowStartLoss::Usual, 0.8..0.9), (SlowStartLoss::Half, 0.5..0.51)] {
             let mut window = Scalable::new(Parameters { slow_start_loss, ..Parameters::default() });
             let mut state = avoiding(20_000.0);
@@ -135,6 +135,9 @@ mod tests {
             let before = state.cwnd;
             window.on_loss(&loss(&state), &mut state);
             assert!(state.cwnd > 0.7 * before, "the next loss is an ordinary one");
+            let before = state.cwnd;
+            window.on_timeout(&timeout(&state), &mut state);
+            assert!(part.contains(&(state.ssthresh / before)), "{}", state.ssthresh);
         }
     }
 

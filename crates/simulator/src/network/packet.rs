@@ -116,6 +116,19 @@ pub struct Extra {
     pub option: Option<PeerOption>,
     /// Acknowledgement: the advertised window, bytes, where a router has changed it. `None`: what the receiver advertises.
     pub receive_window: Option<u64>,
+    /// What a resource discovery packet carries.
+    pub resource: Option<ResourceDiscovery>,
+}
+
+/// What a resource discovery packet of FICCRD carries.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ResourceDiscovery {
+    /// "APR": rate at which the flow's packets arrive at the domain, bit/s.
+    pub rate: f64,
+    /// "ER": rate that the network allows, bit/s.
+    pub allowed: f64,
+    /// "DIR": it is on its way back.
+    pub backward: bool,
 }
 
 /// Storage for out-of-line parts; places are used again, so a run allocates only while their number grows.

@@ -36,6 +36,8 @@ pub struct Network {
     in_flight: Runs<Packet>,
     /// Routes of all flows one after another: links, then [`END`].
     routes: Vec<u32>,
+    /// Where each flow's routes begin.
+    pub(crate) flow_routes: Vec<FlowRoutes>,
     /// For each link, the router mechanisms before it.
     pub(super) gates: Vec<Vec<u32>>,
     /// Router mechanisms; `None` while one is at work.
@@ -109,6 +111,7 @@ impl Network {
             links,
             in_flight: Runs::default(),
             routes,
+            flow_routes: flows.clone(),
             gates,
             routers,
             extras: Extras::default(),
@@ -146,6 +149,18 @@ impl Network {
             self.record(PacketEvent::Deliver, now, u32::MAX, packet);
         }
         self.extras.release(packet.extra);
+    }
+
+    /// The first link from this position of the route table to the end of the route that is wanted.
+    pub(crate) fn link_from(&self, hop: u32, wanted: impl Fn(usize) -> bool) -> Option<usize> {
+        let rest =
+            self.routes[hop as usize..].iter().take_while(|&&entry| entry != END && entry != END_AHEAD);
+        rest.map(|entry| (entry & LINK) as usize).find(|&link| wanted(link))
+    }
+
+    /// The flow of the plan whose route this position of the route table is in. Short connections take that of their flow.
+    pub(crate) fn flow_at(&self, hop: u32) -> usize {
+        self.flow_routes.partition_point(|routes| routes.forward <= hop) - 1
     }
 
     /// The link at this position of the route table.

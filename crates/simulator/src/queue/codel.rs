@@ -51,6 +51,11 @@ impl CoDelState {
         self.largest = self.largest.max(u64::from(packet.size));
     }
 
+    /// Bytes in this queue.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// A packet has been taken from this queue, by whomever.
     pub fn on_removed(&mut self, packet: &Packet) {
         self.bytes -= u64::from(packet.size);
@@ -155,5 +160,82 @@ impl CoDel {
 
     pub(super) fn waiting(&self) -> impl Iterator<Item = &Packet> {
         self.waiting.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::packet::{Flags, NO_EXTRA};
+    use crate::plan::QueueLimit;
+    use crate::queue::{Discipline, ManagedQueue};
+    use crate::record::packets::PacketKind;
+
+    fn packet() -> Packet {
+        Packet {
+            arrival: Time::ZERO,
+            order: 0,
+            sequence: 0,
+            sent: Time::ZERO,
+            echo: Time::NEVER,
+            flow: 0,
+            hop: 0,
+            payload: 1460,
+            size: 1500,
+            kind: PacketKind::Data,
+            flags: Flags::ECT_0,
+            extra: NO_EXTRA,
+            number: 0,
+        }
+    }
+
+    /// Times of drops, or of marks, s, of a queue that is always long: one packet in and one out each millisecond, each
+    /// after 400 ms in the queue.
+    fn times(ecn: bool) -> Vec<f64> {
+        let ms = Duration::from_milliseconds;
+        let codel = CoDel::new(CoDelPlan { target: ms(5), interval: ms(100), ecn });
+        let mut queue = ManagedQueue::new(Discipline::CoDel(codel), QueueLimit::Unlimited, false);
+        for step in 0..400 {
+            queue.enqueue(Time::ZERO + ms(step), &packet(), None);
+        }
+        let mut times = Vec::new();
+        for step in 400..3000 {
+            let now = Time::ZERO + ms(step);
+            queue.enqueue(now, &packet(), None);
+            queue.dequeue(now);
+            let count = if ecn { queue.work.marked.len() } else { queue.work.dropped.len() };
+            times.extend(std::iter::repeat_n(now.seconds(), count));
+        }
+        times
+    }
+
+    /// The first drop comes an interval after the first packet out that was too old, the n-th after another
+    /// 100 ms / sqrt(n - 1). Packets come out each millisecond, so each time is up to 1 ms late; lateness does not add up,
+    /// because each time is counted from when the drop was due.
+    #[test]
+    fn drops_are_spaced_by_the_control_law() {
+        for ecn in [false, true] {
+            let times = times(ecn);
+            let mut due = 0.4 + 0.1;
+            for (index, &time) in times.iter().take(150).enumerate() {
+                assert!((-1e-9..0.001 + 1e-9).contains(&(time - due)), "drop {index}: {time}, due {due}");
+                due += 0.1 / ((index + 1) as f64).sqrt();
+            }
+            // 100 ms (1 + 1/sqrt(2) + ... + 1/sqrt(n - 1)) is about 200 ms (sqrt(n) - 0.73): 2.5 s hold 175.
+            assert!(times.len() > 150, "{}", times.len());
+        }
+    }
+
+    /// A queue of one packet is not dropped from, however old the packet is.
+    #[test]
+    fn one_packet_is_left() {
+        let ms = Duration::from_milliseconds;
+        let codel = CoDel::new(CoDelPlan { target: ms(5), interval: ms(100), ecn: false });
+        let mut queue = ManagedQueue::new(Discipline::CoDel(codel), QueueLimit::Unlimited, false);
+        for step in 0..100 {
+            let now = Time::ZERO + ms(200 * step);
+            queue.enqueue(now, &packet(), None);
+            assert!(queue.dequeue(now + ms(150)).is_some());
+        }
     }
 }

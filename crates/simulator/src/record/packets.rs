@@ -1,7 +1,7 @@
 //! Every packet, on request.
 
 use crate::network::Extra;
-use crate::network::packet::{Flags, Packet};
+use crate::network::packet::{Flags, Packet, ResourceDiscovery};
 use crate::plan::Plan;
 use selfclock_congestion::PeerOption;
 use selfclock_congestion::units::Time;
@@ -88,11 +88,14 @@ pub enum PacketKind {
     SynAck = 3,
     /// UDP datagram.
     Datagram = 4,
+    /// Resource discovery packet of FICCRD, between routers.
+    ResourceDiscovery = 5,
 }
 
 impl PacketKind {
     /// Every kind, in the order of its number.
-    pub const ALL: [Self; 5] = [Self::Data, Self::Ack, Self::Syn, Self::SynAck, Self::Datagram];
+    pub const ALL: [Self; 6] =
+        [Self::Data, Self::Ack, Self::Syn, Self::SynAck, Self::Datagram, Self::ResourceDiscovery];
 
     /// Name used in records.
     pub const fn name(self) -> &'static str {
@@ -102,6 +105,7 @@ impl PacketKind {
             Self::Syn => "syn",
             Self::SynAck => "syn-ack",
             Self::Datagram => "datagram",
+            Self::ResourceDiscovery => "resource-discovery",
         }
     }
 }
@@ -155,6 +159,8 @@ pub struct PacketRecord {
     pub sack_blocks: u8,
     /// The algorithm's option.
     pub option: Option<PeerOption>,
+    /// What a resource discovery packet carries.
+    pub resource: Option<ResourceDiscovery>,
 }
 
 /// Most packet events that one run records: some 3 GB, and as much again as tables.
@@ -225,6 +231,7 @@ impl PacketRecorder {
             sack: extra.sack,
             sack_blocks: extra.sack_blocks,
             option: extra.option,
+            resource: extra.resource,
         });
     }
 

@@ -24,6 +24,8 @@
 //!   sender.
 //! * **ECN**: the codepoint in the IP header and the TCP flags ECE and CWR of RFC 3168. Of accurate feedback nothing is
 //!   written: its counts are not modelled as they stand on the wire.
+//! * **Resource discovery** packets of FICCRD: IP protocol 253, APR and ER in bit/s as 64-bit numbers, then a byte that is 1
+//!   on the way back.
 //! * **Options**: those of the record. On a SYN and its answer: what the plan's transport negotiates. If SACK
 //!   blocks do not fit beside timestamps and the algorithm's option, the last ones are left out. Wireshark takes
 //!   packet-pair's option for Echo, which has the same kind: it notes that a mark has not Echo's 6 bytes, and may
@@ -42,7 +44,7 @@ use std::io::{self, Write};
 use std::time::Duration as StdDuration;
 
 use etherparse::checksum::Sum16BitWords;
-use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, UdpHeader};
+use etherparse::{IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, UdpHeader};
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
 use pcap_file::pcapng::blocks::interface_description::{
@@ -55,6 +57,7 @@ use selfclock_congestion::PeerOption;
 use selfclock_congestion::units::Bytes;
 
 use super::packets::{MAXIMUM_SACK_BLOCKS, PacketEvent, PacketKind, PacketRecord};
+use crate::network::packet::ResourceDiscovery;
 use crate::plan::{Ecn, FlowPlan, Plan, Transport};
 
 /// Sequence number of a SYN, in both directions. The first byte of payload has the next number.
@@ -70,6 +73,8 @@ const LONGEST_HEADER: usize = 88;
 const SHORTEST_DATAGRAM: u32 = (Ipv4Header::MIN_LEN + UdpHeader::LEN) as u32;
 /// Longest block of TCP options.
 const LONGEST_OPTIONS: usize = 40;
+/// Fields of a resource discovery packet, bytes.
+const RESOURCE_DISCOVERY: usize = 17;
 /// Largest shift of the window scale option, RFC 7323 section 2.3.
 const LARGEST_SHIFT: u8 = 14;
 /// Longest text of the plan that is written, bytes; the format ends at 65535.
@@ -160,14 +165,18 @@ impl Header {
         })?;
         let sender = Endpoint { address: address(flow.from)?, port: sender_port(packet.connection) };
         let receiver = Endpoint { address: address(flow.to)?, port: receiver_port(packet.connection)? };
+        let dscp = flow.dscp;
         match (flow.protocol.tcp(), packet.kind) {
             (Some(tcp), PacketKind::Data | PacketKind::Syn) => {
-                Ok(Self::tcp(&tcp.transport, packet, sender, receiver))
+                Ok(Self::tcp(&tcp.transport, packet, sender, receiver, dscp))
             }
             (Some(tcp), PacketKind::Ack | PacketKind::SynAck) => {
-                Ok(Self::tcp(&tcp.transport, packet, receiver, sender))
+                Ok(Self::tcp(&tcp.transport, packet, receiver, sender, dscp))
             }
-            (None, PacketKind::Datagram) => Ok(Self::udp(packet, sender, receiver)),
+            (None, PacketKind::Datagram) => Ok(Self::udp(packet, sender, receiver, dscp)),
+            (_, PacketKind::ResourceDiscovery) => {
+                Ok(Self::resource_discovery(packet, sender, receiver, dscp))
+            }
             (tcp, kind) => Err(invalid(format!(
                 "packet {} of flow {}, which is {}, is of kind {}",
                 packet.packet,
@@ -178,7 +187,7 @@ impl Header {
         }
     }
 
-    fn tcp(transport: &Transport, packet: &PacketRecord, from: Endpoint, to: Endpoint) -> Self {
+    fn tcp(transport: &Transport, packet: &PacketRecord, from: Endpoint, to: Endpoint, dscp: u8) -> Self {
         let handshake = matches!(packet.kind, PacketKind::Syn | PacketKind::SynAck);
         let sequence = if handshake { INITIAL_SEQUENCE } else { wire_sequence(packet.sequence) };
         let mut header = TcpHeader::new(from.port, to.port, sequence, window(transport, packet));
@@ -204,10 +213,10 @@ impl Header {
             .add_slice(&header.to_bytes())
             .ones_complement()
             .to_be();
-        Self::ip(packet, from, to, IpNumber::TCP, &header.to_bytes(), length)
+        Self::ip(packet, from, to, IpNumber::TCP, &header.to_bytes(), length, dscp)
     }
 
-    fn udp(packet: &PacketRecord, from: Endpoint, to: Endpoint) -> Self {
+    fn udp(packet: &PacketRecord, from: Endpoint, to: Endpoint, dscp: u8) -> Self {
         // No option makes a UDP header longer, so the size on the wire gives the payload. Unlike TCP, UDP has no
         // segmentation that could explain a larger packet, so what IPv4 cannot hold counts as framing.
         let length = packet.size.clamp(SHORTEST_DATAGRAM, u16::MAX as u32) - Ipv4Header::MIN_LEN as u32;
@@ -221,7 +230,21 @@ impl Header {
             .add_slice(&header.to_bytes())
             .to_ones_complement_with_no_zero()
             .to_be();
-        Self::ip(packet, from, to, IpNumber::UDP, &header.to_bytes(), length)
+        Self::ip(packet, from, to, IpNumber::UDP, &header.to_bytes(), length, dscp)
+    }
+
+    /// Resource discovery: IP protocol 253, "use for experimentation and testing" (RFC 3692). APR and ER in bit/s, 64 bits
+    /// each, then a byte that is 1 on the way back.
+    fn resource_discovery(packet: &PacketRecord, sender: Endpoint, receiver: Endpoint, dscp: u8) -> Self {
+        let resource =
+            packet.resource.unwrap_or(ResourceDiscovery { rate: 0.0, allowed: 0.0, backward: false });
+        let (from, to) = if resource.backward { (receiver, sender) } else { (sender, receiver) };
+        let mut inner = [0; RESOURCE_DISCOVERY];
+        inner[..8].copy_from_slice(&(resource.rate as u64).to_be_bytes());
+        inner[8..16].copy_from_slice(&(resource.allowed as u64).to_be_bytes());
+        inner[16] = resource.backward.into();
+        let length = packet.size.saturating_sub(Ipv4Header::MIN_LEN as u32).max(RESOURCE_DISCOVERY as u32);
+        Self::ip(packet, from, to, IpNumber(253), &inner, length, dscp)
     }
 
     /// Puts an IP header before the header of the transport. `length` is that of the IP payload, bytes.
@@ -232,9 +255,11 @@ impl Header {
         protocol: IpNumber,
         inner: &[u8],
         length: u32,
+        dscp: u8,
     ) -> Self {
         let mut header =
             Ipv4Header::new(0, 64, protocol, from.address, to.address).expect("no payload is not too long");
+        header.dscp = IpDscp::try_new(dscp).expect("a codepoint has six bits");
         if let Some(option) = packet.option.filter(|option| option.is_in_ip_header()) {
             let (bytes, length) = option.encode();
             header.options = bytes[..length].try_into().expect("whole words, no more than 40 bytes");
@@ -300,7 +325,7 @@ fn wire_sequence(byte: u64) -> u32 {
 }
 
 /// Shift of the window scale option.
-fn window_shift(transport: &Transport) -> u8 {
+pub(crate) fn window_shift(transport: &Transport) -> u8 {
     if !transport.window_scaling {
         return 0;
     }
@@ -312,7 +337,7 @@ fn window_shift(transport: &Transport) -> u8 {
 fn window(transport: &Transport, packet: &PacketRecord) -> u16 {
     let bytes = match packet.kind {
         // The data sender receives no data; a full field says nothing that an analysis could stumble over.
-        PacketKind::Data | PacketKind::Datagram => return u16::MAX,
+        PacketKind::Data | PacketKind::Datagram | PacketKind::ResourceDiscovery => return u16::MAX,
         // RFC 7323 section 2.2: the window of a segment with a SYN is not scaled.
         PacketKind::Syn | PacketKind::SynAck => transport.receive_window.get(),
         // Rounded up, so that no segment the sender may send seems to be beyond the window.
@@ -487,6 +512,7 @@ mod tests {
             start: Time::ZERO,
             start_jitter: Duration::ZERO,
             stop: Time::NEVER,
+            dscp: 0,
             protocol,
         };
         let tcp = TcpPlan {
@@ -533,6 +559,7 @@ mod tests {
             sack: [(0, 0); MAXIMUM_SACK_BLOCKS],
             sack_blocks: 0,
             option: None,
+            resource: None,
         }
     }
 
@@ -1004,6 +1031,7 @@ mod tests {
                 sack,
                 sack_blocks,
                 option,
+                resource: None,
             }
         }
     }
@@ -1038,6 +1066,8 @@ mod tests {
                     prop_assert_eq!(ip.header_checksum, ip.calc_header_checksum());
                     if packet.kind == PacketKind::Datagram {
                         prop_assert_eq!(rest.len(), UdpHeader::LEN);
+                    } else if packet.kind == PacketKind::ResourceDiscovery {
+                        prop_assert_eq!((ip.protocol, rest.len()), (IpNumber(253), RESOURCE_DISCOVERY));
                     } else {
                         let (tcp, rest) = TcpHeader::from_slice(rest).unwrap();
                         prop_assert!(rest.is_empty());

@@ -16,20 +16,23 @@ pub struct AckThinning {
     interval: Duration,
     /// What waits, in the order of its time.
     waiting: VecDeque<(Time, Packet)>,
-    /// For each flow, the number up to which the last one acknowledged.
+    /// For each connection seen, the number up to which the last one acknowledged.
     acknowledged: Vec<u64>,
     timer: Timer,
 }
 
 impl AckThinning {
     /// Nothing waits.
-    pub fn new(interval: Duration, flows: usize) -> Self {
-        Self { interval, waiting: VecDeque::new(), acknowledged: vec![0; flows], timer: Timer::default() }
+    pub fn new(interval: Duration) -> Self {
+        Self { interval, waiting: VecDeque::new(), acknowledged: Vec::new(), timer: Timer::default() }
     }
 
     /// Holds the packet if it is an acknowledgement without one before it; with one it goes on and that is dropped.
     pub fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate {
         let flow = packet.flow as usize;
+        if flow >= self.acknowledged.len() {
+            self.acknowledged.resize(flow + 1, 0);
+        }
         if packet.kind != PacketKind::Ack || packet.sequence <= self.acknowledged[flow] {
             // Duplicates tell of losses: they overtake nothing and are not thinned.
             if let Some(held) = self.take(packet) {

@@ -5,15 +5,20 @@
 //! link: a mechanism there sees what that host sends.
 
 pub mod ack_thinning;
+pub mod ficcrd;
 pub mod forwarding_limit;
+pub mod loss;
 pub mod policer;
 pub mod quick_start;
 
-use crate::engine::{EventQueue, Target, Timer};
+use crate::engine::random::Purpose;
+use crate::engine::{EventQueue, Stream, Target, Timer};
 use crate::network::{Network, Packet};
 use crate::plan::{MechanismPlan, Plan};
 use ack_thinning::AckThinning;
+use ficcrd::Ficcrd;
 use forwarding_limit::ForwardingLimit;
+use loss::LossOfKinds;
 use policer::Policer;
 use quick_start::QuickStart;
 use selfclock_congestion::units::Time;
@@ -73,11 +78,16 @@ impl Station<'_> {
     }
 }
 
-/// A mechanism.
+/// A mechanism. Each is boxed as a whole, so that it can step aside while it works on the network.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant)]
 pub enum Mechanism {
     /// Token-bucket policer.
     Policer(Policer),
+    /// Loss of chosen kinds of packets.
+    Loss(LossOfKinds),
+    /// Fair Intelligent Congestion Control Resource Discovery.
+    Ficcrd(Ficcrd),
     /// Thins acknowledgements.
     AckThinning(AckThinning),
     /// So many packets per second.
@@ -98,9 +108,12 @@ impl Mechanism {
         let mechanisms = plan.routers.iter().enumerate().map(|(index, router)| {
             Some(Box::new(match &router.mechanism {
                 MechanismPlan::Policer(policer) => Self::Policer(Policer::new(*policer, plan.links.len())),
-                MechanismPlan::AckThinning(interval) => {
-                    Self::AckThinning(AckThinning::new(*interval, plan.flows.len()))
+                MechanismPlan::Loss(loss) => {
+                    let stream = Stream::new(plan.seed, Purpose::Router, index);
+                    Self::Loss(LossOfKinds::new(loss.clone(), stream))
                 }
+                MechanismPlan::Ficcrd(ficcrd) => Self::Ficcrd(Ficcrd::new(ficcrd, plan)),
+                MechanismPlan::AckThinning(interval) => Self::AckThinning(AckThinning::new(*interval)),
                 MechanismPlan::ForwardingLimit(limit) => Self::ForwardingLimit(ForwardingLimit::new(*limit)),
                 MechanismPlan::QuickStart(quick_start) => {
                     let rates = plan.links.iter().map(|link| link.rate);
@@ -115,6 +128,8 @@ impl Mechanism {
     pub fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate {
         match self {
             Self::Policer(policer) => policer.on_packet(station, packet),
+            Self::Loss(loss) => loss.on_packet(station, packet),
+            Self::Ficcrd(ficcrd) => ficcrd.on_packet(station, packet),
             Self::AckThinning(thinning) => thinning.on_packet(station, packet),
             Self::ForwardingLimit(limit) => limit.on_packet(station, packet),
             Self::QuickStart(quick_start) => quick_start.on_packet(station, packet),
@@ -124,7 +139,8 @@ impl Mechanism {
     /// Packets that it holds.
     pub fn held(&self) -> u64 {
         match self {
-            Self::Policer(_) | Self::QuickStart(_) => 0,
+            Self::Policer(_) | Self::QuickStart(_) | Self::Loss(_) => 0,
+            Self::Ficcrd(ficcrd) => ficcrd.held(),
             Self::AckThinning(thinning) => thinning.held(),
             Self::ForwardingLimit(limit) => limit.held(),
         }
@@ -133,7 +149,8 @@ impl Mechanism {
     /// An entry of the mechanism's timer has come up.
     pub fn on_timer(&mut self, station: &mut Station<'_>) {
         match self {
-            Self::Policer(_) | Self::QuickStart(_) => {}
+            Self::Policer(_) | Self::QuickStart(_) | Self::Loss(_) => {}
+            Self::Ficcrd(ficcrd) => ficcrd.on_timer(station),
             Self::AckThinning(thinning) => thinning.on_timer(station),
             Self::ForwardingLimit(limit) => limit.on_timer(station),
         }

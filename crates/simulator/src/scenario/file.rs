@@ -8,14 +8,16 @@ use serde_json::{Value as Json, json};
 use super::control::Control;
 use super::error::{Problem, allowed};
 use super::reader::{
-    Field, Item, KeySchema, List, Located, Maybe, Needed, Read, Several, quantity_schema, table,
+    Field, Item, KeySchema, List, Located, Maybe, Needed, Read, Several, place_or, quantity_schema, table,
     table_schema, value_or, words,
 };
 use super::units::{self, Dimension, Quantity};
 use crate::plan::{
-    AckClock, Arrivals, CoDelPlan, DisciplinePlan, Ecn, LossPlan, MarkAbove, Recovery, RttSamples,
-    SizeDistribution, TimerArithmetic,
+    AckClock, Arrivals, CoDelPlan, ControlUnit, DisciplinePlan, DualPi2Plan, Ecn, EdgeRtt, Feedback,
+    FqCoDelPlan, LossPlan, MaprRule, MarkAbove, PiePlan, Recovery, RedPlan, RttSamples, SizeDistribution,
+    TimerArithmetic,
 };
+use crate::record::packets::PacketKind;
 
 table! {
     /// A selfclock scenario.
@@ -164,6 +166,90 @@ table! {
         interval: Maybe<Positive<Duration>>,
     }
 
+    /// FQ-CoDel, RFC 8290: queues chosen by a hash of the flow, served in turn, each with CoDel.
+    FqCoDelTable {
+        /// Queue discipline.
+        discipline: Needed<DisciplineName>,
+        /// What the queues hold at most together. Default: as without a table.
+        limit: Maybe<QueueSize>,
+        /// Mark what understands marks (ECN) instead of dropping it. Default: true.
+        ecn: Maybe<bool>,
+        /// Time that a packet may spend in the queue. Default: "5 ms".
+        target: Maybe<Duration>,
+        /// For how long it may take longer before a packet is dropped. Default: "100 ms".
+        interval: Maybe<Positive<Duration>>,
+        /// Number of queues, 1 to 65536. Default: 1024.
+        flows: Maybe<QueueCount>,
+        /// What one turn is worth. Default: "1514 B".
+        quantum: Maybe<PacketSize>,
+    }
+
+    /// PIE, RFC 8033.
+    PieTable {
+        /// Queue discipline.
+        discipline: Needed<DisciplineName>,
+        /// What the queue holds at most. Default: as without a table.
+        limit: Maybe<QueueSize>,
+        /// Mark what understands marks (ECN) instead of dropping it, while the probability is at most 0.1. Default: true.
+        ecn: Maybe<bool>,
+        /// Delay that the controller aims at. Default: "15 ms".
+        target: Maybe<Positive<Duration>>,
+        /// Interval of its updates. Default: "15 ms".
+        update: Maybe<Positive<Duration>>,
+        /// Burst that passes after the queue was short. Default: "150 ms".
+        burst: Maybe<Duration>,
+    }
+
+    /// Random early detection.
+    RedTable {
+        /// Queue discipline.
+        discipline: Needed<DisciplineName>,
+        /// What the queue holds at most. Default: as without a table.
+        limit: Maybe<QueueSize>,
+        /// Mark what understands marks (ECN) instead of dropping it, up to the maximum. Default: true.
+        ecn: Maybe<bool>,
+        /// Average queue below which nothing is dropped. Default: "5 packets".
+        minimum: Maybe<AverageQueue>,
+        /// Average queue at which the probability is max_probability. Default: three times the minimum.
+        maximum: Maybe<AverageQueue>,
+        /// Probability of a drop at the maximum. Default: 0.1.
+        max_probability: Maybe<Share>,
+        /// Weight of the queue that a packet finds in the average. Default: 0.002.
+        weight: Maybe<Share>,
+        /// Above the maximum the probability rises to one at twice the maximum; if not, it is one. Default: true.
+        gentle: Maybe<bool>,
+        /// Adapt max_probability so that the average stays half-way between the thresholds. Default: false.
+        adaptive: Maybe<bool>,
+    }
+
+    /// DualPI2, RFC 9332: a short queue for what carries ECT(1) beside one for the rest.
+    DualPi2Table {
+        /// Queue discipline.
+        discipline: Needed<DisciplineName>,
+        /// What the queues hold at most together. Default: as without a table.
+        limit: Maybe<QueueSize>,
+        /// Delay of the classic queue that the controller aims at. Default: "15 ms".
+        target: Maybe<Positive<Duration>>,
+        /// Interval of its updates. Default: "16 ms".
+        update: Maybe<Positive<Duration>>,
+        /// Coupling factor. Default: 2.
+        coupling: Maybe<Coupling>,
+        /// Delay in the low-latency queue above which it marks by itself. Default: "800 us".
+        ramp_begin: Maybe<Duration>,
+        /// How much more it takes to mark every packet; "0 s" is a step. Default: "400 us".
+        ramp_length: Maybe<Duration>,
+    }
+
+    /// Fair queueing by deficit round robin, a queue for each flow; the longest loses a packet when there is no room.
+    DrrTable {
+        /// Queue discipline.
+        discipline: Needed<DisciplineName>,
+        /// What the queues hold at most together. Default: as without a table.
+        limit: Maybe<QueueSize>,
+        /// What one turn is worth. Default: "1500 B".
+        quantum: Maybe<PacketSize>,
+    }
+
     /// Each packet is lost with the same probability, independently.
     BernoulliFile {
         /// Probability of loss.
@@ -207,6 +293,8 @@ table! {
         stop: Maybe<Duration>,
         /// What the application sends. Default: "bulk". UDP needs a table with a rate.
         traffic: Maybe<Traffic>,
+        /// Differentiated services codepoint of its packets, 0 to 63. Default: 0.
+        dscp: Maybe<Dscp>,
         /// Group of parallel flows that share what they know of their path. Flows of "adaptive" between the same nodes.
         group: Maybe<Name>,
         /// Transport settings of this flow, over those of all flows.
@@ -311,6 +399,8 @@ table! {
         shaper: Maybe<OrOff<ShaperFile>>,
         /// The receiver knows the algorithm's option. true.
         peer_knows_option: Maybe<bool>,
+        /// Routers can neither read nor change the transport header, as with IPsec and QUIC. false.
+        encrypted: Maybe<bool>,
     }
 
     /// Delayed acknowledgement. A key that is not written keeps its value.
@@ -361,6 +451,56 @@ table! {
         rate: Needed<Rate>,
         /// Bytes that the bucket holds: at least one packet, or nothing gets through.
         burst: Needed<Positive<Bytes>>,
+    }
+
+    /// Loses chosen kinds of packets, and those alone.
+    LossOfKindsFile {
+        /// What the mechanism does.
+        mechanism: Needed<MechanismName>,
+        /// Links before which it stands.
+        links: List<Name>,
+        /// Probability of loss.
+        probability: Needed<Probability>,
+        /// Which packets: "data", "ack", "syn", "syn-ack", "datagram", "resource-discovery".
+        kinds: List<PacketKind>,
+    }
+
+    /// FICCRD: a domain of routers that tell the edges what rate each flow may have.
+    FiccrdFile {
+        /// What the mechanism does.
+        mechanism: Needed<MechanismName>,
+        /// Routers of the domain. The first and the last on a flow's way are the flow's edges.
+        nodes: List<Name>,
+        /// Weight of a rate in the mean allowed rate, 0.000001 to 1. Default: 0.0625.
+        beta: Maybe<Share>,
+        /// Pressure at an empty queue, 1 to 10. Default: 1.15.
+        alpha: Maybe<Pressure>,
+        /// Target of the queue over its size, 0.01 to 0.99. Default: 0.5.
+        utilization: Maybe<Fraction>,
+        /// Which rates count in the mean allowed rate: all; above the target only those below the mean; and below the
+        /// target only those above 7/8 of it. Default: "outer-else".
+        rule: Maybe<MaprRule>,
+        /// Time constant of the estimate of a flow's rate. Default: "100 ms".
+        rate_constant: Maybe<Positive<Duration>>,
+        /// Data packets for each resource discovery packet. Default: 32.
+        packets_per_discovery: Maybe<SmallCount>,
+        /// And at least one in this time for a flow that sends; "off": only by number. Default: "100 ms".
+        discovery_interval: Maybe<OrOff<Positive<Duration>>>,
+        /// Size of a resource discovery packet on the wire. Default: "64 B".
+        discovery_size: Maybe<PacketSize>,
+        /// How the edge holds a source to its rate: not at all, by the window in acknowledgements, or by holding them
+        /// back. Default: "window".
+        feedback: Maybe<Feedback>,
+        /// Which round-trip time a window is computed with: the smoothed or the smallest. Default: "current".
+        rtt: Maybe<EdgeRtt>,
+        /// Smallest window that is written, in segments, 0 to 1000. Default: 2.
+        floor: Maybe<Floor>,
+        /// Longest time for which an acknowledgement is held. Default: "100 ms".
+        longest_hold: Maybe<Positive<Duration>>,
+        /// Most flows in the table of an edge; others are not controlled. Default: 4096.
+        flows: Maybe<SmallCount>,
+        /// What has a control loop: each flow, or each class of flows with one DSCP. Default: "flow".
+        unit: Maybe<ControlUnit>,
     }
 
     /// Thins acknowledgements: of two of a flow that come close behind one another the earlier is dropped.
@@ -463,6 +603,16 @@ pub enum DisciplineName {
     DropTail,
     /// Controlled delay.
     CoDel,
+    /// Flow queueing with CoDel.
+    FqCoDel,
+    /// Proportional-integral controller enhanced.
+    Pie,
+    /// Random early detection.
+    Red,
+    /// Coupled queues.
+    DualPi2,
+    /// Deficit round robin.
+    Drr,
 }
 
 /// Mechanisms in routers.
@@ -470,6 +620,10 @@ pub enum DisciplineName {
 pub enum MechanismName {
     /// Token-bucket policer.
     Policer,
+    /// Loss of chosen kinds of packets.
+    Loss,
+    /// Fair Intelligent Congestion Control Resource Discovery.
+    Ficcrd,
     /// Thins acknowledgements.
     AckThinning,
     /// Forwards so many packets per second.
@@ -479,13 +633,20 @@ pub enum MechanismName {
 }
 
 words! {
-    DisciplineName { "drop-tail" => Self::DropTail, "codel" => Self::CoDel, }
+    DisciplineName { "drop-tail" => Self::DropTail, "codel" => Self::CoDel, "fq-codel" => Self::FqCoDel, "pie" => Self::Pie, "red" => Self::Red, "dualpi2" => Self::DualPi2, "drr" => Self::Drr, }
     MechanismName {
         "policer" => Self::Policer,
+        "loss" => Self::Loss,
+        "ficcrd" => Self::Ficcrd,
         "ack-thinning" => Self::AckThinning,
         "forwarding-limit" => Self::ForwardingLimit,
         "quick-start" => Self::QuickStart,
     }
+    PacketKind { "data" => Self::Data, "ack" => Self::Ack, "syn" => Self::Syn, "syn-ack" => Self::SynAck, "datagram" => Self::Datagram, "resource-discovery" => Self::ResourceDiscovery, }
+    MaprRule { "literal" => Self::Literal, "outer-else" => Self::OuterElse, "icc" => Self::Icc, }
+    Feedback { "none" => Self::None, "window" => Self::Window, "ack-bucket" => Self::AckBucket, }
+    EdgeRtt { "current" => Self::Current, "base" => Self::Base, }
+    ControlUnit { "flow" => Self::Flow, "class" => Self::Class, }
     Profile { "modern" => Self::Modern, "classic" => Self::Classic, }
     QueueCounts { "waiting" => Self::Waiting, "in-system" => Self::InSystem, }
     ProtocolName { "tcp" => Self::Tcp, "udp" => Self::Udp, }
@@ -608,8 +769,50 @@ impl Read for Queue {
             }
             DisciplineName::CoDel => {
                 let table = CoDelTable::read(item)?;
-                let plan = DisciplinePlan::CoDel(table.plan());
-                managed(table.limit, plan)
+                let plan = codel(&table.target, &table.interval, &table.ecn);
+                managed(table.limit, DisciplinePlan::CoDel(plan))
+            }
+            DisciplineName::FqCoDel => {
+                let table = FqCoDelTable::read(item)?;
+                let plan = FqCoDelPlan {
+                    codel: codel(&table.target, &table.interval, &table.ecn),
+                    flows: value_or(&table.flows, QueueCount(1024)).0,
+                    quantum: value_or(&table.quantum, PacketSize(Bytes(1514))).0,
+                };
+                managed(table.limit, DisciplinePlan::FqCoDel(plan))
+            }
+            DisciplineName::Pie => {
+                let table = PieTable::read(item)?;
+                let ms = Duration::from_milliseconds;
+                let plan = PiePlan {
+                    target: value_or(&table.target, Positive(ms(15))).0,
+                    update: value_or(&table.update, Positive(ms(15))).0,
+                    burst: value_or(&table.burst, ms(150)),
+                    ecn: value_or(&table.ecn, true),
+                };
+                managed(table.limit, DisciplinePlan::Pie(plan))
+            }
+            DisciplineName::Red => {
+                let table = RedTable::read(item)?;
+                let plan = table.plan(item)?;
+                managed(table.limit, DisciplinePlan::Red(plan))
+            }
+            DisciplineName::DualPi2 => {
+                let table = DualPi2Table::read(item)?;
+                let us = Duration::from_microseconds;
+                let plan = DualPi2Plan {
+                    target: value_or(&table.target, Positive(us(15_000))).0,
+                    update: value_or(&table.update, Positive(us(16_000))).0,
+                    coupling: value_or(&table.coupling, Coupling(2.0)).0,
+                    ramp_begin: value_or(&table.ramp_begin, us(800)),
+                    ramp_length: value_or(&table.ramp_length, us(400)),
+                };
+                managed(table.limit, DisciplinePlan::DualPi2(plan))
+            }
+            DisciplineName::Drr => {
+                let table = DrrTable::read(item)?;
+                let quantum = value_or(&table.quantum, PacketSize(Bytes(1500))).0;
+                managed(table.limit, DisciplinePlan::Drr { quantum })
             }
         })
     }
@@ -622,17 +825,41 @@ impl Read for Queue {
             QueueSize::schema(),
             named("drop-tail", DropTailTable::schema()),
             named("codel", CoDelTable::schema()),
+            named("fq-codel", FqCoDelTable::schema()),
+            named("pie", PieTable::schema()),
+            named("red", RedTable::schema()),
+            named("dualpi2", DualPi2Table::schema()),
+            named("drr", DrrTable::schema()),
         ] })
     }
 }
 
-impl CoDelTable {
-    fn plan(&self) -> CoDelPlan {
-        CoDelPlan {
-            target: value_or(&self.target, Duration::from_milliseconds(5)),
-            interval: value_or(&self.interval, Positive(Duration::from_milliseconds(100))).0,
-            ecn: value_or(&self.ecn, true),
+fn codel(target: &Maybe<Duration>, interval: &Maybe<Positive<Duration>>, ecn: &Maybe<bool>) -> CoDelPlan {
+    CoDelPlan {
+        target: value_or(target, Duration::from_milliseconds(5)),
+        interval: value_or(interval, Positive(Duration::from_milliseconds(100))).0,
+        ecn: value_or(ecn, true),
+    }
+}
+
+impl RedTable {
+    fn plan(&self, item: &Item<'_>) -> Result<RedPlan, Problem> {
+        let minimum = value_or(&self.minimum, AverageQueue(5.0)).0;
+        let maximum = value_or(&self.maximum, AverageQueue(3.0 * minimum)).0;
+        if maximum <= minimum {
+            let place = place_or(&self.maximum, place_or(&self.minimum, &item.place));
+            let help = "the usual maximum is three times the minimum";
+            return Err(place.problem("maximum is not above minimum", help));
         }
+        Ok(RedPlan {
+            minimum,
+            maximum,
+            max_probability: value_or(&self.max_probability, Share(0.1)).0,
+            weight: value_or(&self.weight, Share(0.002)).0,
+            gentle: value_or(&self.gentle, true),
+            adaptive: value_or(&self.adaptive, false),
+            ecn: value_or(&self.ecn, true),
+        })
     }
 }
 
@@ -641,6 +868,10 @@ impl CoDelTable {
 pub enum RouterFile {
     /// Token-bucket policer.
     Policer(PolicerFile),
+    /// Loss of chosen kinds of packets.
+    Loss(LossOfKindsFile),
+    /// Fair Intelligent Congestion Control Resource Discovery.
+    Ficcrd(Box<FiccrdFile>),
     /// Thins acknowledgements.
     AckThinning(AckThinningFile),
     /// Forwards so many packets per second.
@@ -655,6 +886,8 @@ impl Read for RouterFile {
         let mechanism: Needed<MechanismName> = Field::read_key(item, "mechanism")?;
         Ok(match mechanism.value {
             MechanismName::Policer => Self::Policer(Read::read(item)?),
+            MechanismName::Loss => Self::Loss(Read::read(item)?),
+            MechanismName::Ficcrd => Self::Ficcrd(Box::new(Read::read(item)?)),
             MechanismName::AckThinning => Self::AckThinning(Read::read(item)?),
             MechanismName::ForwardingLimit => Self::ForwardingLimit(Read::read(item)?),
             MechanismName::QuickStart => Self::QuickStart(Read::read(item)?),
@@ -670,6 +903,8 @@ impl Read for RouterFile {
             named("ack-thinning", AckThinningFile::schema()),
             named("forwarding-limit", ForwardingLimitFile::schema()),
             named("quick-start", QuickStartFile::schema()),
+            named("loss", LossOfKindsFile::schema()),
+            named("ficcrd", FiccrdFile::schema()),
         ] })
     }
 }
@@ -950,13 +1185,17 @@ impl InitialWindow {
 
 impl Read for InitialWindow {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
-        if item.is_word("rfc3390") {
-            return Ok(Self::Rfc3390);
+        match item.value.as_str() {
+            Some("rfc3390") => Ok(Self::Rfc3390),
+            Some("rfc6928") => Ok(Self::Rfc6928),
+            Some(word) if word.starts_with(|first: char| first.is_ascii_alphabetic()) => {
+                Err(item.place.problem(
+                    format!("unknown initial window {word:?}"),
+                    format!("{}, \"rfc3390\" or \"rfc6928\"", units::example(&[Dimension::Segments])),
+                ))
+            }
+            _ => Segments::read(item).map(|segments| Self::Segments(segments.0)),
         }
-        if item.is_word("rfc6928") {
-            return Ok(Self::Rfc6928);
-        }
-        Segments::read(item).map(|segments| Self::Segments(segments.0))
     }
     fn schema() -> Json {
         json!({ "anyOf": [{ "enum": ["rfc3390", "rfc6928"] }, Segments::schema()] })
@@ -976,6 +1215,22 @@ impl Read for Threshold {
     }
     fn schema() -> Json {
         json!({ "anyOf": [{ "const": "unlimited" }, Segments::schema()] })
+    }
+}
+
+/// An average number of packets, at least one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AverageQueue(pub f64);
+
+impl Read for AverageQueue {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        match item.quantity(&[Dimension::Packets])? {
+            Quantity::Packets(packets) if packets > 0 => Ok(Self(packets as f64)),
+            _ => Err(item.place.problem("less than one packet", units::example(&[Dimension::Packets]))),
+        }
+    }
+    fn schema() -> Json {
+        quantity_schema(&[Dimension::Packets])
     }
 }
 
@@ -1109,6 +1364,20 @@ ranges! {
     Seed(u64) = integer, "integer", 0, i64::MAX;
     /// A probability.
     Probability(f64) = number_within, "number", 0.0, 1.0;
+    /// Number of queues.
+    QueueCount(u32) = integer, "integer", 1, 65_536;
+    /// A share or probability above zero.
+    Share(f64) = number_within, "number", 0.000_001, 1.0;
+    /// A differentiated services codepoint.
+    Dscp(u8) = integer, "integer", 0, 63;
+    /// A share that is neither nothing nor all.
+    Fraction(f64) = number_within, "number", 0.01, 0.99;
+    /// Pressure of an empty queue.
+    Pressure(f64) = number_within, "number", 1.0, 10.0;
+    /// A window in segments.
+    Floor(f64) = number_within, "number", 0.0, 1000.0;
+    /// Coupling factor.
+    Coupling(f64) = number_within, "number", 0.1, 10.0;
     /// Packets per second.
     PacketRate(f64) = number_within, "number", 0.001, 1e12;
     /// Factor of a timer at each expiry.

@@ -6,7 +6,7 @@ use selfclock_congestion::units::{Duration, Time};
 
 use super::control::Control;
 use super::error::{Place, Problem};
-use super::file::{File, FlowFile, Name, Network, Profile, ProtocolName, Size, Traffic, TrafficFile};
+use super::file::{Dscp, File, FlowFile, Name, Network, Profile, ProtocolName, Size, Traffic, TrafficFile};
 use super::limits::{self, Demand};
 use super::links::{USUAL_PACKET, Wire, find_node};
 use super::reader::{Located, Maybe, place_or, value_or};
@@ -97,6 +97,7 @@ fn flow_template(file: &File, profile: Profile, flow: &FlowFile, place: &Place) 
         start,
         start_jitter: value_or(&flow.start_jitter, Duration::ZERO),
         stop,
+        dscp: value_or(&flow.dscp, Dscp(0)).0,
         protocol,
     })
 }

@@ -25,6 +25,7 @@ mod control;
 mod error;
 mod file;
 mod flows;
+mod grid;
 mod limits;
 mod links;
 mod overrides;
@@ -44,6 +45,7 @@ use toml::de::{DeTable, DeValue};
 use toml_edit::DocumentMut;
 
 pub use error::{Location, ScenarioError};
+pub use grid::{Axis, Grid, Range, Setting, grid_schema};
 pub use schema::schema;
 
 use crate::plan::Plan;
@@ -81,7 +83,7 @@ impl Scenario {
 
     /// Reads a text. The text alone must be valid; an error that an override causes names the override.
     pub fn parse(text: &str, source_name: &str, overrides: &[String]) -> Result<Self, ScenarioError> {
-        let stem = Path::new(source_name).file_stem().and_then(|stem| stem.to_str()).unwrap_or("scenario");
+        let stem = stem(source_name);
         let checked = check(text, stem).map_err(|problem| problem.in_text(source_name, text))?;
         let (checked, text) = if overrides.is_empty() {
             (checked, text.to_owned())
@@ -91,11 +93,23 @@ impl Scenario {
         let Checked { plan, title } = checked;
         Ok(Self { plan, title, text, source_name: source_name.to_owned() })
     }
+
+    /// The same scenario with further overrides.
+    pub fn with(&self, overrides: &[String]) -> Result<Self, ScenarioError> {
+        let stem = stem(&self.source_name);
+        let (Checked { plan, title }, text) = apply(&self.text, &self.source_name, stem, overrides)?;
+        Ok(Self { plan, title, text, source_name: self.source_name.clone() })
+    }
 }
 
 struct Checked {
     plan: Plan,
     title: Option<String>,
+}
+
+/// What a scenario without a name is called.
+fn stem(source_name: &str) -> &str {
+    Path::new(source_name).file_stem().and_then(|stem| stem.to_str()).unwrap_or("scenario")
 }
 
 fn check(text: &str, default_name: &str) -> Result<Checked, Problem> {

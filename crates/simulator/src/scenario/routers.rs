@@ -3,12 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::{Problem, allowed};
-use super::file::{File, Name, RouterFile};
-use super::links::Wire;
-use super::reader::Located;
+use super::file::{
+    FiccrdFile, File, Floor, Fraction, Name, OrOff, PacketSize, Positive, Pressure, RouterFile, Share,
+    SmallCount,
+};
+use super::links::{Wire, find_node};
+use super::reader::{Located, value_or};
 use crate::network::topology::Topology;
-use crate::plan::{FlowPlan, ForwardingLimitPlan, MechanismPlan, PolicerPlan, QuickStartPlan, RouterPlan};
-use selfclock_congestion::units::Duration;
+use crate::plan::{
+    FiccrdPlan, FlowPlan, ForwardingLimitPlan, LossOfKindsPlan, MechanismPlan, PolicerPlan, QuickStartPlan,
+    RouterPlan,
+};
+use selfclock_congestion::units::{Bytes, Duration};
 
 /// The mechanisms of a file.
 pub fn routers(
@@ -25,6 +31,12 @@ fn plan(file: &RouterFile, topology: &Topology<Wire>, flows: &[FlowPlan]) -> Res
             let (rate, burst) = (policer.rate.value, policer.burst.value.0);
             (find_links(&policer.links, topology)?, MechanismPlan::Policer(PolicerPlan { rate, burst }))
         }
+        RouterFile::Loss(loss) => {
+            let kinds = loss.kinds.iter().map(|kind| kind.value).collect();
+            let plan = LossOfKindsPlan { probability: loss.probability.value.0, kinds };
+            (find_links(&loss.links, topology)?, MechanismPlan::Loss(plan))
+        }
+        RouterFile::Ficcrd(ficcrd) => return ficcrd_plan(ficcrd, topology),
         RouterFile::AckThinning(thinning) => {
             (find_links(&thinning.links, topology)?, MechanismPlan::AckThinning(thinning.interval.value.0))
         }
@@ -59,6 +71,46 @@ fn links_of_routers(topology: &Topology<Wire>, flows: &[FlowPlan]) -> Vec<usize>
     let hosts: BTreeSet<usize> = flows.iter().flat_map(|flow| [flow.from, flow.to]).collect();
     let routers = topology.links.iter().enumerate().filter(|(_, link)| !hosts.contains(&link.from));
     routers.map(|(index, _)| index).collect()
+}
+
+fn ficcrd_plan(file: &FiccrdFile, topology: &Topology<Wire>) -> Result<RouterPlan, Problem> {
+    let index: BTreeMap<&str, usize> =
+        topology.nodes.iter().enumerate().map(|(position, name)| (name.as_str(), position)).collect();
+    let mut nodes = Vec::with_capacity(file.nodes.len());
+    for name in &file.nodes {
+        let node = find_node(&index, name)?;
+        if nodes.contains(&node) {
+            return Err(name.place.problem(format!("node {:?} is named twice", name.value.0), ""));
+        }
+        nodes.push(node);
+    }
+    let links =
+        (0..topology.links.len()).filter(|&link| nodes.contains(&topology.links[link].from)).collect();
+    let usual = FiccrdPlan::new(nodes);
+    let ficcrd = FiccrdPlan {
+        beta: value_or(&file.beta, Share(usual.beta)).0,
+        alpha: value_or(&file.alpha, Pressure(usual.alpha)).0,
+        utilization: value_or(&file.utilization, Fraction(usual.utilization)).0,
+        rule: value_or(&file.rule, usual.rule),
+        rate_constant: value_or(&file.rate_constant, Positive(usual.rate_constant)).0,
+        packets_per_discovery: value_or(&file.packets_per_discovery, SmallCount(usual.packets_per_discovery))
+            .0,
+        discovery_interval: match value_or(&file.discovery_interval, OrOff::Off) {
+            OrOff::On(interval) => Some(interval.0),
+            OrOff::Off if file.discovery_interval.is_some() => None,
+            OrOff::Off => usual.discovery_interval,
+        },
+        discovery_size: value_or(&file.discovery_size, PacketSize(Bytes(usual.discovery_size.into()))).0.get()
+            as u16,
+        feedback: value_or(&file.feedback, usual.feedback),
+        rtt: value_or(&file.rtt, usual.rtt),
+        floor: value_or(&file.floor, Floor(usual.floor)).0,
+        longest_hold: value_or(&file.longest_hold, Positive(usual.longest_hold)).0,
+        flows: value_or(&file.flows, SmallCount(usual.flows)).0,
+        unit: value_or(&file.unit, usual.unit),
+        ..usual
+    };
+    Ok(RouterPlan { links, mechanism: MechanismPlan::Ficcrd(ficcrd) })
 }
 
 /// The indices of links, each named once.

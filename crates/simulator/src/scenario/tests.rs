@@ -8,8 +8,8 @@ use serde_json::Value as Json;
 
 use super::{Scenario, ScenarioError, schema};
 use crate::plan::{
-    AckClock, Arrivals, Ecn, LossPlan, MarkAbove, Plan, Protocol, QueueLimit, Recovery, SizeDistribution,
-    Source, TcpPlan, TimerArithmetic, Transport,
+    AckClock, Arrivals, Ecn, LossPlan, MarkAbove, MechanismPlan, Plan, Protocol, QueueLimit, Recovery,
+    SizeDistribution, Source, TcpPlan, TimerArithmetic, Transport,
 };
 
 const DUMBBELL: &str = r#"schema = 1
@@ -1082,4 +1082,52 @@ proptest! {
         let keys = ["duration", "seed", "flow.0.count", "network.hosts", "flow.0.transport", "record.interval"];
         let _ = Scenario::parse(DUMBBELL, "s.toml", &[format!("{}={value}", keys[key])]);
     }
+}
+
+/// RFC 3390, section 1, and RFC 6928, section 2.
+#[test]
+fn initial_windows_by_name_follow_the_mss() {
+    for (name, mss, segments) in [
+        ("rfc3390", 536, 4.0),
+        ("rfc3390", 1460, 3.0),
+        ("rfc3390", 9000, 2.0),
+        ("rfc6928", 1460, 10.0),
+        ("rfc6928", 9000, 2.0),
+    ] {
+        let plan = flow_with(&format!("transport = {{ mss = \"{mss} B\", initial_window = \"{name}\" }}"));
+        assert_eq!(tcp(&plan, 0).transport.initial_window, segments, "{name} {mss}");
+    }
+    refused_flow(
+        "transport = { initial_window = \"rfc9999\" }",
+        32,
+        "flow[0].transport.initial_window",
+        "unknown initial window \"rfc9999\"",
+        "\"rfc3390\" or \"rfc6928\"",
+    );
+}
+
+/// Without a list of links the router's part of Quick-Start stands before what leaves a router, and nothing else.
+#[test]
+fn mechanisms_of_the_ways_to_begin_are_read() {
+    let plan = plan(&format!("{DUMBBELL}[[router]]\nmechanism = \"quick-start\"\n"));
+    let names: Vec<&str> = plan.routers[0].links.iter().map(|&link| plan.links[link].name.as_str()).collect();
+    assert_eq!(names, ["bottleneck", "reverse", "left-source1", "right-sink1"]);
+    let MechanismPlan::QuickStart(quick_start) = &plan.routers[0].mechanism else { panic!("quick-start") };
+    assert_eq!((quick_start.share, quick_start.interval), (0.9, Duration::from_milliseconds(150)));
+    let limit =
+        "[[router]]\nmechanism = \"forwarding-limit\"\nlinks = [\"reverse\"]\npackets_per_second = 5000\n";
+    let plan = self::plan(&format!("{DUMBBELL}{limit}"));
+    let MechanismPlan::ForwardingLimit(limit) = &plan.routers[0].mechanism else {
+        panic!("forwarding-limit")
+    };
+    assert_eq!((limit.service, limit.limit), (Duration::from_microseconds(200), u64::MAX));
+    refused(
+        &format!(
+            "{DUMBBELL}[[router]]\nmechanism = \"ack-thinning\"\nlinks = [\"reverse\"]\ninterval = \"0 s\"\n"
+        ),
+        (14, 12),
+        "router[0].interval",
+        "must be above zero",
+        "",
+    );
 }

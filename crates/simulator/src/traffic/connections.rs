@@ -152,6 +152,8 @@ impl Connections {
             PacketKind::Data | PacketKind::Syn | PacketKind::Datagram => {
                 connection.receiver.on_packet(context, packet);
             }
+            // Between routers only.
+            PacketKind::ResourceDiscovery => context.network.extras.release(packet.extra),
         }
     }
 

@@ -27,9 +27,6 @@ use selfclock_congestion::{
     Sent, Timeout,
 };
 
-/// Largest window that can be advertised without the window scale option.
-const LARGEST_UNSCALED_WINDOW: u64 = 65_535;
-
 /// Where a connection stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum State {
@@ -200,11 +197,7 @@ impl Sender {
         sample_interval: Option<Duration>,
     ) -> Self {
         let transport = &plan.transport;
-        let receive_window = if transport.window_scaling {
-            transport.receive_window.get()
-        } else {
-            transport.receive_window.get().min(LARGEST_UNSCALED_WINDOW)
-        };
+        let receive_window = transport.advertised_window().get();
         let overhead =
             transport.header.get() as u32 + if transport.timestamps { TIMESTAMPS_OPTION } else { 0 };
         let control = plan.control.controller(Setup {
@@ -390,6 +383,9 @@ impl Sender {
             return self.send_probe(context);
         }
         self.rtt.back_off();
+        if self.scoreboard.is_empty() && self.state == State::Open {
+            return self.probe_window(context);
+        }
         self.totals.timeouts += 1;
         self.timed = None;
         if let State::SynSent(_) = self.state {
@@ -1127,6 +1123,9 @@ impl Sender {
             }
             if self.next >= limit {
                 self.limited_by_window = false;
+                if self.receive_window < self.mss {
+                    self.await_window(context, produced);
+                }
                 if !PLAIN {
                     if self.rate.is_some() {
                         self.note_app_limited(produced, pipe, window);
@@ -1264,6 +1263,23 @@ impl Sender {
                 return;
             }
             self.send_again(context, index, pacing);
+        }
+    }
+
+    /// The window is closed and nothing is outstanding whose acknowledgement could open it: the timer probes it.
+    #[cold]
+    fn await_window(&mut self, context: &mut Context<'_>, produced: u64) {
+        if self.scoreboard.is_empty() && self.next < produced && !self.retransmission_timer.is_set() {
+            self.restart_retransmission_timer(context);
+        }
+    }
+
+    /// "The sending TCP peer must regularly transmit at least one octet of new data [...] even if the send window is zero, in
+    /// order to 'probe' the window" (RFC 9293, section 3.8.6.1).
+    #[cold]
+    fn probe_window(&mut self, context: &mut Context<'_>) {
+        if self.application.produced(context.now, self.next) > self.next {
+            self.send_new::<false>(context, 1, ProbePart::Single, None);
         }
     }
 

@@ -108,6 +108,7 @@ pub fn add_flow(plan: &mut Plan, pair: usize, protocol: Protocol) {
         start: Time::ZERO,
         start_jitter: Duration::ZERO,
         stop: Time::NEVER,
+        dscp: 0,
         protocol,
     });
 }

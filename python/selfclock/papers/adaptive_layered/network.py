@@ -97,6 +97,7 @@ def scenario(
     *,
     seconds: float,
     buffer: str = "1 bdp",
+    queue_counts: str = "waiting",
     seed: int = 1,
     cross_load: float = 0.0,
     transport: Mapping[str, object] | None = None,
@@ -114,7 +115,7 @@ def scenario(
     nodes = ["left", "right"]
     links: list[dict[str, object]] = [
         {"from": "left", "to": "right", "name": "bottleneck", "rate": f"{rate_mbps:g} Mbps",
-         "delay": _ms(bottleneck), "queue": buffer},
+         "delay": _ms(bottleneck), "queue": buffer, "queue_counts": queue_counts},
     ]  # fmt: skip
     senders: list[dict[str, object]] = []
     for number, flow in enumerate(flows, 1):

@@ -18,6 +18,19 @@ if TYPE_CHECKING:
 RATE_MBPS, RTT_MS, BUFFER = 1000.0, 120.0, "10000 packets"
 SECONDS, SKIPPED_S = 300.0, 100.0
 
+#: Its queue counts the packet on the wire, and its timer looks at one segment in a round trip, in ticks.
+TRANSPORT: dict[str, object] = {
+    **DELAYED_ACK,
+    "timer": {
+        "arithmetic": "bsd",
+        "samples": "one-at-a-time",
+        "granularity": "10 ms",
+        "initial": "3 s",
+        "minimum": "200 ms",
+        "maximum": "60 s",
+    },
+}
+
 #: Both flows start at time 0, as there; and once more with random starts within a second.
 JITTERS_S = (0.0, 1.0)
 
@@ -59,7 +72,8 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
             [Flow(control(row.algorithm), rtt, jitter_s=jitter * scale) for rtt in (RTT_MS, row.rtt_ms)],
             seconds=SECONDS * scale,
             buffer=BUFFER,
-            transport=DELAYED_ACK,
+            queue_counts="in-system",
+            transport=TRANSPORT,
             samples_s=1.0 * scale,
         )
         for row in ROWS

@@ -63,6 +63,7 @@ impl Rig {
                 start: Time::ZERO,
                 start_jitter: Duration::ZERO,
                 stop: Time::NEVER,
+                dscp: 0,
                 protocol: Protocol::Tcp(Box::new(tcp.clone())),
             }],
             routers: Vec::new(),

@@ -1,0 +1,93 @@
+//! Fair queueing by deficit round robin: a queue for each flow, served in turn by bytes. Shreedhar and Varghese 1995.
+
+use super::managed::Work;
+use crate::engine::Ring;
+use crate::network::Packet;
+use selfclock_congestion::units::Bytes;
+
+/// A queue for each flow.
+#[derive(Clone, Debug)]
+pub struct Drr {
+    quantum: i64,
+    flows: Vec<FlowQueue>,
+    /// Flows with packets, in the order of service.
+    active: Ring<u32>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct FlowQueue {
+    waiting: Ring<Packet>,
+    bytes: u64,
+    deficit: i64,
+    is_active: bool,
+}
+
+impl Drr {
+    /// Empty queues; a turn is worth `quantum`.
+    pub fn new(quantum: Bytes) -> Self {
+        Self { quantum: quantum.get() as i64, flows: Vec::new(), active: Ring::default() }
+    }
+
+    pub(super) fn enqueue(&mut self, packet: Packet, work: &mut Work) {
+        let index = packet.flow as usize;
+        if index >= self.flows.len() {
+            self.flows.resize_with(index + 1, FlowQueue::default);
+        }
+        let fits = work.backlog.has_room(packet.size);
+        let queue = &mut self.flows[index];
+        queue.bytes += u64::from(packet.size);
+        queue.waiting.push(packet);
+        work.entered(&packet);
+        if !queue.is_active {
+            queue.is_active = true;
+            queue.deficit = 0;
+            self.active.push(packet.flow);
+        }
+        if !fits {
+            self.drop_from_longest(work);
+        }
+    }
+
+    /// "When there are no more free buffers, the packet at the end of the longest queue is dropped" (buffer stealing); here
+    /// it is the first, which its sender learns of sooner.
+    fn drop_from_longest(&mut self, work: &mut Work) {
+        // The first of several that are as long.
+        let longest = self.flows.iter_mut().rev().max_by_key(|queue| queue.bytes);
+        if let Some(queue) = longest
+            && let Some(packet) = queue.waiting.pop()
+        {
+            queue.bytes -= u64::from(packet.size);
+            work.left(&packet);
+            work.drop(packet);
+        }
+    }
+
+    pub(super) fn dequeue(&mut self, work: &mut Work) -> Option<Packet> {
+        loop {
+            let index = *self.active.front()?;
+            let queue = &mut self.flows[index as usize];
+            match queue.waiting.front() {
+                Some(first) if i64::from(first.size) <= queue.deficit => {
+                    let packet = queue.waiting.pop()?;
+                    queue.deficit -= i64::from(packet.size);
+                    queue.bytes -= u64::from(packet.size);
+                    work.left(&packet);
+                    return Some(packet);
+                }
+                Some(_) => {
+                    queue.deficit += self.quantum;
+                    self.active.drop_front();
+                    self.active.push(index);
+                }
+                None => {
+                    queue.is_active = false;
+                    self.active.drop_front();
+                }
+            }
+        }
+    }
+
+    pub(super) fn waiting(&self) -> impl Iterator<Item = &Packet> {
+        self.flows.iter().flat_map(|queue| queue.waiting.iter())
+    }
+}

@@ -1,0 +1,141 @@
+//! What the ingress edge knows of one flow: how far its data and acknowledgements have come, its round-trip time, the
+//! window it was told, the acknowledgements that are held.
+
+use super::Path;
+use crate::engine::Ring;
+use crate::network::Packet;
+use selfclock_congestion::units::{Duration, Time};
+
+/// A flow in the table of an edge.
+#[derive(Clone, Debug)]
+pub(super) struct Flow {
+    /// Its way through the domain.
+    pub path: Path,
+    /// Last data seen.
+    pub last_data: Time,
+    /// Byte after the highest data seen.
+    pub highest: u64,
+    /// Highest acknowledgement that came.
+    pub seen: u64,
+    /// Highest acknowledgement passed on.
+    pub acknowledged: u64,
+    /// Largest payload seen, bytes.
+    pub mss: u64,
+    /// Furthest right edge that the source was told of.
+    pub right_edge: u64,
+    /// From the edge to the receiver and back: the segment that is timed (byte after its last, when it passed), smoothed,
+    /// smallest.
+    timed: Option<(u64, Time)>,
+    smoothed: Option<Duration>,
+    smallest: Duration,
+    /// From the edge to the source and back: when the acknowledgement passed that is timed, when the last one did, smallest.
+    answer_since: Option<Time>,
+    last_ack: Time,
+    answer: Option<Duration>,
+    /// Held acknowledgements; their `arrival` is when they came.
+    pub held: Ring<Packet>,
+    /// Bytes that acknowledgements may let go.
+    pub credit: f64,
+    /// When the credit was last brought up to date.
+    pub credit_at: Time,
+    /// Growth in the round under way: data and acknowledgements at its beginning, and the data that ends it.
+    round: (u64, u64, u64),
+    /// The last round let out more than half as much again as was acknowledged.
+    pub slow_start: bool,
+}
+
+impl Flow {
+    /// A flow that was not seen before, with this way.
+    pub fn new(now: Time, path: Path) -> Self {
+        Self {
+            path,
+            last_data: now,
+            highest: 0,
+            seen: 0,
+            acknowledged: 0,
+            mss: 0,
+            right_edge: path.window,
+            timed: None,
+            smoothed: None,
+            smallest: Duration::MAX,
+            answer_since: None,
+            last_ack: Time::ZERO,
+            answer: None,
+            held: Ring::default(),
+            credit: 0.0,
+            credit_at: now,
+            round: (0, 0, 0),
+            slow_start: true,
+        }
+    }
+
+    /// Data passes.
+    pub fn on_data(&mut self, now: Time, packet: &Packet) {
+        let end = packet.sequence + u64::from(packet.payload);
+        self.last_data = now;
+        self.mss = self.mss.max(u64::from(packet.payload));
+        if end <= self.highest && packet.payload > 0 {
+            // Karn: what is sent again is not timed.
+            if self.timed.is_some_and(|(timed, _)| packet.sequence < timed) {
+                self.timed = None;
+            }
+            self.answer_since = None;
+            return;
+        }
+        if let Some(since) = self.answer_since.take() {
+            let answer = now.since(since);
+            self.answer = Some(self.answer.map_or(answer, |smallest| smallest.min(answer)));
+        }
+        self.highest = end;
+        if self.timed.is_none() {
+            self.timed = Some((end, now));
+        }
+    }
+
+    /// A new acknowledgement arrives from the receiver's side.
+    pub fn on_new_ack(&mut self, now: Time, acknowledgement: u64) {
+        if let Some((end, since)) = self.timed
+            && acknowledgement >= end
+        {
+            let sample = now.since(since);
+            self.timed = None;
+            self.smallest = self.smallest.min(sample);
+            // RFC 6298's weight.
+            self.smoothed = Some(self.smoothed.map_or(sample, |smoothed| {
+                Duration::from_picoseconds((smoothed.picoseconds() / 8) * 7 + sample.picoseconds() / 8)
+            }));
+        }
+        let (data, acknowledged, end) = self.round;
+        if acknowledgement >= end {
+            let (let_out, newly) = (self.highest - data, acknowledgement.saturating_sub(acknowledged));
+            self.slow_start = let_out > newly + newly / 2;
+            self.round = (self.highest, acknowledgement, self.highest);
+        }
+    }
+
+    /// An acknowledgement is passed on to the source. After a silence the data it lets go is the next that comes.
+    pub fn on_ack_passed(&mut self, now: Time, acknowledgement: u64) {
+        let silence = self.answer.map_or(Duration::ZERO, |answer| answer.times(4));
+        if self.answer_since.is_none() && now.since(self.last_ack) >= silence {
+            self.answer_since = Some(now);
+        }
+        self.last_ack = now;
+        self.acknowledged = self.acknowledged.max(acknowledgement);
+    }
+
+    /// Round-trip time of the flow as it is now; `None` until both parts were seen.
+    pub fn current_rtt(&self) -> Option<Duration> {
+        Some(self.smoothed? + self.answer?)
+    }
+
+    /// Smallest round-trip time of the flow.
+    pub fn base_rtt(&self) -> Option<Duration> {
+        Some(self.smallest + self.answer?)
+    }
+
+    /// Bytes that the head of the held acknowledgements would let go, of new data.
+    pub fn needed(&self, acknowledgement: u64) -> f64 {
+        let factor = if self.slow_start { 2.0 } else { 1.0 };
+        acknowledgement.saturating_sub(self.acknowledged) as f64 * factor
+    }
+}

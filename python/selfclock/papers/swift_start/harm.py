@@ -1,0 +1,91 @@
+"""Short flows beside a long one: what each way to begin takes from an established CUBIC flow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from selfclock.papers.swift_start.network import IW10, MODERN, QUICK_START, STARTS, Flow, flow, scenario
+from selfclock.papers.swift_start.sharing import LIARS
+from selfclock.reproduce import Grid
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from selfclock.papers.swift_start.network import Start
+    from selfclock.result import Result
+    from selfclock.scenario import Scenario
+
+RATE_MBPS, RTT_MS, WINDOW = 50.0, 100.0, "cubic"
+
+#: The long flow has settled when the first short one begins; then one begins every so many seconds.
+BEGIN_S, END_S = 15.0, 45.0
+SIZES = {"100 kB": 0.5, "1 MB": 2.0, "10 MB": 5.0}
+SEEDS = (1, 2, 3)
+
+#: Also with receivers that lie.
+BESIDE = [*STARTS, *LIARS[1:3]]
+
+
+def scenarios() -> list[Scenario]:
+    """Return the long flow alone, then each size beside it by each start, with each seed."""
+    short = [_short(start, size) for size in SIZES for start in BESIDE]
+    return [_run((), 1), *(_run(flows, seed) for flows in short for seed in SEEDS)]
+
+
+def _short(start: Start, size: str) -> list[Flow]:
+    every = SIZES[size]
+    return [flow(start, WINDOW, size, start_s=BEGIN_S + every * number, jitter_s=0.4)
+            for number in range(int((END_S - BEGIN_S) / every))]  # fmt: skip
+
+
+def _run(short: Sequence[Flow], seed: int) -> Scenario:
+    return scenario("short flows beside a long one", RATE_MBPS, RTT_MS, [flow(IW10, WINDOW), *short], seconds=END_S,
+                    buffer="1 bdp", transport=MODERN, routers=(QUICK_START,), samples="500 ms", seed=seed)  # fmt: skip
+
+
+def _long_mbps(result: Result) -> float:
+    frame = pl.DataFrame(result.flows).with_columns(pl.col("flow").cast(pl.String)).filter(pl.col("flow") == "flow1")
+    frame = frame.filter(pl.col("time_s").is_between(BEGIN_S, END_S))
+    acknowledged, times = frame["acknowledged_bytes"], frame["time_s"]
+    return float(acknowledged[-1] - acknowledged[0]) * 8 / float(times[-1] - times[0]) / 1e6
+
+
+def findings(results: Sequence[Result]) -> list[Grid]:
+    """Tabulate harm and completion."""
+    rest = iter(results)
+    solo = _long_mbps(next(rest))
+    cells = {(size, start.label): _Cell([next(rest) for _ in SEEDS], solo) for size in SIZES for start in BESIDE}
+    rows = [
+        [start.label, *(cells[size, start.label].text(cells[size, IW10.label].harm) for size in SIZES)]
+        for start in BESIDE
+    ]
+    every = ", ".join(f"{size} every {seconds:g} s" for size, seconds in SIZES.items())
+    caption = (
+        f"{RATE_MBPS:g} Mbit/s, {RTT_MS:g} ms, queue of one bandwidth-delay product, CUBIC throughout: {every}, "
+        f"from {BEGIN_S:g} s to "
+        f"{END_S:g} s; means of {len(SEEDS)} runs. Harm: (solo - with) / solo of the long flow's rate, "
+        f"{solo:.1f} Mbit/s alone; in "
+        f"brackets what exceeds the harm done by slow start with an initial window of 10. Then the mean "
+        f"completion of the short flows, "
+        f"and segments sent again by all flows of a run."
+    )
+    return [Grid("Short flows beside an established CUBIC flow", caption, ["start", *SIZES], rows)]
+
+
+class _Cell:
+    """The runs of one size and one start."""
+
+    def __init__(self, results: Sequence[Result], solo: float) -> None:
+        rates = [_long_mbps(result) for result in results]
+        flows = [each for result in results for each in result.summary["flows"]]
+        done = [each["completion_s"] for each in flows if each["completion_s"] is not None]
+        self.harm = 1 - sum(rates) / len(rates) / solo
+        self._completion_s = sum(done) / len(done) if done else None
+        self._again = sum(each["retransmitted_segments"] for each in flows) / len(results)
+
+    def text(self, base: float) -> str:
+        """Return harm, what of it exceeds the base, completion and retransmissions."""
+        time = "none" if self._completion_s is None else f"{self._completion_s:.2f} s"
+        return f"{self.harm:.3f} ({self.harm - base:+.3f}); {time}; {self._again:.0f}"

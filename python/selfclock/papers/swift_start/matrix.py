@@ -1,0 +1,99 @@
+"""Every start with three windows on nine paths: completion of short transfers over that of IW10 slow start."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from selfclock import style
+from selfclock.papers.swift_start.network import IW10, MODERN, QUICK_START, STARTS, completion_s, flow, scenario
+from selfclock.reproduce import Grid, Illustration
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from selfclock.result import Result
+    from selfclock.scenario import Scenario
+
+WINDOWS = ("reno", "cubic", "altcp")
+RATES_MBPS = (1.5, 50.0, 1000.0)
+RTTS_MS = (20.0, 100.0, 500.0)
+SIZES = ("100 kB", "1 MB", "10 MB")
+_BYTES = {"100 kB": 1e5, "1 MB": 1e6, "10 MB": 1e7}
+
+#: A queue of one bandwidth-delay product, of so many packets at least.
+LEAST_QUEUE = 20
+
+CELLS = [(rate, rtt, size) for rate in RATES_MBPS for rtt in RTTS_MS for size in SIZES]
+
+
+def scenarios() -> list[Scenario]:
+    """Return a run for every window, start and cell."""
+    return [_run(window, start_number, *cell) for window in WINDOWS
+            for start_number in range(len(STARTS)) for cell in CELLS]  # fmt: skip
+
+
+def _run(window: str, start_number: int, rate: float, rtt: float, size: str) -> Scenario:
+    start = STARTS[start_number]
+    product = rate * 1e6 * rtt / 1e3 / 8 / 1500
+    # Twice what it takes at the link's rate, and forty round trips.
+    seconds = 4 * _BYTES[size] * 8 / rate / 1e6 + 60 * rtt / 1e3 + 5
+    return scenario(f"{window}+{start.label}", rate, rtt, [flow(start, window, size)], seconds=seconds,
+                    buffer=f"{max(LEAST_QUEUE, math.ceil(product))} packets", transport=MODERN,
+                    routers=(QUICK_START,))  # fmt: skip
+
+
+def findings(results: Sequence[Result]) -> tuple[list[Illustration], list[Grid]]:
+    """Draw and tabulate the ratios."""
+    rest = iter(results)
+    figures, grids = [], []
+    for window in WINDOWS:
+        times = {start.label: [completion_s(next(rest)) for _ in CELLS] for start in STARTS}
+        baseline = times[IW10.label]
+        ratios = {
+            label: [None if own is None or base is None else own / base for own, base in zip(of, baseline, strict=True)]
+            for label, of in times.items()
+        }
+        figures.append(_heat_map(window, ratios))
+        rows = [
+            [f"{rate:g} Mbit/s, {rtt:g} ms, {size}", "none" if baseline[cell] is None else f"{baseline[cell]:.3f}",
+             *(_text(ratios[start.label][cell]) for start in STARTS[1:])]
+            for cell, (rate, rtt, size) in enumerate(CELLS)
+        ]  # fmt: skip
+        grids.append(
+            Grid(f"Completion over that of IW10 slow start, then {window}",
+                 f"First column of figures: seconds with IW10 slow start. Queue: one bandwidth-delay product, "
+                 f"{LEAST_QUEUE} packets at "
+                 "least. All routers understand Quick-Start.",
+                 ["path and size", "IW10 (s)", *(start.label for start in STARTS[1:])], rows)
+        )  # fmt: skip
+    return figures, grids
+
+
+def _text(ratio: float | None) -> str:
+    return "none" if ratio is None else f"{ratio:.2f}"
+
+
+@style.house()
+def _heat_map(window: str, ratios: dict[str, list[float | None]]) -> Illustration:
+    figure, (axes,) = style.figure(height=5.6)
+    labels = [start.label for start in STARTS[1:]]
+    logs = [[math.nan if ratio is None else math.log2(ratio) for ratio in ratios[label]] for label in labels]
+    image = axes.imshow(
+        [list(column) for column in zip(*logs, strict=True)], cmap="RdBu_r", vmin=-2, vmax=2, aspect="auto"
+    )
+    axes.set_xticks(range(len(labels)), labels, rotation=40, ha="right")
+    axes.set_yticks(
+        range(len(CELLS)), [f"{rate:g} Mbit/s, {rtt:g} ms, {size}" for rate, rtt, size in CELLS], fontsize=7
+    )
+    for column, label in enumerate(labels):
+        for row, ratio in enumerate(ratios[label]):
+            text = "-" if ratio is None else f"{ratio:.2f}"
+            strong = ratio is not None and abs(math.log2(ratio)) > 1.2
+            axes.text(column, row, text, ha="center", va="center", fontsize=6, color="white" if strong else "black")
+    axes.grid(visible=False)
+    axes.set_title(f"Completion time over that of IW10 slow start, then {window}")
+    bar = figure.colorbar(image, ax=axes, ticks=[-2, -1, 0, 1, 2])
+    bar.ax.set_yticklabels(["1/4", "1/2", "1", "2", "4"])
+    caption = "Blue: sooner than slow start with an initial window of 10 segments; red: later."
+    return Illustration(f"Short transfers by every start, then {window}", caption, figure)

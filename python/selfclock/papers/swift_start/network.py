@@ -1,0 +1,195 @@
+"""The paper's path, the ways to begin, and what is read off a run."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from selfclock.dumbbell import to_toml
+from selfclock.scenario import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from selfclock.result import Result
+
+#: The paper's hosts: 1500 B on the wire, a handshake, acknowledgements of every second segment after 200 ms at most
+#: where they are delayed. Recovery is not printed, and nothing is lost there.
+TRANSPORT: dict[str, object] = {
+    "recovery": "sack",
+    "prr": False,
+    "mss": "1460 B",
+    "timestamps": False,
+    "handshake": True,
+    "initial_window": "4 segments",
+    "delayed_ack": "off",
+    "timer": {"initial": "3 s", "minimum": "1 s", "granularity": "0 s"},
+}
+DELAYED_ACK: dict[str, object] = {"delayed_ack": {"every": 2, "timer": "200 ms"}}
+
+#: What the paper leaves out is measured with current hosts: RACK-TLP and PRR, acknowledgements delayed by 40 ms.
+MODERN: dict[str, object] = {
+    "recovery": "rack",
+    "prr": True,
+    "mss": "1460 B",
+    "timestamps": False,
+    "handshake": True,
+    "initial_window": "rfc6928",
+    "delayed_ack": {"every": 2, "timer": "40 ms"},
+    "timer": {"initial": "1 s", "minimum": "200 ms", "granularity": "1 ms"},
+}
+
+SEGMENT_B, PACKET_B = 1460, 1500
+
+#: "OCI" of the paper is OC-1; its 10 Mbyte file.
+OC1_MBPS, FILE = 49.5, "10 MB"
+
+THINNING: dict[str, object] = {"mechanism": "ack-thinning", "links": ["reverse"], "interval": "5 ms"}
+QUICK_START: dict[str, object] = {"mechanism": "quick-start"}
+
+
+@dataclass(frozen=True)
+class Start:
+    """A way to begin, by the name that tables and figures give it."""
+
+    label: str
+    #: Name by which the house style knows it.
+    look: str
+    control: Mapping[str, object]
+    initial_window: str | None = None
+
+
+IW10 = Start("IW10 slow start", "slow-start", {"start": "slow-start"})
+STARTS = [
+    IW10,
+    Start("RFC 3390 slow start", "slow-start", {"start": "slow-start"}, "rfc3390"),
+    Start("IW1 slow start", "slow-start", {"start": "slow-start"}, "1 segment"),
+    Start("limited", "limited", {"start": "limited"}),
+    Start("HyStart++", "hystart++", {"start": "hystart++"}),
+    Start("packet pair", "packet-pair", {"start": "packet-pair", "timer_rounding": "exact"}),
+    Start("Swift Start", "swift-start", {"start": "swift-start"}),
+    Start("modified Swift Start", "modified-swift-start", {"start": "modified-swift-start"}),
+    Start("Quick-Start", "quick-start", {"start": "quick-start"}),
+    Start("BBR's Startup", "bbr-startup", {"start": "bbr-startup"}),
+]
+BY_LABEL = {start.label: start for start in STARTS}
+
+
+@dataclass(frozen=True)
+class Flow:
+    """A TCP flow."""
+
+    control: Mapping[str, object]
+    size: str | None = None
+    start_s: float = 0.0
+    jitter_s: float = 0.0
+    transport: Mapping[str, object] = field(default_factory=dict)
+
+
+def flow(start: Start, window: str = "reno", size: str | None = None, **more: float) -> Flow:
+    """Return a flow that begins so."""
+    own = {} if start.initial_window is None else {"initial_window": start.initial_window}
+    return Flow({"window": window, **start.control}, size, transport=own, **more)
+
+
+def scenario(
+    name: str,
+    rate_mbps: float,
+    rtt_ms: float,
+    flows: Sequence[Flow],
+    *,
+    seconds: float,
+    buffer: str = "unlimited",
+    transport: Mapping[str, object] = TRANSPORT,
+    routers: Sequence[Mapping[str, object]] = (),
+    load: float = 0.0,
+    reverse_load: float = 0.0,
+    samples: str = "off",
+    packets: bool = False,
+    seed: int = 1,
+) -> Scenario:
+    """Build the dumbbell of figure 1; `load` and `reverse_load` are parts of the link taken by a Poisson stream."""
+    access = 0.01 * rtt_ms
+    tables: list[dict[str, object]] = []
+    for number, each in enumerate(flows, 1):
+        table: dict[str, object] = {
+            "name": f"flow{number}",
+            "from": f"source{number}",
+            "to": f"sink{number}",
+            "congestion_control": dict(each.control),
+            "traffic": "bulk" if each.size is None else {"size": each.size},
+            "start": f"{each.start_s:.6f} s",
+            "start_jitter": f"{each.jitter_s:.6f} s",
+        }
+        tables.append({**table, "transport": dict(each.transport)} if each.transport else table)
+    left, right = f"source{len(flows) + 1}", f"sink{len(flows) + 1}"
+    for name_of, part, source, sink in (("cross", load, left, right), ("reverse-cross", reverse_load, right, left)):
+        if part > 0:
+            tables.append({
+                "name": name_of,
+                "from": source,
+                "to": sink,
+                "protocol": "udp",
+                "traffic": {"rate": f"{rate_mbps * part:.6f} Mbps", "packet": f"{PACKET_B} B", "arrivals": "poisson"},
+            })  # fmt: skip
+    wire = {"rate": f"{rate_mbps:g} Mbps", "delay": f"{rtt_ms / 2 - 2 * access:.6f} ms"}
+    document: dict[str, object] = {
+        "schema": 1,
+        "name": name.replace("/", " per "),
+        "duration": f"{seconds:.6f} s",
+        "seed": seed,
+        "network": {
+            "topology": "dumbbell",
+            "hosts": len(flows) + 1,
+            "bottleneck": {**wire, "queue": buffer},
+            "reverse": {**wire, "queue": "1000 packets" if reverse_load > 0 else "unlimited"},
+            "access": {"rate": f"{max(1000.0, 10 * rate_mbps):g} Mbps", "delay": f"{access:.6f} ms"},
+        },
+        "transport": dict(transport),
+        "record": {"interval": samples, "packets": packets},
+        "flow": tables,
+    }
+    if routers:
+        document["router"] = [dict(router) for router in routers]
+    return Scenario.parse(to_toml(document), name)
+
+
+def completion_s(result: Result, number: int = 1) -> float | None:
+    """Return how long the transfer of a flow took."""
+    return result.summary["flows"][number - 1]["completion_s"]
+
+
+def data_sent(result: Result) -> pl.DataFrame:
+    """Return the data segments that left the first flow's sender: number, and time since the first."""
+    packets = pl.DataFrame(result.packets).with_columns(pl.col("event", "kind", "flow").cast(pl.String))
+    sent = packets.filter((pl.col("event") == "send") & (pl.col("kind") == "data") & (pl.col("flow") == "flow1"))
+    return sent.select(
+        (pl.col("time_s") - pl.col("time_s").first()).alias("time_s"),
+        (pl.col("sequence") / SEGMENT_B).alias("segment"),
+    )
+
+
+def round_trip_s(rate_mbps: float, rtt_ms: float) -> float:
+    """Return a little less than the round-trip time of a full segment alone: half of its time at the link."""
+    return rtt_ms / 1e3 + 0.5 * 8 * PACKET_B / rate_mbps / 1e6
+
+
+def per_round_trip(result: Result, rate_mbps: float, rtt_ms: float, rounds: int) -> list[int]:
+    """Return how many segments leave in each round trip from the first segment on."""
+    length = round_trip_s(rate_mbps, rtt_ms)
+    rows = data_sent(result).with_columns((pl.col("time_s") / length).floor().cast(pl.Int64).alias("round"))
+    counts = dict(rows.group_by("round").len().iter_rows())
+    return [counts.get(number, 0) for number in range(rounds)]
+
+
+_REPLY = re.compile(r"^(?:01)*fd095357[c-f][0-9a-f]([0-9a-f]{8})$")
+
+
+def reported_us(result: Result) -> list[int]:
+    """Return the intervals that the receiver reports, microseconds."""
+    packets = pl.DataFrame(result.packets).with_columns(pl.col("event").cast(pl.String))
+    options = packets.filter(pl.col("event") == "send")["option"].drop_nulls().to_list()
+    return [int(match[1], 16) for option in options if (match := _REPLY.match(option))]

@@ -1,0 +1,206 @@
+"""The results of a sweep on disk: one Parquet file, and a journal of what has ended since it was written.
+
+A row goes to the journal the moment its run ends, so that whatever kills the sweep costs only the runs that were under
+way. Now and then the journal is folded into the Parquet file, which is written aside and renamed.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from selfclock._core import VERSION
+from selfclock.save import check_writable
+from selfclock.sweep.row import SCHEMA
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import BinaryIO
+
+    from selfclock.sweep.grid import Grid, Job
+
+RUNS = "runs.parquet"
+#: Runs that the present grid does not have, but an earlier one in the same directory.
+EARLIER = "earlier.parquet"
+JOURNAL = "journal.jsonl"
+LOCK = ".lock"
+
+#: Folding takes at most this part of the time, and happens no more often than this.
+FOLDING_SHARE = 0.05
+FOLDING_INTERVAL_S = 10.0
+
+#: More runs than this stay in the order in which they ended: to sort them takes them all into memory.
+MOST_SORTED = 200_000
+
+
+class BusyError(Exception):
+    """Another sweep writes to the directory."""
+
+
+class Dataset:
+    """The rows of a grid's runs, as a context: leaving it folds what is in the journal, whatever the reason."""
+
+    def __init__(self, directory: Path, grid: Grid, jobs: list[Job]) -> None:
+        check_writable(directory)
+        directory.mkdir(parents=True, exist_ok=True)
+        self._directory = directory
+        self._metadata = {
+            "selfclock.version": VERSION,
+            "selfclock.grid": grid.text,
+            "selfclock.scenario": grid.scenario.text,
+        }
+        keys = pl.DataFrame({"key": [job.key for job in jobs], "point": [job.point for job in jobs]})
+        self._points = keys.join(grid.columns(), on="point", how="left")
+        self._journal: BinaryIO | None = None
+        self._lock: BinaryIO | None = None
+        self._folded_at = 0.0
+        self._folding_s = 0.0
+
+    def __enter__(self) -> Dataset:
+        self._lock = _lock(self._directory / LOCK)
+        if self._belongs_to_another_grid():
+            self._take_over()
+        self.fold()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self.fold()
+            self._sort()
+        finally:
+            if self._journal is not None:
+                self._journal.close()
+            if self._lock is not None:
+                self._lock.close()
+
+    @property
+    def path(self) -> Path:
+        """The Parquet file."""
+        return self._directory / RUNS
+
+    def keys(self, *, failed: bool) -> set[str]:
+        """Return the keys of the runs that need not be run; those that failed are among them if `failed`."""
+        rows = pl.scan_parquet(self.path)
+        if not failed:
+            rows = rows.filter(pl.col("error").is_null())
+        return set(rows.select("key").collect()["key"])
+
+    def add(self, row: dict[str, Any]) -> None:
+        """Keep a row; it is on its way to the disk when this returns."""
+        if self._journal is None:
+            self._journal = (self._directory / JOURNAL).open("ab", buffering=0)
+        self._journal.write(json.dumps(row, allow_nan=False).encode() + b"\n")
+        if time.monotonic() - self._folded_at > max(FOLDING_INTERVAL_S, self._folding_s / FOLDING_SHARE):
+            self.fold()
+
+    def fold(self) -> None:
+        """Move the journal's rows into the Parquet file."""
+        began = time.monotonic()
+        if self._journal is not None:
+            self._journal.close()
+            self._journal = None
+        journal = self._read_journal()
+        if len(journal) or not self.path.exists():
+            rows = self._at_their_points(journal.lazy())
+            if self.path.exists():
+                # A run that was tried again replaces what it was before.
+                old = pl.scan_parquet(self.path).join(journal.lazy(), on="key", how="anti")
+                rows = pl.concat([old, rows])
+            self._write(rows)
+        (self._directory / JOURNAL).unlink(missing_ok=True)
+        self._folded_at = time.monotonic()
+        self._folding_s = self._folded_at - began
+
+    def _belongs_to_another_grid(self) -> bool:
+        return self.path.exists() and any(
+            pl.read_parquet_metadata(self.path).get(name) != value for name, value in self._metadata.items()
+        )
+
+    def _take_over(self) -> None:
+        """Set aside what the present grid does not have, and take back what it has."""
+        there = pl.concat([_stored(self.path), self._read_journal().lazy()]).unique("key", keep="last").collect()
+        earlier_path = self._directory / EARLIER
+        earlier = _stored(earlier_path).collect() if earlier_path.exists() else pl.DataFrame(schema=SCHEMA)
+        strange = there.join(self._points, on="key", how="anti")
+        back = earlier.join(there, on="key", how="anti")
+        # Nothing is ever taken out of what was set aside, so that at no moment a row is nowhere.
+        kept = pl.concat([earlier.join(strange, on="key", how="anti"), strange])
+        if len(kept):
+            aside = _aside(earlier_path)
+            kept.write_parquet(aside)
+            _replace(aside, earlier_path)
+        self._write(self._at_their_points(pl.concat([there, back]).lazy()))
+        (self._directory / JOURNAL).unlink(missing_ok=True)
+
+    def _at_their_points(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Put point and settings beside what was measured; a run of two equal points becomes two rows."""
+        settings = [name for name in self._points.columns if name not in {"key", "point"}]
+        measured = [name for name in SCHEMA if name not in {"key", "seed"}]
+        joined = rows.join(self._points.lazy(), on="key", how="inner")
+        return joined.select("key", "point", "seed", *settings, *measured)
+
+    def _write(self, rows: pl.LazyFrame) -> None:
+        aside = _aside(self.path)
+        rows.sink_parquet(aside, metadata=self._metadata)
+        _replace(aside, self.path)
+
+    def _sort(self) -> None:
+        """Put the rows in the order of the grid, unless they are too many for that."""
+        rows = pl.scan_parquet(self.path)
+        if self._points.height <= MOST_SORTED:
+            order = rows.select("point", "seed").collect()
+            if not order.equals(order.sort("point", "seed")):
+                self._write(rows.sort("point", "seed"))
+
+    def _read_journal(self) -> pl.DataFrame:
+        path = self._directory / JOURNAL
+        lines = path.read_bytes() if path.exists() else b""
+        # The last line of a killed sweep may have been cut.
+        whole = lines[: lines.rfind(b"\n") + 1]
+        if not whole:
+            return pl.DataFrame(schema=SCHEMA)
+        return pl.read_ndjson(io.BytesIO(whole), schema=SCHEMA).unique("key", keep="last", maintain_order=True)
+
+
+def _stored(path: Path) -> pl.LazyFrame:
+    """Return what was measured, each run once; columns that another version had no name for are empty."""
+    rows = pl.scan_parquet(path)
+    present = rows.collect_schema()
+    columns = [
+        (pl.col(name) if present.get(name) == kind else pl.lit(None, kind)).alias(name) for name, kind in SCHEMA.items()
+    ]
+    return rows.select(columns).unique("key", keep="any")
+
+
+def _aside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.partial")
+
+
+def _replace(aside: Path, path: Path) -> None:
+    """Give a written file its name, once it is on the disk."""
+    with aside.open("rb+") as file:
+        os.fsync(file.fileno())
+    aside.replace(path)
+
+
+def _lock(path: Path) -> BinaryIO:
+    """Take the directory. The operating system gives it back when the process ends, however it ends."""
+    file = path.open("ab")
+    try:
+        try:
+            import fcntl  # noqa: PLC0415
+        except ImportError:
+            import msvcrt  # noqa: PLC0415
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+        else:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        raise BusyError(f"{path.parent}: another sweep writes there; wait for it, or choose another --out") from None
+    return file

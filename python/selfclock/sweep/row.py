@@ -1,0 +1,114 @@
+"""What a sweep keeps of a run: one row."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints, is_typeddict
+
+import polars as pl
+
+from selfclock._core import VERSION
+from selfclock.compare import jain, weighted_mean
+from selfclock.result import FlowSummary, LinkSummary
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from selfclock import _core
+    from selfclock.sweep.grid import Job
+
+#: Totals of a run, each a column. Where flows are averaged, they weigh as much as they delivered.
+MEASURES = {
+    "goodput_bps": "sum over the flows",
+    "throughput_bps": "sum over the flows",
+    "jain": "Jain's index of the flows' goodputs",
+    "rtt_min_s": "least of the flows",
+    "rtt_mean_s": "mean over the flows",
+    "rtt_p95_s": "mean over the flows",
+    "sent_segments": "sum over the flows",
+    "retransmitted_segments": "sum over the flows",
+    "timeouts": "sum over the flows",
+    "fast_retransmits": "sum over the flows",
+    "completed_flows": "number of flows that came to their end",
+    "completion_mean_s": "mean over the flows that came to their end",
+    "utilization": "of the busiest link",
+    "queue_mean_packets": "of the busiest link",
+    "queue_max_packets": "of the busiest link",
+    "queue_mean_s": "of the busiest link",
+    "drops": "sum over the links",
+    "ce_marks": "sum over the links",
+    "simulated_s": "simulated time",
+    "events": "events of the simulator",
+    "packet_hops": "packets times links crossed",
+    "cpu_s": "CPU time of the run",
+}
+
+
+def _column_type(hint: object) -> pl.DataType:
+    """Return the type of a column for what a summary says of a value."""
+    simple: dict[object, pl.DataType] = {str: pl.String(), int: pl.Int64(), float: pl.Float64(), bool: pl.Boolean()}
+    if hint in simple:
+        return simple[hint]
+    if is_typeddict(hint):
+        return pl.Struct({name: _column_type(inner) for name, inner in get_type_hints(hint).items()})
+    (inner,) = (argument for argument in get_args(hint) if argument is not type(None))
+    return pl.List(_column_type(inner)) if get_origin(hint) is list else _column_type(inner)
+
+
+#: Columns of the dataset but for the point and its settings.
+SCHEMA: dict[str, pl.DataType] = {
+    "key": pl.String(),
+    "seed": pl.Int64(),
+    "version": pl.String(),
+    "error": pl.String(),
+    "busiest_link": pl.String(),
+    **dict.fromkeys(MEASURES, pl.Float64()),
+    "flows": _column_type(list[FlowSummary]),
+    "links": _column_type(list[LinkSummary]),
+}
+
+
+def finished(job: Job, outcome: _core.Outcome) -> dict[str, Any]:
+    """Return the row of a run that came to its end."""
+    return {
+        "key": job.key,
+        "seed": job.seed,
+        "version": VERSION,
+        **_measure(json.loads(outcome.summary), outcome.cpu_s),
+    }
+
+
+def failed(job: Job, error: object) -> dict[str, Any]:
+    """Return the row of a run that did not."""
+    return {"key": job.key, "seed": job.seed, "version": VERSION, "error": str(error) or type(error).__name__}
+
+
+def _measure(summary: Mapping[str, Any], cpu_s: float) -> dict[str, Any]:
+    flows, links = summary["flows"], summary["links"]
+    busiest = max(links, key=lambda link: link["utilization"])
+    completions = [flow["completion_s"] for flow in flows if flow["completion_s"] is not None]
+
+    def total(rows: list[dict[str, Any]], name: str) -> float:
+        values: list[float] = [row[name] for row in rows]
+        return sum(values)
+
+    def mean(name: str) -> float | None:
+        return weighted_mean([(flow[name], flow["delivered_bytes"]) for flow in flows])
+
+    return {
+        "busiest_link": busiest["name"],
+        **{name: total(flows, name) for name in ("goodput_bps", "throughput_bps", "sent_segments",
+                                                 "retransmitted_segments", "timeouts", "fast_retransmits")},
+        "jain": jain([flow["goodput_bps"] for flow in flows]),
+        "rtt_min_s": min((flow["rtt_min_s"] for flow in flows if flow["rtt_min_s"] is not None), default=None),
+        "rtt_mean_s": mean("rtt_mean_s"),
+        "rtt_p95_s": mean("rtt_p95_s"),
+        "completed_flows": len(completions),
+        "completion_mean_s": sum(completions) / len(completions) if completions else None,
+        **{name: busiest[name] for name in ("utilization", "queue_mean_packets", "queue_max_packets", "queue_mean_s")},
+        **{name: total(links, name) for name in ("drops", "ce_marks")},
+        **{name: summary[name] for name in ("simulated_s", "events", "packet_hops")},
+        "cpu_s": cpu_s,
+        "flows": flows,
+        "links": links,
+    }  # fmt: skip

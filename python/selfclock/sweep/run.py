@@ -1,0 +1,162 @@
+"""Running a sweep, and what it found."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import polars as pl
+
+from selfclock._core import ScenarioError
+from selfclock.save import staged
+from selfclock.student import half_width
+from selfclock.sweep.dataset import Dataset
+from selfclock.sweep.grid import Grid
+from selfclock.sweep.row import MEASURES
+from selfclock.sweep.workers import CLUSTER, LOCAL, run_here, run_on_cluster
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from os import PathLike
+
+    from selfclock.sweep.workers import Row
+
+
+class Estimate(TypedDict):
+    """A measure over the seeds of a point."""
+
+    mean: float
+    #: Half the width of the confidence interval; none with one seed.
+    half_width: float | None
+    #: Runs in which it could be measured.
+    runs: int
+
+
+class PointSummary(TypedDict):
+    """One point."""
+
+    point: int
+    settings: dict[str, str | float | bool]
+    runs: int
+    failed: int
+    measures: dict[str, Estimate]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A sweep that has come to its end."""
+
+    grid: Grid
+    directory: Path
+    #: The dataset: a row per run.
+    path: Path
+    #: Runs of this call; the others had been done before.
+    done: int
+    seconds: float
+
+    @cached_property
+    def runs(self) -> pl.DataFrame:
+        """The dataset."""
+        return pl.read_parquet(self.path)
+
+    @cached_property
+    def errors(self) -> list[str]:
+        """What runs failed of, in the order of the dataset."""
+        errors = pl.scan_parquet(self.path).select(pl.col("error").drop_nulls()).collect()
+        return errors["error"].to_list()
+
+    @cached_property
+    def points(self) -> list[PointSummary]:
+        """Means and confidence intervals, one entry per point."""
+        measured = [
+            estimate(pl.col(name)).name.suffix(suffix)
+            for name in MEASURES
+            for suffix, estimate in (("", pl.Expr.mean), (":std", pl.Expr.std), (":count", pl.Expr.count))
+        ]
+        totals = pl.scan_parquet(self.path).group_by("point")
+        totals_of = totals.agg(pl.len().alias("runs"), pl.col("error").count().alias("failed"), *measured)
+        return [self._summarise(row) for row in totals_of.sort("point").collect().iter_rows(named=True)]
+
+    def _summarise(self, row: dict[str, Any]) -> PointSummary:
+        measures = {
+            name: Estimate(
+                mean=row[name],
+                half_width=half_width(row[f"{name}:std"] or 0.0, row[f"{name}:count"], self.grid.confidence),
+                runs=row[f"{name}:count"],
+            )
+            for name in MEASURES
+            if row[name] is not None
+        }
+        settings = {setting.path: setting.value for setting in self.grid.settings(row["point"])}
+        return PointSummary(
+            point=row["point"], settings=settings, runs=row["runs"], failed=row["failed"], measures=measures
+        )
+
+    @property
+    def document(self) -> dict[str, object]:
+        """What `selfclock sweep --json` prints."""
+        return {
+            "sweep": self.grid.name,
+            "confidence": self.grid.confidence,
+            "runs": self.grid.runs,
+            "failed": len(self.errors),
+            "done_now": self.done,
+            "seconds": self.seconds,
+            "points": self.points,
+        }
+
+
+def sweep(
+    grid: Grid | str | PathLike[str],
+    out: str | PathLike[str] | None = None,
+    *,
+    on: str = LOCAL,
+    threads: int | None = None,
+    retry: bool = False,
+    progress: Callable[[float, str], object] | None = None,
+) -> Sweep:
+    """Run what is missing of a grid, given as such or as a file; results go to a directory.
+
+    `on` is "local", on all cores or so many threads, or "dask://host:port". A run that fails is recorded with its
+    error; it is run again only with `retry`. `progress` is called with the fraction done and what to say of it.
+
+    >>> import selfclock as sc
+    >>> grid = sc.Grid.over(sc.dumbbell(duration="1 s"), {"flow.*.congestion_control": ["reno", "cubic"]}, seeds=3)
+    >>> found = sc.sweep(grid, "results/two")  # doctest: +SKIP
+    >>> found.runs.group_by("flow.*.congestion_control").mean()  # doctest: +SKIP
+    """
+    if on != LOCAL and not on.startswith(CLUSTER):
+        raise ScenarioError(f"--on: {on!r}; allowed: local, or the address of a Dask scheduler as dask://host:8786")
+    grid = grid if isinstance(grid, Grid) else Grid.load(grid)
+    directory = Path(out) if out is not None else Path("results") / grid.name
+    jobs = list(grid.jobs())
+    wanted = {job.key: job for job in jobs}
+    began = time.monotonic()
+    with Dataset(directory, grid, jobs) as dataset:
+        known = dataset.keys(failed=not retry)
+        missing = [job for key, job in wanted.items() if key not in known]
+        ended = failures = 0
+
+        def keep(row: Row) -> None:
+            nonlocal ended, failures
+            dataset.add(row)
+            ended += 1
+            failures += row.get("error") is not None
+            if progress is not None:
+                done = len(wanted) - len(missing) + ended
+                note = f"{done:,} of {len(wanted):,} runs" + (f", {failures:,} failed" if failures else "")
+                progress(ended / len(missing), note)
+
+        if missing and on == LOCAL:
+            run_here(grid, missing, keep, threads)
+        elif missing:
+            run_on_cluster(on, grid, missing, keep)
+    found = Sweep(grid, directory, dataset.path, ended, time.monotonic() - began)
+    with staged(directory) as aside:
+        text = json.dumps(found.document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        (aside / "summary.json").write_text(text, encoding="utf-8")
+    return found

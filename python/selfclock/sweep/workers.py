@@ -1,0 +1,121 @@
+"""Where the runs of a sweep are done: on this machine's cores, or on a Dask cluster."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+from selfclock._core import VERSION, ScenarioError
+from selfclock.scenario import Scenario, run_stream
+from selfclock.sweep.row import failed, finished
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from itertools import count
+
+    from distributed import Future
+
+    from selfclock import _core
+    from selfclock.sweep.grid import Grid, Job
+
+LOCAL = "local"
+CLUSTER = "dask://"
+
+#: Runs that travel to a worker together, so that a short run is not lost in its transport.
+TOGETHER = 32
+
+#: Packages of runs that each thread of the cluster has before it.
+AHEAD = 3
+
+Row = dict[str, Any]
+
+
+class ClusterError(Exception):
+    """The cluster cannot be used."""
+
+
+def run_here(grid: Grid, jobs: Iterable[Job], keep: Callable[[Row], object], threads: int | None) -> None:
+    """Run jobs on this machine's cores; `keep` gets a row as each ends."""
+    under_way: dict[int, Job] = {}
+    number: count[int] = itertools.count()
+
+    def scenarios() -> Iterator[Scenario]:
+        for job, scenario in _scenarios(grid, jobs):
+            if isinstance(scenario, ScenarioError):
+                keep(failed(job, scenario))
+            else:
+                under_way[next(number)] = job
+                yield scenario
+
+    def ended(which: int, outcome: _core.Outcome | Exception) -> None:
+        job = under_way.pop(which)
+        keep(failed(job, outcome) if isinstance(outcome, Exception) else finished(job, outcome))
+
+    run_stream(scenarios(), ended, threads)
+
+
+def _scenarios(grid: Grid, jobs: Iterable[Job]) -> Iterator[tuple[Job, Scenario | ScenarioError]]:
+    """Read the scenario of a point once for all its seeds."""
+    for point, of_point in itertools.groupby(jobs, key=lambda job: job.point):
+        try:
+            scenario: Scenario | ScenarioError = grid.scenario_at(point)
+        except ScenarioError as error:
+            scenario = error
+        for job in of_point:
+            yield job, scenario if isinstance(scenario, ScenarioError) else scenario.with_seed(job.seed)
+
+
+def run_on_cluster(address: str, grid: Grid, jobs: Iterable[Job], keep: Callable[[Row], object]) -> None:
+    """Run jobs on a Dask cluster. What a lost worker had before it is done again by another."""
+    try:
+        from distributed import Client, as_completed  # noqa: PLC0415
+        from distributed.client import FutureCancelledError  # noqa: PLC0415
+    except ImportError:
+        raise ClusterError("a sweep on a cluster needs Dask: pip install 'selfclock[cluster]'") from None
+    try:
+        client = Client(f"tcp://{address.removeprefix(CLUSTER)}", timeout="10s", set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise ClusterError(f"no Dask scheduler answers at {address}: {error}") from None
+    with client:
+        packages = _batched(jobs, TOGETHER)
+        under_way: dict[str, tuple[Job, ...]] = {}
+
+        def submit(package: tuple[Job, ...]) -> Future:
+            future = client.submit(_package, grid, package, pure=False)
+            under_way[future.key] = package
+            return future
+
+        def more() -> list[Future]:
+            wanted = AHEAD * max(1, sum(client.nthreads().values())) - len(under_way)
+            return [submit(package) for package in itertools.islice(packages, max(0, wanted))]
+
+        ended = as_completed(more(), loop=client.loop)
+        for future in ended:
+            package = under_way.pop(future.key)
+            try:
+                # A result that was lost with its worker after it had been announced is waited for again.
+                version, rows = future.result()
+            except FutureCancelledError:
+                ended.add(submit(package))
+                continue
+            except Exception as error:
+                # Whatever stopped the package is the error of its runs.
+                rows, version = [failed(job, error) for job in package], VERSION
+            if version != VERSION:
+                raise ClusterError(f"a worker has selfclock {version}, and this is {VERSION}: install the same")
+            for row in rows:
+                keep(row)
+            ended.update(more())
+
+
+def _batched(jobs: Iterable[Job], size: int) -> Iterator[tuple[Job, ...]]:
+    jobs = iter(jobs)
+    while package := tuple(itertools.islice(jobs, size)):
+        yield package
+
+
+def _package(grid: Grid, jobs: tuple[Job, ...]) -> tuple[str, list[Row]]:
+    """Run jobs on one thread of a worker."""
+    rows: list[Row] = []
+    run_here(grid, jobs, rows.append, threads=1)
+    return VERSION, rows

@@ -1,0 +1,330 @@
+"""`selfclock sweep`: every point once, whatever interrupts; means that say how sure they are."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import duckdb
+import polars as pl
+import pytest
+
+import selfclock as sc
+from conftest import SMALL
+from selfclock.student import half_width, quantile
+from selfclock.sweep.dataset import JOURNAL, RUNS
+from selfclock.sweep.row import MEASURES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Command = Callable[..., subprocess.CompletedProcess[str]]
+
+GRID = """\
+schema = 1
+scenario = "small.toml"
+seeds = 4
+
+[grid]
+"network.bottleneck.queue" = ["2 packets", "20 packets"]
+"flow.0.congestion_control" = ["reno", "cubic"]
+"""
+
+
+@pytest.fixture
+def grid(small: Path) -> Path:
+    """A grid of four points with four seeds."""
+    path = small.with_name("grid.toml")
+    path.write_text(GRID, encoding="utf-8")
+    return path
+
+
+def test_a_row_per_point_and_seed_is_what_run_says(selfclock: Command, grid: Path, small: Path, tmp_path: Path) -> None:
+    done = selfclock("sweep", grid, "--json")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    document = json.loads(done.stdout)
+    assert (document["runs"], document["done_now"], document["failed"]) == (16, 16, 0)
+    runs = pl.read_parquet(tmp_path / "results" / "grid" / RUNS)
+    assert runs.select("point", "seed").rows() == [(point, seed) for point in range(4) for seed in (1, 2, 3, 4)]
+    assert runs["network.bottleneck.queue [packets]"].to_list() == [2.0] * 8 + [20.0] * 8
+    row = runs.row(13, named=True)
+    assert (row["network.bottleneck.queue"], row["flow.0.congestion_control"]) == ("20 packets", "cubic")
+    overrides = ["network.bottleneck.queue=20 packets", "flow.0.congestion_control=cubic"]
+    summary = sc.Scenario.load(small, overrides).with_seed(2).run().summary
+    assert row["flows"] == summary["flows"]
+    assert row["links"] == summary["links"]
+    assert row["goodput_bps"] == sum(flow["goodput_bps"] for flow in summary["flows"])
+    assert (row["busiest_link"], row["drops"]) == ("bottleneck", sum(link["drops"] for link in summary["links"]))
+    point = document["points"][3]
+    assert point["settings"] == {"network.bottleneck.queue": "20 packets", "flow.0.congestion_control": "cubic"}
+    values = runs.filter(pl.col("point") == 3)["goodput_bps"].to_list()
+    estimate = point["measures"]["goodput_bps"]
+    assert estimate["mean"] == pytest.approx(statistics.mean(values))
+    # 3.182: printed in every table of Student's t, 95 %, 3 degrees of freedom.
+    assert estimate["half_width"] == pytest.approx(3.182 * statistics.stdev(values) / 2, rel=2e-4)
+
+
+def test_the_dataset_is_for_duckdb_too(grid: Path, tmp_path: Path) -> None:
+    found = sc.sweep(grid, tmp_path / "out")
+    query = f"""select "flow.0.congestion_control", count(*), max(flow.delivered_bytes)
+                from (select *, unnest(flows) as flow from '{found.path}') group by 1 order by 1"""  # noqa: S608
+    with duckdb.connect() as database:
+        rows = database.sql(query).fetchall()
+    best = max(flow["delivered_bytes"] for row in found.runs["flows"] for flow in row)
+    assert [(name, count) for name, count, _ in rows] == [("cubic", 16), ("reno", 16)]
+    assert max(row[2] for row in rows) == best
+
+
+def test_the_table_names_points_and_intervals(selfclock: Command, grid: Path) -> None:
+    shown = selfclock("sweep", grid).stdout
+    for word in ("4 points, 4 seeds, 95 % confidence", "16 runs", "20 packets", "cubic", "±", "runs.parquet"):
+        assert word in shown
+
+
+def test_only_what_is_missing_is_run(grid: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    first = sc.sweep(grid, out).runs
+    assert sc.sweep(grid, out).done == 0
+    grid.write_text(GRID.replace("seeds = 4", "seeds = 6"), encoding="utf-8")
+    more = sc.sweep(grid, out)
+    assert (more.done, len(more.runs)) == (8, 24)
+    # A comment or another way to write a quantity is the same scenario; another value is not.
+    grid.write_text(GRID.replace('"20 packets"', '"20  packets"'), encoding="utf-8")
+    same = sc.sweep(grid, out)
+    assert (same.done, len(same.runs)) == (0, 16)
+    assert same.runs["key"].to_list() == first["key"].to_list()
+    # What an earlier grid has run is not in the dataset of this one, and not lost either.
+    grid.write_text(GRID.replace("seeds = 4", "seeds = 6").replace('"20 packets"', '"9 packets"'), encoding="utf-8")
+    other = sc.sweep(grid, out)
+    assert (other.done, len(other.runs)) == (12, 24)
+    assert other.runs["network.bottleneck.queue"].unique(maintain_order=True).to_list() == ["2 packets", "9 packets"]
+    grid.write_text(GRID.replace("seeds = 4", "seeds = 6"), encoding="utf-8")
+    back = sc.sweep(grid, out)
+    assert back.done == 0
+    assert back.runs.equals(more.runs)
+
+
+def _start(grid: Path, *arguments: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "selfclock", "sweep", str(grid), "--out", str(grid.parent / "out"), *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def _wait_for_rows(journal: Path, rows: int) -> None:
+    give_up = time.monotonic() + 30
+    while not journal.exists() or journal.read_bytes().count(b"\n") < rows:
+        assert time.monotonic() < give_up, "the sweep does not get on"
+        time.sleep(0.005)
+
+
+@pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
+def test_a_sweep_that_is_stopped_goes_on_where_it_was(grid: Path, stop: signal.Signals) -> None:
+    grid.write_text(GRID.replace("seeds = 4", "seeds = 200"), encoding="utf-8")
+    out = grid.parent / "out"
+    with _start(grid) as process:
+        _wait_for_rows(out / JOURNAL, 50)
+        process.send_signal(stop)
+        _, message = process.communicate(timeout=30)
+    if stop == signal.SIGINT:
+        assert process.returncode == 130
+        assert message == "selfclock: interrupted\n"
+        before = pl.read_parquet(out / RUNS)["key"].to_list()
+    else:
+        lines = (out / JOURNAL).read_bytes().split(b"\n")[:-1]
+        before = [json.loads(line)["key"] for line in lines]
+        # As a machine that lost its power might leave it.
+        with (out / JOURNAL).open("ab") as journal:
+            journal.write(b'{"key": "cut in the mid')
+    assert 50 <= len(before) < 800
+    assert len(set(before)) == len(before)
+    with _start(grid, "--json") as process:
+        printed, message = process.communicate(timeout=60)
+    assert process.returncode == 0, message
+    assert json.loads(printed)["done_now"] == 800 - len(before)
+    runs = pl.read_parquet(out / RUNS)
+    assert runs.select("point", "seed").rows() == [(point, seed) for point in range(4) for seed in range(1, 201)]
+    assert set(before) <= set(runs["key"])
+    assert {path.name for path in out.iterdir()} == {RUNS, "summary.json", ".lock"}
+
+
+def test_two_sweeps_do_not_write_to_one_directory(grid: Path, selfclock: Command) -> None:
+    grid.write_text(GRID.replace("seeds = 4", "seeds = 1000"), encoding="utf-8")
+    with _start(grid) as process:
+        _wait_for_rows(grid.parent / "out" / JOURNAL, 1)
+        second = selfclock("sweep", grid, "--out", grid.parent / "out")
+        process.kill()
+        process.communicate()
+    assert second.returncode == 2
+    assert "another sweep" in second.stderr
+
+
+def test_a_point_that_fails_is_recorded_and_the_others_run(selfclock: Command, grid: Path, tmp_path: Path) -> None:
+    text = GRID.replace('"20 packets"]', '"20 packets", "0 packets"]').replace("seeds = 4", "seeds = 2")
+    grid.write_text(text, encoding="utf-8")
+    done = selfclock("sweep", grid, "--out", "out")
+    assert done.returncode == 1
+    assert "4 of 12 runs failed" in done.stderr
+    assert "a queue must hold something" in done.stderr
+    runs = pl.read_parquet(tmp_path / "out" / RUNS)
+    failed = runs.filter(pl.col("error").is_not_null())
+    assert failed["network.bottleneck.queue"].unique().to_list() == ["0 packets"]
+    assert failed.select(list(MEASURES)).null_count().row(0) == (4,) * len(MEASURES)
+    assert runs.filter(pl.col("error").is_null())["goodput_bps"].min() > 0  # type: ignore[operator]
+    assert sc.sweep(grid, tmp_path / "out").done == 0
+    assert sc.sweep(grid, tmp_path / "out", retry=True).done == 4
+
+
+def test_a_run_that_fails_midway_is_recorded() -> None:
+    # Too many flows for their packets to be recorded would do, but a sweep records none: a stream says it instead.
+    ended: dict[int, object] = {}
+    good = sc.Scenario.parse(SMALL).unrecorded()
+    huge = ["network.bottleneck.rate=10 Gbps", "network.access.rate=100 Gbps", "network.bottleneck.queue=1 bdp"]
+    bad = sc.Scenario.parse(SMALL, overrides=[*huge, "duration=100 s", "record.packets=true", "record.interval=off"])
+    sc.run_stream([good, bad, good], ended.__setitem__, threads=2)
+    assert isinstance(ended[1], sc.RunError)
+    assert "packet events" in str(ended[1])
+    assert ended[0].summary == ended[2].summary  # type: ignore[attr-defined]
+
+
+def test_a_stream_ends_with_what_its_consumer_raises() -> None:
+    scenario = sc.Scenario.parse(SMALL).unrecorded()
+    taken = 0
+
+    def endless() -> object:
+        nonlocal taken
+        while True:
+            taken += 1
+            yield scenario
+
+    def stop(number: int, _: object) -> None:
+        if number == 10:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        sc.run_stream(endless(), stop, threads=2)  # type: ignore[arg-type]
+    # Bounded: no more scenarios are taken than wait for the threads.
+    assert taken <= 10 + 2 * 4 + 2
+
+
+def test_random_points_lie_in_their_range_and_are_the_same_again() -> None:
+    scenario = sc.Scenario.parse(SMALL)
+    over = {
+        "network.bottleneck.rate": {"from": "1 Mbps", "to": "100 Mbps", "scale": "log"},
+        "network.bottleneck.queue": {"from": "2 packets", "to": "9 packets"},
+        "flow.*.congestion_control": ["reno", "cubic"],
+    }
+    grid = sc.Grid.over(scenario, random=over, draws=400, draw_seed=3)
+    table = grid.columns()
+    rates = table["network.bottleneck.rate [Mbps]"]
+    assert rates.is_between(1, 100).all()
+    # Log-uniform: half of the draws below the geometric mean; four standard deviations of 400 coins are 40.
+    assert abs((rates < 10).sum() - 200) < 40
+    assert set(table["network.bottleneck.queue"]) == {f"{packets} packets" for packets in range(2, 10)}
+    assert set(table["flow.*.congestion_control"]) == {"reno", "cubic"}
+    assert table.equals(sc.Grid.over(scenario, random=over, draws=400, draw_seed=3).columns())
+    assert not table.equals(sc.Grid.over(scenario, random=over, draws=400, draw_seed=4).columns())
+
+
+def test_points_and_ranges_combine() -> None:
+    grid = sc.Grid.over(
+        sc.Scenario.parse(SMALL),
+        {"transport.initial_window": {"from": "1 segments", "to": "8 segments", "steps": 4, "scale": "log"}},
+        points=[{"flow.0.start": "1 s"}, {"flow.0.start": "500 ms"}],
+        seeds=[7, 9],
+    )
+    assert (grid.points, grid.runs) == (8, 16)
+    assert grid.columns()["transport.initial_window [segments]"].to_list() == [1, 2, 4, 8] * 2
+    assert [job.seed for job in grid.jobs()][:2] == [7, 9]
+    assert grid.scenario_at(5).resolved != grid.scenario_at(1).resolved
+
+
+@pytest.mark.parametrize(
+    ("change", "line", "words"),
+    [
+        (("[grid]", "[gird]"), 5, ["gird", "grid"]),
+        (("network.bottleneck.queue", "network.bottleneck.quue"), 6, ["quue", "queue"]),
+        (('"2 packets", "20 packets"', '"2", "3"'), 6, ["unit", "packets"]),
+        (('["reno", "cubic"]', '["renoo"]'), 7, ["renoo", "reno"]),
+        (("seeds = 4", "seeds = 4.5"), 3, ["integer"]),
+        (("small.toml", "none.toml"), None, ["none.toml"]),
+        (("seeds = 4", 'set = { "duration" = "5" }'), 3, ["duration", "unit"]),
+    ],
+)
+def test_a_bad_grid_is_one_located_message(
+    selfclock: Command, grid: Path, change: tuple[str, str], line: int | None, words: list[str]
+) -> None:
+    grid.write_text(GRID.replace(*change), encoding="utf-8")
+    done = selfclock("sweep", grid, "--json")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    assert f"grid.toml:{line}:" in done.stderr or line is None
+    for word in words:
+        assert word in done.stderr
+    assert not (grid.parent / "results").exists()
+
+
+@pytest.mark.parametrize("on", ["dask://127.0.0.1:1", "ssh://somewhere"])
+def test_a_place_that_cannot_run_it(selfclock: Command, grid: Path, on: str) -> None:
+    done = selfclock("sweep", grid, "--on", on)
+    assert done.returncode == (1 if on.startswith("dask") else 2)
+    assert on in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_grid_schema_is_json(selfclock: Command) -> None:
+    properties = json.loads(selfclock("schema", "--grid").stdout)["properties"]
+    assert {"scenario", "seeds", "confidence", "set", "grid", "point", "random"} <= set(properties)
+
+
+def test_student() -> None:
+    # Printed tables (NIST/SEMATECH handbook 1.3.6.7.2), two-sided.
+    for confidence, degrees, printed in [(0.95, 1, 12.706), (0.95, 9, 2.262), (0.99, 4, 4.604), (0.90, 30, 1.697),
+                                         (0.998, 2, 22.327)]:  # fmt: skip
+        assert quantile(confidence, degrees) == pytest.approx(printed, abs=6e-4)
+    # The limit is the normal distribution.
+    assert quantile(0.95, 10**6) == pytest.approx(statistics.NormalDist().inv_cdf(0.975), abs=1e-5)
+    assert half_width(1.0, 1, 0.95) is None
+    # 4.303, 2 degrees of freedom.
+    assert half_width(1.0, 3, 0.95) == pytest.approx(4.303 / 3**0.5, rel=1e-3)
+
+
+def test_a_run_costs_less_than_a_millisecond_more_than_its_simulation(tmp_path: Path) -> None:
+    grid = sc.Grid.over(sc.Scenario.parse(SMALL, overrides=["duration=200 ms"]), seeds=1000)
+    # CPU time of all threads, so that a busy machine does not count.
+    began = time.process_time()
+    found = sc.sweep(grid, tmp_path / "out")
+    spent = time.process_time() - began
+    assert found.done == 1000
+    assert (spent - found.runs["cpu_s"].sum()) / 1000 < 1e-3
+
+
+def test_a_killed_worker_of_a_cluster_loses_nothing(grid: Path, tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
+    grid.write_text(GRID.replace("seeds = 4", "seeds = 200"), encoding="utf-8")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1",
+        silence_logs="CRITICAL",
+    ) as cluster:  # fmt: skip
+        victim = cluster.workers[0].process.pid
+        killed_at = []
+
+        def progress(fraction: float, _: str) -> None:
+            if fraction > 0.2 and not killed_at:
+                os.kill(victim, signal.SIGKILL)
+                killed_at.append(fraction)
+
+        address = cluster.scheduler_address.replace("tcp", "dask")
+        found = sc.sweep(grid, tmp_path / "out", on=address, progress=progress)
+    assert killed_at[0] < 0.5
+    assert (found.done, len(found.errors)) == (800, 0)
+    assert found.runs.select("point", "seed").n_unique() == 800
+    here = sc.sweep(grid, tmp_path / "here").runs
+    assert found.runs.drop("cpu_s").equals(here.drop("cpu_s"))
