@@ -409,6 +409,10 @@ def _algorithm_document(algorithm: Algorithm) -> dict[str, Any]:
     return {**vars(algorithm), "parameters": [vars(parameter) for parameter in algorithm.parameters]}
 
 
+def _whole_or_nothing(value: float | None) -> str:
+    return "" if value is None else f"{value:,.0f}"
+
+
 @app.command("bench")
 @_command
 def run_bench(
@@ -427,15 +431,29 @@ def run_bench(
     if as_json:
         _print_json({"cases": measured})
         return
-    table = _table("case", "packet-hops", "events", "CPU s", "million packet-hops\nper CPU second", "peak MB", left=1)
+    table = _table(
+        "case",
+        "packet-hops",
+        "events",
+        "events\nper packet",
+        "CPU s",
+        "million packet-hops\nper CPU second",
+        "peak MB",
+        "bytes\nper flow",
+        "bytes per packet\nin flight",
+        left=1,
+    )
     for row in measured:
         table.add_row(
             row["case"],
             f"{row['packet_hops']:,}",
             f"{row['events']:,}",
+            f"{row['events_per_packet']:.2f}",
             f"{row['cpu_s']:.2f}",
             f"{row['packet_hops_per_cpu_s'] / 1e6:.1f}",
             f"{row['peak_rss_bytes'] / 1e6:.0f}",
+            _whole_or_nothing(row["bytes_per_flow"]),
+            _whole_or_nothing(row["bytes_per_packet_in_flight"]),
         )
     Console().print(table)
 
