@@ -11,13 +11,14 @@ RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DELETE_ON_ERROR:
-.PHONY: help prerequisites build reproduce test rust-test python-test lint bench sweep-10000 clean
+.PHONY: help prerequisites build reproduce test rust-test python-test lint bench package sweep-10000 clean
 
 help:
 	@echo 'make reproduce  reproduce the papers; the report is $(OUT)/report.html'
 	@echo 'make test       set up, then every check and test'
 	@echo 'make lint       formatting, clippy, ruff, mypy'
 	@echo 'make bench      the standard speed cases'
+	@echo 'make package    build wheel and sdist, and install each in an empty environment'
 	@echo 'make sweep-10000  a sweep of 10,000 runs, killed and started again'
 	@echo 'make build      set up .venv and build the extension module'
 	@echo 'make clean      remove what make has built'
@@ -40,7 +41,7 @@ prerequisites:
 $(BIN)/.tools: constraints.txt pyproject.toml | prerequisites
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-	  distributed duckdb jinja2 markdown-it-py matplotlib maturin mypy pandas polars pyarrow pytest rich ruff scapy typer
+	  distributed duckdb jinja2 markdown-it-py matplotlib maturin mypy pandas plotly polars pyarrow pytest rich ruff scapy typer
 	touch $@
 
 $(BIN)/.built: $(BIN)/.tools $(SOURCES)
@@ -69,6 +70,9 @@ lint: build
 
 bench: build
 	$(BIN)/selfclock bench
+
+package: build
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/package.py
 
 sweep-10000: build
 	$(BIN)/python tests/sweep_10000.py

@@ -36,7 +36,6 @@ FAILED, BAD_USAGE, INTERRUPTED = 1, 2, 128 + signal.SIGINT
 app = typer.Typer(
     help="A laboratory for congestion control.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},

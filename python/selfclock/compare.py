@@ -86,10 +86,13 @@ class Comparison:
         return drawn
 
     def save(self, directory: Path) -> None:
-        """Write the measures, the figure and the tables of every run."""
+        """Write the measures, the figure, the report and the tables of every run."""
+        from selfclock.report import comparison_page  # noqa: PLC0415
+
         with staged(directory) as aside:
             document = json.dumps({"runs": self.measures}, indent=2, allow_nan=False) + "\n"
             (aside / "compare.json").write_text(document, encoding="utf-8")
+            (aside / "report.html").write_text(comparison_page(self), encoding="utf-8")
             self.figure().savefig(aside / "compare.png", dpi=FIGURE_DPI)
             for label, result in self.results.items():
                 write_table(result.flows, aside / f"{file_stem(label)}-flows.parquet", result.scenario)
@@ -143,7 +146,7 @@ def compare(
 
 
 def parse(name: str) -> dict[str, str]:
-    """Return the parts that a name such as "cubic", "bbr3", "packet-pair", "cubic+hystart++" or "reno+icim" stands for."""
+    """Return the parts that a name such as "cubic", "packet-pair", "cubic+hystart++" or "reno+icim" stands for."""
     known = algorithms()
     windows = [algorithm.name for algorithm in known if algorithm.part == "window"]
     starts = [algorithm.name for algorithm in known if algorithm.part == "start"]
@@ -166,7 +169,8 @@ def parse(name: str) -> dict[str, str]:
             return {"window": window, "start": start}
     raise ScenarioError(
         f"no algorithm is named {name!r}; there are the windows {', '.join(windows)}, the starts "
-        f"{', '.join(starts)}, the models {', '.join(models)}, and a window with a start or an estimator, as in 'cubic+hystart++' or 'reno+icim'"
+        f"{', '.join(starts)}, the models {', '.join(models)}, the estimators {', '.join(estimates)}, "
+        "and a window with a start or an estimator, as in 'cubic+hystart++' or 'reno+icim'"
     )
 
 

@@ -55,10 +55,7 @@ class Plot:
     def window(self) -> Figure:
         """Congestion window and slow start threshold against time."""
         figure, (axes,) = style.figure()
-        for frame, colour, line, label in self._each_flow():
-            axes.plot(frame["time_s"], frame["cwnd_bytes"] / 1e3, line, color=colour, label=label)
-            threshold = frame.filter(pl.col("ssthresh_bytes").is_finite())
-            axes.plot(threshold["time_s"], threshold["ssthresh_bytes"] / 1e3, ":", color=colour, alpha=0.6)
+        self._window(axes)
         _label(axes, "window, and dotted ssthresh (kB)")
         self._title(axes, "window")
         return figure
@@ -67,6 +64,57 @@ class Plot:
     def queue(self) -> Figure:
         """Packets that wait, and drops, against time; links that never had a queue are left out."""
         figure, (axes,) = style.figure()
+        self._queue(axes)
+        _label(axes, "queue (packets; crosses: drops)")
+        self._title(axes, "queues")
+        return figure
+
+    @style.house()
+    def rate(self) -> Figure:
+        """Rate at which payload was acknowledged, against time."""
+        figure, (axes,) = style.figure()
+        self._rate(axes)
+        _label(axes, "goodput (Mbit/s)")
+        self._title(axes, "rate")
+        return figure
+
+    @style.house()
+    def rtt(self) -> Figure:
+        """Smoothed round-trip time against time."""
+        figure, (axes,) = style.figure()
+        self._rtt(axes)
+        _label(axes, "smoothed round-trip time (ms)")
+        self._title(axes, "round-trip time")
+        return figure
+
+    @style.house()
+    def overview(self) -> Figure:
+        """Window, rate, round-trip time and queue above each other, with one time axis."""
+        figure, panels = style.figure(4, height=8.4)
+        window, rate, rtt, queue = panels
+        self._window(window)
+        self._rate(rate)
+        self._rtt(rtt)
+        self._queue(queue)
+        names = ("window (kB)\ndotted: ssthresh", "goodput (Mbit/s)", "RTT (ms)", "queue (packets)\ncrosses: drops")
+        for axes, name in zip(panels, names, strict=True):
+            axes.set_ylabel(name)
+            axes.set_ylim(bottom=0)
+            axes.margins(x=0.01)
+        queue.set_xlabel("time (s)")
+        handles = [handle for axes in (window, queue) for handle in axes.get_legend_handles_labels()[0]]
+        if handles:
+            figure.legend(handles=handles, loc="outside lower center", ncols=3)
+        self._title(window, "overview")
+        return figure
+
+    def _window(self, axes: Axes) -> None:
+        for frame, colour, line, label in self._each_flow():
+            axes.plot(frame["time_s"], frame["cwnd_bytes"] / 1e3, line, color=colour, label=label)
+            threshold = frame.filter(pl.col("ssthresh_bytes").is_finite())
+            axes.plot(threshold["time_s"], threshold["ssthresh_bytes"] / 1e3, ":", color=colour, alpha=0.6)
+
+    def _queue(self, axes: Axes) -> None:
         frame = self._links
         busy = frame.group_by("link", maintain_order=True).agg(pl.col("queue_packets").max(), pl.col("drops").max())
         busy = busy.filter((pl.col("queue_packets") > 0) | (pl.col("drops") > 0)).head(MOST_NAMED_FLOWS)
@@ -82,31 +130,16 @@ class Plot:
                 style.DROP.marker,
                 color=style.DROP.colour,
             )
-        _label(axes, "queue (packets; crosses: drops)")
-        self._title(axes, "queues")
-        return figure
 
-    @style.house()
-    def rate(self) -> Figure:
-        """Rate at which payload was acknowledged, against time."""
-        figure, (axes,) = style.figure()
+    def _rate(self, axes: Axes) -> None:
         for frame, colour, line, label in self._each_flow():
             span = max(1, round(len(frame) * RATE_WINDOW))
             rate = frame["acknowledged_bytes"].cast(pl.Float64).diff(span) * 8 / frame["time_s"].diff(span)
             axes.plot(frame["time_s"], rate / 1e6, line, color=colour, label=label)
-        _label(axes, "goodput (Mbit/s)")
-        self._title(axes, "rate")
-        return figure
 
-    @style.house()
-    def rtt(self) -> Figure:
-        """Smoothed round-trip time against time."""
-        figure, (axes,) = style.figure()
+    def _rtt(self, axes: Axes) -> None:
         for frame, colour, line, label in self._each_flow():
             axes.plot(frame["time_s"], frame["srtt_s"] * 1e3, line, color=colour, label=label)
-        _label(axes, "smoothed round-trip time (ms)")
-        self._title(axes, "round-trip time")
-        return figure
 
     @cached_property
     def _flows(self) -> pl.DataFrame:

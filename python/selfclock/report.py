@@ -1,9 +1,15 @@
-"""The HTML report: one file that asks the network for nothing."""
+"""HTML reports: one file each, which asks the network for nothing."""
 
 from __future__ import annotations
 
 import base64
+import functools
+import gzip
 import io
+import json
+import re
+from dataclasses import dataclass
+from importlib import resources
 from typing import TYPE_CHECKING
 
 import jinja2
@@ -12,39 +18,189 @@ from markupsafe import Markup
 
 from selfclock import style
 from selfclock._core import VERSION
+from selfclock.chart import BINS, UntranslatableError, translate
+from selfclock.reproduce import Grid, Illustration
 from selfclock.save import staged
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from matplotlib.figure import Figure
 
+    from selfclock.compare import Comparison
     from selfclock.reproduce import PaperReport
+    from selfclock.result import Result, Summary
 
-
-def render(reports: list[PaperReport]) -> str:
-    """Return the report as HTML text."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("selfclock"), autoescape=True, undefined=jinja2.StrictUndefined
-    )
-    environment.filters["data_uri"] = _data_uri
-    environment.filters["markdown"] = _markdown
-    return environment.get_template("report.html.j2").render(reports=reports, version=VERSION)
+#: Rows of a table of a run, so that ten thousand flows remain a page.
+MOST_ROWS = 500
 
 
 def write_report(reports: list[PaperReport], directory: Path) -> Path:
-    """Write the report into a directory; return its path."""
+    """Write the report of papers into a directory; return its path."""
     with staged(directory) as aside:
-        (aside / "report.html").write_text(render(reports), encoding="utf-8")
+        page = _render("reproduce.html.j2", reports=reports)
+        (aside / "report.html").write_text(page, encoding="utf-8")
     return directory / "report.html"
 
 
-def _data_uri(figure: Figure) -> str:
-    # As images, not inline: the identifiers inside one drawing then cannot meet those of another.
-    buffer = io.BytesIO()
+def page(title: str, about: str, tables: Sequence[Grid], figures: Sequence[Illustration], source: str = "") -> str:
+    """Return a page of tables that sort and figures that zoom, as HTML text."""
+    return _render("tables.html.j2", title=title, about=about, tables=tables, figures=figures, source=source)
+
+
+def run_page(result: Result) -> str:
+    """Return the report of one run."""
+    summary, scenario, plot = result.summary, result.scenario, result.plot
+    about = (
+        f"Seed {summary['seed']}, {summary['simulated_s']:g} s simulated: {summary['packet_hops']:,} packet-hops, "
+        f"{summary['events']:,} events."
+    )
+    figures = []
+    if result.flows.num_rows:
+        caption = "One time axis: zooming one zooms all, and what is pointed at is read in all."
+        figures.append(Illustration("Window, rate, round-trip time and queue", caption, plot.overview()))
+    if result.flows.num_rows or result.packets.num_rows:
+        caption = "What was sent, what was acknowledged, what was lost."
+        figures.append(Illustration("Sequence numbers", caption, plot.sequence()))
+    return page(scenario.title or scenario.name, about, _run_tables(summary), figures, scenario.text)
+
+
+def comparison_page(comparison: Comparison) -> str:
+    """Return the report of a comparison."""
+    rows = [
+        [
+            row["algorithm"],
+            f"{row['goodput_bps'] / 1e6:.4g}",
+            f"{row['utilization'] * 100:.1f}",
+            "-" if row["jain"] is None else f"{row['jain']:.3f}",
+            _milliseconds(row["rtt_mean_s"]),
+            _milliseconds(row["rtt_p95_s"]),
+            f"{row['retransmitted_segments']:,}",
+            f"{row['timeouts']}",
+            f"{row['queue_mean_packets']:.1f}",
+        ]
+        for row in comparison.measures
+    ]
+    columns = ["Algorithm", "Goodput Mbit/s", "Busy %", "Jain", "RTT mean ms", "RTT 95 % ms", "Sent again", "Timeouts",
+               "Queue packets"]  # fmt: skip
+    caption = "Goodput and retransmissions are sums over the flows; queue and use are the bottleneck's."
+    figure = Illustration(
+        "Window, rate and queue", "One column an algorithm, one scale a row; crosses: drops.", comparison.figure()
+    )
+    about = "The same path under each algorithm."
+    return page(comparison.path, about, [Grid("Algorithms", caption, columns, rows, texts=1)], [figure])
+
+
+def _run_tables(summary: Summary) -> list[Grid]:
+    flows = [
+        [
+            flow["name"],
+            flow["algorithm"],
+            f"{flow['goodput_bps'] / 1e6:.4g}",
+            f"{flow['sent_segments']:,}",
+            f"{flow['retransmitted_segments']:,}",
+            f"{flow['timeouts']}",
+            f"{flow['fast_retransmits']}",
+            *(_milliseconds(flow[key]) for key in ("rtt_min_s", "rtt_mean_s", "rtt_p95_s")),
+        ]
+        for flow in summary["flows"][:MOST_ROWS]
+    ]
+    links = [
+        [
+            link["name"],
+            f"{link['rate_bps'] / 1e6:.4g}",
+            f"{link['utilization'] * 100:.1f}",
+            f"{link['packets']:,}",
+            f"{link['drops']:,}",
+            f"{link['queue_mean_packets']:.1f}",
+            f"{link['queue_max_packets']:,}",
+            _milliseconds(link["queue_mean_s"]),
+        ]
+        for link in summary["links"][:MOST_ROWS]
+    ]
+
+    def some(rows: list[list[str]], of: Sequence[object]) -> str:
+        return f"The first {len(rows)} of {len(of):,}." if len(rows) < len(of) else ""
+
+    return [
+        Grid("Flows", some(flows, summary["flows"]),
+             ["Flow", "Algorithm", "Goodput Mbit/s", "Segments sent", "Sent again", "Timeouts", "Fast retransmits",
+              "RTT min ms", "RTT mean ms", "RTT 95 % ms"], flows, texts=2),
+        Grid("Links", some(links, summary["links"]),
+             ["Link", "Rate Mbit/s", "Busy %", "Packets", "Drops", "Queue mean, packets", "Queue max, packets",
+              "Wait ms"], links, texts=1),
+    ]  # fmt: skip
+
+
+def _milliseconds(seconds: float | None) -> str:
+    return "-" if seconds is None else f"{seconds * 1e3:.4g}"
+
+
+def _render(template: str, **content: object) -> str:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("selfclock"), autoescape=True, undefined=jinja2.StrictUndefined
+    )
+    environment.filters["chart"] = _chart
+    environment.filters["markdown"] = _markdown
+    templates = resources.files("selfclock") / "templates"
+    return environment.get_template(template).render(
+        version=VERSION,
+        bins=f"{BINS:,}",
+        library=_library(),
+        css=Markup((templates / "page.css").read_text(encoding="utf-8")),  # noqa: S704
+        script=Markup((templates / "page.js").read_text(encoding="utf-8")),  # noqa: S704
+        **content,
+    )
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """A figure as a page holds it: a chart, or the drawing itself."""
+
+    packed: str = ""
+    width: int = 0
+    height: int = 0
+    thinned: bool = False
+    svg: str = ""
+
+
+#: Gives every drawing of a process identifiers of its own.
+_numbers: Iterator[int] = iter(range(10**9))
+
+
+def _chart(figure: Figure) -> _Drawn:
+    try:
+        chart = translate(figure)
+        document = json.dumps({"data": chart.traces, "layout": chart.layout}, separators=(",", ":"), allow_nan=False)
+    except (UntranslatableError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        # matplotlib can draw more than is known here, and a report must not be lost for one of its figures.
+        return _Drawn(svg=_drawing(figure))
+    return _Drawn(_pack(document), chart.width, chart.layout["height"], chart.thinned)
+
+
+def _drawing(figure: Figure) -> Markup:
+    buffer = io.StringIO()
     with style.house():
         figure.savefig(buffer, format="svg", metadata={"Date": None})
-    return "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode()
+    svg = buffer.getvalue()
+    svg = svg[svg.index("<svg") :]
+    # The identifiers inside one drawing must not meet those of another.
+    mark = f"d{next(_numbers)}-"
+    svg = re.sub(r'(\bid="|url\(#|xlink:href="#)', rf"\g<1>{mark}", svg)
+    return Markup(svg)  # noqa: S704
+
+
+@functools.cache
+def _library() -> str:
+    """The chart library, packed: Plotly, from its Python package."""
+    from plotly.offline import get_plotlyjs  # noqa: PLC0415
+
+    return _pack(get_plotlyjs())
+
+
+def _pack(text: str) -> str:
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
 def _markdown(text: str) -> Markup:

@@ -22,6 +22,8 @@ Verdict = Literal["reproduced", "direction", "not reproduced"]
 PAPERS = {
     "packet-pair": "selfclock.papers.packet_pair",
     "adaptive-layered": "selfclock.papers.adaptive_layered",
+    "ficcrd": "selfclock.papers.ficcrd",
+    "inline-measurement": "selfclock.papers.inline_measurement",
     "swift-start": "selfclock.papers.swift_start",
 }
 
@@ -98,6 +100,8 @@ class Grid:
     caption: str
     columns: list[str]
     rows: list[list[str]]
+    #: Columns of text, from the left; the others are numbers.
+    texts: int = 1000
 
 
 @dataclass(frozen=True)

@@ -86,8 +86,11 @@ def file_name(link: str) -> str:
 
 def save(result: Result, directory: Path, *, pcap: bool = False) -> None:
     """Write summary, tables, figures and, if wanted, one capture per link."""
+    from selfclock.report import run_page  # noqa: PLC0415
+
     scenario = result.scenario
     with staged(directory) as aside:
+        (aside / "report.html").write_text(run_page(result), encoding="utf-8")
         summary = json.dumps(result.summary, indent=2, allow_nan=False) + "\n"
         (aside / "summary.json").write_text(summary, encoding="utf-8")
         write_table(result.flows, aside / "flows.parquet", scenario)

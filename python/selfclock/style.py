@@ -29,6 +29,7 @@ class Look:
 #: The palette of Okabe and Ito, which people with any colour vision tell apart. The yellow is left out: on white
 #: paper it cannot be seen.
 _BLUE, _VERMILLION, _GREEN, _PURPLE, _SKY, _ORANGE = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00"
+_BLACK = "#000000"
 
 #: Six colours are too few, so algorithms of one colour differ in their line. No two markers are alike. What is
 #: commonly drawn together has different colours. Grey belongs to what does not react to congestion.
@@ -48,15 +49,16 @@ LOOKS = {
     "limited": Look(_VERMILLION, "1", ":"),
     "hystart++": Look(_GREEN, "2", ":"),
     "swift-start": Look(_ORANGE, "*", "-."),
-    "modified-swift-start": Look(_PURPLE, "p", "-."),
+    "modified-swift-start": Look(_VERMILLION, "p", "-."),
     "quick-start": Look(_SKY, "8", "-."),
-    "bbr-startup": Look(_VERMILLION, "H", "-."),
+    "bbr-startup": Look(_SKY, "H", ":"),
     "bbr3": Look(_ORANGE, "3", ":"),
     "prague": Look(_PURPLE, "4", ":"),
-    "lotka-volterra": Look(_PURPLE, "$V$", "-."),
-    "icim": Look(_VERMILLION, "$i$", "-."),
-    "imtcp": Look(_GREEN, "$m$", "-."),
-    "capacity": Look(_ORANGE, "$c$", "-."),
+    "xcp": Look(_BLUE, "$x$", "--"),
+    "lotka-volterra": Look(_BLACK, "$V$", "-"),
+    "icim": Look(_BLACK, "$i$", "--"),
+    "imtcp": Look(_BLACK, "$m$", ":"),
+    "capacity": Look(_BLACK, "$c$", "-."),
     "udp": Look("#666666", "x"),
 }
 

@@ -29,6 +29,7 @@ def test_a_table_a_figure_and_tables(selfclock: Command, tmp_path: Path) -> None
         assert word in done.stdout
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
         "compare.json",
+        "report.html",
         "compare.png",
         "reno-flows.parquet",
         "reno-links.parquet",

@@ -328,7 +328,7 @@ impl Controller {
         match &mut self.algorithm {
             Algorithm::Parts { start, .. } => start.option_for(part),
             Algorithm::Measured(measured) => measured.start.option_for(part),
-            Algorithm::Model(_) => None,
+            Algorithm::Model(model) => model.option_for(&self.state),
         }
     }
 
@@ -348,6 +348,18 @@ impl Controller {
     /// What the sender may do now.
     #[inline]
     pub fn decision(&self) -> Decision {
+        let window = self.window();
+        match &self.algorithm {
+            Algorithm::Parts { start, .. } if start.only_grows() => {
+                Decision { window, pacing: None, probe: None, allowance: Bytes::MAX }
+            }
+            _ => self.shaped_decision(window),
+        }
+    }
+
+    /// Apart, so that the usual decision is short where it is asked for.
+    #[inline(never)]
+    fn shaped_decision(&self, window: Bytes) -> Decision {
         let (pacing, probe, allowance) = match &self.algorithm {
             Algorithm::Parts { start, .. } => {
                 let probe = if self.recovering { None } else { start.probe(&self.state) };
@@ -361,7 +373,7 @@ impl Controller {
             }
             Algorithm::Model(model) => (model.pacing(&self.state), None, Bytes::MAX),
         };
-        Decision { window: self.window(), pacing, probe, allowance }
+        Decision { window, pacing, probe, allowance }
     }
 
     /// The state for a record.

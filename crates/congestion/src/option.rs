@@ -123,6 +123,41 @@ pub const fn quick_start_nonce_mask(code: u8) -> u32 {
     (1 << (2 * if code > 15 { 15 } else { code })) - 1
 }
 
+/// Experiment identifier of XCP's header as a TCP option (kind [`SWIFT_START_KIND`]), our choice, not registered: "XC".
+/// Katabi's header stands between IP and TCP; its fields are the same.
+pub const XCP_EXID: [u8; 2] = *b"XC";
+
+/// XCP's congestion header. Feedback counts in sixteenths of a byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum XcpOption {
+    /// On data: what the sender has, and what it may have more of. Routers lower the feedback.
+    Request {
+        /// "H_cwnd": its window, bytes.
+        window: u32,
+        /// "H_rtt": its round-trip time, microseconds; 0 before the first sample.
+        rtt_us: u32,
+        /// "H_feedback": change of the window.
+        feedback: i32,
+    },
+    /// On acknowledgements: what the routers have left of it.
+    Reply {
+        /// Change of the window.
+        feedback: i32,
+    },
+}
+
+impl XcpOption {
+    /// Feedback in bytes.
+    pub fn bytes(feedback: i32) -> f64 {
+        f64::from(feedback) / 16.0
+    }
+
+    /// The nearest feedback to so many bytes.
+    pub fn feedback(bytes: f64) -> i32 {
+        (bytes * 16.0) as i32
+    }
+}
+
 /// An option block that an algorithm puts on a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PeerOption {
@@ -132,6 +167,8 @@ pub enum PeerOption {
     SwiftStart(SwiftStartOption),
     /// Quick-Start.
     QuickStart(QuickStartOption),
+    /// XCP.
+    Xcp(XcpOption),
 }
 
 /// Why option bytes could not be read.
@@ -146,7 +183,7 @@ pub enum OptionError {
 }
 
 /// Longest option block that [`PeerOption::encode`] writes, in bytes (TCP allows 40).
-pub const MAXIMUM_LENGTH: usize = 12;
+pub const MAXIMUM_LENGTH: usize = 16;
 
 const NO_OPERATION: u8 = 1;
 
@@ -161,6 +198,8 @@ impl PeerOption {
             }
             Self::SwiftStart(SwiftStartOption::Mark(..)) | Self::QuickStart(_) => 8,
             Self::SwiftStart(SwiftStartOption::Reply { .. }) => 12,
+            Self::Xcp(XcpOption::Request { .. }) => 16,
+            Self::Xcp(XcpOption::Reply { .. }) => 8,
         }
     }
 
@@ -190,6 +229,18 @@ impl PeerOption {
                 bytes[..8].copy_from_slice(&option.bytes());
                 8
             }
+            Self::Xcp(XcpOption::Request { window, rtt_us, feedback }) => {
+                bytes[..4].copy_from_slice(&[kind, 16, XCP_EXID[0], XCP_EXID[1]]);
+                bytes[4..8].copy_from_slice(&window.to_be_bytes());
+                bytes[8..12].copy_from_slice(&rtt_us.to_be_bytes());
+                bytes[12..16].copy_from_slice(&feedback.to_be_bytes());
+                16
+            }
+            Self::Xcp(XcpOption::Reply { feedback }) => {
+                bytes[..4].copy_from_slice(&[kind, 8, XCP_EXID[0], XCP_EXID[1]]);
+                bytes[4..8].copy_from_slice(&feedback.to_be_bytes());
+                8
+            }
         };
         (bytes, length)
     }
@@ -215,6 +266,9 @@ impl PeerOption {
                             return decode_swift_start(&body[2..])
                                 .map(|option| Some(Self::SwiftStart(option)));
                         }
+                        SWIFT_START_KIND if body.starts_with(&XCP_EXID) => {
+                            return decode_xcp(&body[2..]).map(|option| Some(Self::Xcp(option)));
+                        }
                         QUICK_START_IP_OPTION | QUICK_START_RESPONSE_KIND => {
                             return decode_quick_start(kind, body)
                                 .map(|option| Some(Self::QuickStart(option)));
@@ -226,6 +280,20 @@ impl PeerOption {
             }
         }
         Ok((found != PacketPairOption::default()).then_some(Self::PacketPair(found)))
+    }
+}
+
+/// `body` follows the ExID.
+fn decode_xcp(body: &[u8]) -> Result<XcpOption, OptionError> {
+    let word = |place: usize| -> [u8; 4] { body[4 * place..4 * place + 4].try_into().unwrap_or_default() };
+    match body.len() {
+        4 => Ok(XcpOption::Reply { feedback: i32::from_be_bytes(word(0)) }),
+        12 => Ok(XcpOption::Request {
+            window: u32::from_be_bytes(word(0)),
+            rtt_us: u32::from_be_bytes(word(1)),
+            feedback: i32::from_be_bytes(word(2)),
+        }),
+        _ => Err(OptionError::BadLength),
     }
 }
 

@@ -3,7 +3,7 @@
 //! A receiver without such a part ignores the options it gets; the sender then behaves as plain TCP.
 
 use crate::estimate::pair_interval::TickClock;
-use crate::option::{PacketPairOption, PairMark, PeerOption, QuickStartOption, SwiftStartOption};
+use crate::option::{PacketPairOption, PairMark, PeerOption, QuickStartOption, SwiftStartOption, XcpOption};
 use crate::start::modified_swift_start;
 use crate::start::packet_pair::{Parameters, Probing};
 use crate::units::{Duration, Time};
@@ -33,13 +33,15 @@ pub enum ReceiverPart {
     SwiftStart(SwiftStartReceiver),
     /// Quick-Start.
     QuickStart(QuickStartReceiver),
+    /// XCP.
+    Xcp,
 }
 
 impl ReceiverPart {
     /// A SYN has arrived, with so much of [`INITIAL_TTL`] left; the option for its answer.
     pub fn on_syn(&mut self, now: Time, option: Option<PeerOption>, ttl: u8) -> Option<PeerOption> {
         match self {
-            Self::Plain | Self::PacketPair(_) => None,
+            Self::Plain | Self::PacketPair(_) | Self::Xcp => None,
             Self::SwiftStart(part) => {
                 part.syn_answered = Some(now);
                 None
@@ -55,6 +57,16 @@ impl ReceiverPart {
             Self::Plain => AckRequest::default(),
             Self::PacketPair(part) => part.on_data(now, option),
             Self::SwiftStart(part) => part.on_data(now, option),
+            // Each packet has its own feedback: none is to be lost in a delayed acknowledgement.
+            Self::Xcp => {
+                let Some(PeerOption::Xcp(XcpOption::Request { feedback, rtt_us, .. })) = option else {
+                    return AckRequest::default();
+                };
+                // Before the first round-trip sample no router has looked at it.
+                let feedback = if rtt_us == 0 { 0 } else { feedback };
+                let option = Some(PeerOption::Xcp(XcpOption::Reply { feedback }));
+                AckRequest { immediately: true, option, ..AckRequest::default() }
+            }
             Self::QuickStart(part) => {
                 let option = part.answer(option, ttl);
                 AckRequest { immediately: option.is_some(), option, ..AckRequest::default() }
@@ -66,7 +78,7 @@ impl ReceiverPart {
     #[inline]
     pub fn option_for_acknowledgement(&mut self, now: Time) -> Option<PeerOption> {
         match self {
-            Self::Plain | Self::PacketPair(_) | Self::QuickStart(_) => None,
+            Self::Plain | Self::PacketPair(_) | Self::QuickStart(_) | Self::Xcp => None,
             Self::SwiftStart(part) => part.option_for_acknowledgement(now),
         }
     }
@@ -76,7 +88,7 @@ impl ReceiverPart {
     pub fn ack_every(&self) -> Option<u32> {
         match self {
             Self::PacketPair(part) => part.ack_every,
-            Self::Plain | Self::SwiftStart(_) | Self::QuickStart(_) => None,
+            Self::Plain | Self::SwiftStart(_) | Self::QuickStart(_) | Self::Xcp => None,
         }
     }
 }
@@ -155,7 +167,7 @@ impl QuickStartReceiver {
         else {
             return None;
         };
-        // "TTL Diff = ( IP TTL - QS TTL ) mod 256"
+        // TTL Diff is the TTL of the IP header less the QS TTL, modulo 256.
         let ttl_difference = ttl.wrapping_sub(qs_ttl);
         Some(PeerOption::QuickStart(QuickStartOption::Response { rate, ttl_difference, nonce }))
     }

@@ -116,7 +116,7 @@ impl Selection {
         match &self.0 {
             Choice::Parts { .. } => true,
             Choice::Model(ModelChoice::Prague(_)) => accurate,
-            Choice::Model(ModelChoice::Bbr3(_)) => false,
+            Choice::Model(ModelChoice::Bbr3(_) | ModelChoice::Xcp(_)) => false,
         }
     }
 
@@ -182,6 +182,7 @@ impl Selection {
     pub fn receiver(&self) -> ReceiverPart {
         match &self.0 {
             Choice::Parts { start, .. } => start.receiver(),
+            Choice::Model(ModelChoice::Xcp(_)) => ReceiverPart::Xcp,
             Choice::Model(_) => ReceiverPart::Plain,
         }
     }

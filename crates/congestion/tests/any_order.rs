@@ -3,10 +3,13 @@
 use proptest::prelude::*;
 use selfclock_congestion::controller::{MAXIMUM_WINDOW_SEGMENTS, Setup};
 use selfclock_congestion::event::{ProbePart, RestartCause};
-use selfclock_congestion::option::{PacketPairOption, PairMark, QuickStartOption, SwiftStartOption};
+use selfclock_congestion::option::{
+    PacketPairOption, PairMark, QuickStartOption, SwiftStartOption, XcpOption,
+};
 use selfclock_congestion::parameter::{Kind, Parameter, Value};
 use selfclock_congestion::receiver::INITIAL_TTL;
 use selfclock_congestion::registry::{ENTRIES, Part, Selection};
+use selfclock_congestion::window::Group;
 use selfclock_congestion::{
     Acknowledged, Bytes, Controller, DuplicateAck, Duration, EcnEcho, Established, LossDetected, PeerOption,
     Rate, RateSample, RecoveryEnded, Sent, Time, Timeout,
@@ -85,7 +88,8 @@ fn option() -> impl Strategy<Value = Option<PeerOption>> {
     let quick = (any::<u8>(), any::<u8>(), any::<u32>())
         .prop_map(|(rate, ttl_difference, nonce)| QuickStartOption::Response { rate, ttl_difference, nonce })
         .prop_map(PeerOption::QuickStart);
-    proptest::option::of(prop_oneof![pair, swift, quick])
+    let xcp = any::<i32>().prop_map(|feedback| PeerOption::Xcp(XcpOption::Reply { feedback }));
+    proptest::option::of(prop_oneof![pair, swift, quick, xcp])
 }
 
 /// What a receiver without a router before it answers when so much of the request was left.
@@ -334,6 +338,82 @@ impl Connection {
     }
 }
 
+/// A segment acknowledged after this round trip.
+fn ordinary(rtt: Duration) -> Acknowledged {
+    Acknowledged {
+        now: Time::ZERO,
+        size: Bytes(MSS),
+        acknowledged_total: Bytes::MAX,
+        sent_total: Bytes::MAX,
+        rtt: Some(rtt),
+        smoothed_rtt: Some(rtt),
+        minimum_rtt: Some(rtt),
+        in_flight: Bytes::ZERO,
+        window_limited: true,
+        recovering: false,
+        marked: Bytes::ZERO,
+        rate: None,
+        option: None,
+    }
+}
+
+/// Members of one group: what it knows goes to a member before each event and back after it, as in a simulation.
+struct Parallel {
+    members: Vec<Connection>,
+    group: Group,
+}
+
+impl Parallel {
+    fn new(members: usize, control: impl Fn() -> Controller) -> Self {
+        let connection = || Connection { control: control(), now: Time::ZERO };
+        Self { members: (0..members).map(|_| connection()).collect(), group: Group::default() }
+    }
+
+    fn now(&self) -> Time {
+        self.members.iter().map(|member| member.now).max().unwrap_or(Time::ZERO)
+    }
+
+    /// An event of one member. No clock is behind another's: it is the time of the event before.
+    fn happen(&mut self, member: usize, event: &Event) {
+        let now = self.now();
+        let connection = &mut self.members[member];
+        connection.now = now;
+        let before = connection.cwnd();
+        connection.control.take_from(&self.group);
+        assert!(connection.cwnd() <= before, "a loss of another raised the window from {before}");
+        connection.check();
+        match event {
+            // Not to the end of time, where all losses would be within one round trip.
+            Event::Acknowledged { repeat, interval, event } => {
+                let interval = (*interval).min(Duration::from_seconds(1.0));
+                connection.happen(&Event::Acknowledged { repeat: *repeat, interval, event: *event });
+            }
+            _ => connection.happen(event),
+        }
+        connection.control.give_to(&mut self.group);
+    }
+
+    /// Losses of one member alone bring every window of the group down to a few segments: each member answers them when
+    /// something happens to it next.
+    fn lose_everything(&mut self) {
+        // Whatever round-trip times it has been told, now they are ordinary.
+        let interval = Duration::from_milliseconds(40);
+        self.happen(0, &Event::Acknowledged { repeat: 1, interval, event: ordinary(interval) });
+        for _ in 0..5000 {
+            if self.members.iter().all(|member| member.cwnd() < 4.0) {
+                return;
+            }
+            // Losses within a round trip that a member has answered are one loss.
+            self.members[0].now = self.now() + Duration::from_seconds(1.0);
+            self.happen(0, &Event::Loss(None));
+            for member in 0..self.members.len() {
+                self.happen(member, &Event::RecoveryEnded);
+            }
+        }
+        panic!("5000 losses left {:?}", self.members.iter().map(Connection::cwnd).collect::<Vec<_>>());
+    }
+}
+
 fn names(part: Part) -> Vec<&'static str> {
     ENTRIES.iter().filter(|entry| entry.part == part).map(|entry| entry.name).collect()
 }
@@ -388,6 +468,34 @@ proptest! {
             } else {
                 connection.lose_everything();
             }
+        }
+    }
+
+    #[test]
+    fn any_order_of_events_leaves_usable_windows_in_a_group(
+        events in prop::collection::vec((any::<prop::sample::Index>(), event()), 1..90),
+        members in 1..9_usize,
+        choices in prop::collection::vec(any::<u8>(), 32),
+        initial_window in prop_oneof![Just(10.0), Just(1e9), 1.0..1e5_f64],
+        initial_ssthresh in prop_oneof![Just(f64::INFINITY), 1.0..1e4_f64],
+        seed in any::<u64>(),
+    ) {
+        for start in names(Part::Start) {
+            let mut selection = Selection::new(start, "adaptive").expect("both are listed");
+            prop_assert!(selection.forms_groups());
+            let parameters: Vec<&Parameter> = selection.parameters().collect();
+            for (parameter, choice) in parameters.iter().zip(choices.iter().cycle()) {
+                set(&mut selection, parameter, *choice);
+            }
+            let setup = Setup {
+                mss: Bytes(MSS), header: Bytes(40), initial_window, initial_ssthresh,
+                receive_window: Bytes::MAX, selective_acks: true, seed,
+            };
+            let mut parallel = Parallel::new(members, || selection.controller(setup));
+            for (member, event) in &events {
+                parallel.happen(member.index(members), event);
+            }
+            parallel.lose_everything();
         }
     }
 }

@@ -59,6 +59,20 @@ pub struct LinkPlan {
     /// them arrived (an absolute timer, such as RxAbsIntDelay of Intel's cards). Zero: each at once. For packets that end their
     /// way there; none may go on.
     pub coalescing: Duration,
+    /// What the path is from a time on, in the order of time. What has been accepted before keeps the times it had then, and
+    /// nothing overtakes.
+    pub changes: Vec<LinkChange>,
+}
+
+/// Rate and delay of a link from a time on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkChange {
+    /// When.
+    pub at: Time,
+    /// Rate of the transmitter from then on.
+    pub rate: Rate,
+    /// Propagation delay from then on.
+    pub delay: Duration,
 }
 
 /// What a drop-tail queue holds at most.
@@ -179,6 +193,10 @@ pub enum MechanismPlan {
     Policer(PolicerPlan),
     /// Loses chosen kinds of packets at random.
     Loss(LossOfKindsPlan),
+    /// The router's part of XCP.
+    Xcp,
+    /// Core-stateless fair queueing.
+    Csfq(CsfqPlan),
     /// Fair Intelligent Congestion Control Resource Discovery.
     Ficcrd(FiccrdPlan),
     /// Of two acknowledgements of a flow within this time the earlier is dropped.
@@ -187,6 +205,15 @@ pub enum MechanismPlan {
     ForwardingLimit(ForwardingLimitPlan),
     /// Answers Quick-Start Requests.
     QuickStart(QuickStartPlan),
+}
+
+/// Core-stateless fair queueing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CsfqPlan {
+    /// Time constant of a flow's rate: "K", 100 ms.
+    pub flow_constant: Duration,
+    /// Time constant of a link's rates, and window of its fair share: "K_alpha" and "K_c", 200 ms.
+    pub link_constant: Duration,
 }
 
 /// Loss of chosen kinds of packets.

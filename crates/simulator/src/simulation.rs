@@ -401,6 +401,7 @@ mod tests {
             loss: LossPlan::None,
             jitter: Duration::ZERO,
             coalescing: Duration::ZERO,
+            changes: Vec::new(),
         };
         let transport = Transport {
             receive_window: Bytes(60 * 1448),

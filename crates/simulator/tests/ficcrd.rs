@@ -1,4 +1,4 @@
-//! FICCRD in whole runs: the paper's network, as SPECS reads its lost figure 2.
+//! FICCRD in whole runs: the paper's network, its lost figure 2 rebuilt.
 
 use selfclock_congestion::units::Duration;
 use selfclock_simulator::plan::{ControlUnit, Feedback, FiccrdPlan, MechanismPlan, Plan, Protocol};

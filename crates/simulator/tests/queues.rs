@@ -3,12 +3,14 @@
 mod common;
 
 use common::{Dumbbell, add_flow, ms, tcp};
+use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::{Bytes, Duration, Rate};
 use selfclock_simulator::plan::{
-    Arrivals, CoDelPlan, DisciplinePlan, Ecn, FqCoDelPlan, MechanismPlan, PiePlan, Plan, PolicerPlan,
-    Protocol, QueueLimit, RedPlan, RouterPlan, Transport, UdpPlan,
+    Arrivals, CoDelPlan, CsfqPlan, DisciplinePlan, DualPi2Plan, Ecn, FqCoDelPlan, MechanismPlan, PiePlan,
+    Plan, PolicerPlan, Protocol, QueueLimit, RedPlan, RouterPlan, Transport, UdpPlan,
 };
 use selfclock_simulator::record::packets::PacketEvent;
+use selfclock_simulator::record::summary::FlowSummary;
 use selfclock_simulator::{Outcome, Simulation};
 
 /// Two Reno flows over 20 Mbit/s, 60 ms there and back.
@@ -134,4 +136,107 @@ fn a_policer_holds_a_rate() {
     let most = 5e6 / 8.0 * 20.0 + 30_000.0;
     assert!(link.bytes as f64 <= most, "the envelope of a token bucket: {link:?}");
     assert!(link.bytes as f64 > 0.7 * most && link.drops > 0, "{link:?}");
+}
+
+/// XCP on 1 Gbit/s and 80 ms with ten flows: fair within five round trips, the link full, nothing lost.
+#[test]
+fn xcp_is_fair_and_full_without_a_drop() {
+    let limit = QueueLimit::Bytes(Bytes(10_000_000));
+    let dumbbell = Dumbbell::new(10, (10_000_000_000, ms(10)), (1_000_000_000, ms(20)), limit);
+    let mut plan = dumbbell.plan(Duration::from_seconds(4.0));
+    plan.record.interval = Some(ms(80));
+    let transport = Transport { handshake: true, ..Transport::modern() };
+    for pair in 0..10 {
+        add_flow(&mut plan, pair, tcp("slow-start", "reno", transport.clone()));
+        let Some(flow) = plan.flows.last_mut() else { continue };
+        let Protocol::Tcp(tcp) = &mut flow.protocol else { continue };
+        tcp.control = Selection::model("xcp").expect("a known name");
+    }
+    plan.routers.push(RouterPlan { links: (0..plan.links.len()).collect(), mechanism: MechanismPlan::Xcp });
+    let mut simulation = Simulation::new(&plan);
+    while !simulation.advance(100_000) {}
+    let outcome = simulation.finish();
+    let bottleneck = &outcome.summary.links[0];
+    assert_eq!(bottleneck.drops, 0, "{bottleneck:?}");
+    // From the sixth round trip on, the handshake's counted, all is used: 1448 of 1516 B are payload. Shares of one round trip
+    // are alike to 0.95 then, while the queue of the first overshoot drains, and to 0.99 from the thirteenth on.
+    let series = &outcome.flow_series;
+    let at = |flow: u32, round: usize| {
+        let own: Vec<u64> = (0..series.time_s.len())
+            .filter(|&index| series.flow[index] == flow)
+            .map(|index| series.acknowledged_bytes[index])
+            .collect();
+        own[round]
+    };
+    for round in 6..45 {
+        let rates: Vec<f64> = (0..10).map(|flow| (at(flow, round + 1) - at(flow, round)) as f64).collect();
+        let (sum, squares) = (rates.iter().sum::<f64>(), rates.iter().map(|rate| rate * rate).sum::<f64>());
+        let jain = sum * sum / (10.0 * squares);
+        assert!(jain > if round < 13 { 0.95 } else { 0.99 }, "round {round}: {jain} {rates:?}");
+        let used = sum * 8.0 / 0.08 / 1e9;
+        assert!(used > 0.93, "round {round}: {used}");
+    }
+}
+
+/// Five sources of 2, 4, 6, 8 and 10 Mbit/s on 20: the max-min share is 4.67, so 2, 4, and three times 4.67. The estimate of
+/// the share is within some percent (Stoica, figure 5).
+#[test]
+fn core_stateless_fair_queueing_gives_max_min_shares() {
+    let limit = QueueLimit::Packets(60);
+    let dumbbell = Dumbbell::new(5, (100_000_000, ms(10)), (20_000_000, ms(10)), limit);
+    let mut plan = dumbbell.plan(Duration::from_seconds(20.0));
+    for (pair, megabits) in [2, 4, 6, 8, 10].into_iter().enumerate() {
+        let rate = Rate::from_bits_per_second(megabits * 1_000_000);
+        add_flow(&mut plan, pair, Protocol::Udp(UdpPlan::steady(Bytes(1000), rate, Arrivals::Poisson)));
+        if let Some(flow) = plan.flows.last_mut() {
+            flow.reverse.clear();
+        }
+    }
+    let csfq = CsfqPlan { flow_constant: ms(100), link_constant: ms(200) };
+    plan.routers.push(RouterPlan { links: vec![0], mechanism: MechanismPlan::Csfq(csfq) });
+    let flows = run(&plan).summary.flows;
+    for (flow, expected) in flows.iter().zip([2.0, 4.0, 4.67, 4.67, 4.67]) {
+        let share = flow.throughput_bps / 1e6 / expected;
+        assert!((0.88..1.12).contains(&share), "{}: {share}", flow.name);
+    }
+}
+
+/// Prague beside CUBIC over DualPI2: both get of the order of half, and what Prague sends waits less than a millisecond or
+/// two, while CUBIC has the queue of 15 ms that the controller aims at.
+#[test]
+fn dualpi2_couples_prague_and_cubic() {
+    let dualpi2 = DualPi2Plan {
+        target: ms(15),
+        update: ms(16),
+        coupling: 2.0,
+        ramp_begin: Duration::from_microseconds(800),
+        ramp_length: Duration::from_microseconds(400),
+    };
+    let mut plan = plan(DisciplinePlan::DualPi2(dualpi2), QueueLimit::Bytes(Bytes(1_000_000)));
+    plan.duration = Duration::from_seconds(40.0);
+    plan.links[0].rate = Rate::from_bits_per_second(50_000_000);
+    for (flow, (control, ecn)) in plan
+        .flows
+        .iter_mut()
+        .zip([(Selection::model("prague"), Ecn::Accurate), (Selection::new("slow-start", "cubic"), Ecn::Off)])
+    {
+        let Protocol::Tcp(tcp) = &mut flow.protocol else { continue };
+        tcp.control = control.expect("a known name");
+        tcp.transport.ecn = ecn;
+    }
+    let mut simulation = Simulation::new(&plan);
+    while !simulation.advance(100_000) {}
+    let summary = simulation.finish().summary;
+    let [prague, cubic] = &summary.flows[..] else { panic!("two flows") };
+    let ratio = prague.goodput_bps / cubic.goodput_bps;
+    assert!((0.5..2.0).contains(&ratio), "{ratio}");
+    assert!(summary.links[0].utilization > 0.9);
+    // 60 ms of propagation and the transmission times.
+    let wait = |flow: &FlowSummary| flow.rtt_mean_s.unwrap_or(0.0) - 0.0605;
+    assert!(
+        wait(prague) < 0.003 && (0.008..0.025).contains(&wait(cubic)),
+        "{} {}",
+        wait(prague),
+        wait(cubic)
+    );
 }

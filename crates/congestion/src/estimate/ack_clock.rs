@@ -67,12 +67,12 @@ impl AckClock {
     fn finish(&mut self) {
         let seconds = self.last.since(self.began).seconds();
         let bytes = self.acknowledged.saturating_sub(self.acknowledged_before).get() as f64;
-        if seconds > 0.0 && seconds >= FEWEST_GAPS * self.gap && bytes > 0.0 {
-            self.finished = Some(Stretch { bytes_per_second: bytes / seconds, seconds });
-        }
+        // One that is too short tells that the ones before are no guide any more.
+        let tells = seconds > 0.0 && seconds >= FEWEST_GAPS * self.gap && bytes > 0.0;
+        self.finished = tells.then(|| Stretch { bytes_per_second: bytes / seconds, seconds });
     }
 
-    /// The last whole stretch.
+    /// The last whole stretch, if it was long enough to tell a rate.
     pub fn stretch(&self) -> Option<Stretch> {
         self.finished
     }
@@ -116,5 +116,20 @@ mod tests {
         assert!((stretch.bytes_per_second / 1e6 - 1.0).abs() < 1e-6, "{stretch:?}");
         assert!((stretch.seconds - 0.029).abs() < 1e-6, "{stretch:?}");
         assert!((clock.gap() - 0.001).abs() < 1e-9, "{}", clock.gap());
+    }
+
+    /// The rate of a long stretch must not outlive it: a measurement that is planned for it would hold back the few segments of a
+    /// short one until the next, round trip after round trip.
+    #[test]
+    fn a_short_stretch_takes_the_place_of_a_long_one() {
+        let mut clock = run(100);
+        for segment in 0..10_u64 {
+            let now = 2.0 + 0.1 * (segment / 5) as f64 + 0.001 * (segment % 5) as f64;
+            clock.on_ack(
+                &Acknowledged { acknowledged_total: Bytes((segment + 1001) * 1000), ..ack_at(now, 0.1) },
+                0.1,
+            );
+        }
+        assert_eq!(clock.stretch(), None);
     }
 }

@@ -5,10 +5,12 @@
 
 pub mod bbr3;
 pub mod prague;
+pub mod xcp;
 
 use crate::algorithms::algorithms;
 use crate::controller::{Setup, WindowState};
 use crate::event::{Acknowledged, DuplicateAck, LossDetected, Pacing, Phase, RecoveryEnded, Sent, Timeout};
+use crate::option::PeerOption;
 use crate::units::{Duration, PICOSECONDS_PER_SECOND};
 
 algorithms! {
@@ -17,6 +19,7 @@ algorithms! {
     Model, chosen by ModelChoice {
         bbr3::Bbr3,
         prague::Prague,
+        xcp::Xcp,
     }
 }
 
@@ -42,6 +45,10 @@ pub trait ModelPart {
     fn on_recovery_ended(&mut self, _event: &RecoveryEnded, _state: &mut WindowState) {}
     /// A segment left.
     fn on_sent(&mut self, _event: &Sent, _state: &mut WindowState) {}
+    /// The option that the next segment of new data carries.
+    fn option_for(&mut self, _state: &WindowState) -> Option<PeerOption> {
+        None
+    }
     /// Spacing wanted now.
     fn pacing(&self, state: &WindowState) -> Option<Pacing>;
     /// A phase of its own that it is in.
@@ -76,6 +83,10 @@ impl ModelPart for Model {
     #[inline]
     fn on_sent(&mut self, event: &Sent, state: &mut WindowState) {
         each!(self, model => model.on_sent(event, state))
+    }
+    #[inline]
+    fn option_for(&mut self, state: &WindowState) -> Option<PeerOption> {
+        each!(self, model => model.option_for(state))
     }
     #[inline]
     fn pacing(&self, state: &WindowState) -> Option<Pacing> {

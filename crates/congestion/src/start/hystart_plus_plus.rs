@@ -114,10 +114,6 @@ impl HyStartPlusPlus {
 }
 
 impl StartPart for HyStartPlusPlus {
-    fn only_grows(&self) -> bool {
-        true
-    }
-
     fn on_ack(&mut self, event: &Acknowledged, state: &WindowState) {
         if self.stage == Stage::Over || !state.in_slow_start() {
             return;

@@ -39,10 +39,6 @@ impl Limited {
 }
 
 impl StartPart for Limited {
-    fn only_grows(&self) -> bool {
-        true
-    }
-
     /// "For each arriving ACK in slow-start: If (cwnd <= max_ssthresh) cwnd += MSS; else
     /// K = int(cwnd/(0.5 max_ssthresh)); cwnd += int(MSS/K);" Our choices: no more than was acknowledged, as in
     /// RFC 5681, and MSS/K is not rounded down to whole bytes.

@@ -78,11 +78,6 @@ pub trait StartPart {
     fn on_ecn_echo(&mut self, _event: &EcnEcho) {}
     /// The connection starts again from one segment.
     fn on_timeout(&mut self, _event: &Timeout) {}
-    /// It does no more than grow the window: no spacing, no probes, no options on data, nothing learned from what leaves. The
-    /// sender then need not ask for each segment. Constant for a connection; only what says so is not asked.
-    fn only_grows(&self) -> bool {
-        false
-    }
     /// A segment left.
     fn on_sent(&mut self, _event: &Sent) {}
     /// Spacing wanted now.
@@ -111,7 +106,7 @@ impl Start {
     /// It leaves the clock to the acknowledgements and the options to others: the usual case, for which the code below
     /// looks no further.
     #[inline]
-    const fn only_grows(&self) -> bool {
+    pub(crate) const fn only_grows(&self) -> bool {
         matches!(self, Self::SlowStart(_) | Self::Limited(_) | Self::HyStartPlusPlus(_))
     }
     #[inline(never)]
@@ -182,9 +177,6 @@ impl StartPart for Start {
     }
     fn on_timeout(&mut self, event: &Timeout) {
         each!(self, part => part.on_timeout(event))
-    }
-    fn only_grows(&self) -> bool {
-        each!(self, part => part.only_grows())
     }
     #[inline]
     fn on_sent(&mut self, event: &Sent) {

@@ -44,7 +44,7 @@ parameters! {
 enum Stage {
     /// The answer is outstanding.
     Asked,
-    /// "Quick-Start mode": at this rate, until data sent after this much is acknowledged.
+    /// Quick-Start mode: at this rate, until data sent after this much is acknowledged.
     QuickStart { rate: Rate, sent_before: Bytes },
     /// Quick-Start is over, but not all that was sent in it is acknowledged: it began and ended with so much sent.
     Proving { begin: Bytes, end: Bytes },
@@ -99,8 +99,8 @@ impl QuickStart {
         else {
             return None;
         };
-        // "If the TTL Diff in the Quick-Start Response is different [...] one or more of the routers did not
-        // understand"; "the last 2K bits of the QS Nonce" must be those that were sent.
+        // Section 4.4: another TTL Diff than that of the request says that a router did not understand; of the nonce,
+        // the last 2K bits must be those that were sent.
         let understood = ttl_difference == INITIAL_TTL.wrapping_sub(self.ttl);
         let genuine = (nonce ^ self.nonce) & quick_start_nonce_mask(rate) == 0
             && f64::from(rate) <= self.parameters.quick_start_request;
@@ -109,7 +109,7 @@ impl QuickStart {
 
     fn begin_quick_start(&mut self, rate: u8, rtt: Option<Duration>, sent: Bytes, state: &mut WindowState) {
         let bits = quick_start_rate(rate);
-        // "QS-cwnd = (R * T) / (MSS + H)", R in bytes per second.
+        // QS-cwnd = R T / (MSS + H), R in bytes per second.
         let window = rtt
             .map_or(0.0, |rtt| bits as f64 / 8.0 * rtt.seconds() / state.full_segment_on_wire().get() as f64);
         // What is not above the window that there is anyway is not used.
@@ -127,7 +127,7 @@ impl QuickStart {
 impl StartPart for QuickStart {
     fn begin(&mut self, setup: &Setup, state: &mut WindowState) {
         let mut random = Random::new(setup.seed);
-        // "The sender SHOULD set the QS TTL field to a random value between 0 and 255."
+        // The QS TTL begins at random, so that no router can guess what it was.
         self.ttl = (random.bits() >> 56) as u8;
         self.nonce = (random.bits() >> (64 - QUICK_START_NONCE_BITS)) as u32;
         self.initial_window = state.cwnd;
@@ -165,8 +165,8 @@ impl StartPart for QuickStart {
                 None => self.stage = Stage::Refused,
             },
             Stage::QuickStart { sent_before, .. } if event.acknowledged_total > sent_before => {
-                // "the TCP sender [...] ends the Quick-Start mode" at the first acknowledgement of what was sent in it,
-                // and a window that was not used is not kept.
+                // The first acknowledgement of what was sent in Quick-Start mode ends it, and a window that was not used
+                // is not kept.
                 let used = state.segments(event.in_flight) + state.segments(event.size);
                 state.cwnd = state.cwnd.min(used.max(self.initial_window));
                 self.stage = Stage::Proving { begin: sent_before, end: event.sent_total };
@@ -180,8 +180,8 @@ impl StartPart for QuickStart {
         }
     }
 
-    /// A loss of what was sent in Quick-Start mode: "the TCP sender [...] reverts to the default congestion window that
-    /// would have been used without Quick-Start", and ssthresh is at most half of what was delivered of it.
+    /// A loss of what was sent in Quick-Start mode: back to the window that there would have been without, and ssthresh is
+    /// at most half of what was delivered of it.
     fn on_loss(&mut self, _event: &LossDetected, state: &mut WindowState) {
         let begin = match self.stage {
             Stage::QuickStart { sent_before, .. } => sent_before,
@@ -205,7 +205,7 @@ impl StartPart for QuickStart {
         self.stage = Stage::Refused;
     }
 
-    /// "The TCP sender MUST use rate-based pacing" in Quick-Start mode, at the approved rate.
+    /// In Quick-Start mode segments are spaced at the approved rate.
     fn pacing(&self, state: &WindowState) -> Option<Pacing> {
         let Stage::QuickStart { rate, .. } = self.stage else { return None };
         let size = state.full_segment_on_wire();

@@ -38,10 +38,6 @@ impl SlowStart {
 }
 
 impl StartPart for SlowStart {
-    fn only_grows(&self) -> bool {
-        true
-    }
-
     /// "During slow start, a TCP increments cwnd by at most SMSS bytes for each ACK received that cumulatively
     /// acknowledges new data." `min(N, SMSS)` guards against a receiver that divides its acknowledgements.
     #[inline]

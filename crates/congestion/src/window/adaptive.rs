@@ -419,7 +419,10 @@ impl WindowPart for Adaptive {
         }
         if self.answered != self.group.epoch {
             self.answered = self.group.epoch;
-            cut_to(state.cwnd * self.group.kept, state);
+            let before = state.cwnd;
+            cut_to(before * self.group.kept, state);
+            // After a timeout it is below the smallest window that a loss leaves.
+            state.cwnd = state.cwnd.min(before);
         }
     }
 

@@ -5,9 +5,9 @@ use super::reno::Reno;
 use super::{WindowPart, cut_to};
 use crate::controller::WindowState;
 use crate::event::{Acknowledged, LossDetected, Timeout};
-use crate::parameters;
 use crate::registry::{Entry, Part};
 use crate::units::Duration;
+use crate::{choice, parameters};
 
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {
@@ -18,6 +18,17 @@ pub const ENTRY: Entry = Entry {
     source: "Kavidha, Sadasivam: Exploring Round Trip Time fairness for Adaptive Layered Transmission Control Protocol",
     parameters: Parameters::TABLE,
 };
+
+choice! {
+    /// When K_R is on.
+    Compensation {
+        /// In the transient state: off after three losses in layers that do not rise, until the window rises above
+        /// the layer of the last loss.
+        Paper = "paper",
+        /// At all times.
+        Always = "always",
+    }
+}
 
 parameters! {
     /// Parameters of ALTCP.
@@ -31,6 +42,10 @@ parameters! {
         /// K_R of a path of 1 ms.
         rtt_factor: f64 = 0.5, shown "0.5", unit "ms^(-1/3)", range (0.0, 100.0),
             source "ALTCP paper, equation 2: 0.5 (RTT)^(1/3), RTT in milliseconds";
+        /// When K_R is on: in the transient state, as the paper's handler of losses has it, or always.
+        compensation: Compensation = Compensation::Paper, shown "paper", unit "", range (0.0, 0.0),
+            source "ALTCP paper, section 4, K_R = 1 in the steady state; always is ours: only with it throughput goes with \
+                    RTT^-2 where losses are at the same times";
         /// K_R is at least 1, so that paths below 8 ms are no slower than LTCP.
         at_least_ltcp: bool = true, shown "true", unit "", range (0.0, 0.0),
             source "our choice: the paper's formula alone gives 0.5 at 1 ms";
@@ -90,7 +105,7 @@ impl Altcp {
         let [current, last, _] = self.losses;
         self.losses = [self.layers.current(), current, last];
         // "if (second_last_layer >= last_layer && last_layer >= current_layer) then K_R = 1; else K_R = stored K_R"
-        self.transient = !self.losses.is_sorted();
+        self.transient = self.parameters.compensation == Compensation::Always || !self.losses.is_sorted();
     }
 }
 
@@ -208,6 +223,44 @@ mod tests {
         factor(&mut altcp, &mut state);
         assert_eq!(altcp.layers.current(), 6, "W_6 = 1750");
         assert!(altcp.transient);
+    }
+
+    #[test]
+    fn always_has_no_steady_state() {
+        let parameters = Parameters { compensation: Compensation::Always, ..Parameters::default() };
+        let mut altcp = Altcp::new(parameters);
+        let mut state = avoiding(1500.0);
+        for _ in 0..4 {
+            lose_at(&mut altcp, &mut state, 1500.0);
+            assert!((factor(&mut altcp, &mut state) - 2.466).abs() < 0.02);
+        }
+    }
+
+    /// Throughput of flows that all lose every so many seconds, in closed form, each without a queue: RTT^-2.5 with
+    /// K_R = 1 and RTT^-2 with K_R on, as W goes with K_R K/RTT and with K^3, up to what the layers' steps add. The
+    /// paper's handler turns K_R off at the third loss, so its law is the former.
+    #[test]
+    fn losses_at_the_same_times_have_the_law_of_tcp_only_with_k_r_on() {
+        for (compensation, law) in [(Compensation::Paper, 2.5), (Compensation::Always, 2.0)] {
+            let sent_with = |rtt: f64| {
+                let mut altcp = Altcp::new(Parameters { compensation, ..Parameters::default() });
+                let mut state = avoiding(1000.0);
+                let mut flow = LoneFlow::without_queue(rtt);
+                let mut sent = 0.0_f64;
+                for period in 1..=40_u32 {
+                    while flow.now < f64::from(period) * 2.0 {
+                        flow.run(&mut altcp, &mut state, 1);
+                        sent += if period > 20 { 1.0 } else { 0.0 };
+                    }
+                    altcp.on_loss(&loss(&state), &mut state);
+                }
+                assert_eq!(altcp.transient, compensation == Compensation::Always);
+                sent
+            };
+            let exponent = libm::log(sent_with(0.02) / sent_with(0.08)) / libm::log(4.0);
+            println!("{compensation:?}: {exponent:.3}");
+            assert!((exponent - law).abs() < 0.1, "{compensation:?}: {exponent}");
+        }
     }
 
     #[test]

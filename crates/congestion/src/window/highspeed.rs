@@ -48,12 +48,14 @@ pub struct HighSpeed {
     /// computed for whole segments, once each time the window crosses one: a(w) times in a round trip of w
     /// acknowledgements.
     increase: (f64, f64),
+    /// There has been a loss.
+    has_lost: bool,
 }
 
 impl HighSpeed {
     /// With these parameters.
     pub const fn new(parameters: Parameters) -> Self {
-        Self { parameters, reno: Reno::STANDARD, increase: (0.0, 1.0) }
+        Self { parameters, reno: Reno::STANDARD, increase: (0.0, 1.0), has_lost: false }
     }
 
     /// How far w is from Low_Window to High_Window on a logarithmic scale, 0 to 1. Our choice: above High_Window
@@ -102,7 +104,8 @@ impl WindowPart for HighSpeed {
     }
 
     fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
-        let halves = self.parameters.slow_start_loss == SlowStartLoss::Half && state.in_slow_start();
+        let halves = self.parameters.slow_start_loss.halves(state.in_slow_start(), self.has_lost);
+        self.has_lost = true;
         if halves || state.window_in_use() <= self.parameters.low_window {
             return self.reno.on_loss(event, state);
         }
@@ -124,6 +127,22 @@ impl WindowPart for HighSpeed {
 mod tests {
     use super::*;
     use crate::window::tests::{LoneFlow, avoiding, loss, response, timeout};
+
+    /// The first loss is one in congestion avoidance: only ns-2's rule halves there, and only once.
+    #[test]
+    fn the_first_loss_may_take_half() {
+        for (slow_start_loss, first) in
+            [(SlowStartLoss::Half, 0.8..0.9), (SlowStartLoss::HalfAndFirst, 0.5..0.51)]
+        {
+            let mut window = HighSpeed::new(Parameters { slow_start_loss, ..Parameters::default() });
+            let mut state = avoiding(20_000.0);
+            window.on_loss(&loss(&state), &mut state);
+            assert!(first.contains(&(state.cwnd / 20_000.0)), "{}", state.cwnd);
+            let before = state.cwnd;
+            window.on_loss(&loss(&state), &mut state);
+            assert!(state.cwnd > 0.7 * before, "the next loss is an ordinary one");
+        }
+    }
 
     /// ns-2 halves at any loss in slow start and at a timeout, whatever the algorithm takes else.
     #[test]

@@ -81,6 +81,8 @@ pub struct LotkaVolterra {
     step: Duration,
     /// K and A were known at the last acknowledgement.
     knows: bool,
+    /// Smallest round-trip time.
+    tau: Option<Duration>,
 }
 
 /// Bandwidths in full segments per second.
@@ -93,7 +95,14 @@ struct Bandwidths {
 impl LotkaVolterra {
     /// With these parameters.
     pub const fn new(parameters: Parameters) -> Self {
-        Self { parameters, reno: Reno::STANDARD, last_ack: None, step: Duration::ZERO, knows: false }
+        Self {
+            parameters,
+            reno: Reno::STANDARD,
+            last_ack: None,
+            step: Duration::ZERO,
+            knows: false,
+            tau: None,
+        }
     }
 
     /// K and A, A no larger than K, once both are known.
@@ -110,6 +119,12 @@ impl LotkaVolterra {
             .then(|| Bandwidths { physical, available: available.clamp(0.0, physical) })
     }
 
+    /// Equation 14: the window to which equation 10 leads.
+    fn limit(&self, bandwidths: Bandwidths, tau: f64) -> f64 {
+        let Bandwidths { physical, available } = bandwidths;
+        (physical - self.parameters.gamma * (physical - available)) * tau
+    }
+
     /// Equation 10: the window after `seconds` from `window` on.
     ///
     /// The thesis prints the factor {K − γ(K − A)} τ into the exponent. Equation 9 is dw/dt = (ε/(Kτ)) w (w* − w) with
@@ -118,7 +133,7 @@ impl LotkaVolterra {
     fn solution(&self, window: f64, bandwidths: Bandwidths, tau: f64, seconds: f64) -> f64 {
         let Bandwidths { physical, available } = bandwidths;
         let Parameters { epsilon, gamma, exp, .. } = self.parameters;
-        let limit = (physical - gamma * (physical - available)) * tau;
+        let limit = self.limit(bandwidths, tau);
         let x = epsilon * seconds * (1.0 - gamma * (1.0 - available / physical));
         let growth = match exp {
             Exponential::Libm => libm::exp(x),
@@ -167,6 +182,7 @@ impl WindowPart for LotkaVolterra {
         let since = self.last_ack.map_or(Duration::ZERO, |last| event.now.since(last));
         self.step = since.min(LONGEST_STEP);
         self.last_ack = Some(event.now);
+        self.tau = event.minimum_rtt;
         let knew = self.knows;
         self.knows = self.bandwidths(state).is_some() && event.minimum_rtt.is_some();
         // "The slow start phase is used as other TCP congestion control methods", until there are measurements.
@@ -197,9 +213,13 @@ impl WindowPart for LotkaVolterra {
     }
 
     /// As Reno. Our choice: the slow start that follows is Reno's, too, because from one segment equation 10 takes ln(w*)/ε,
-    /// some five seconds to 25000 segments.
+    /// some five seconds to 25000 segments. It does not go beyond the window that equation 10 leads to: half of what was in flight can
+    /// be several times that, when the first slow start ran into the buffer.
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
         self.reno.on_timeout(event, state);
+        if let (Some(bandwidths), Some(tau)) = (self.bandwidths(state), self.tau) {
+            state.ssthresh = state.ssthresh.min(self.limit(bandwidths, tau.seconds())).max(2.0);
+        }
     }
 }
 
@@ -207,7 +227,7 @@ impl WindowPart for LotkaVolterra {
 mod tests {
     use super::*;
     use crate::controller::tests::ack_at;
-    use crate::window::tests::{avoiding, loss};
+    use crate::window::tests::{avoiding, loss, timeout};
 
     /// 5 Gbit/s in segments of 12000 bit.
     const K: f64 = 5e9 / 12000.0;
@@ -298,6 +318,20 @@ mod tests {
         assert_eq!(state.cwnd, 100.01);
         lotka_volterra.on_loss(&loss(&state), &mut state);
         assert_eq!((state.cwnd, state.ssthresh), (50.005, 50.005));
+    }
+
+    /// Slow start after a timeout ends at w* at the latest; without bandwidths where Reno's ends.
+    #[test]
+    fn slow_start_after_a_timeout_does_not_pass_the_limit() {
+        let mut lotka_volterra = window(Exponential::Libm);
+        let mut state = avoiding(40_000.0);
+        lotka_volterra.on_timeout(&timeout(&state), &mut state);
+        assert_eq!(state.ssthresh, 20_000.0);
+        let bits = state.full_segment_on_wire().get() as f64 * 8.0;
+        (state.path.capacity_bps, state.path.available_bps) = (Some(K * bits), Some(0.4 * K * bits));
+        lotka_volterra.on_ack(&ack_at(0.0, TAU), &mut state);
+        lotka_volterra.on_timeout(&timeout(&state), &mut state);
+        assert!((state.ssthresh - 11_500.0).abs() < 1e-6, "{}", state.ssthresh);
     }
 
     /// Measurements end slow start and take the window to w* at the pace of equation 10.

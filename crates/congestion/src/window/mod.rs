@@ -127,6 +127,19 @@ crate::choice! {
         Usual = "usual",
         /// Half of the window, as in ns-2.
         Half = "half",
+        /// Half of the window, and so does the first loss of the connection, wherever it comes: ns-2.
+        HalfAndFirst = "half-and-first",
+    }
+}
+
+impl SlowStartLoss {
+    /// A loss takes half, in slow start or not, and with or without one before it.
+    fn halves(self, in_slow_start: bool, lost_before: bool) -> bool {
+        match self {
+            Self::Usual => false,
+            Self::Half => in_slow_start,
+            Self::HalfAndFirst => in_slow_start || !lost_before,
+        }
     }
 }
 
@@ -135,7 +148,7 @@ fn time_out_to(kept: f64, slow_start_loss: SlowStartLoss, event: &Timeout, state
     if !event.repeated {
         let left = match slow_start_loss {
             SlowStartLoss::Usual => kept,
-            SlowStartLoss::Half => state.window_in_use() / 2.0,
+            SlowStartLoss::Half | SlowStartLoss::HalfAndFirst => state.window_in_use() / 2.0,
         };
         state.ssthresh = left.max(2.0);
     }

@@ -58,12 +58,14 @@ parameters! {
 pub struct Scalable {
     parameters: Parameters,
     reno: Reno,
+    /// There has been a loss.
+    has_lost: bool,
 }
 
 impl Scalable {
     /// With these parameters.
     pub const fn new(parameters: Parameters) -> Self {
-        Self { parameters, reno: Reno::STANDARD }
+        Self { parameters, reno: Reno::STANDARD, has_lost: false }
     }
 
     fn is_reno(&self, w: f64) -> bool {
@@ -95,7 +97,8 @@ impl WindowPart for Scalable {
     }
 
     fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
-        let halves = self.parameters.slow_start_loss == SlowStartLoss::Half && state.in_slow_start();
+        let halves = self.parameters.slow_start_loss.halves(state.in_slow_start(), self.has_lost);
+        self.has_lost = true;
         if halves || self.is_reno(state.window_in_use()) {
             self.reno.on_loss(event, state);
         } else {

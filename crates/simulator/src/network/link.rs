@@ -7,7 +7,7 @@
 use super::loss::Loss;
 use super::packet::Packet;
 use crate::engine::random::{Purpose, Stream};
-use crate::plan::{LinkPlan, MarkAbove, QueueLimit};
+use crate::plan::{LinkChange, LinkPlan, MarkAbove, QueueLimit};
 use crate::queue::{Discipline, DropTail, ManagedQueue};
 use crate::record::summary::LinkSummary;
 use selfclock_congestion::units::{Bytes, Duration, PICOSECONDS_PER_SECOND, Rate, Time};
@@ -83,6 +83,8 @@ struct Imperfections {
     jitter: Duration,
     jitter_stream: Stream,
     last_arrival: Time,
+    /// Changes to come, the next one last.
+    changes: Vec<LinkChange>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -125,12 +127,15 @@ impl Link {
     /// An idle link.
     pub fn new(plan: &LinkPlan, seed: u64, index: usize, sample_interval: Option<Duration>) -> Self {
         let loss = Loss::new(plan.loss, seed, index);
-        let imperfections = (loss.is_some() || !plan.jitter.is_zero()).then(|| {
+        let changes: Vec<LinkChange> = plan.changes.iter().rev().copied().collect();
+        let imperfect = loss.is_some() || !plan.jitter.is_zero() || !changes.is_empty();
+        let imperfections = imperfect.then(|| {
             Box::new(Imperfections {
                 loss,
                 jitter: plan.jitter,
                 jitter_stream: Stream::new(seed, Purpose::LinkJitter, index),
                 last_arrival: Time::ZERO,
+                changes,
             })
         });
         let next_sample = sample_interval.map_or(Time::NEVER, |interval| Time::ZERO + interval);
@@ -210,6 +215,9 @@ impl Link {
     pub fn accept(&mut self, now: Time, size: u32) -> Passage {
         if self.next_sample < now {
             self.sample_before(now);
+        }
+        if self.imperfections.as_ref().is_some_and(|own| own.next_change() <= now) {
+            self.change_path(now);
         }
         let mut above = false;
         let previous = self.recent_size;
@@ -325,6 +333,20 @@ impl Link {
         self.recent_time = self.rate.transmission_time(Bytes(size.into()));
     }
 
+    /// The last of the changes whose time has come is what the path is now.
+    #[cold]
+    fn change_path(&mut self, now: Time) {
+        // What was counted so far took the time of the old rate.
+        self.count_recent();
+        let Some(imperfections) = &mut self.imperfections else { return };
+        while imperfections.next_change() <= now
+            && let Some(change) = imperfections.changes.pop()
+        {
+            (self.rate, self.delay) = (change.rate, change.delay);
+        }
+        self.recent_time = self.rate.transmission_time(Bytes(self.recent_size.into()));
+    }
+
     /// Brings the totals up to date.
     fn count_recent(&mut self) {
         let count = std::mem::take(&mut self.recent_count);
@@ -415,11 +437,16 @@ impl Imperfections {
         let mut arrival = arrival;
         if !self.jitter.is_zero() {
             arrival += self.jitter_stream.duration_below(self.jitter);
-            // A link does not reorder.
-            arrival = arrival.max(self.last_arrival);
-            self.last_arrival = arrival;
         }
+        // A link does not reorder, whatever jitter or a shorter path would do.
+        arrival = arrival.max(self.last_arrival);
+        self.last_arrival = arrival;
         Passage::Crosses { start, arrival }
+    }
+
+    /// When the path changes next.
+    fn next_change(&self) -> Time {
+        self.changes.last().map_or(Time::NEVER, |change| change.at)
     }
 }
 
@@ -444,6 +471,7 @@ mod tests {
             loss: LossPlan::None,
             jitter: Duration::ZERO,
             coalescing: Duration::from_microseconds(100),
+            changes: Vec::new(),
             discipline: DisciplinePlan::DropTail,
         };
         let handed_over = |plan: &LinkPlan| {
@@ -453,5 +481,40 @@ mod tests {
         assert_eq!(handed_over(&plan), [110, 110, 110, 211, 400].map(microseconds));
         plan.coalescing = Duration::ZERO;
         assert_eq!(handed_over(&plan), [10, 40, 110, 111, 300].map(microseconds));
+    }
+
+    /// 1000 B at 8 Mbit/s and then at 80 Mbit/s, 10 ms and then 1 ms away. The packet that waits when the path changes keeps
+    /// its times; the next one is faster, and does not overtake.
+    #[test]
+    fn a_path_changes_its_rate_and_its_delay() {
+        let ms = |number| Time::ZERO + Duration::from_milliseconds(number);
+        let plan = LinkPlan {
+            name: "link".to_owned(),
+            from: 0,
+            to: 1,
+            rate: Rate::from_bits_per_second(8_000_000),
+            delay: Duration::from_milliseconds(10),
+            queue: QueueLimit::Unlimited,
+            discipline: DisciplinePlan::DropTail,
+            mark_above: None,
+            counts_packet_in_service: false,
+            loss: LossPlan::None,
+            jitter: Duration::ZERO,
+            coalescing: Duration::ZERO,
+            changes: vec![LinkChange {
+                at: ms(2),
+                rate: Rate::from_bits_per_second(80_000_000),
+                delay: Duration::from_milliseconds(1),
+            }],
+        };
+        let mut link = Link::new(&plan, 1, 0, None);
+        let mut arrival = |now| match link.accept(ms(now), 1000) {
+            Passage::Crosses { arrival, .. } => arrival,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!([arrival(0), arrival(1), arrival(1)], [ms(11), ms(12), ms(13)]);
+        // Served at 3.1 ms and there at 4.1 ms, were it not for the one before.
+        assert_eq!(arrival(2), ms(13));
+        assert_eq!(arrival(20), Time::ZERO + Duration::from_microseconds(21_100));
     }
 }

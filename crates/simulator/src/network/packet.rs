@@ -118,6 +118,8 @@ pub struct Extra {
     pub receive_window: Option<u64>,
     /// What a resource discovery packet carries.
     pub resource: Option<ResourceDiscovery>,
+    /// Label of core-stateless fair queueing: the flow's rate, bit/s.
+    pub label: Option<f64>,
 }
 
 /// What a resource discovery packet of FICCRD carries.

@@ -91,3 +91,14 @@ impl Drr {
         self.flows.iter().flat_map(|queue| queue.waiting.iter())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// State for each flow, bytes, as docs/validation.md has it; the packets that are held come on top.
+    #[test]
+    fn state_for_each_flow() {
+        assert_eq!(size_of::<FlowQueue>(), 64);
+    }
+}

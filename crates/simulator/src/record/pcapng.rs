@@ -502,6 +502,7 @@ mod tests {
             loss: LossPlan::None,
             jitter: Duration::ZERO,
             coalescing: Duration::ZERO,
+            changes: Vec::new(),
         };
         let flow = |name: &str, protocol| FlowPlan {
             name: name.into(),

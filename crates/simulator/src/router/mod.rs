@@ -5,23 +5,27 @@
 //! link: a mechanism there sees what that host sends.
 
 pub mod ack_thinning;
+pub mod csfq;
 pub mod ficcrd;
 pub mod forwarding_limit;
 pub mod loss;
 pub mod policer;
 pub mod quick_start;
+pub mod xcp;
 
 use crate::engine::random::Purpose;
 use crate::engine::{EventQueue, Stream, Target, Timer};
 use crate::network::{Network, Packet};
 use crate::plan::{MechanismPlan, Plan};
 use ack_thinning::AckThinning;
+use csfq::Csfq;
 use ficcrd::Ficcrd;
 use forwarding_limit::ForwardingLimit;
 use loss::LossOfKinds;
 use policer::Policer;
 use quick_start::QuickStart;
 use selfclock_congestion::units::Time;
+use xcp::Xcp;
 
 /// What becomes of a packet that a mechanism has seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +90,10 @@ pub enum Mechanism {
     Policer(Policer),
     /// Loss of chosen kinds of packets.
     Loss(LossOfKinds),
+    /// The router's part of XCP.
+    Xcp(Xcp),
+    /// Core-stateless fair queueing.
+    Csfq(Csfq),
     /// Fair Intelligent Congestion Control Resource Discovery.
     Ficcrd(Ficcrd),
     /// Thins acknowledgements.
@@ -112,6 +120,10 @@ impl Mechanism {
                     let stream = Stream::new(plan.seed, Purpose::Router, index);
                     Self::Loss(LossOfKinds::new(loss.clone(), stream))
                 }
+                MechanismPlan::Xcp => Self::Xcp(Xcp::new(plan)),
+                MechanismPlan::Csfq(csfq) => {
+                    Self::Csfq(Csfq::new(*csfq, plan, Stream::new(plan.seed, Purpose::Router, index)))
+                }
                 MechanismPlan::Ficcrd(ficcrd) => Self::Ficcrd(Ficcrd::new(ficcrd, plan)),
                 MechanismPlan::AckThinning(interval) => Self::AckThinning(AckThinning::new(*interval)),
                 MechanismPlan::ForwardingLimit(limit) => Self::ForwardingLimit(ForwardingLimit::new(*limit)),
@@ -129,6 +141,8 @@ impl Mechanism {
         match self {
             Self::Policer(policer) => policer.on_packet(station, packet),
             Self::Loss(loss) => loss.on_packet(station, packet),
+            Self::Xcp(xcp) => xcp.on_packet(station, packet),
+            Self::Csfq(csfq) => csfq.on_packet(station, packet),
             Self::Ficcrd(ficcrd) => ficcrd.on_packet(station, packet),
             Self::AckThinning(thinning) => thinning.on_packet(station, packet),
             Self::ForwardingLimit(limit) => limit.on_packet(station, packet),
@@ -139,7 +153,7 @@ impl Mechanism {
     /// Packets that it holds.
     pub fn held(&self) -> u64 {
         match self {
-            Self::Policer(_) | Self::QuickStart(_) | Self::Loss(_) => 0,
+            Self::Policer(_) | Self::QuickStart(_) | Self::Loss(_) | Self::Xcp(_) | Self::Csfq(_) => 0,
             Self::Ficcrd(ficcrd) => ficcrd.held(),
             Self::AckThinning(thinning) => thinning.held(),
             Self::ForwardingLimit(limit) => limit.held(),
@@ -149,7 +163,7 @@ impl Mechanism {
     /// An entry of the mechanism's timer has come up.
     pub fn on_timer(&mut self, station: &mut Station<'_>) {
         match self {
-            Self::Policer(_) | Self::QuickStart(_) | Self::Loss(_) => {}
+            Self::Policer(_) | Self::QuickStart(_) | Self::Loss(_) | Self::Xcp(_) | Self::Csfq(_) => {}
             Self::Ficcrd(ficcrd) => ficcrd.on_timer(station),
             Self::AckThinning(thinning) => thinning.on_timer(station),
             Self::ForwardingLimit(limit) => limit.on_timer(station),

@@ -80,13 +80,12 @@ impl QuickStart {
                     QuickStartOption::Request { rate, ttl, nonce } => {
                         let available = accounts.available(station.now, &self.plan);
                         let approved = largest_code_within(available).min(*rate);
-                        // "If the router reduces the Rate Request from K to N, it sets the bits of the nonce for the
-                        // steps between to new random values."
+                        // Who reduces the rate draws anew what the nonce has for the steps between.
                         let kept = quick_start_nonce_mask(approved);
                         let redrawn = quick_start_nonce_mask(*rate) & !kept;
                         *nonce = *nonce & !redrawn | self.random.bits() as u32 & redrawn;
                         *rate = approved;
-                        // "decrements the QS TTL by one" if it approves, be it a rate of zero.
+                        // Who understands decrements the QS TTL, be the rate that it approves zero.
                         *ttl = ttl.wrapping_sub(1);
                         if approved > 0 {
                             accounts.approvals.push_back((station.now, packet.flow, approved));

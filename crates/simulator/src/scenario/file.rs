@@ -107,6 +107,8 @@ table! {
         /// The network cards at its ends hand packets to their host together, when this time has passed since the first of
         /// them arrived. Routers pass packets on at once. Default: "0 s".
         coalescing: Maybe<Duration>,
+        /// Other rates and delays from times of the run on, as a change of the route brings them. Default: none.
+        changes: Maybe<Changes>,
     }
 
     /// A link of a graph.
@@ -139,6 +141,8 @@ table! {
         /// The network cards at its ends hand packets to their host together, when this time has passed since the first of
         /// them arrived. Routers pass packets on at once. Default: "0 s".
         coalescing: Maybe<Duration>,
+        /// Other rates and delays from times of the run on, as a change of the route brings them. Default: none.
+        changes: Maybe<Changes>,
     }
 
     /// First in, first out; what does not fit is dropped.
@@ -322,6 +326,16 @@ table! {
         arrivals: Maybe<Arrivals>,
     }
 
+    /// From a time on, another rate or delay of a link.
+    ChangeFile {
+        /// When, in the time of the run.
+        at: Needed<Duration>,
+        /// Rate of the transmitter from then on. Default: as before.
+        rate: Maybe<Rate>,
+        /// Propagation delay from then on. Default: as before.
+        delay: Maybe<Duration>,
+    }
+
     /// From a time on, a rate.
     StepFile {
         /// When, in the time of the run.
@@ -463,6 +477,26 @@ table! {
         probability: Needed<Probability>,
         /// Which packets: "data", "ack", "syn", "syn-ack", "datagram", "resource-discovery".
         kinds: List<PacketKind>,
+    }
+
+    /// The router's part of XCP: flows with congestion control "xcp" are told how to change their windows.
+    XcpFile {
+        /// What the mechanism does.
+        mechanism: Needed<MechanismName>,
+        /// Links before which it stands.
+        links: List<Name>,
+    }
+
+    /// Core-stateless fair queueing. The first of its links that a packet meets labels it with the rate of its flow.
+    CsfqFile {
+        /// What the mechanism does.
+        mechanism: Needed<MechanismName>,
+        /// Links before which it stands.
+        links: List<Name>,
+        /// Time constant of a flow's rate. Default: "100 ms".
+        flow_constant: Maybe<Positive<Duration>>,
+        /// Time constant of a link's rates, and window of its fair share. Default: "200 ms".
+        link_constant: Maybe<Positive<Duration>>,
     }
 
     /// FICCRD: a domain of routers that tell the edges what rate each flow may have.
@@ -622,6 +656,10 @@ pub enum MechanismName {
     Policer,
     /// Loss of chosen kinds of packets.
     Loss,
+    /// The router's part of XCP.
+    Xcp,
+    /// Core-stateless fair queueing.
+    Csfq,
     /// Fair Intelligent Congestion Control Resource Discovery.
     Ficcrd,
     /// Thins acknowledgements.
@@ -637,6 +675,8 @@ words! {
     MechanismName {
         "policer" => Self::Policer,
         "loss" => Self::Loss,
+        "xcp" => Self::Xcp,
+        "csfq" => Self::Csfq,
         "ficcrd" => Self::Ficcrd,
         "ack-thinning" => Self::AckThinning,
         "forwarding-limit" => Self::ForwardingLimit,
@@ -870,6 +910,10 @@ pub enum RouterFile {
     Policer(PolicerFile),
     /// Loss of chosen kinds of packets.
     Loss(LossOfKindsFile),
+    /// The router's part of XCP.
+    Xcp(XcpFile),
+    /// Core-stateless fair queueing.
+    Csfq(CsfqFile),
     /// Fair Intelligent Congestion Control Resource Discovery.
     Ficcrd(Box<FiccrdFile>),
     /// Thins acknowledgements.
@@ -887,6 +931,8 @@ impl Read for RouterFile {
         Ok(match mechanism.value {
             MechanismName::Policer => Self::Policer(Read::read(item)?),
             MechanismName::Loss => Self::Loss(Read::read(item)?),
+            MechanismName::Xcp => Self::Xcp(Read::read(item)?),
+            MechanismName::Csfq => Self::Csfq(Read::read(item)?),
             MechanismName::Ficcrd => Self::Ficcrd(Box::new(Read::read(item)?)),
             MechanismName::AckThinning => Self::AckThinning(Read::read(item)?),
             MechanismName::ForwardingLimit => Self::ForwardingLimit(Read::read(item)?),
@@ -904,6 +950,8 @@ impl Read for RouterFile {
             named("forwarding-limit", ForwardingLimitFile::schema()),
             named("quick-start", QuickStartFile::schema()),
             named("loss", LossOfKindsFile::schema()),
+            named("xcp", XcpFile::schema()),
+            named("csfq", CsfqFile::schema()),
             named("ficcrd", FiccrdFile::schema()),
         ] })
     }
@@ -997,6 +1045,44 @@ impl Read for Steps {
     }
     fn schema() -> Json {
         json!({ "type": "array", "items": StepFile::schema(), "minItems": 1 })
+    }
+}
+
+/// What a link becomes from a time on, as written.
+#[derive(Clone, Copy, Debug)]
+pub struct Change {
+    /// When.
+    pub at: Time,
+    /// Its rate, if that changes.
+    pub rate: Option<Rate>,
+    /// Its delay, if that changes.
+    pub delay: Option<Duration>,
+}
+
+/// Changes of a link: the time of each is later than that of the one before.
+#[derive(Clone, Debug)]
+pub struct Changes(pub Vec<Change>);
+
+impl Read for Changes {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        let mut changes: Vec<Change> = Vec::new();
+        let example = "a list of tables such as { at = \"30 s\", delay = \"40 ms\" }";
+        for Located { value: file, place } in item.elements::<ChangeFile>(example)? {
+            let at = Time::ZERO + file.at.value;
+            if changes.last().is_some_and(|before| at <= before.at) {
+                let help = "changes must be in the order of time";
+                return Err(file.at.place.problem("not later than the change before", help));
+            }
+            let (rate, delay) = (file.rate.map(|rate| rate.value), file.delay.map(|delay| delay.value));
+            if rate.is_none() && delay.is_none() {
+                return Err(place.problem("changes nothing", "give a rate, a delay, or both"));
+            }
+            changes.push(Change { at, rate, delay });
+        }
+        Ok(Self(changes))
+    }
+    fn schema() -> Json {
+        json!({ "type": "array", "items": ChangeFile::schema(), "minItems": 1 })
     }
 }
 

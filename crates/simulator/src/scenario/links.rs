@@ -10,7 +10,9 @@ use super::file::{
 };
 use super::reader::{Located, place_or, value_or};
 use crate::network::topology::{DumbbellWires, Link, Topology, dumbbell, parking_lot};
-use crate::plan::{DisciplinePlan, FlowPlan, LinkPlan, LossPlan, MarkAbove, Protocol, QueueLimit, TcpPlan};
+use crate::plan::{
+    DisciplinePlan, FlowPlan, LinkChange, LinkPlan, LossPlan, MarkAbove, Protocol, QueueLimit, TcpPlan,
+};
 
 /// A packet where no flow says how large.
 pub const USUAL_PACKET: Bytes = Bytes(1500);
@@ -18,7 +20,7 @@ pub const USUAL_PACKET: Bytes = Bytes(1500);
 const TIMESTAMPS: Bytes = Bytes(12);
 
 /// A link as written, with the defaults of its place in the network and of the profile.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Wire {
     rate: Rate,
     /// Propagation delay.
@@ -31,6 +33,7 @@ pub struct Wire {
     jitter: Duration,
     /// Of the network cards at its ends.
     pub coalescing: Duration,
+    changes: Vec<LinkChange>,
 }
 
 impl Wire {
@@ -50,8 +53,22 @@ impl Wire {
             loss: value_or(&file.loss, LossPlan::None),
             jitter: value_or(&file.jitter, Duration::ZERO),
             coalescing: value_or(&file.coalescing, Duration::ZERO),
+            changes: changes(file),
         }
     }
+}
+
+/// What the path becomes; what a change does not name stays as it was.
+fn changes(file: &WireFile) -> Vec<LinkChange> {
+    let (mut rate, mut delay) = (file.rate.value, file.delay.value);
+    let written = file.changes.iter().flat_map(|changes| &changes.value.0);
+    written
+        .map(|change| {
+            rate = change.rate.unwrap_or(rate);
+            delay = change.delay.unwrap_or(delay);
+            LinkChange { at: change.at, rate, delay }
+        })
+        .collect()
 }
 
 /// The nodes and links of a file with so many flows.
@@ -102,7 +119,7 @@ fn graph(file: &GraphFile, wire: impl Fn(&WireFile) -> Wire) -> Result<Topology<
                 let place = place_or(&link.name, place);
                 return Err(place.problem(format!("a second link {name:?}"), "give each link its own name"));
             }
-            links.push(Link { name, from, to, wire });
+            links.push(Link { name, from, to, wire: wire.clone() });
             Ok(())
         };
         add(forward, from, to)?;
@@ -136,8 +153,9 @@ fn wire_of(link: &LinkFile) -> WireFile {
         loss,
         jitter,
         coalescing,
+        changes,
     } = link.clone();
-    WireFile { rate, delay, queue, queue_counts, loss, jitter, coalescing }
+    WireFile { rate, delay, queue, queue_counts, loss, jitter, coalescing, changes }
 }
 
 /// The index of a node.
@@ -203,6 +221,7 @@ pub fn size_queues(topology: &Topology<Wire>, flows: &[FlowPlan]) -> Vec<LinkPla
         loss: link.wire.loss,
         jitter: link.wire.jitter,
         coalescing: link.wire.coalescing,
+        changes: link.wire.changes.clone(),
     };
     topology.links.iter().zip(&crossings).map(plan).collect()
 }

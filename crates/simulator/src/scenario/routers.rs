@@ -11,8 +11,8 @@ use super::links::{Wire, find_node};
 use super::reader::{Located, value_or};
 use crate::network::topology::Topology;
 use crate::plan::{
-    FiccrdPlan, FlowPlan, ForwardingLimitPlan, LossOfKindsPlan, MechanismPlan, PolicerPlan, QuickStartPlan,
-    RouterPlan,
+    CsfqPlan, FiccrdPlan, FlowPlan, ForwardingLimitPlan, LossOfKindsPlan, MechanismPlan, PolicerPlan,
+    QuickStartPlan, RouterPlan,
 };
 use selfclock_congestion::units::{Bytes, Duration};
 
@@ -35,6 +35,15 @@ fn plan(file: &RouterFile, topology: &Topology<Wire>, flows: &[FlowPlan]) -> Res
             let kinds = loss.kinds.iter().map(|kind| kind.value).collect();
             let plan = LossOfKindsPlan { probability: loss.probability.value.0, kinds };
             (find_links(&loss.links, topology)?, MechanismPlan::Loss(plan))
+        }
+        RouterFile::Xcp(xcp) => (find_links(&xcp.links, topology)?, MechanismPlan::Xcp),
+        RouterFile::Csfq(csfq) => {
+            let ms = Duration::from_milliseconds;
+            let plan = CsfqPlan {
+                flow_constant: value_or(&csfq.flow_constant, Positive(ms(100))).0,
+                link_constant: value_or(&csfq.link_constant, Positive(ms(200))).0,
+            };
+            (find_links(&csfq.links, topology)?, MechanismPlan::Csfq(plan))
         }
         RouterFile::Ficcrd(ficcrd) => return ficcrd_plan(ficcrd, topology),
         RouterFile::AckThinning(thinning) => {

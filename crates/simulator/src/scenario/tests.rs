@@ -408,6 +408,36 @@ fn refused_flow(line: &str, column: usize, key: &str, message: &str, help: &str)
 }
 
 #[test]
+fn parallel_flows_form_groups() {
+    let flows = "hosts = 1\n\n[[flow]]\ncount = 2\ncongestion_control = \"adaptive\"\ngroup = \"a\"\n\n\
+                 [[flow]]\ncongestion_control = \"adaptive\"\ngroup = \"b\"\n\n\
+                 [[flow]]\ncongestion_control = \"adaptive\"\ngroup = \"a\"\n";
+    let one_host = format!("{}\n", flows.replacen("hosts = 1\n\n", "", 1));
+    let text = edited("access = {", "hosts = 1\naccess = {") + &one_host;
+    // The first flow, 0, has none; the copies of one flow and another one of the same name are one group.
+    assert_eq!(plan(&text).groups, [vec![1, 2, 4], vec![3]]);
+    assert!(plan(DUMBBELL).groups.is_empty());
+}
+
+#[test]
+fn groups_are_of_adaptive_flows_with_one_path() {
+    let only = "only flows of \"adaptive\" form groups";
+    refused_flow("group = \"a\"", 9, "flow[0].group", only, "");
+    refused_flow("group = \"\"", 9, "flow[0].group", "not a name", "1 to 200 bytes");
+    // In a dumbbell each copy has hosts of its own.
+    let apart = format!("{DUMBBELL}congestion_control = \"adaptive\"\ncount = 2\ngroup = \"a\"\n");
+    refused(
+        &apart,
+        (13, 9),
+        "flow[0].group",
+        "the flows of a group have one path",
+        "hosts = 1 in a dumbbell",
+    );
+    let udp = format!("{DUMBBELL}protocol = \"udp\"\ntraffic = {{ rate = \"1 Mbps\" }}\ngroup = \"a\"\n");
+    refused(&udp, (13, 9), "flow[0].group", "not allowed here", "UDP has no congestion control");
+}
+
+#[test]
 fn short_connections_are_read() {
     let size = "{ distribution = \"pareto\", minimum = \"4 kB\", maximum = \"10 MB\", shape = 1.5 }";
     let plan =
@@ -836,6 +866,36 @@ fn names_that_clash_or_do_not_exist() {
 }
 
 #[test]
+fn a_path_that_changes() {
+    let with = |changes: &str| DUMBBELL.replacen("queue = \"5 packets\"", &format!("changes = {changes}"), 1);
+    let changes = plan(&with("[{ at = \"3 s\", rate = \"1 Mbps\" }, { at = \"5 s\", delay = \"10 ms\" }]"))
+        .links[0]
+        .changes
+        .clone();
+    let shown: Vec<_> = changes
+        .iter()
+        .map(|change| (change.at.seconds(), change.rate.bits_per_second(), change.delay.seconds()))
+        .collect();
+    assert_eq!(shown, [(3.0, 1_000_000, 0.1), (5.0, 1_000_000, 0.01)]);
+    for (changes, key, message) in [
+        ("[{ at = \"3 s\" }]", "network.bottleneck.changes[0]", "changes nothing"),
+        (
+            "[{ at = \"3 s\", delay = \"1 s\" }, { at = \"2 s\", delay = \"2 s\" }]",
+            "network.bottleneck.changes[1].at",
+            "not later than the change before",
+        ),
+        (
+            "[{ at = \"3 s\", rate = \"0 bps\" }]",
+            "network.bottleneck.changes[0].rate",
+            "a rate must be above zero",
+        ),
+    ] {
+        let error = parse(&with(changes)).unwrap_err();
+        assert_eq!((error.key.as_str(), error.message.as_str()), (key, message), "{error}");
+    }
+}
+
+#[test]
 fn a_coalescing_host_is_the_end_of_a_route() {
     let coalescing = GRAPH.replacen("delay = \"5 ms\"", "delay = \"5 ms\"\ncoalescing = \"100 us\"", 1);
     // Acknowledgements end at "a", and nothing goes on from there; data passes "r".
@@ -990,7 +1050,9 @@ fn every_example_is_valid() {
     let mut examples = 0;
     for entry in std::fs::read_dir(folder().join("examples")).expect("the folder of examples") {
         let path = entry.expect("an entry").path();
-        if path.extension().is_some_and(|extension| extension == "toml") {
+        let is_toml = path.extension().is_some_and(|extension| extension == "toml");
+        // A grid names a scenario and varies it.
+        if is_toml && !std::fs::read_to_string(&path).expect("a text").contains("\n[grid]") {
             let scenario = Scenario::load(&path, &[]).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(path.file_stem().and_then(|stem| stem.to_str()), Some(scenario.plan.name.as_str()));
             assert!(scenario.title.is_some());

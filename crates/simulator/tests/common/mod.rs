@@ -24,6 +24,7 @@ pub fn link(name: &str, from: usize, to: usize, rate_bps: u64, delay: Duration) 
         loss: LossPlan::None,
         jitter: Duration::ZERO,
         coalescing: Duration::ZERO,
+        changes: Vec::new(),
     }
 }
 

@@ -5,41 +5,47 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from selfclock.papers.adaptive_layered.network import DELAYED_ACK, TCP, Flow, control, scenario, throughputs_mbps
-from selfclock.papers.adaptive_layered.overlap import BUFFER, RATE_MBPS, RTT_MS
+from selfclock.papers.adaptive_layered.overlap import ALONE_S, BUFFER, JITTER_S, RATE_MBPS, RTT_MS, SEEDS
 from selfclock.papers.adaptive_layered.verdicts import PAPER, median, share_verdict
 from selfclock.reproduce import Claim, Grid
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from selfclock.result import Result
     from selfclock.scenario import Scenario
 
 SIZES = (1, 2, 4, 8, 16)
-SEEDS = range(1, 4)
-SECONDS, SKIPPED_S, JITTER_S = 100.0, 30.0, 0.5
+
+#: The part of figure 3 in which one flow is alone.
+SKIPPED_S, SECONDS = ALONE_S
 
 
 def scenarios(scale: float = 1.0) -> list[Scenario]:
-    """Return each group alone and each beside TCP, then TCP alone and beside TCP."""
+    """Return each group of several alone, then A-TCP, each group and TCP beside TCP.
+
+    What A-TCP and TCP have alone is measured in the runs of figure 3, before their second flow starts.
+    """
     groups = [Flow(control("adaptive"), RTT_MS, jitter_s=JITTER_S * scale, count=size, group="group") for size in SIZES]
     tcp = Flow(TCP, RTT_MS, jitter_s=JITTER_S * scale)
     return [
         scenario("group", RATE_MBPS, flows, seconds=SECONDS * scale, buffer=BUFFER, seed=seed,
                  transport=DELAYED_ACK, samples_s=1.0 * scale)
-        for others in ([], [tcp])
-        for flows in [[group, *others] for group in [*groups, tcp]]
+        for flows in [*([group] for group in groups[1:]), *([group, tcp] for group in [*groups, tcp])]
         for seed in SEEDS
     ]  # fmt: skip
 
 
-def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim], list[Grid]]:
-    """Compare groups with one flow."""
+def findings(
+    results: Sequence[Result], alone_mbps: Mapping[str, float], scale: float = 1.0
+) -> tuple[list[Claim], list[Grid]]:
+    """Compare groups with one flow, with what A-TCP and TCP have alone from the runs of figure 3."""
     rates = [throughputs_mbps(result, SKIPPED_S * scale, SECONDS * scale) for result in results]
     points = [rates[first : first + len(SEEDS)] for first in range(0, len(rates), len(SEEDS))]
-    count = len(SIZES) + 1
-    alone = [median(sum(run) for run in runs) for runs in points[:count]]
-    shares = [median(sum(run[:-1]) / max(sum(run), 1e-9) for run in runs) for runs in points[count:]]
+    several = len(SIZES) - 1
+    together = [median(sum(run) for run in runs) for runs in points[:several]]
+    alone = [alone_mbps["adaptive"], *together, alone_mbps["reno"]]
+    shares = [median(sum(run[:-1]) / max(sum(run), 1e-9) for run in runs) for runs in points[several:]]
     # Each group against one A-TCP flow alone, and against TCP beside TCP.
     one, tcp = alone[0], shares[-1]
     worst_alone = min(min(group, one) / max(group, one) for group in alone[1:-1])

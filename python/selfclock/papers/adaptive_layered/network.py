@@ -107,7 +107,7 @@ def scenario(
 ) -> Scenario:
     """Build the network. Without cross traffic and either jitter nothing is random.
 
-    With `jittered` every packet meets a random delay of up to a packet's time at the bottleneck on its access links.
+    With `jittered` every packet meets a random delay of up to a packet's time at the bottleneck on its source's link.
     """
     jitter = f"{8 * PACKET_B / rate_mbps * jittered:.6f} us"
     shortest = min(flow.rtt_ms for flow in flows)
@@ -189,12 +189,10 @@ def throughputs_mbps(result: Result, begin_s: float, end_s: float) -> list[float
 
 
 def _access(nodes: list[str], number: int, delay: str, jitter: str) -> list[dict[str, object]]:
-    ends = [(f"source{number}", "left"), ("right", f"sink{number}")]
-    nodes += [f"source{number}", f"sink{number}"]
-    return [
-        {"from": a, "to": b, "rate": ACCESS_RATE, "delay": delay, "queue": "unlimited", "jitter": jitter}
-        for a, b in ends
-    ]
+    source, sink = f"source{number}", f"sink{number}"
+    nodes += [source, sink]
+    link: dict[str, object] = {"rate": ACCESS_RATE, "delay": delay, "queue": "unlimited"}
+    return [{"from": source, "to": "left", **link, "jitter": jitter}, {"from": "right", "to": sink, **link}]
 
 
 def _ms(value: float) -> str:

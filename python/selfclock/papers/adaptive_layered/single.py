@@ -25,12 +25,12 @@ LABELS = {"reno": "TCP", "altcp": "ALTCP"}
 SMALL_THRESHOLD = "20 segments"
 PART_OF_LINK = 0.9
 
-#: The printed interval: 1000 s without the first 300 s.
-PRINTED_S = (300.0, 1000.0)
+#: The printed interval is 1000 s without the first 300 s. ALTCP does the same every 53 s by then: 300 s are enough.
+MEASURED_S = {"reno": (300.0, 1000.0), "altcp": (300.0, 600.0)}
 
-#: Reno needs some 1100 s to grow to the path's product from a small window, and some 1900 s from loss to loss.
-GROWTH_S = {"reno": 1200.0, "altcp": 1000.0}
-CYCLE_S = {"reno": 1850.0, "altcp": 300.0}
+#: Reno needs some 1100 s to grow to the path's product from a small window, and some 1800 s from loss to loss.
+GROWTH_S = {"reno": 1200.0, "altcp": 600.0}
+CYCLE_S = {"reno": 1850.0, "altcp": 200.0}
 
 #: What the overshoot of slow start brings, timeouts included, is over after this.
 SETTLED_S = 12.0
@@ -77,7 +77,7 @@ def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim]
     cycles = dict(zip(LABELS, results[1::2], strict=True))
     fill = {name: time_to_fill(result) for name, result in growth.items()}
     period = {name: cycle(result) for name, result in cycles.items()}
-    (tcp,), (altcp,) = (throughputs_mbps(growth[name], *(time * scale for time in PRINTED_S)) for name in LABELS)
+    (tcp,), (altcp,) = (throughputs_mbps(growth[name], *(time * scale for time in MEASURED_S[name])) for name in LABELS)
     says = "the window of ALTCP reaches the optimal value several orders of magnitude faster than TCP's"
     printed = "several orders of magnitude: 100 times or more"
     claims = [
@@ -91,9 +91,8 @@ def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim]
         Claim(PAPER, "figure-2-throughput", "section 6, figure 2", "ALTCP uses the link better than TCP",
               "more than TCP", f"{altcp:.0f} against {tcp:.0f} Mbit/s, {altcp / tcp:.2f} times",
               "reproduced" if altcp > tcp else "not reproduced",
-              "Each alone, 300 to 1000 s, slow start ended at 20 segments. After a slow start that runs into "
-              "the buffer "
-              "both fill the link."),
+              "Each alone, TCP 300 to 1000 s, ALTCP 300 to 600 s, slow start ended at 20 segments. After a slow start "
+              "that runs into the buffer both fill the link."),
     ]  # fmt: skip
     return claims, [_figure(growth, cycles)]
 
@@ -122,6 +121,7 @@ def _figure(growth: dict[str, Result], cycles: dict[str, Result]) -> Illustratio
     top.legend(loc="upper left")
     bottom.set_xlabel("time (s)")
     caption = (
-        "Horizontal lines: the path's product, and dotted product and buffer together. Below, ALTCP runs for 300 s."
+        "Horizontal lines: the path's product, and dotted product and buffer together. Below, ALTCP runs for "
+        f"{CYCLE_S['altcp']:g} s."
     )
     return Illustration("Figure 2, ALTCP and TCP alone", caption, figure)

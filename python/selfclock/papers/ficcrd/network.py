@@ -63,16 +63,21 @@ def scenario(
     transport: Mapping[str, object] | None = None,
     more_routers: Sequence[Mapping[str, object]] = (),
     edge_queue: str = "unlimited",
+    packets: bool = False,
+    rate_mbps: float = RATE_MBPS,
+    buffer_packets: int = BUFFER_PACKETS,
 ) -> Scenario:
     """Build the network.
 
-    Topology "figure-2": the lost figure as it is read here; flow 0 goes 10, 11, 12, 13 with 10 ms on each link of its own
-    (120 ms both ways), the others are attached to 11 and 12 with 2 ms (48 ms). Topology "a", of the runs with ns-2: every
+    Topology "figure-2": the lost figure as it is read here; flow 0 goes 10, 11, 12,
+    13 with 10 ms on each link of its own
+    (120 ms both ways), the others are attached to 11 and 12 with 2 ms (48 ms). Topology "a",
+    of the runs with ns-2: every
     flow is attached to 11 and 12, flow 0 with 10 ms (80 ms). Topology "b": every flow passes 10 and 13, which are 2 ms
     away, flow 0 as there. `send_delay_ms`: each packet of a
     source is delayed by a random time below this, as ns-2's overhead_ does, without overtaking.
     """
-    rate = f"{RATE_MBPS:g} Mbps"
+    rate = f"{rate_mbps:g} Mbps"
 
     def link(a: str, b: str, delay_ms: float, queue: str = "unlimited", **more: object) -> dict[str, object]:
         return {"from": a, "to": b, "rate": rate, "delay": f"{delay_ms:g} ms", "queue": queue, **more}
@@ -80,7 +85,7 @@ def scenario(
     nodes = ["10", "11", "12", "13"]
     trunk = 10.0 if topology == "figure-2" else 2.0
     links = [
-        link("11", "12", 20, f"{BUFFER_PACKETS} packets"),
+        link("11", "12", 20, f"{buffer_packets} packets"),
         link("10", "11", trunk, edge_queue),
         link("12", "13", trunk),
     ]
@@ -96,14 +101,15 @@ def scenario(
         links.append(link(source, ends[0], delay, duplex=False, jitter=f"{send_delay_ms:g} ms"))
         links.append(link(ends[0], source, delay, duplex=False))
         links.append(link(ends[1], sink, delay))
-        sender = {
+        sender: dict[str, object] = {
             "name": f"flow{number}",
             "from": source,
             "to": sink,
             "congestion_control": RENO,
             "start": f"{number * apart_s:g} s",
         }
-        senders.append({**sender, **((flow_keys or {}).get(number, {}))})
+        sender |= (flow_keys or {}).get(number, {})
+        senders.append({key: value for key, value in sender.items() if value is not None})
     document: dict[str, object] = {
         "schema": 1,
         "name": name,
@@ -112,24 +118,31 @@ def scenario(
         "seed": seed,
         "network": {"topology": "graph", "nodes": nodes, "link": links},
         "transport": {**TRANSPORT, **(transport or {})},
-        "record": {"interval": f"{samples_s:g} s"},
+        "record": {"interval": f"{samples_s:g} s", "packets": packets},
         "flow": senders,
     }
-    routers = [*more_routers, *([router] if router else [])]
+    routers = [*([router] if router else []), *more_routers]
     if routers:
         document["router"] = [dict(one) for one in routers]
     return Scenario.parse(to_toml(document), name)
 
 
 def goodputs_mbps(result: Result, begin_s: float, end_s: float) -> list[float]:
-    """Return what each flow had acknowledged per second between two times."""
+    """Return what each TCP flow had acknowledged per second between two times."""
     series = pl.DataFrame(result.flows).with_columns(pl.col("flow").cast(pl.String))
     rates = []
     for flow in result.summary["flows"]:
+        if flow["algorithm"] == "udp":
+            continue
         frame = series.filter((pl.col("flow") == flow["name"]) & pl.col("time_s").is_between(begin_s, end_s + 1e-9))
         times, acknowledged = frame["time_s"], frame["acknowledged_bytes"]
         rates.append(float(acknowledged[-1] - acknowledged[0]) * 8 / float(times[-1] - times[0]) / 1e6)
     return rates
+
+
+def cell(value: object) -> float:
+    """Return what polars gives for one cell as a number; nothing is 0."""
+    return float(value) if isinstance(value, (int, float)) else 0.0
 
 
 def jain(rates: Sequence[float]) -> float:

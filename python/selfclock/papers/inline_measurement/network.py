@@ -1,4 +1,4 @@
-"""The thesis's network: hosts whose cards coalesce interrupts, across one bottleneck, and UDP that enters at the router."""
+"""The thesis's network: hosts whose cards coalesce interrupts, one bottleneck, and UDP that enters at the router."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ COALESCING = "100 us"
 #: What the thesis's ns-2 agents have by default, in the terms of a scenario: TCP/Sack1 with a sink that acknowledges
 #: every segment.
 SACK: dict[str, object] = {
+    "recovery": "sack",
+    "prr": False,
     "mss": "1460 B",
     "timestamps": False,
     "delayed_ack": "off",
@@ -54,6 +56,8 @@ class Background:
 
     rates: tuple[tuple[float, float], ...]
     arrivals: str = "constant"
+    #: Sizes: the simple IMIX (40, 576 and 1500 B as 7 : 4 : 1), or one size.
+    packet: str = "imix"
 
 
 def background(available: Sequence[tuple[float, float]], rate_gbps: float = RATE_GBPS) -> Background:
@@ -68,24 +72,34 @@ def scenario(
     seconds: float,
     rate_gbps: float = RATE_GBPS,
     udp: Background | None = None,
-    buffer: str = "1 bdp",
+    buffer: str | None = None,
     ssthresh: int | None = None,
     coalescing: str = COALESCING,
     transport: Mapping[str, object] | None = None,
     samples_s: float = 0.1,
     seed: int = 1,
     profile: str = "modern",
+    changes: Sequence[Mapping[str, object]] = (),
 ) -> Scenario:
     """Build the network. The bottleneck has 20 ms; what is left of a round-trip time is on the access links.
 
-    UDP enters and leaves at the routers: on its access link, which is the thesis's, it would meet nothing.
+    UDP enters and leaves at the routers: on an access link of its own it would meet nothing. The buffer holds as many
+    packets, of whatever size, as full segments fit in the product: ns-2's drop-tail queue counts packets.
     """
     access = f"{rate_gbps * ACCESS_GBPS / RATE_GBPS:g} Gbps"
     nodes = ["left", "right"]
     links: list[dict[str, object]] = [
-        {"from": "left", "to": "right", "name": "bottleneck", "rate": f"{rate_gbps:g} Gbps", "delay": "20 ms",
-         "queue": buffer},
-    ]  # fmt: skip
+        {
+            "from": "left",
+            "to": "right",
+            "name": "bottleneck",
+            "rate": f"{rate_gbps:g} Gbps",
+            "delay": "20 ms",
+            "queue": buffer or f"{round(BDP_PACKETS * rate_gbps / RATE_GBPS)} packets",
+        },
+    ]
+    if changes:
+        links[0]["changes"] = [dict(change) for change in changes]
     senders: list[dict[str, object]] = []
     for number, flow in enumerate(flows, 1):
         delay = f"{(flow.rtt_ms / 2 - 20) / 2:g} ms"
@@ -125,7 +139,7 @@ def scenario(
 
 def _udp(udp: Background) -> dict[str, object]:
     (_, first), *later = udp.rates
-    traffic: dict[str, object] = {"rate": _mbps(max(first, 1e-6)), "packet": "imix", "arrivals": udp.arrivals}
+    traffic: dict[str, object] = {"rate": _mbps(max(first, 1e-6)), "packet": udp.packet, "arrivals": udp.arrivals}
     if later:
         traffic["steps"] = [{"at": f"{time:g} s", "rate": _mbps(rate)} for time, rate in later]
     return {"name": "udp", "from": "left", "to": "right", "protocol": "udp", "traffic": traffic}
@@ -143,6 +157,12 @@ def flow_series(result: Result, name: str = "flow1") -> pl.DataFrame:
 def link_series(result: Result, name: str = "bottleneck") -> pl.DataFrame:
     """Return the samples of one link."""
     return pl.DataFrame(result.links).filter(pl.col("link").cast(pl.String) == name)
+
+
+def mean_between(series: pl.DataFrame, column: str, begin_s: float, end_s: float) -> float:
+    """Return the mean of a column between two times; 0 if there is no sample."""
+    values = series.filter(pl.col("time_s").is_between(begin_s, end_s))[column].cast(pl.Float64).to_list()
+    return sum(values) / len(values) if values else 0.0
 
 
 def goodput_gbps(series: pl.DataFrame, begin_s: float, end_s: float) -> float:

@@ -30,8 +30,11 @@ impl Occupancy {
 }
 
 impl OutputQueue {
-    /// A resource discovery packet goes forward, with this rate in its APR field.
+    /// A resource discovery packet goes forward, with this rate in its APR field; zero: its flow is silent.
     pub fn on_forward(&mut self, plan: &FiccrdPlan, occupancy: Occupancy, rate: f64) {
+        if rate <= 0.0 {
+            return;
+        }
         let Some(mean) = &mut self.mean_rate else {
             self.mean_rate = Some(rate);
             return;
@@ -122,7 +125,7 @@ mod tests {
         }
     }
 
-    /// SPECS 6.3 as a fluid: sources obey at once. Two flows, one limited to 0.3 of the capacity: 75 % with the outer else,
+    /// As a fluid: sources obey at once. Two flows, one limited to 0.3 of the capacity: 75 % with the outer else,
     /// all of it with ICC; ten equal ones end at the target.
     fn fluid(rule: MaprRule, limits: &[f64]) -> (Vec<f64>, f64) {
         let plan = plan(rule);

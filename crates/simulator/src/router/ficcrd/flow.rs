@@ -6,6 +6,10 @@ use crate::engine::Ring;
 use crate::network::Packet;
 use selfclock_congestion::units::{Duration, Time};
 
+/// Segments acknowledged between two looks at how a source grows: few enough for slow start, many enough that one or two on
+/// their way between edge and source do not matter.
+const ROUND: u64 = 8;
+
 /// A flow in the table of an edge.
 #[derive(Clone, Debug)]
 pub(super) struct Flow {
@@ -38,9 +42,9 @@ pub(super) struct Flow {
     pub credit: f64,
     /// When the credit was last brought up to date.
     pub credit_at: Time,
-    /// Growth in the round under way: data and acknowledgements at its beginning, and the data that ends it.
-    round: (u64, u64, u64),
-    /// The last round let out more than half as much again as was acknowledged.
+    /// Data seen and acknowledgements passed on when the growth was last looked at.
+    round: (u64, u64),
+    /// Between the last two looks the source sent more than half as much again as it was told is acknowledged.
     pub slow_start: bool,
 }
 
@@ -64,7 +68,7 @@ impl Flow {
             held: Ring::default(),
             credit: 0.0,
             credit_at: now,
-            round: (0, 0, 0),
+            round: (0, 0),
             slow_start: true,
         }
     }
@@ -105,12 +109,6 @@ impl Flow {
                 Duration::from_picoseconds((smoothed.picoseconds() / 8) * 7 + sample.picoseconds() / 8)
             }));
         }
-        let (data, acknowledged, end) = self.round;
-        if acknowledgement >= end {
-            let (let_out, newly) = (self.highest - data, acknowledgement.saturating_sub(acknowledged));
-            self.slow_start = let_out > newly + newly / 2;
-            self.round = (self.highest, acknowledgement, self.highest);
-        }
     }
 
     /// An acknowledgement is passed on to the source. After a silence the data it lets go is the next that comes.
@@ -121,6 +119,12 @@ impl Flow {
         }
         self.last_ack = now;
         self.acknowledged = self.acknowledged.max(acknowledgement);
+        let (data, acknowledged) = self.round;
+        let newly = self.acknowledged - acknowledged;
+        if newly >= ROUND * self.mss {
+            self.slow_start = self.highest - data > newly + newly / 2;
+            self.round = (self.highest, self.acknowledged);
+        }
     }
 
     /// Round-trip time of the flow as it is now; `None` until both parts were seen.

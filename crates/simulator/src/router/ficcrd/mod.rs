@@ -22,6 +22,8 @@ use crate::record::pcapng::window_shift;
 use selfclock_congestion::units::{Duration, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// So many time constants of the rate without data are a silence.
+const SILENT: u64 = 4;
 /// After so long without data a flow leaves the table when another needs its place, and its timed packets cease.
 const IDLE: Duration = Duration::from_milliseconds(10_000);
 /// A flow that has sent data within this time is active: the flows of a class share its rate.
@@ -272,11 +274,10 @@ impl Ficcrd {
         if silence > IDLE {
             return;
         }
-        // Equation 1 changes with packets only; of a flow that has fallen silent it would tell the old rate for ever.
-        if silence > self.plan.rate_constant.times(4)
-            && let Some(interval) = self.plan.discovery_interval
-        {
-            control.rate *= libm::exp(-interval.seconds() / self.plan.rate_constant.seconds());
+        // Equation 1 changes with packets only: of a flow that has fallen silent it would tell the old rate for ever. Its
+        // packets still fetch what it may send, but say nothing of a rate.
+        if silence > self.plan.rate_constant.times(SILENT) {
+            control.rate = 0.0;
         }
         self.discover(station, index);
     }
@@ -563,6 +564,12 @@ fn paths(settings: &FiccrdPlan, plan: &Plan) -> Vec<Option<Path>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// State for each flow, bytes, as docs/validation.md has it; the packets that are held come on top.
+    #[test]
+    fn state_for_each_flow() {
+        assert_eq!(size_of::<Flow>() + size_of::<ControlLoop>(), 320);
+    }
 
     /// Equation 1 by hand: a packet of 4096 B each 33 ms after an idle start; K = 100 ms.
     #[test]

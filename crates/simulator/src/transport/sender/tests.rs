@@ -36,6 +36,7 @@ fn link(name: &str, from: usize, to: usize) -> LinkPlan {
         loss: LossPlan::None,
         jitter: Duration::ZERO,
         coalescing: Duration::ZERO,
+        changes: Vec::new(),
     }
 }
 

@@ -1,0 +1,172 @@
+//! Core-stateless fair queueing: Stoica, Shenker and Zhang 1998. The first router that stands before a flow's packets labels
+//! them with the flow's rate; the others know no flows and drop by label.
+
+use super::{Fate, Station};
+use crate::engine::Stream;
+use crate::network::Packet;
+use crate::plan::{CsfqPlan, Plan, QueueLimit};
+use selfclock_congestion::units::{Duration, Time};
+use std::collections::BTreeMap;
+
+/// Most that a full buffer lowers the fair share within one window: a quarter.
+const LOWEST: f64 = 0.75;
+/// Each packet that finds the buffer full lowers it by a hundredth.
+const LOWERED: f64 = 0.99;
+
+/// Edge and core of a group of links.
+#[derive(Clone, Debug)]
+pub struct Csfq {
+    plan: CsfqPlan,
+    /// Edge: rate of each flow whose packets it labels.
+    flows: BTreeMap<u32, Average>,
+    /// Core: state of each link.
+    links: Vec<Core>,
+    stream: Stream,
+}
+
+/// A rate, averaged exponentially: bit/s.
+#[derive(Clone, Copy, Debug, Default)]
+struct Average {
+    rate: f64,
+    last: Option<Time>,
+    /// Bits that came at the same time as those before.
+    at_once: f64,
+}
+
+impl Average {
+    /// "r = (1 - exp(-T/K)) l/T + exp(-T/K) r".
+    fn add(&mut self, now: Time, bits: f64, constant: Duration) {
+        let Some(last) = self.last else {
+            self.last = Some(now);
+            return;
+        };
+        let gap = now.since(last);
+        if gap.is_zero() {
+            self.at_once += bits;
+            return;
+        }
+        let kept = libm::exp(-gap.seconds() / constant.seconds());
+        self.rate = (1.0 - kept) * (bits + self.at_once) / gap.seconds() + kept * self.rate;
+        self.at_once = 0.0;
+        self.last = Some(now);
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Core {
+    /// Capacity, bit/s.
+    capacity: f64,
+    /// "A" and "F": what arrives and what is accepted.
+    arrival: Average,
+    accepted: Average,
+    /// Fair share "alpha", bit/s; `None`: never congested.
+    share: Option<f64>,
+    /// Least that a full buffer may lower it to in this window.
+    lowest: f64,
+    largest_label: f64,
+    congested: bool,
+    since: Time,
+}
+
+impl Core {
+    /// `estimate_alpha` of figure 3 of the paper.
+    fn estimate(&mut self, now: Time, window: Duration, label: f64) {
+        if self.arrival.rate >= self.capacity {
+            if !self.congested {
+                self.congested = true;
+                self.since = now;
+                // The first estimate is the largest label of the last window.
+                self.share.get_or_insert(self.largest_label.max(label));
+            } else if now > self.since + window {
+                if let Some(share) = &mut self.share
+                    && self.accepted.rate > 0.0
+                {
+                    *share *= self.capacity / self.accepted.rate;
+                    self.lowest = *share * LOWEST;
+                }
+                self.since = now;
+            }
+        } else if self.congested {
+            self.congested = false;
+            self.since = now;
+            self.largest_label = 0.0;
+        } else if now < self.since + window {
+            self.largest_label = self.largest_label.max(label);
+        } else {
+            self.share = Some(self.largest_label.max(label));
+            self.since = now;
+            self.largest_label = 0.0;
+        }
+    }
+}
+
+impl Csfq {
+    /// For the links of this plan.
+    pub fn new(settings: CsfqPlan, plan: &Plan, stream: Stream) -> Self {
+        let core = |bits: u64| Core {
+            capacity: bits as f64,
+            arrival: Average::default(),
+            accepted: Average::default(),
+            share: None,
+            lowest: 0.0,
+            largest_label: 0.0,
+            congested: false,
+            since: Time::ZERO,
+        };
+        let links = plan.links.iter().map(|link| core(link.rate.bits_per_second())).collect();
+        Self { plan: settings, flows: BTreeMap::new(), links, stream }
+    }
+
+    /// Labels the packet if nothing has, and drops it with probability max(0, 1 - alpha / label).
+    pub fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate {
+        let now = station.now;
+        let bits = f64::from(packet.size) * 8.0;
+        let backlog = station.network.links[station.link].backlog(now);
+        let extra = station.network.extras.of(packet);
+        let mut label = match extra.label {
+            Some(label) => label,
+            None => {
+                let flow = self.flows.entry(packet.flow).or_default();
+                flow.add(now, bits, self.plan.flow_constant);
+                flow.rate
+            }
+        };
+        let core = &mut self.links[station.link];
+        core.arrival.add(now, bits, self.plan.link_constant);
+        core.estimate(now, self.plan.link_constant, label);
+        let share = core.share.unwrap_or(f64::INFINITY);
+        if core.congested && label > share && self.stream.happens(1.0 - share / label) {
+            return Fate::Drop;
+        }
+        if is_full(backlog, packet.size) {
+            core.share = core.share.map(|share| (share * LOWERED).max(core.lowest.min(share)));
+        } else {
+            core.accepted.add(now, bits, self.plan.link_constant);
+        }
+        if core.congested {
+            label = label.min(share);
+        }
+        extra.label = Some(label);
+        Fate::Pass
+    }
+}
+
+/// The queue will drop a packet of this size.
+fn is_full((packets, bytes, limit): (u64, u64, QueueLimit), size: u16) -> bool {
+    match limit {
+        QueueLimit::Unlimited => false,
+        QueueLimit::Packets(limit) => packets >= limit,
+        QueueLimit::Bytes(limit) => bytes + u64::from(size) > limit.get(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// State for each flow, bytes, as docs/validation.md has it; the packets that are held come on top.
+    #[test]
+    fn state_for_each_flow() {
+        assert_eq!(size_of::<Average>(), 32);
+    }
+}

@@ -1,0 +1,170 @@
+"""What stands in FICCRD's place today: every algorithm over every queue discipline, and the L4S experiment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from selfclock import style
+from selfclock.dumbbell import to_toml
+from selfclock.papers.ficcrd.network import PAPER
+from selfclock.reproduce import Claim, Grid, Illustration
+from selfclock.scenario import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from selfclock.result import FlowSummary, LinkSummary, Result
+
+#: Windows, then models; each by itself with a peer of the same kind.
+ALGORITHMS = [
+    "reno", "cubic", "bic", "highspeed", "scalable", "ltcp", "altcp", "adaptive", "vegas", "fast",
+    "bbr3", "prague",
+]  # fmt: skip
+
+#: All with the same room; the settings are the defaults.
+DISCIPLINES: dict[str, dict[str, object]] = {
+    "drop-tail": {},
+    "step mark": {"mark_above": "5 ms"},
+    "RED": {"discipline": "red"},
+    "adaptive RED": {"discipline": "red", "adaptive": True},
+    "CoDel": {"discipline": "codel"},
+    "FQ-CoDel": {"discipline": "fq-codel"},
+    "PIE": {"discipline": "pie"},
+    "DualPI2": {"discipline": "dualpi2"},
+    "DRR": {"discipline": "drr"},
+}
+
+RATE_MBPS, RTT_MS, SECONDS = 20.0, 40.0, 15.0
+
+#: The L4S experiment: enough rate that one segment is far below a millisecond.
+L4S_MBPS, L4S_S = 50.0, 40.0
+L4S_QUEUES = ["drop-tail", "CoDel", "FQ-CoDel", "PIE", "DualPI2"]
+
+#: What DualPI2 promises: rates within a factor of two, and a queueing delay of the scalable flow of a few
+#: milliseconds at most.
+ALIKE, LOW_DELAY_MS = 2.0, 3.0
+
+
+def _ecn(algorithm: str) -> str:
+    return {"prague": "accurate", "bbr3": "off"}.get(algorithm, "classic")
+
+
+def _scenario(
+    name: str, algorithms: Sequence[str], queue: dict[str, object], rate_mbps: float, seconds: float, ecn: Sequence[str]
+) -> Scenario:
+    document = {
+        "schema": 1,
+        "name": name,
+        "duration": f"{seconds:g} s",
+        "network": {
+            "topology": "dumbbell",
+            "bottleneck": {"rate": f"{rate_mbps:g} Mbps", "delay": f"{RTT_MS / 4:g} ms",
+                           "queue": {"limit": "2 bdp", **queue}},
+            "access": {"rate": "1 Gbps", "delay": f"{RTT_MS / 8:g} ms"},
+        },
+        "record": {"interval": "off"},
+        "flow": [
+            {"congestion_control": algorithm, "start_jitter": "100 ms", "transport": {"ecn": mode}}
+            for algorithm, mode in zip(algorithms, ecn, strict=True)
+        ],
+    }  # fmt: skip
+    return Scenario.parse(to_toml(document), name)
+
+
+def scenarios(scale: float = 1.0) -> list[Scenario]:
+    """Return the matrix row by row, then the L4S experiment."""
+    matrix = [
+        _scenario(
+            f"{algorithm} over {label}", [algorithm] * 2, queue, RATE_MBPS, SECONDS * scale, [_ecn(algorithm)] * 2
+        )
+        for algorithm in ALGORITHMS
+        for label, queue in DISCIPLINES.items()
+    ]
+    l4s = [
+        _scenario(f"prague and cubic over {label}", ["prague", "cubic"], DISCIPLINES[label], L4S_MBPS, L4S_S * scale,
+                  ["accurate", "classic"])
+        for label in L4S_QUEUES
+    ]  # fmt: skip
+    return [*matrix, *l4s]
+
+
+def _wait_ms(flow: FlowSummary) -> float:
+    """What a flow's packets wait on the mean, from its round-trip samples."""
+    return 1e3 * ((flow["rtt_mean_s"] or 0.0) - (flow["rtt_min_s"] or 0.0))
+
+
+def _bottleneck(result: Result) -> LinkSummary:
+    return result.summary["links"][0]
+
+
+def findings(results: Sequence[Result]) -> tuple[list[Claim], list[Illustration], list[Grid]]:
+    """Lay out the matrix, and judge the L4S experiment."""
+    width = len(DISCIPLINES)
+    cells = results[: len(ALGORITHMS) * width]
+    rows, uses, delays = [], [], []
+    for number, algorithm in enumerate(ALGORITHMS):
+        links = [_bottleneck(result) for result in cells[number * width : (number + 1) * width]]
+        uses.append([link["utilization"] for link in links])
+        delays.append([1e3 * link["queue_mean_s"] for link in links])
+        rows.append([algorithm, *(
+            f"{link['utilization']:.2f} / {1e3 * link['queue_mean_s']:.1f} / "
+            f"{100 * link['drops'] / (link['packets'] + link['drops']):.2f}"
+            for link in links
+        )])  # fmt: skip
+    grid = Grid(
+        "Every algorithm over every queue discipline",
+        f"Use of the link / mean wait in ms / drops in %. Two flows, {RATE_MBPS:g} Mbit/s, {RTT_MS:g} ms, room for two "
+        f"bandwidth-delay products, {SECONDS:g} s; classic ECN where the algorithm answers marks, counts of "
+        f"marks for prague.",
+        ["algorithm", *DISCIPLINES],
+        rows,
+    )
+    claims, l4s_rows = [], []
+    for label, result in zip(L4S_QUEUES, results[len(cells) :], strict=True):
+        prague, cubic = result.summary["flows"]
+        ratio = prague["goodput_bps"] / max(cubic["goodput_bps"], 1.0)
+        link = _bottleneck(result)
+        l4s_rows.append([
+            label, f"{prague['goodput_bps'] / 1e6:.1f}", f"{cubic['goodput_bps'] / 1e6:.1f}", f"{_wait_ms(prague):.1f}",
+            f"{_wait_ms(cubic):.1f}", str(link["ce_marks"]), str(link["drops"]), f"{link['utilization']:.3f}",
+        ])  # fmt: skip
+        if label == "DualPI2":
+            alike, low = 1 / ALIKE <= ratio <= ALIKE, _wait_ms(prague) <= LOW_DELAY_MS
+            claims.append(
+                Claim(PAPER, "l4s-dualpi2", "RFC 9332, not in the paper",
+                      "Prague beside CUBIC over DualPI2: rates within a factor of two, and what Prague sends "
+                      "hardly waits",
+                      f"0.5 to 2, at most {LOW_DELAY_MS:g} ms", f"{ratio:.2f}, {_wait_ms(prague):.1f} ms",
+                      "reproduced" if alike and low else "direction" if alike or low else "not reproduced",
+                      f"{L4S_MBPS:g} Mbit/s, {RTT_MS:g} ms, {L4S_S:g} s. CUBIC waits {_wait_ms(cubic):.1f} ms; "
+                      f"the controller "
+                      f"aims at 15 ms.")
+            )  # fmt: skip
+    l4s = Grid(
+        "Prague beside CUBIC",
+        f"{L4S_MBPS:g} Mbit/s, {RTT_MS:g} ms, {L4S_S:g} s. Waits are mean round-trip times less the smallest.",
+        ["queue", "prague Mbit/s", "cubic Mbit/s", "prague waits ms", "cubic waits ms", "marks", "drops", "use"],
+        l4s_rows,
+    )
+    return claims, [_heat_map(uses, delays)], [l4s, grid]
+
+
+@style.house()
+def _heat_map(uses: Sequence[Sequence[float]], delays: Sequence[Sequence[float]]) -> Illustration:
+    figure, panels = style.figure(rows=2, height=7.5)
+    for axes, values, title, colours, limits, form in (
+        (panels[0], uses, "use of the link", "viridis", (0.5, 1.0), "{:.2f}"),
+        (panels[1], delays, "mean wait (ms)", "magma_r", (0.0, 40.0), "{:.0f}"),
+    ):
+        axes.imshow(values, cmap=colours, vmin=limits[0], vmax=limits[1], aspect="auto")
+        axes.grid(visible=False)
+        axes.set_xticks(range(len(DISCIPLINES)), list(DISCIPLINES), rotation=60, ha="right", fontsize=6)
+        axes.set_yticks(range(len(ALGORITHMS)), ALGORITHMS, fontsize=6)
+        middle = (limits[0] + limits[1]) / 2
+        for row, line in enumerate(values):
+            for column, value in enumerate(line):
+                dark = value < middle if colours == "viridis" else value > middle
+                axes.text(column, row, form.format(value), ha="center", va="center", fontsize=5,
+                          color="white" if dark else "black")  # fmt: skip
+        axes.set_title(title)
+    return Illustration("Every algorithm over every queue discipline", "The figures are in the table.", figure)

@@ -1,0 +1,100 @@
+"""Thresholds and verdicts, from figures alone."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from selfclock.reproduce import Verdict
+
+PAPER = "inline-measurement"
+
+#: "Fully utilizes the physical bandwidth", "regulated to the bandwidth-delay product", "very small" queue.
+FULL, WINDOW_TOLERANCE, SMALL_QUEUE = 0.99, 0.02, 0.02
+
+#: "Good adaptability": throughput within 5 % of what is available 3 s after a change; the queue within 20 % of
+#: equation 14.
+ADAPTED, ADAPTED_AFTER_S, QUEUE_TOLERANCE = 0.05, 3.0, 0.20
+
+#: "Almost no packet loss".
+ALMOST_NO_LOSS = 1e-4
+
+#: Median error of the estimates of A and K.
+ESTIMATE_TOLERANCE = 0.10
+
+#: Against ns-2: goodput of a period, mean queue, number of cuts.
+GOODPUT_TOLERANCE, MEAN_QUEUE_TOLERANCE, CUTS_TOLERANCE = 0.02, 0.10, 1
+
+#: A limit of the model: equation 14, or K / (1 + gamma (n - 1)).
+MODEL_TOLERANCE = 0.05
+
+GOOD, FAIR, BAD = "○", "△", "×"
+
+
+def within(measured: float | None, wanted: float, tolerance: float) -> Verdict:
+    """Inside the tolerance, inside twice the tolerance, or neither."""
+    if measured is None:
+        return "not reproduced"
+    off = abs(measured - wanted) / abs(wanted) if wanted else abs(measured)
+    if off <= tolerance * (1 + 1e-9):
+        return "reproduced"
+    return "direction" if off <= 2 * tolerance else "not reproduced"
+
+
+def at_most(measured: float, limit: float) -> Verdict:
+    """At most a limit, at most twice the limit, or more."""
+    if measured <= limit:
+        return "reproduced"
+    return "direction" if measured <= 2 * limit else "not reproduced"
+
+
+def at_least(measured: float, limit: float) -> Verdict:
+    """At least a part of something; misses it by no more than the same again; or by more."""
+    if measured >= limit:
+        return "reproduced"
+    return "direction" if measured >= 1 - 2 * (1 - limit) else "not reproduced"
+
+
+def order(values: list[float], *, rising: bool) -> Verdict:
+    """In order, or at least the ends are."""
+    if not rising:
+        values = [-value for value in values]
+    if all(a < b for a, b in pairwise(values)):
+        return "reproduced"
+    return "direction" if values[0] < values[-1] else "not reproduced"
+
+
+def share_of_cells(same: int, cells: int) -> Verdict:
+    """Every mark of a table the same; two thirds of them are its direction."""
+    if same == cells:
+        return "reproduced"
+    return "direction" if 3 * same >= 2 * cells else "not reproduced"
+
+
+# Table 1: what a number has to be for the thesis's three marks.
+
+
+def mark_throughput(part: float) -> str:
+    """Throughput over what is available, the lower of two runs."""
+    return GOOD if part >= 0.95 else FAIR if part >= 0.8 else BAD
+
+
+def mark_loss(rate: float) -> str:
+    """Dropped packets over all packets."""
+    return GOOD if rate < 1e-5 else FAIR if rate < 1e-4 else BAD
+
+
+def mark_parameters(count: int) -> str:
+    """Parameters in segments, which have to fit the path."""
+    return GOOD if count == 0 else FAIR if count == 1 else BAD
+
+
+def mark_delay(part: float) -> str:
+    """Mean queueing delay over the round-trip time of the empty path."""
+    return GOOD if part < 0.1 else FAIR if part < 0.25 else BAD
+
+
+def mark_response(seconds: float | None) -> str:
+    """Time until the throughput has followed an increase of what is available."""
+    return BAD if seconds is None or seconds >= 20 else GOOD if seconds < 3 else FAIR

@@ -1,0 +1,104 @@
+"""The inline-measurement thesis: the model alone, verdicts from figures, and tiny runs that end as claims."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from typing import TYPE_CHECKING
+
+import pytest
+
+from selfclock.papers import inline_measurement
+from selfclock.papers.inline_measurement import verdicts
+from selfclock.papers.inline_measurement.network import Background, Flow, flow_series, goodput_gbps, scenario
+from selfclock.species import limit, populations
+
+if TYPE_CHECKING:
+    from selfclock.reproduce import Findings
+
+#: Runs of a fraction of a second: what they measure means nothing, that they are judged does.
+TINY = 1 / 400
+
+
+def test_two_species_come_to_52_63_each() -> None:
+    _, series = populations([0.0, 10.0], seconds=200.0)
+    # Runge and Kutta's error is below 1e-7, and what is left of the difference after 190 s as well.
+    assert [values[-1] for values in series] == pytest.approx([52.6316, 52.6316], abs=0.001)
+    assert limit(2) == pytest.approx(52.6316, abs=1e-4)
+
+
+def test_ten_species_come_to_10_99_each() -> None:
+    _, series = populations([10.0 * number for number in range(10)], seconds=600.0, step_s=0.05)
+    assert [values[-1] for values in series] == pytest.approx([10.989] * 10, abs=0.01)
+
+
+def test_one_species_is_logistic() -> None:
+    times, (numbers,) = populations([0.0], seconds=5.0)
+    # N(t) = K / (1 + (K / N0 - 1) e^-epsilon t), at 2 s: 100 / (1 + 99 e^-3.9).
+    assert times[200] == pytest.approx(2.0)
+    assert numbers[200] == pytest.approx(33.2895, abs=1e-3)
+
+
+def test_what_is_no_model_is_refused() -> None:
+    with pytest.raises(ValueError, match="a species"):
+        populations([], seconds=1.0)
+
+
+def test_marks() -> None:
+    assert [verdicts.mark_throughput(part) for part in (0.95, 0.8, 0.79)] == ["○", "△", "×"]
+    assert [verdicts.mark_loss(rate) for rate in (0, 5e-5, 1e-4)] == ["○", "△", "×"]
+    assert [verdicts.mark_response(time) for time in (2.9, 19, None)] == ["○", "△", "×"]
+
+
+def test_verdicts() -> None:
+    assert [verdicts.within(value, 100, 0.1) for value in (110, 120, 121)] == [
+        "reproduced",
+        "direction",
+        "not reproduced",
+    ]
+    assert [verdicts.at_least(value, 0.99) for value in (0.99, 0.981, 0.97)] == [
+        "reproduced",
+        "direction",
+        "not reproduced",
+    ]
+    assert [verdicts.at_most(value, 2) for value in (2, 4, 5)] == ["reproduced", "direction", "not reproduced"]
+    assert verdicts.order([3, 2, 1], rising=False) == "reproduced"
+    assert verdicts.order([1, 3, 2], rising=True) == "direction"
+    assert verdicts.order([2, 3, 1], rising=True) == "not reproduced"
+
+
+def test_the_background_leaves_what_it_should() -> None:
+    # Slow start ends a little above the 400 packets that fit in 80 Mbit/s and 60 ms.
+    udp = Background(((0.0, 0.02), (2.0, 0.04)))
+    run = scenario(
+        "left", [Flow("reno")], seconds=4, rate_gbps=0.1, udp=udp, ssthresh=420, samples_s=0.1, buffer="4000 packets"
+    ).run()
+    series = flow_series(run)
+    assert goodput_gbps(series, 1.0, 2.0) == pytest.approx(0.08, rel=0.02)
+    assert goodput_gbps(series, 3.0, 4.0) == pytest.approx(0.06, rel=0.02)
+
+
+def test_measured_and_not_given() -> None:
+    run = scenario("measured", [Flow("lotka-volterra")], seconds=6, rate_gbps=0.1, ssthresh=500).run()
+    last = flow_series(run).tail(1)
+    assert last["available_bps"].item() == pytest.approx(1e8, rel=0.1)
+    assert last["capacity_bps"].item() == pytest.approx(1e8, rel=0.1)
+
+
+@pytest.fixture(scope="module")
+def findings() -> Findings:
+    """Every claim, of runs that are too short to mean anything."""
+    return inline_measurement.reproduce(lambda _fraction: None, TINY)
+
+
+def test_every_verdict_on_record_has_a_claim(findings: Findings) -> None:
+    folder = resources.files("selfclock.papers.inline_measurement")
+    recorded = json.loads((folder / "verdicts.json").read_text(encoding="utf-8"))
+    assert {claim.id for claim in findings.claims} == set(recorded)
+    assert len({claim.id for claim in findings.claims}) == len(findings.claims)
+
+
+def test_every_figure_of_the_thesis_is_drawn(findings: Findings) -> None:
+    titles = " ".join(figure.title for figure in findings.figures)
+    for number in ("1", "2", "6", "7", "8", "10"):
+        assert f"Figure {number}" in titles or f"Figures {number}" in titles
