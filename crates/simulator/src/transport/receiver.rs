@@ -183,15 +183,22 @@ impl Receiver {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     fn acknowledge(&mut self, context: &mut Context<'_>, option: Option<PeerOption>) {
         self.unacknowledged = 0;
         self.timer.cancel();
         self.last_acknowledgement = self.reassembly.next();
         let option = option.or_else(|| self.part.option_for_acknowledgement(context.now));
-        self.send(context, PacketKind::Ack, self.recent_timestamp, option);
+        if option.is_some() || (self.sack && self.reassembly.has_gap()) {
+            return self.send(context, PacketKind::Ack, self.recent_timestamp, option);
+        }
+        let options = if self.timestamps { TIMESTAMPS_OPTION } else { 0 };
+        let packet = self.packet(context.now, PacketKind::Ack, self.recent_timestamp, options, NO_EXTRA);
+        context.network.send_here(context.events, context.now, packet);
     }
 
+    /// Sends a packet that may carry SACK blocks and options.
+    #[inline(never)]
     fn send(&mut self, context: &mut Context<'_>, kind: PacketKind, echo: Time, option: Option<PeerOption>) {
         let mut options = if self.timestamps { TIMESTAMPS_OPTION } else { 0 };
         let mut extra = NO_EXTRA;
@@ -209,11 +216,17 @@ impl Receiver {
             }
             extra = context.network.extras.put(parts);
         }
-        let packet = Packet {
+        let packet = self.packet(context.now, kind, echo, options, extra);
+        context.network.send(context.events, context.now, packet);
+    }
+
+    #[inline(always)]
+    fn packet(&self, now: Time, kind: PacketKind, echo: Time, options: u32, extra: u32) -> Packet {
+        Packet {
             arrival: Time::ZERO,
             order: 0,
             sequence: self.reassembly.next(),
-            sent: context.now,
+            sent: now,
             echo,
             flow: self.flow,
             hop: self.route,
@@ -223,7 +236,6 @@ impl Receiver {
             flags: self.echo,
             extra,
             number: 0,
-        };
-        context.network.send(context.events, context.now, packet);
+        }
     }
 }
