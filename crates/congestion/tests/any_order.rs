@@ -461,6 +461,48 @@ fn names(part: Part) -> Vec<&'static str> {
     ENTRIES.iter().filter(|entry| entry.part == part).map(|entry| entry.name).collect()
 }
 
+/// A receiver that divides its acknowledgements lets no window grow further than one that acknowledges each segment: "a
+/// security hole TCP receivers can use to induce the sender into increasing the sending rate too rapidly" (RFC 3465). Windows
+/// that add something per acknowledgement used to add it ten times for ten parts of a segment.
+#[test]
+fn divided_acknowledgements_gain_nothing() {
+    for window in names(Part::Window) {
+        let grown = |parts: u64| {
+            let selection = Selection::new("slow-start", window).expect("it is listed");
+            let setup = Setup {
+                mss: Bytes(MSS),
+                header: Bytes(40),
+                initial_window: 100.0,
+                initial_ssthresh: 2.0,
+                receive_window: Bytes::MAX,
+                selective_acks: true,
+                seed: 1,
+            };
+            let mut connection = Connection { control: selection.controller(setup), now: Time::ZERO };
+            // Ten round trips of 40 ms at 100 segments each.
+            let (interval, mut total) = (Duration::from_microseconds(400), 0);
+            for _ in 0..1000 {
+                connection.now += interval;
+                for _ in 0..parts {
+                    total += MSS / parts;
+                    connection.control.on_ack(&Acknowledged {
+                        now: connection.now,
+                        size: Bytes(MSS / parts),
+                        acknowledged_total: Bytes(total),
+                        sent_total: Bytes(total + 100 * MSS),
+                        in_flight: Bytes(100 * MSS),
+                        ..ordinary(Duration::from_milliseconds(40))
+                    });
+                }
+            }
+            connection.cwnd()
+        };
+        let (whole, divided) = (grown(1), grown(10));
+        // What is added is a part of the window as it then is: second-order differences.
+        assert!(divided - 100.0 <= 1.02 * (whole - 100.0) + 1e-9, "{window}: {whole} and {divided} segments");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
