@@ -1108,8 +1108,9 @@ fn the_reference_lists_every_key() {
     each_key(&schema(), &mut |name, _| {
         names.insert(name.to_owned());
     });
-    let is_parameter =
-        |name: &str| ENTRIES.iter().flat_map(|entry| entry.parameters).any(|parameter| parameter.name == name);
+    let is_parameter = |name: &str| {
+        ENTRIES.iter().flat_map(|entry| entry.parameters).any(|parameter| parameter.name == name)
+    };
     for name in names.iter().filter(|name| !is_parameter(name)) {
         assert!(reference.contains(&format!("`{name}`")), "{name} is not in the reference");
     }
