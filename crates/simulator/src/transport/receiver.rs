@@ -117,7 +117,7 @@ impl Receiver {
             Some(misbehaviour) => answer.map(|option| misbehaviour.falsify(option)),
             None => answer,
         };
-        self.send(context, PacketKind::SynAck, 0, packet.sent, answer);
+        self.send(context, PacketKind::SynAck, packet.sent, answer);
     }
 
     #[cold]
@@ -202,7 +202,7 @@ impl Receiver {
         if self.misbehaviour.is_some() {
             return self.misbehave(context, option);
         }
-        self.send(context, PacketKind::Ack, self.last_acknowledgement, self.recent_timestamp, option);
+        self.send(context, PacketKind::Ack, self.recent_timestamp, option);
     }
 
     /// Acknowledges as no receiver may.
@@ -212,7 +212,7 @@ impl Receiver {
         let option = option.map(|option| misbehaviour.falsify(option));
         for number in misbehaviour.numbers(self.reassembly.next(), self.reassembly.highest()) {
             self.last_acknowledgement = number;
-            self.send(context, PacketKind::Ack, number, self.recent_timestamp, option);
+            self.send(context, PacketKind::Ack, self.recent_timestamp, option);
         }
         if self.sack && self.reassembly.has_gap() && misbehaviour.reneges() {
             self.reassembly.discard();
@@ -220,14 +220,8 @@ impl Receiver {
         self.misbehaviour = Some(misbehaviour);
     }
 
-    fn send(
-        &mut self,
-        context: &mut Context<'_>,
-        kind: PacketKind,
-        sequence: u64,
-        echo: Time,
-        option: Option<PeerOption>,
-    ) {
+    #[inline(always)]
+    fn send(&mut self, context: &mut Context<'_>, kind: PacketKind, echo: Time, option: Option<PeerOption>) {
         let mut options = if self.timestamps { TIMESTAMPS_OPTION } else { 0 };
         let mut extra = NO_EXTRA;
         let blocks = self.sack && self.reassembly.has_gap();
@@ -247,7 +241,7 @@ impl Receiver {
         let packet = Packet {
             arrival: Time::ZERO,
             order: 0,
-            sequence,
+            sequence: self.last_acknowledgement,
             sent: context.now,
             echo,
             flow: self.flow,
