@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import gymnasium
 import numpy as np
@@ -16,6 +17,9 @@ from gymnasium.utils.env_checker import check_env
 import selfclock as sc
 from selfclock import rl
 from selfclock.rl.action import Kind
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 ROOT = Path(__file__).parents[2]
 UDP = {"protocol": "udp", "traffic": {"rate": "1 Mbps"}}
@@ -164,6 +168,52 @@ def test_a_recorded_episode_has_series_and_figures() -> None:
     # The action that changes nothing leaves the initial window, but after a timeout.
     assert set(series["cwnd_bytes"].to_list()) <= {10 * 1448, 1448}
     assert result.plot.window().axes
+
+
+def example() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("learn_window", ROOT / "examples" / "learn_window.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_an_agent_that_does_as_reno_does_is_about_reno() -> None:
+    """Additive increase and multiplicative decrease by steps of a round trip, against the built-in algorithm by events.
+
+    The agent halves its window up to a round trip late, and counts its round trips from step to step: 5 % of goodput
+    and 10 % of round-trip time are allowed for that.
+    """
+    settings = {"rate": "10 Mbps", "competitors": [], "duration": "60 s",
+                "transport": {"initial_ssthresh": "2 segments", "initial_window": "2 segments"}}  # fmt: skip
+    environment = make(**settings)
+    aimd = example().Aimd()
+    observation, _ = environment.reset(seed=1)
+    truncated = False
+    while not truncated:
+        observation, _, _, truncated, _ = environment.step(aimd(observation[None]))
+    agent = environment.result()
+    (mine,) = agent.summary["flows"]
+    (reno,) = agent.scenario.run().summary["flows"]
+    assert reno["algorithm"] == "reno"
+    assert mine["goodput_bps"] == pytest.approx(reno["goodput_bps"], rel=0.05)
+    assert mine["rtt_mean_s"] == pytest.approx(reno["rtt_mean_s"], rel=0.1)
+    assert mine["fast_retransmits"] > 5
+
+
+def test_the_example_learns_something() -> None:
+    """What it learnt in a minute, on paths that it has not seen; the docs have the figures of a hundred."""
+    module = example()
+    learnt = module.linear(np.array([0.385, -2.245, -1.7, 0.112, 1.681, -1.303]))
+    environments = rl.CongestionVectorEnv(8, **module.PATHS)
+    seeds = list(range(8))
+    rewards = {
+        name: module.score(policy, environments, seeds)[:, 0].mean()
+        for name, policy in {"learnt": learnt, "by hand": module.keep_a_short_queue, "aimd": module.Aimd()}.items()
+    }
+    assert rewards["learnt"] > rewards["by hand"] > 0.4
+    assert rewards["learnt"] > rewards["aimd"] > 0.4
 
 
 @pytest.mark.parametrize(

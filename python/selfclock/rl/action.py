@@ -70,4 +70,4 @@ class Action:
             wanted = present * self.step**action
         else:
             wanted = low * (high / low) ** ((action + 1) / 2)
-        return np.clip(wanted, low, high)
+        return np.minimum(np.maximum(wanted, low), high)

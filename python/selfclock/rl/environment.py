@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from selfclock.rl.action import Kind
-    from selfclock.rl.reward import Numbers, Reward
+    from selfclock.rl.reward import Reward
 
     Features = NDArray[Any]
 
@@ -35,8 +35,9 @@ if TYPE_CHECKING:
 _STEP = _core.Environments.fields()
 _COLUMN = {name: column for column, name in enumerate(_STEP)}
 _OVER, _COMPLETE, _RTT, _WINDOW = (_COLUMN[name] for name in ("over", "complete", "rtt_s", "window_segments"))
-#: Those of an interval, and of the dictionary beside an observation.
-_SHOWN = [field.name for field in fields(Interval) if field.name in _COLUMN]
+#: The numbers of an interval, which stand in the dictionary beside an observation; and those that the simulator gives.
+_INTERVAL = [field.name for field in fields(Interval)]
+_SHOWN = [(name, _COLUMN[name]) for name in _INTERVAL if name in _COLUMN]
 
 #: Shortest control interval: below a packet's time there is nothing to see.
 SHORTEST_INTERVAL_S = 1e-6
@@ -149,7 +150,7 @@ class _Runs:
         """What happened in the last step of each place; a copy."""
         columns = self._steps.T.copy()
         return Interval(
-            **{name: columns[_COLUMN[name]] for name in _SHOWN},
+            **{name: columns[column] for name, column in _SHOWN},
             previous_rtt_s=self._previous_rtt_s.copy(),
             path_rate_bps=self._path_rate_bps.copy(),
             path_rtt_s=self._path_rtt_s.copy(),
@@ -172,10 +173,6 @@ class _Runs:
         if scenario is None:
             raise ScenarioError("there is no run: reset the environment first")
         return Result(scenario, self._core.outcome(place))
-
-
-def _info(interval: Interval) -> dict[str, Numbers]:
-    return {field.name: getattr(interval, field.name) for field in fields(interval)}
 
 
 def _check_options(options: dict[str, Any] | None) -> None:
@@ -229,7 +226,7 @@ class CongestionEnv(gymnasium.Env["Features", "NDArray[Any]"]):
 
     @staticmethod
     def _described(interval: Interval) -> dict[str, Any]:
-        return {name: float(numbers[0]) for name, numbers in _info(interval).items()}
+        return {name: getattr(interval, name).item() for name in _INTERVAL}
 
 
 class CongestionVectorEnv(VectorEnv["Features", "NDArray[Any]", "NDArray[Any]"]):
@@ -309,7 +306,7 @@ class CongestionVectorEnv(VectorEnv["Features", "NDArray[Any]", "NDArray[Any]"])
 
     def _described(self, interval: Interval) -> dict[str, Any]:
         described: dict[str, Any] = {}
-        for name, numbers in _info(interval).items():
-            described[name] = numbers
+        for name in _INTERVAL:
+            described[name] = getattr(interval, name)
             described[f"_{name}"] = np.ones(self.num_envs, np.bool_)
         return described

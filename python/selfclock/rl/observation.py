@@ -68,4 +68,4 @@ def observe(interval: Interval) -> NDArray[np.float32]:
     rows[:, 9] = interval.in_flight_bytes / interval.mss_bytes
     rows[:, 10] = interval.timeouts
     rows[:, 11] = interval.length_s * 1e3
-    return np.clip(rows, LOW, HIGH).astype(np.float32)
+    return np.minimum(np.maximum(rows, LOW), HIGH).astype(np.float32)
