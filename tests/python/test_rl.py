@@ -205,7 +205,7 @@ def test_an_agent_that_does_as_reno_does_is_about_reno() -> None:
 def test_the_example_learns_something() -> None:
     """What it learnt in a minute, on paths that it has not seen; the docs have the figures of a hundred."""
     module = example()
-    learnt = module.linear(np.array([0.385, -2.245, -1.7, 0.112, 1.681, -1.303]))
+    learnt = module.linear(np.array([0.518, -2.912, -1.119, 0.546, 1.598, 0.112]))
     environments = rl.CongestionVectorEnv(8, **module.PATHS)
     seeds = list(range(8))
     rewards = {
@@ -214,6 +214,14 @@ def test_the_example_learns_something() -> None:
     }
     assert rewards["learnt"] > rewards["by hand"] > 0.4
     assert rewards["learnt"] > rewards["aimd"] > 0.4
+
+
+def test_the_guide_lists_every_feature() -> None:
+    guide = (ROOT / "docs" / "learning.md").read_text(encoding="utf-8")
+    for number, feature in enumerate(rl.FEATURES):
+        low, high = (f"{bound:g}".replace("e+0", "e").replace("1000", "1e3") for bound in (feature.low, feature.high))
+        row = f"| {number} | `{feature.name}` | {feature.unit} | {low} to {high} | {feature.about} |"
+        assert row in guide, row
 
 
 @pytest.mark.parametrize(
