@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from selfclock.evaluate.measure import Reading
-from selfclock.evaluate.subject import Subject
 from selfclock.result import Result
 from selfclock.scenario import run_stream
 
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator
 
     from selfclock import _core
+    from selfclock.evaluate.subject import Subject
     from selfclock.scenario import Scenario
 
 Read = TypeVar("Read")

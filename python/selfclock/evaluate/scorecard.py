@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from selfclock._core import VERSION, ScenarioError
 from selfclock.evaluate.judge import Judged, Verdict, not_applicable
 from selfclock.evaluate.rows import ROWS
 from selfclock.evaluate.runs import Lab
 from selfclock.evaluate.subject import Subject
+from selfclock.save import staged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
 
     from selfclock.evaluate.row import Row
+    from selfclock.evaluate.runs import Experiment
 
 BASELINES = ("cubic", "bbr3", "reno")
 
@@ -122,6 +126,15 @@ class Scorecard:
             rows=[line.document() for line in self.lines],
         )
 
+    def save(self, directory: Path) -> None:
+        """Write the scorecard as JSON, and the report."""
+        from selfclock.report import scorecard_page  # noqa: PLC0415
+
+        with staged(directory) as aside:
+            document = json.dumps(self.document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+            (aside / "scorecard.json").write_text(document, encoding="utf-8")
+            (aside / "report.html").write_text(scorecard_page(self), encoding="utf-8")
+
     def verdicts(self) -> dict[Verdict, int]:
         """Count the verdicts."""
         kinds: tuple[Verdict, ...] = ("pass", "warn", "fail", "report", "not applicable")
@@ -180,9 +193,9 @@ def _chosen(names: Sequence[str]) -> list[Row]:
 
 def _wanted(
     rows: Sequence[Row], subjects: Sequence[Subject], baselines: Sequence[Subject]
-) -> list[tuple[object, Subject]]:
+) -> list[tuple[Experiment[Any], Subject]]:
     """Every experiment with every algorithm that it is needed of, once."""
-    wanted: dict[tuple[str, str], tuple[object, Subject]] = {}
+    wanted: dict[tuple[str, str], tuple[Experiment[Any], Subject]] = {}
     for row in rows:
         concerned = [subject for subject in subjects if row.excludes(subject) is None]
         if not concerned:

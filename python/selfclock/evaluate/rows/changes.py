@@ -100,8 +100,8 @@ CONVERGENCE = Row(
     lines=lambda lab, subject: [lab.readings(JOIN, subject)[JOIN_SEEDS[0]].series],
 )
 
-# S11. The path of the evaluation suite, 100 Mbit/s and 100 ms, with a quarter of the bandwidth-delay product as queue:
-# with its 1024 packets the window of a flow that has a quarter of the rate is above the bandwidth-delay product already.
+# S11. The path of the evaluation suite, 100 Mbit/s and 100 ms, with a quarter of the bandwidth-delay product as queue.
+# With the suite's 1024 packets a flow that has a quarter of the rate has a window above that product already.
 TRANSIENT_PATH, TRANSIENT_BDP, OTHER_MBPS = Path(100, 100), 0.25, 75.0
 TRANSIENT_S, RELEASE_S, ONSET_S = 60.0, 200.0, 100.0
 NEARLY_ALL = 0.9
@@ -118,13 +118,13 @@ class Transient:
 
 
 def _transient(subject: Subject) -> dict[tuple[str, int], Scenario]:
-    steps = {
+    steps: dict[str, tuple[dict[str, object], float]] = {
         "gone": ({"rate": f"{OTHER_MBPS:g} Mbps", "steps": [{"at": f"{TRANSIENT_S:g} s", "rate": "0 bps"}]}, RELEASE_S),
         "come": ({"rate": f"{OTHER_MBPS:g} Mbps"}, ONSET_S),
     }
     return {
         (what, seed): scenario(
-            f"{OTHER_MBPS:g} Mbit/s {what}", TRANSIENT_PATH,
+            f"other traffic has {what}", TRANSIENT_PATH,
             [flow(subject, jitter_s=1),
              Flow(None, traffic=traffic, name="other", start_s=TRANSIENT_S if what == "come" else 0.0)],
             seconds=TRANSIENT_S + after, queue=TRANSIENT_PATH.buffer(TRANSIENT_BDP), seed=seed, samples_s=0.1,
@@ -246,7 +246,7 @@ def _judge_changed(lab: Lab, subject: Subject) -> Judged:
 PATH_CHANGE = Row(
     id="S12",
     title="path change: round-trip time doubled, halved; rate to a tenth",
-    measure="time until for 10 s utilisation is at least 0.8 and loss at most 5 %; the worst case, median of three seeds",
+    measure="time until 10 s have a utilisation of 0.8 at least and a loss of 5 % at most; worst case, median of three seeds",
     unit="s",
     passes="at most 30 s",
     warns="at most 120 s",

@@ -168,9 +168,7 @@ RANDOM = Experiment(
 
 def _goodputs(lab: Lab, subject: Subject) -> dict[float, Samples]:
     own = lab.readings(RANDOM, subject)
-    return {
-        probability: Samples.of(own[probability, seed] for seed in SEEDS) for probability in PROBABILITIES
-    }
+    return {probability: Samples.of(own[probability, seed] for seed in SEEDS) for probability in PROBABILITIES}
 
 
 def _reno_mbps(probability: float) -> float:
@@ -186,7 +184,7 @@ def _judge_random(lab: Lab, subject: Subject) -> Judged:
     if len(free) > 1:
         x, y = np.log([p for p, _ in free]), np.log([mbps for _, mbps in free])
         value = -float(np.polyfit(x, y, 1)[0])
-        note = f"from p = {min(p for p, _ in free):g} to {max(p for p, _ in free):g}; Reno's is 0.5 by its response function"
+        note = f"from p = {free[0][0]:g} to {free[-1][0]:g}; Reno's is 0.5 by its response function"
     cases = [case(f"goodput at p = {p:g}, Mbit/s", found) for p, found in goodputs.items()]
     over = [
         Case(f"over Reno's response function, p = {p:g}", found.mean / min(most, _reno_mbps(p)))

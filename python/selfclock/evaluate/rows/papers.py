@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from selfclock.evaluate.judge import Judged, Marks, Samples, case, of_cases
-from selfclock.evaluate.network import BOTTLENECK, PACKET_B, REVERSE, Flow, Path, flow, scenario
+from selfclock.evaluate.network import PACKET_B, REVERSE, SEGMENT_B, Flow, Path, flow, scenario
 from selfclock.evaluate.row import Line, Panel, Row
 from selfclock.evaluate.rows.queues import UTILISATION_MARKS
 from selfclock.evaluate.rows.sharing import RTT_MARKS
@@ -87,7 +87,9 @@ def _transfers(
     )  # fmt: skip
 
 
-_OVER_SLOW_START = "completion time of 1 MB over that of slow start in the same place; the worst case, means of five seeds"
+_OVER_SLOW_START = (
+    "completion time of 1 MB over that of slow start in the same place; the worst case, means of five seeds"
+)
 
 
 def _one(
@@ -129,11 +131,11 @@ WRONG_D = _transfers(
     {f"every {every}": _delayed(every) for every in (1, 2, 4)},
     _only("packet-pair"),
 )  # fmt: skip
+_ACKS_LOST: dict[str, object] = {"mechanism": "loss", "links": [REVERSE], "kinds": ["ack"]}
 REPLY_LOSS = _transfers(
     "PP3", "packet pair: 1 % and 10 % of the acknowledgements, and the replies on them, are lost", _OVER_SLOW_START,
     "Nishida et al., section 4",
-    {f"{part:.0%} lost": _one(routers=[{"mechanism": "loss", "links": [REVERSE], "kinds": ["ack"], "probability": part}])
-     for part in (0.01, 0.1)},
+    {f"{part:.0%} lost": _one(routers=[{**_ACKS_LOST, "probability": part}]) for part in (0.01, 0.1)},
     _only("packet-pair"),
 )  # fmt: skip
 
@@ -278,7 +280,7 @@ def _sum_of_windows(reading: Reading, _key: object) -> float:
     """Mean sum of the windows over the bandwidth-delay product, each window at its full size on the wire."""
     steady = reading.times >= LV_BEGIN_S
     windows = sum(float(reading.flow(name, "cwnd_bytes")[steady].mean()) for name in reading.tcp)
-    return windows * PACKET_B / 1448 / (PATH.rate_mbps * 1e6 * PATH.rtt_s / 8)
+    return windows * PACKET_B / SEGMENT_B / (PATH.rate_mbps * 1e6 * PATH.rtt_s / 8)
 
 
 WINDOWS = Experiment("sum of windows", _species, _sum_of_windows)
@@ -286,10 +288,12 @@ WINDOWS = Experiment("sum of windows", _species, _sum_of_windows)
 
 def _judge_sum(lab: Lab, subject: Subject) -> Judged:
     own = lab.readings(WINDOWS, subject)
-    return of_cases([
-        case(f"{count} flows (the model: {count / (1 + 0.9 * (count - 1)):.3f})", own[count], SUM_MARKS)
-        for count in SPECIES
-    ])
+    return of_cases(
+        [
+            case(f"{count} flows (the model: {count / (1 + 0.9 * (count - 1)):.3f})", own[count], SUM_MARKS)
+            for count in SPECIES
+        ]
+    )
 
 
 SUM = Row(
@@ -353,11 +357,6 @@ ONE_TO_FOUR = Row(
     excludes=_not_altcp,
 )
 
-#: A drop from layer K takes 15 % of the window, and K - 1 begins at most two layers below while K < 18 (LTCP's condition
-#: for at most one layer lost; from 18 on it can be two).
-DROP_PATH, DROP_END_S = Path(200, 100), 200.0
-
 ROWS = [
     ZERO_TICKS, WRONG_D, REPLY_LOSS, SIMULTANEOUS, DELAYED, FROZEN, THINNED, CROSSED, WRONG_K, NOISY_A, SUM, ONE_TO_FOUR
 ]  # fmt: skip
-_ = BOTTLENECK

@@ -138,7 +138,9 @@ def _judge_utilisation(lab: Lab, subject: Subject) -> Judged:
 def _over_buffers(lab: Lab, subject: Subject, measure: str) -> list[Line]:
     own = lab.readings(DROP_TAIL, subject)
     pick = max if measure == "loss" else min
-    return [Line(BUFFERS_BDP, [pick(getattr(own[count, buffer], measure) for count in FLOWS) for buffer in BUFFERS_BDP])]
+    return [
+        Line(BUFFERS_BDP, [pick(getattr(own[count, buffer], measure) for count in FLOWS) for buffer in BUFFERS_BDP])
+    ]
 
 
 LOSS = Row(

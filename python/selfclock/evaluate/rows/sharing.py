@@ -31,7 +31,8 @@ EQUAL, COUNTS, JOINS_EVERY_S, EQUAL_BEGIN_S, EQUAL_END_S = Path(50, 40), (2, 3, 
 def _equal(subject: Subject) -> dict[tuple[int, int], Scenario]:
     return {
         (count, seed): scenario(
-            f"{count} flows", EQUAL, [flow(subject, start_s=JOINS_EVERY_S * number, jitter_s=1) for number in range(count)],
+            f"{count} flows", EQUAL,
+            [flow(subject, start_s=JOINS_EVERY_S * number, jitter_s=1) for number in range(count)],
             seconds=EQUAL_END_S, queue=EQUAL.buffer(1), seed=seed, routers=subject.routers,
         )
         for count in COUNTS
@@ -124,9 +125,7 @@ def _judge_unequal(lab: Lab, subject: Subject) -> Judged:
     fits = Samples.of(
         exponent((own[short, seed].rtt_ratio, own[short, seed].ratio) for short in SHORT_MS[:-1]) for seed in SEEDS
     )
-    base = Samples.of(
-        exponent((LONG_MS / short, own[short, seed].ratio) for short in SHORT_MS[:-1]) for seed in SEEDS
-    )
+    base = Samples.of(exponent((LONG_MS / short, own[short, seed].ratio) for short in SHORT_MS[:-1]) for seed in SEEDS)
     verdict = RTT_MARKS.verdict(abs(fits.mean))
     cases = [
         Case("exponent", fits.mean, verdict, fits.spread),
@@ -241,47 +240,66 @@ def harm(metric: str, alone: float, beside: float) -> float:
 HARM_MARKS, SHARE_MARKS = Marks(0.05, 0.2), Marks(0.2, 0.1, larger_is_better=True)
 
 
+@dataclass(frozen=True)
+class _Setting:
+    """Beside what, how many of each, with what queue."""
+
+    deployed: str
+    buffer: float
+    count: int
+
+    def excess(self, lab: Lab, subject: Subject, index: int) -> Samples:
+        """Harm that the algorithm does by one measure, less the harm that what is deployed does to its own kind."""
+        legacy = Subject.named(self.deployed)
+        alone, among = lab.readings(SOLO, legacy), lab.readings(MIXED, legacy)
+        beside = lab.readings(MIXED, subject)
+        values = []
+        for seed in SEEDS:
+            before, key = alone[self.buffer, self.count, seed][index], (self.deployed, self.buffer, self.count, seed)
+            by_it, by_own = (runs[key].measures[index] for runs in (beside, among))
+            values.append(harm(METRICS[index], before, by_it) - harm(METRICS[index], before, by_own))
+        return Samples.of(values)
+
+    def text(self) -> str:
+        return f"{self.count}+{self.count}, {self.buffer:g} BDP"
+
+
+_SETTINGS = [
+    _Setting(deployed, buffer, count)
+    for deployed in DEPLOYED
+    for buffer in SHARED_BUFFERS_BDP
+    for count in SHARED_COUNTS
+]
+
+
 def _judge_harm(lab: Lab, subject: Subject) -> Judged:
+    return of_cases(
+        [
+            case(f"{metric} of {each.deployed}, {each.text()}", each.excess(lab, subject, index), HARM_MARKS)
+            for each in _SETTINGS
+            for index, metric in enumerate(METRICS)
+        ]
+    )
+
+
+def _runs(lab: Lab, subject: Subject, each: _Setting) -> list[Shared]:
     own = lab.readings(MIXED, subject)
-    cases = []
-    for deployed in DEPLOYED:
-        legacy = Subject.named(deployed)
-        alone, own_kind = lab.readings(SOLO, legacy), lab.readings(MIXED, legacy)
-        for buffer in SHARED_BUFFERS_BDP:
-            for count in SHARED_COUNTS:
-                for index, metric in enumerate(METRICS):
-
-                    def excess(seed: int, at: tuple[str, float, int] = (deployed, buffer, count), index: int = index,
-                               metric: str = metric) -> float:  # fmt: skip
-                        before = alone[at[1], at[2], seed][index]
-                        by_own = harm(metric, before, own[*at, seed].measures[index])
-                        return by_own - harm(metric, before, own_kind[*at, seed].measures[index])
-
-                    name = f"{metric} of {deployed}, {count}+{count}, {buffer:g} BDP"
-                    cases.append(case(name, Samples.of(excess(seed) for seed in SEEDS), HARM_MARKS))
-    return of_cases(cases)
+    return [own[each.deployed, each.buffer, each.count, seed] for seed in SEEDS]
 
 
 def _judge_starvation(lab: Lab, subject: Subject) -> Judged:
-    own = lab.readings(MIXED, subject)
     cases, shares = [], []
-    for deployed in DEPLOYED:
-        for buffer in SHARED_BUFFERS_BDP:
-            for count in SHARED_COUNTS:
-                runs = [own[deployed, buffer, count, seed] for seed in SEEDS]
-                where = f"{count}+{count} with {deployed}, {buffer:g} BDP"
-                cases.append(case(where, Samples.of(run.least_share for run in runs), SHARE_MARKS))
-                shares.append(case(f"its part of the goodput, {where}", Samples.of(run.share for run in runs)))
+    for each in _SETTINGS:
+        runs, where = _runs(lab, subject, each), f"{each.text()}, with {each.deployed}"
+        cases.append(case(where, Samples.of(run.least_share for run in runs), SHARE_MARKS))
+        shares.append(case(f"its part of the goodput, {where}", Samples.of(run.share for run in runs)))
     judged = of_cases(cases, larger_is_better=True)
     return Judged(judged.value, judged.verdict, (*judged.cases, *shares))
 
 
 def _share_lines(lab: Lab, subject: Subject) -> list[Line]:
-    own = lab.readings(MIXED, subject)
-    keys = [(deployed, buffer, count) for deployed in DEPLOYED for buffer in SHARED_BUFFERS_BDP
-            for count in SHARED_COUNTS]  # fmt: skip
-    shares = [Samples.of(own[*key, seed].share for seed in SEEDS).mean for key in keys]
-    return [Line(list(range(1, len(keys) + 1)), shares)]
+    shares = [Samples.of(run.share for run in _runs(lab, subject, each)).mean for each in _SETTINGS]
+    return [Line(list(range(1, len(shares) + 1)), shares)]
 
 
 def _harm_lines(lab: Lab, subject: Subject) -> list[Line]:
@@ -292,7 +310,7 @@ def _harm_lines(lab: Lab, subject: Subject) -> list[Line]:
 HARM = Row(
     id="S7",
     title="harm: beside Reno and CUBIC, 1+1 and 5+5 flows, queue of 0.25 and 1 BDP",
-    measure="harm done to them less the harm that they do to their own kind: rate, p95 round-trip time, loss; the worst",
+    measure="harm done to them less the harm they do to their own kind, by rate, p95 round-trip time, loss; worst case",
     unit="",
     passes="at most 0.05",
     warns="at most 0.2",

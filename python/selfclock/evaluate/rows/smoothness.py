@@ -1,4 +1,4 @@
-"""RFC 5166, section 2.4: how far a rate falls at regular losses, how fast it falls in congestion, how fast it rises. S20."""
+"""How far a rate falls at regular losses, how fast in congestion, how fast it rises (RFC 5166, section 2.4). S20."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from selfclock.evaluate.judge import Case, Judged
 from selfclock.evaluate.measure import thin
-from selfclock.evaluate.network import BOTTLENECK, Path, flow, scenario
+from selfclock.evaluate.network import BOTTLENECK, SEGMENT_B, Path, flow, scenario
 from selfclock.evaluate.row import Line, Panel, Row
 from selfclock.evaluate.runs import Experiment
 
@@ -53,7 +53,7 @@ def _scenarios(subject: Subject) -> dict[int, Scenario]:
 
 def _read(reading: Reading, _key: object) -> Triple:
     times = reading.times
-    window = reading.flow("flow1", "cwnd_bytes") / 1448
+    window = reading.flow("flow1", "cwnd_bytes") / SEGMENT_B
     rate = np.diff(reading.flow("flow1", "sent_bytes"), prepend=0.0)
 
     def between(begin: float, end: float) -> slice:
