@@ -95,7 +95,9 @@ fn loss_plan(file: &LossOfKindsFile, place: &Place) -> Result<LossOfKindsPlan, P
     let from = Time::ZERO + value_or(&file.from, Duration::ZERO);
     let until = file.until.as_ref().map_or(Time::NEVER, |until| Time::ZERO + until.value);
     if until <= from {
-        return Err(place_or(&file.until, place).problem("ends before it begins", "until must be later than from"));
+        return Err(
+            place_or(&file.until, place).problem("ends before it begins", "until must be later than from")
+        );
     }
     let kinds = file.kinds.iter().map(|kind| kind.value).collect();
     Ok(LossOfKindsPlan { pattern, kinds, from, until })
