@@ -48,8 +48,10 @@ class Lab:
         for experiment, subject in wanted:
             if (experiment.name, subject.label) in self._read:
                 continue
-            self._read[experiment.name, subject.label] = {}
-            for key, scenario in experiment.scenarios(subject).items():
+            scenarios_of = experiment.scenarios(subject)
+            # The keys stand in the order of the experiment, in whatever order the runs end.
+            self._read[experiment.name, subject.label] = dict.fromkeys(scenarios_of)
+            for key, scenario in scenarios_of.items():
                 jobs.append((experiment, subject.label, key, scenario))
         done = 0
 
