@@ -29,9 +29,9 @@ def _moving(times: NDArray[np.float64], total: NDArray[np.float64], span_s: floa
     return np.asarray((ahead - total) / span_s)
 
 
-# S10. The second flow joins at some place in a cycle of the first, in congestion avoidance from its initial window on, as
-# in the ramp-up tests of the evaluation suite. After slow start both have the same at once, as its overshoot halves
-# both: Reno took a quarter of a second.
+# S10. The second flow joins at some place in a cycle of the first, in congestion avoidance from its initial window
+# on, as in the ramp-up tests of the evaluation suite. After slow start both have the same at once, as its overshoot
+# halves both: Reno took a quarter of a second.
 JOINED, JOIN_S, JOIN_JITTER_S, JOIN_END_S = Path(20, 40), 30.0, 5.0, 215.0
 JOIN_SEEDS = (1, 2, 3, 4, 5)
 WITHIN, ROUNDS = 0.2, 10
@@ -249,7 +249,7 @@ def _judge_changed(lab: Lab, subject: Subject) -> Judged:
 PATH_CHANGE = Row(
     id="S12",
     title="path change: round-trip time doubled, halved; rate to a tenth",
-    measure="time until 10 s have a utilisation of 0.8 at least and a loss of 5 % at most; worst case, median of three seeds",
+    measure="time until 10 s have a utilisation of 0.8 and a loss of 5 % at most; worst case, median of three seeds",
     unit="s",
     passes="at most 30 s",
     warns="at most 120 s",
