@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import selfclock as sc
-from selfclock.evaluate import evaluate_all, matrix
+from selfclock.evaluate import evaluate_all
 from selfclock.evaluate.judge import Case, Marks, Samples, of_cases, worst
 from selfclock.evaluate.measure import Reading
 from selfclock.evaluate.rows import ROWS, queues, sharing
@@ -77,11 +77,9 @@ def test_an_algorithm_of_ones_own(selfclock: Command, tmp_path: Path) -> None:
         "    def on_timeout(self, event): self.ssthresh = max(self.cwnd / 2, 2)\n",
         encoding="utf-8",
     )
-    done = selfclock(
-        "evaluate", "evaluated", "--algorithm", "own.py", "--rows", "S1,S14", "--against", "reno", "--json"
-    )
+    done = selfclock("evaluate", "evaluated", "--algorithm", "own.py", "--rows", "S1", "--against", "reno", "--json")
     assert done.returncode == 0, done.stderr
-    assert [row["verdict"] for row in json.loads(done.stdout)["rows"]] == ["pass", "not applicable"]
+    assert [row["verdict"] for row in json.loads(done.stdout)["rows"]] == ["pass"]
 
 
 @pytest.mark.parametrize(
@@ -132,16 +130,6 @@ def test_every_row_is_explained() -> None:
         assert row.warns in text, (row.id, row.warns)
         assert row.source in text, (row.id, row.source)
     for row in ROWS[20:]:
-        assert f"| {row.id} |" in page
-
-
-def test_the_matrix_has_every_algorithm_and_row() -> None:
-    page = (ROOT / "docs/scorecards.md").read_text(encoding="utf-8")
-    built_in = [name for name in matrix.names() if name not in sc.own.registered()]
-    for name in built_in:
-        assert f"| `{name}` |" in page
-    assert f"selfclock {sc.VERSION}" in page
-    for row in ROWS:
         assert f"| {row.id} |" in page
 
 
