@@ -11,6 +11,7 @@ pub mod forwarding_limit;
 pub mod loss;
 pub mod policer;
 pub mod quick_start;
+pub mod reordering;
 pub mod tampering;
 pub mod xcp;
 
@@ -25,6 +26,7 @@ use forwarding_limit::ForwardingLimit;
 use loss::LossOfKinds;
 use policer::Policer;
 use quick_start::QuickStart;
+use reordering::Reordering;
 use selfclock_congestion::units::Time;
 use tampering::Tampering;
 use xcp::Xcp;
@@ -92,6 +94,8 @@ pub enum Mechanism {
     Policer(Policer),
     /// Loss of chosen kinds of packets.
     Loss(LossOfKinds),
+    /// Holds some packets, so that others overtake them.
+    Reordering(Reordering),
     /// The router's part of XCP.
     Xcp(Xcp),
     /// Core-stateless fair queueing.
@@ -128,6 +132,10 @@ impl Mechanism {
                     let stream = Stream::new(plan.seed, Purpose::Router, index);
                     Self::Tampering(Tampering::new(*tampering, plan, stream))
                 }
+                MechanismPlan::Reordering(reordering) => {
+                    let stream = Stream::new(plan.seed, Purpose::Router, index);
+                    Self::Reordering(Reordering::new(*reordering, stream))
+                }
                 MechanismPlan::Xcp => Self::Xcp(Xcp::new(plan)),
                 MechanismPlan::Csfq(csfq) => {
                     Self::Csfq(Csfq::new(*csfq, plan, Stream::new(plan.seed, Purpose::Router, index)))
@@ -149,6 +157,7 @@ impl Mechanism {
         match self {
             Self::Policer(policer) => policer.on_packet(station, packet),
             Self::Loss(loss) => loss.on_packet(station, packet),
+            Self::Reordering(reordering) => reordering.on_packet(station, packet),
             Self::Xcp(xcp) => xcp.on_packet(station, packet),
             Self::Csfq(csfq) => csfq.on_packet(station, packet),
             Self::Ficcrd(ficcrd) => ficcrd.on_packet(station, packet),
@@ -169,6 +178,7 @@ impl Mechanism {
             | Self::Csfq(_)
             | Self::Tampering(_) => 0,
             Self::Ficcrd(ficcrd) => ficcrd.held(),
+            Self::Reordering(reordering) => reordering.held(),
             Self::AckThinning(thinning) => thinning.held(),
             Self::ForwardingLimit(limit) => limit.held(),
         }
@@ -184,6 +194,7 @@ impl Mechanism {
             | Self::Csfq(_)
             | Self::Tampering(_) => {}
             Self::Ficcrd(ficcrd) => ficcrd.on_timer(station),
+            Self::Reordering(reordering) => reordering.on_timer(station),
             Self::AckThinning(thinning) => thinning.on_timer(station),
             Self::ForwardingLimit(limit) => limit.on_timer(station),
         }
