@@ -120,7 +120,7 @@ def keys(what: str) -> str:
         top = path.split(".")[0].removesuffix("[]")
         if (what == "run") if "." not in path else (what == top):
             about, default = _split(node.get("description", ""))
-            row = [f"`{path}`", _value(node), "required" if required else default, about]
+            row = [f"`{path.removeprefix(f'{what}.').removeprefix(f'{what}[].')}`", _value(node), "required" if required else default, about]
             key = path if path not in rows or rows[path][1:] == row[1:] else f"{path} {len(rows)}"
             rows[key] = row
     return _table(["key", "value", "default", "meaning"], list(rows.values()))
@@ -154,10 +154,13 @@ def _value(node: dict[str, Any]) -> str:
         return ", ".join(kinds) or "string"
     if node.get("type") in ("number", "integer"):
         low, high = node.get("minimum"), node.get("maximum")
-        span = f", {low:g} to {high:g}" if low is not None and high is not None else ""
-        return f"{node['type']}{span}"
+        if low is None or high is None:
+            return str(node["type"])
+        # The largest integers stand for "no limit".
+        span = f"from {low:g}" if high > 1e18 else f"{low:g} to {high:,g}" if low != high else f"{low:g}"
+        return f"{node['type']}, {span}"
     if node.get("type") == "array":
-        return f"list of {_value(node['items'])}" if isinstance(node.get("items"), dict) else "list"
+        return f"list of {_value(node['items'])}s" if isinstance(node.get("items"), dict) else "list"
     return {"boolean": "true, false", "object": "table"}.get(node.get("type", ""), node.get("type", "table"))
 
 
