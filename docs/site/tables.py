@@ -83,7 +83,12 @@ def claims(paper: str) -> str:
         ["claim", "where", "printed", "measured", "verdict"],
         [[row["says"], row["source"], row["printed"], row["measured"], f"**{verdicts[row['id']]}**"] for row in rows],
     )
-    return f"{table}\n\nOf {len(verdicts)} claims: {', '.join(counts)}."
+    about = (
+        "`reproduced` is inside the tolerance that was set for the claim, `direction` has sign and order right and the "
+        "size not, `not reproduced` not even that. Verdicts are those on record; `selfclock reproduce` fails if a run "
+        "comes to another."
+    )
+    return f"{table}\n\nOf {len(verdicts)} claims: {', '.join(counts)}. {about}"
 
 
 def paper_page(paper: str, readings: str) -> str:
