@@ -126,7 +126,7 @@ impl Network {
     }
 
     /// An endpoint sends a packet; its `hop` is the beginning of its route.
-    #[inline(always)]
+    #[inline]
     pub fn send(&mut self, events: &mut EventQueue, now: Time, mut packet: Packet) {
         self.count_sent(now, &mut packet);
         self.forward(events, now, &packet);
