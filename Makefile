@@ -12,7 +12,7 @@ RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DELETE_ON_ERROR:
-.PHONY: help prerequisites build reproduce test rust-test python-test lint docs docs-long figures record bench package scorecards scorecard-truths sweep-10000 misbehaviour clean
+.PHONY: help prerequisites build reproduce test rust-test python-test lint docs docs-long figures record bench package scorecards scorecard-truths sweep-10000 misbehaviour mutants fuzz coverage clean
 
 help:
 	@echo 'make reproduce  reproduce the papers; the report is $(OUT)/report.html'
@@ -28,6 +28,9 @@ help:
 	@echo 'make scorecard-truths  assert that the scorecard tells what is known'
 	@echo 'make sweep-10000  a sweep of 10,000 runs, killed and started again'
 	@echo 'make misbehaviour  what misbehaving receivers gain: the table of docs/misbehaviour.md'
+	@echo 'make fuzz       fuzz algorithms, files and option bytes, FUZZ_SECONDS each (600); needs nightly Rust and cargo-fuzz'
+	@echo 'make mutants    mutation testing of the algorithms and the transport; hours; needs cargo-mutants'
+	@echo 'make coverage   line coverage of Rust and Python; the Rust part needs cargo-llvm-cov'
 	@echo 'make build      set up .venv and build the extension module'
 	@echo 'make clean      remove what make has built'
 
@@ -104,6 +107,32 @@ scorecard-truths: build
 
 sweep-10000: build
 	$(BIN)/python tests/sweep_10000.py
+
+# Goes on where it was stopped: what was caught is not tried again.
+mutants: | prerequisites
+	@command -v cargo-mutants >/dev/null || { echo 'mutation testing needs cargo-mutants: cargo install --locked cargo-mutants' >&2; exit 1; }
+	cargo mutants --iterate --test-workspace=true --timeout 120 --output target/mutants-report \
+	  --file 'crates/congestion/src/**' --file 'crates/simulator/src/transport/**' \
+	  --cargo-test-arg=--package=selfclock-congestion --cargo-test-arg=--package=selfclock-simulator
+
+FUZZ_SECONDS ?= 600
+FUZZERS := any_order options scenario grid
+fuzz: | prerequisites
+	@rustup toolchain list 2>/dev/null | grep -q nightly || \
+	  { echo 'fuzzing needs a nightly Rust toolchain: rustup toolchain install nightly' >&2; exit 1; }
+	@command -v cargo-fuzz >/dev/null || { echo 'fuzzing needs cargo-fuzz: cargo install --locked cargo-fuzz' >&2; exit 1; }
+	cd fuzz && for fuzzer in $(FUZZERS); do \
+	  mkdir -p target/corpus/$$fuzzer && CARGO_TARGET_DIR=target cargo +nightly fuzz run --fuzz-dir . $$fuzzer target/corpus/$$fuzzer corpus/$$fuzzer -- \
+	    -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=20 -max_len=4096 || exit 1; \
+	done
+
+# What the tests leave out. Python counts the lines that its own tests run, not those that a command started by them does.
+coverage: build
+	@if command -v cargo-llvm-cov >/dev/null; then \
+	  cargo llvm-cov --workspace --exclude selfclock-python --locked --ignore-filename-regex 'tests/|examples/' --summary-only; \
+	else echo 'coverage of Rust is left out: it needs cargo-llvm-cov: cargo install --locked cargo-llvm-cov'; fi
+	$(BIN)/coverage run --source selfclock -m pytest -q
+	$(BIN)/coverage report --skip-covered
 
 misbehaviour: | prerequisites
 	cargo test --locked -p selfclock-simulator --test misbehaviour -- --ignored table
