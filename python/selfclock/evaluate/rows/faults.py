@@ -88,7 +88,7 @@ OUTAGE = Row(
     source="RFC 9743 5.1.1, RFC 6298 5.5",
     experiments=(DEAD_PATH,),
     judge=_judge_outage,
-    panel=Panel("time since its beginning (s)", "packets sent", log_y=True),
+    panel=Panel("time since its beginning (s)", "packets sent", log_y=True, points=True),
     lines=lambda lab, subject: [lab.readings(DEAD_PATH, subject)[0].series],
 )
 
@@ -138,7 +138,7 @@ REORDERING = Row(
     source="RFC 9743 7.7",
     experiments=(OUT_OF_ORDER,),
     judge=_judge_reordering,
-    panel=Panel("in order, reordered", "goodput (Mbit/s)", points=True),
+    panel=Panel("", "goodput (Mbit/s)", points=True, names=("in order", "reordered")),
     lines=lambda lab, subject: [
         Line([0, 1], [lab.readings(OUT_OF_ORDER, subject)[late, SEEDS[0]][0] / 1e6 for late in (False, True)])
     ],

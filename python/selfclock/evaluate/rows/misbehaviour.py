@@ -158,7 +158,7 @@ ABSENCE = Row(
     source="RFC 9743 5.3.2",
     experiments=(ABSENT,),
     judge=_judge_absence,
-    panel=Panel("plain, without its partner, with it", "time of 1 MB (s)", points=True),
+    panel=Panel("", "time of 1 MB (s)", points=True, names=(PLAIN, WITHOUT, WITH)),
     lines=_absence_lines,
     excludes=lambda subject: None if subject.needs_partner else "it needs no partner",
 )
