@@ -25,8 +25,8 @@ SIZE, BEGIN_S, EVERY_S, REPEATS, END_S = "1 MB", 15.0, 5.0, 10, 75.0
 LONG_END_S, LONG_BEGIN_S = 80.0, 20.0
 SEEDS = (1, 2)
 
-#: Savage et al. 1999: an acknowledgement for each tenth of what one would acknowledge. Any receiver may acknowledge every
-#: segment, so that the honest one does, too.
+#: Savage et al. 1999: an acknowledgement for each tenth of what one would acknowledge. Any receiver may acknowledge
+#: every segment, so that the honest one does, too.
 PARTS = 10
 #: A tenth of the interval that it has measured, ten times the rate.
 LIE = 0.1
