@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import subprocess
 import sys
 from contextlib import suppress
@@ -57,10 +58,6 @@ def _peak_rss() -> int:
         for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
             if line.startswith("VmHWM:"):
                 return int(line.split()[1]) * 1024
-    try:
-        import resource  # noqa: PLC0415
-    except ImportError:
-        raise BenchError("this system does not tell how much memory a process has used") from None
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 

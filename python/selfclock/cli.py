@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import io
 import json
 import math
 import signal
@@ -28,7 +29,7 @@ from selfclock.sweep import BusyError, ClusterError
 from selfclock.verify.record import UnreadableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from selfclock.result import Summary
     from selfclock.sweep import Sweep
@@ -56,8 +57,11 @@ class UsageError(Exception):
 
 def main() -> None:
     """Run the command line."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A letter that the terminal has not got ends no command: Windows has code pages still.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        app()
+        app(prog_name="selfclock")
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
 
@@ -112,6 +116,24 @@ AlgorithmFiles = Annotated[
         "--algorithm", metavar="FILE.py", help="Python file that registers congestion controls; may be repeated."
     ),
 ]
+
+
+def _completed_from(names: Iterable[str], begun: str) -> list[str]:
+    return [name for name in names if name.startswith(begun)]
+
+
+def _complete_algorithm(incomplete: str) -> list[str]:
+    return _completed_from((algorithm.name for algorithm in algorithms()), incomplete)
+
+
+def _complete_paper(incomplete: str) -> list[str]:
+    from selfclock.reproduce import PAPERS  # noqa: PLC0415
+
+    return _completed_from(PAPERS, incomplete)
+
+
+def _complete_case(incomplete: str) -> list[str]:
+    return _completed_from(CASES, incomplete)
 
 
 def _version(wanted: bool) -> None:
@@ -220,7 +242,12 @@ def _table(*headings: str, left: int) -> Table:
 def compare_algorithms(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="ALGORITHM", help="Such as reno, packet-pair or cubic+hystart++.", show_default=False),
+        typer.Argument(
+            metavar="ALGORITHM",
+            help="Such as reno, packet-pair or cubic+hystart++.",
+            show_default=False,
+            autocompletion=_complete_algorithm,
+        ),
     ] = None,
     rate: Annotated[str, typer.Option(help="Rate of the bottleneck.")] = "100Mbps",
     rtt: Annotated[str, typer.Option(help="Round-trip time of the empty network.")] = "40ms",
@@ -259,7 +286,8 @@ def compare_algorithms(
 @_command
 def reproduce_papers(
     papers: Annotated[
-        list[str] | None, typer.Argument(help="Papers; all if none is named.", show_default=False)
+        list[str] | None,
+        typer.Argument(help="Papers; all if none is named.", show_default=False, autocompletion=_complete_paper),
     ] = None,
     out: Annotated[Path, typer.Option(help="Directory of the report.")] = Path("results/reproduction"),
     as_json: Json = False,
@@ -374,7 +402,10 @@ def _estimate(estimate: Estimate | None, factor: float) -> str:
 @app.command("algorithms")
 @_command
 def list_algorithms(
-    name: Annotated[str | None, typer.Argument(help="Only this one.", show_default=False)] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="Only this one.", show_default=False, autocompletion=_complete_algorithm),
+    ] = None,
     algorithm_files: AlgorithmFiles = None,
     as_json: Json = False,
 ) -> None:
@@ -416,7 +447,9 @@ def _whole_or_nothing(value: float | None) -> str:
 def run_bench(
     cases: Annotated[
         list[str] | None,
-        typer.Argument(help=f"Cases: {', '.join(CASES)}; all if none is named.", show_default=False),
+        typer.Argument(
+            help=f"Cases: {', '.join(CASES)}; all if none is named.", show_default=False, autocompletion=_complete_case
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:

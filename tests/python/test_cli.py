@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -176,6 +177,37 @@ def test_algorithms(selfclock: Command) -> None:
     assert [algorithm["name"] for algorithm in one] == ["packet-pair"]
     assert list(one[0]["parameters"][0]) == ["name", "about", "kind", "unit", "default", "allowed", "source"]
     assert "10 ms" in selfclock("algorithms", "packet-pair").stdout
+
+
+@pytest.mark.parametrize(
+    ("line", "completed"),
+    [
+        ("selfclock ru", "run"),
+        ("selfclock compare reno cub", "cubic"),
+        ("selfclock reproduce swift", "swift-start"),
+        ("selfclock bench A10", "A100\nA100L"),
+    ],
+)
+def test_shells_complete_commands_and_names(line: str, completed: str) -> None:
+    environment = os.environ | {
+        "_SELFCLOCK_COMPLETE": "complete_bash",
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(line.count(" ")),
+    }
+    command = [sys.executable, "-m", "selfclock"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == completed
+
+
+def test_a_terminal_without_a_letter_ends_no_command(tmp_path: Path) -> None:
+    """A name that the code page of a Windows terminal has not got was a traceback."""
+    path = tmp_path / "lambda.toml"
+    path.write_text(SMALL.replace('"small"', '"λ"'), encoding="utf-8")
+    command = [sys.executable, "-m", "selfclock", "run", str(path), "--json", "--set", "duration=1 s"]
+    environment = os.environ | {"PYTHONIOENCODING": "cp1252"}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["scenario"] == "λ"
 
 
 def test_schema_is_json(selfclock: Command) -> None:

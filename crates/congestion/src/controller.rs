@@ -418,11 +418,23 @@ impl Controller {
         }
     }
 
+    /// [`Controller::decision`] says no more than a window, no segment carries an option, and nobody listens to
+    /// [`Controller::on_sent`]. Constant for a connection.
+    pub fn only_grows(&self) -> bool {
+        matches!(&self.algorithm, Algorithm::Parts { start, .. } if start.only_grows())
+    }
+
+    /// Payload that may be in flight now.
+    #[inline(always)]
+    pub fn window(&self) -> Bytes {
+        // By way of i64, which is a shorter conversion; the bounds on cwnd and MSS keep the product below 2^47.
+        Bytes((self.state.cwnd * self.state.mss.get() as f64) as i64 as u64)
+    }
+
     /// What the sender may do now.
     #[inline]
     pub fn decision(&self) -> Decision {
-        // By way of i64, which is a shorter conversion; the bounds on cwnd and MSS keep the product below 2^47.
-        let window = Bytes((self.state.cwnd * self.state.mss.get() as f64) as i64 as u64);
+        let window = self.window();
         match &self.algorithm {
             Algorithm::Parts { start, .. } if start.only_grows() => {
                 Decision { window, pacing: None, probe: None, allowance: Bytes::MAX }

@@ -173,26 +173,29 @@ impl Simulation {
     #[inline]
     fn run_receivers_ahead(&mut self) {
         let Self { events, network, sinks, .. } = self;
-        let mut index = 0;
-        while index < network.delivered_ahead.len() {
-            let packet = network.delivered_ahead[index];
-            index += 1;
+        if network.delivered_ahead.is_empty() {
+            return;
+        }
+        // A receiver that is run ahead sends to none that is. The list keeps its memory.
+        let mut delivered = std::mem::take(&mut network.delivered_ahead);
+        for packet in &delivered {
             let mut context = Context { now: packet.arrival, events, network };
             match &mut sinks[packet.flow as usize] {
-                Sink::Tcp(receiver) => receiver.on_packet(&mut context, &packet),
-                Sink::Udp(sink) => sink.on_packet(&packet),
+                Sink::Tcp(receiver) => receiver.on_packet(&mut context, packet),
+                Sink::Udp(sink) => sink.on_packet(packet),
                 // The receivers of short connections are not run ahead.
                 Sink::Connections => {}
             }
         }
-        network.delivered_ahead.clear();
+        delivered.clear();
+        network.delivered_ahead = delivered;
     }
 
     #[inline]
     fn run(&mut self, target: Target) {
         let Self { now, events, network, sources, sinks, connections, groups, .. } = self;
-        if let Target::Link(link) = target {
-            let packet = network.take_first(events, link);
+        if let Target::Packets(run) = target {
+            let packet = network.take_first(events, run);
             if !network.is_delivered(events, &packet) {
                 return;
             }
@@ -221,7 +224,7 @@ impl Simulation {
         events.pop();
         let mut context = Context { now: *now, events, network };
         match target {
-            Target::Link(_) => {}
+            Target::Packets(_) => {}
             Target::Transmitter(link) => network.on_transmitter(events, *now, link),
             Target::Router(router) => network.on_router_timer(events, *now, router),
             Target::DelayedAck(flow) => match sinks.get_mut(flow as usize) {

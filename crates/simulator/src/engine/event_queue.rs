@@ -1,15 +1,16 @@
-//! The event queue: a four-ary heap of (time, order number, target).
+//! The event queue: sorted runs of what is due, and a four-ary heap of the first of each run.
 //!
-//! It holds one entry per link with packets in flight and at most a few per flow, so it stays small however many
-//! packets there are. Four children share a cache line pair and halve the depth of a binary heap.
+//! However many packets and timers there are, the heap holds one entry for each run (see [`super::runs`]): a handful.
+//! Four children share a cache line pair and halve the depth of a binary heap.
 
+use super::runs::{Due, Runs};
 use selfclock_congestion::units::Time;
 
 /// What an event is for, packed into 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// The first packet in flight on this link reaches its next stop.
-    Link(u32),
+    /// The first packet of this run of packets in flight reaches its next stop.
+    Packets(u32),
     /// Retransmission timer of this flow's sender.
     Retransmission(u32),
     /// This flow's sender may release the next segment.
@@ -35,7 +36,7 @@ impl Target {
     #[inline]
     const fn pack(self) -> u32 {
         match self {
-            Self::Link(index) => index,
+            Self::Packets(index) => index,
             Self::Retransmission(index) => 1 << KIND_SHIFT | index,
             Self::Release(index) => 2 << KIND_SHIFT | index,
             Self::Application(index) => 3 << KIND_SHIFT | index,
@@ -49,7 +50,7 @@ impl Target {
     const fn unpack(packed: u32) -> Self {
         let index = packed & MAXIMUM_INDEX;
         match packed >> KIND_SHIFT {
-            0 => Self::Link(index),
+            0 => Self::Packets(index),
             1 => Self::Retransmission(index),
             2 => Self::Release(index),
             3 => Self::Application(index),
@@ -77,6 +78,8 @@ struct Entry {
     time: u64,
     order: u64,
     target: u32,
+    /// Run of timers that it is the first of, if it is one.
+    run: u32,
 }
 
 impl Entry {
@@ -87,10 +90,30 @@ impl Entry {
     }
 }
 
+/// A timer in a run of them.
+#[derive(Clone, Copy, Debug)]
+struct Timed {
+    time: Time,
+    order: u64,
+    target: u32,
+}
+
+impl Due for Timed {
+    #[inline]
+    fn time(&self) -> Time {
+        self.time
+    }
+    #[inline]
+    fn order(&self) -> u64 {
+        self.order
+    }
+}
+
 /// The event queue.
 #[derive(Clone, Debug, Default)]
 pub struct EventQueue {
     heap: Vec<Entry>,
+    timers: Runs<Timed>,
     next_order: u64,
 }
 
@@ -104,10 +127,25 @@ impl EventQueue {
         self.next_order
     }
 
-    /// Adds an event.
+    /// Adds an event, other than for packets.
     #[inline]
     pub fn push(&mut self, time: Time, order: u64, target: Target) {
-        self.heap.push(Entry { time: time.picoseconds(), order, target: target.pack() });
+        let target = target.pack();
+        let (run, is_first) = self.timers.add(Timed { time, order, target });
+        if is_first {
+            self.push_entry(Entry { time: time.picoseconds(), order, target, run });
+        }
+    }
+
+    /// Adds a run of packets that was empty: when its first packet is due.
+    #[inline]
+    pub fn push_run(&mut self, time: Time, order: u64, run: u32) {
+        let target = Target::Packets(run).pack();
+        self.push_entry(Entry { time: time.picoseconds(), order, target, run: 0 });
+    }
+
+    fn push_entry(&mut self, entry: Entry) {
+        self.heap.push(entry);
         self.sift_up(self.heap.len() - 1);
     }
 
@@ -121,26 +159,44 @@ impl EventQueue {
         })
     }
 
-    /// Removes the earliest event.
+    /// Removes the earliest event, which is not for packets.
     #[inline]
     pub fn pop(&mut self) {
-        if let Some(last) = self.heap.pop()
-            && !self.heap.is_empty()
-        {
-            self.sift_down(last.time, last.order, last.target);
+        let Some(&Entry { run, .. }) = self.heap.first() else { return };
+        match self.timers.take_first(run).1 {
+            Some((time, order)) => {
+                let target = self.timers.first(run).map_or(0, |next| next.target);
+                self.sift_down(Entry { time: time.picoseconds(), order, target, run });
+            }
+            None => self.drop_first(),
         }
     }
 
-    /// Gives the earliest event a later time, for the same target: cheaper than removing and adding.
+    /// The earliest event was for packets, of a run whose next packet is due then; `None`: it is now empty.
     #[inline]
-    pub fn postpone_first(&mut self, time: Time, order: u64) {
-        let target = self.heap[0].target;
-        self.sift_down(time.picoseconds(), order, target);
+    pub fn advance_run(&mut self, next: Option<(Time, u64)>) {
+        match next {
+            Some((time, order)) => {
+                let Entry { target, run, .. } = self.heap[0];
+                self.sift_down(Entry { time: time.picoseconds(), order, target, run });
+            }
+            None => self.drop_first(),
+        }
     }
 
-    /// Number of events waiting.
+    fn drop_first(&mut self) {
+        if let Some(last) = self.heap.pop()
+            && !self.heap.is_empty()
+        {
+            self.sift_down(last);
+        }
+    }
+
+    /// Number of events waiting; a run of packets counts as one.
     pub fn len(&self) -> usize {
-        self.heap.len()
+        let packets =
+            self.heap.iter().filter(|entry| matches!(Target::unpack(entry.target), Target::Packets(_)));
+        self.timers.len() + packets.count()
     }
 
     /// No event is waiting.
@@ -163,8 +219,7 @@ impl EventQueue {
 
     /// Puts an entry in the place of the first. Its parts come in registers: stored, and loaded again in another width,
     /// they would wait for the stores to complete.
-    fn sift_down(&mut self, time: u64, order: u64, target: u32) {
-        let entry = Entry { time, order, target };
+    fn sift_down(&mut self, entry: Entry) {
         let length = self.heap.len();
         let mut index = 0;
         loop {
@@ -204,10 +259,10 @@ mod tests {
         let mut queue = EventQueue::default();
         for index in 0..100 {
             let order = queue.take_order();
-            queue.push(at(7), order, Target::Link(index));
+            queue.push(at(7), order, Target::Release(index));
         }
         for index in 0..100 {
-            assert_eq!(queue.peek().expect("an event").target, Target::Link(index));
+            assert_eq!(queue.peek().expect("an event").target, Target::Release(index));
             queue.pop();
         }
         assert!(queue.is_empty());
@@ -217,7 +272,7 @@ mod tests {
     fn targets_survive_packing() {
         for index in [0, 1, MAXIMUM_INDEX] {
             for target in [
-                Target::Link(index),
+                Target::Release(index),
                 Target::Retransmission(index),
                 Target::Release(index),
                 Target::Application(index),
@@ -232,7 +287,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a sorted list, with additions, removals and postponements mixed.
+        /// Against a sorted list, with additions and removals mixed.
         #[test]
         fn behaves_as_a_sorted_list(steps in proptest::collection::vec((0_u8..3, 0_u64..50), 1..200)) {
             let mut queue = EventQueue::default();
@@ -242,22 +297,24 @@ mod tests {
                 match step {
                     0 => {
                         let order = queue.take_order();
-                        queue.push(at(time), order, Target::Link(index as u32));
+                        queue.push(at(time), order, Target::Release(index as u32));
                         list.push((time, order, index as u32));
                     }
                     1 => {
                         queue.pop();
                         if !list.is_empty() { list.remove(0); }
                     }
-                    _ => if let Some(first) = list.first_mut() {
-                        let order = queue.take_order();
-                        let later = first.0 + time;
-                        queue.postpone_first(at(later), order);
-                        (first.0, first.1) = (later, order);
+                    _ => {
+                        // An older order number, as of a timer that is put back.
+                        let order = 0;
+                        if list.iter().all(|&(other, old, _)| (other, old) != (time, 0)) {
+                            queue.push(at(time), order, Target::Release(index as u32));
+                            list.push((time, order, index as u32));
+                        }
                     }
                 }
                 list.sort_unstable();
-                let expected = list.first().map(|&(time, order, link)| Event { time: at(time), order, target: Target::Link(link) });
+                let expected = list.first().map(|&(time, order, link)| Event { time: at(time), order, target: Target::Release(link) });
                 prop_assert_eq!(queue.peek(), expected);
                 prop_assert_eq!(queue.len(), list.len());
             }

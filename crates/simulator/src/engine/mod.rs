@@ -9,9 +9,11 @@
 pub mod event_queue;
 pub mod random;
 pub mod ring;
+pub mod runs;
 pub mod timer;
 
 pub use event_queue::{Event, EventQueue, Target};
 pub use random::Stream;
 pub use ring::Ring;
+pub use runs::{Due, Runs};
 pub use timer::Timer;

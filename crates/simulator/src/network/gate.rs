@@ -103,7 +103,7 @@ impl Network {
                 self.discard(PacketEvent::Lose, end, link, &packet);
             }
             Passage::Crosses { arrival, .. } | Passage::CrossesAbove { arrival, .. } => {
-                self.carry_on(events, arrival, link, &packet);
+                self.carry_on(events, arrival, &packet);
             }
             Passage::Dropped => debug_assert!(false, "a free transmitter takes a packet"),
         }

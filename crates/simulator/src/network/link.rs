@@ -6,7 +6,6 @@
 
 use super::loss::Loss;
 use super::packet::Packet;
-use crate::engine::Ring;
 use crate::engine::random::{Purpose, Stream};
 use crate::plan::{LinkChange, LinkPlan, MarkAbove, QueueLimit};
 use crate::queue::{Discipline, DropTail, ManagedQueue};
@@ -41,35 +40,40 @@ pub enum Passage {
     },
 }
 
-/// A one-way link.
+/// A one-way link. What every packet touches stands first: the first cache line if it just crosses, the second, too, if
+/// it has to wait.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Link {
     /// When the transmitter will have sent everything accepted so far.
     free_at: Time,
-    /// Time of the next sample; [`Time::NEVER`] if there is none.
-    next_sample: Time,
-    /// Before that a packet that finds the transmitter idle just crosses: no sample is due, nothing is lost or delayed.
+    /// Before that there is nothing to do for a packet but to let it cross or wait: no sample is due, nothing is recorded,
+    /// lost or delayed.
     plain_until: Time,
     /// Transmission time of the size accepted last, and how many of that size are not yet in the totals: most links
     /// see one size only, so counting a packet is one addition.
     recent_time: Duration,
     recent_count: u64,
-    recent_size: u32,
     delay: Duration,
-    queue: DropTail,
-    mark_above: Option<MarkAbove>,
-    rate: Rate,
-    imperfections: Option<Box<Imperfections>>,
-    totals: Totals,
-    sampler: Option<LinkSampler>,
     /// The network card at the end hands over together what arrives within this time, and when it will hand over next.
     coalescing: Duration,
     interrupt: Time,
+    recent_size: u32,
+    /// Packets have to be marked or refused one by one.
+    marks: bool,
+    queue: DropTail,
+    totals: Totals,
+    /// Time of the next sample; [`Time::NEVER`] if there is none.
+    next_sample: Time,
+    /// `plain_until` is not later than this.
+    plain_limit: Time,
+    mark_above: Option<MarkAbove>,
+    rate: Rate,
+    imperfections: Option<Box<Imperfections>>,
+    sampler: Option<Box<LinkSampler>>,
     /// The queue in place of the drop-tail queue, if the discipline is another.
     pub(super) managed: Option<Box<ManagedQueue>>,
-    /// Packets on the wire whose next stop is the other end of this link, in the order of arrival.
-    pub(super) in_flight: Ring<Packet>,
-    name: String,
+    name: Box<str>,
 }
 
 /// What most links do not have.
@@ -135,47 +139,80 @@ impl Link {
             })
         });
         let next_sample = sample_interval.map_or(Time::NEVER, |interval| Time::ZERO + interval);
+        let plain_limit = if imperfections.is_some() { Time::ZERO } else { Time::NEVER };
         Self {
             free_at: Time::ZERO,
-            next_sample,
-            plain_until: if imperfections.is_some() { Time::ZERO } else { next_sample },
+            plain_until: next_sample.min(plain_limit),
             recent_time: Duration::ZERO,
             recent_count: 0,
-            recent_size: 0,
             delay: plan.delay,
+            coalescing: plan.coalescing,
+            interrupt: Time::ZERO,
+            recent_size: 0,
+            marks: plan.mark_above.is_some(),
             queue: DropTail::new(plan.queue, plan.counts_packet_in_service),
+            totals: Totals::default(),
+            next_sample,
+            plain_limit,
             mark_above: plan.mark_above,
             rate: plan.rate,
             imperfections,
-            totals: Totals::default(),
-            sampler: sample_interval.map(|interval| LinkSampler {
-                interval,
-                busy_before: 0,
-                samples: Vec::new(),
-            }),
-            coalescing: plan.coalescing,
-            interrupt: Time::ZERO,
+            sampler: sample_interval
+                .map(|interval| Box::new(LinkSampler { interval, busy_before: 0, samples: Vec::new() })),
             managed: Discipline::new(plan, seed, index).map(|discipline| {
                 Box::new(ManagedQueue::new(discipline, plan.queue, plan.counts_packet_in_service))
             }),
-            in_flight: Ring::default(),
-            name: plan.name.clone(),
+            name: plan.name.as_str().into(),
         }
+    }
+
+    /// From this time on packets take the long way through [`Link::accept`].
+    pub(super) fn limit_plain(&mut self, until: Time) {
+        self.plain_limit = self.plain_limit.min(until);
+        self.plain_until = self.plain_until.min(until);
+    }
+
+    /// A packet of `size` bytes arrives at `now`, not before the previous one. When it is at the other end, if all there is
+    /// to it is that it crosses; `None`: nothing has happened yet, and [`Link::accept`] says what does.
+    #[inline(always)]
+    pub(super) fn accept_plain(&mut self, now: Time, size: u32) -> Option<Time> {
+        if now >= self.plain_until || size != self.recent_size {
+            return None;
+        }
+        if self.free_at > now {
+            return self.accept_waiting(now, size);
+        }
+        self.recent_count += 1;
+        // What the queue has served is forgotten when the next packet has to wait.
+        self.free_at = now + self.recent_time;
+        Some(self.free_at + self.delay)
+    }
+
+    #[inline]
+    fn accept_waiting(&mut self, now: Time, size: u32) -> Option<Time> {
+        if self.marks {
+            return None;
+        }
+        self.queue.serve_until(now);
+        if !self.queue.has_room(size, size) {
+            return None;
+        }
+        self.wait(now, size, size);
+        self.recent_count += 1;
+        self.free_at += self.recent_time;
+        Some(self.free_at + self.delay)
+    }
+
+    /// A packet for which there is room takes its place in the queue; `previous` is the size of the one before.
+    #[inline]
+    fn wait(&mut self, now: Time, size: u32, previous: u32) {
+        self.queue.add(self.free_at, size, self.recent_time, previous);
+        self.totals.most_waiting = self.totals.most_waiting.max(self.queue.packets());
+        self.totals.waited += u128::from(self.free_at.since(now).picoseconds());
     }
 
     /// A packet of `size` bytes arrives at `now`, not before the previous one.
-    #[inline]
     pub fn accept(&mut self, now: Time, size: u32) -> Passage {
-        if now < self.plain_until && self.free_at <= now && size == self.recent_size && self.queue.is_empty()
-        {
-            self.recent_count += 1;
-            self.free_at = now + self.recent_time;
-            return Passage::Crosses { start: now, arrival: self.free_at + self.delay };
-        }
-        self.accept_any(now, size)
-    }
-
-    fn accept_any(&mut self, now: Time, size: u32) -> Passage {
         if self.next_sample < now {
             self.sample_before(now);
         }
@@ -183,25 +220,26 @@ impl Link {
             self.change_path(now);
         }
         let mut above = false;
-        let start = if self.free_at <= now {
-            self.queue.serve_all();
-            now
-        } else {
+        let previous = self.recent_size;
+        let waits = self.free_at > now;
+        if waits {
             self.queue.serve_until(now);
-            if !self.queue.has_room(size, self.recent_size) {
+            if !self.queue.has_room(size, previous) {
                 self.totals.drops += 1;
                 return Passage::Dropped;
             }
             above = self.mark_above.is_some_and(|threshold| self.is_above(threshold, now));
-            self.queue.add(self.free_at, size, self.recent_size);
-            self.totals.most_waiting = self.totals.most_waiting.max(self.queue.packets());
-            self.totals.waited += u128::from(self.free_at.since(now).picoseconds());
-            self.free_at
-        };
-        if size != self.recent_size {
+        } else {
+            self.queue.serve_all();
+        }
+        if size != previous {
             self.change_size(size);
         }
+        if waits {
+            self.wait(now, size, previous);
+        }
         self.recent_count += 1;
+        let start = self.free_at.max(now);
         let end = start + self.recent_time;
         self.free_at = end;
         let arrival = end + self.delay;
@@ -339,9 +377,7 @@ impl Link {
             sampler.busy_before = busy;
             self.next_sample = time + sampler.interval;
         }
-        if self.imperfections.is_none() {
-            self.plain_until = self.next_sample;
-        }
+        self.plain_until = self.next_sample.min(self.plain_limit);
     }
 
     /// Ends the run at `end`: takes the samples that are still to come, and the totals.
@@ -353,7 +389,8 @@ impl Link {
         for (start, size) in self.queue.starts().filter(|&(start, _)| start > end) {
             totals.accepted -= 1;
             totals.accepted_bytes -= u64::from(size);
-            totals.waited -= u128::from(start.since(end).picoseconds());
+            // Where a run is ended before its time, it may have arrived only after that, ahead of the clock.
+            totals.waited = totals.waited.saturating_sub(u128::from(start.since(end).picoseconds()));
         }
         totals.busy = totals.busy.saturating_sub(self.free_at.since(end).picoseconds());
         if let Some(managed) = &self.managed {
@@ -362,7 +399,7 @@ impl Link {
         }
         let length = end.picoseconds() as f64;
         LinkSummary {
-            name: self.name.clone(),
+            name: self.name.to_string(),
             rate_bps: self.rate.bits_per_second(),
             utilization: totals.busy as f64 / length,
             packets: totals.accepted,

@@ -1,5 +1,6 @@
 //! A packet: one cache line; what few packets carry stands out of line.
 
+use crate::engine::Due;
 use crate::record::packets::{Codepoint, MAXIMUM_SACK_BLOCKS, PacketKind};
 use selfclock_congestion::PeerOption;
 use selfclock_congestion::units::Time;
@@ -9,6 +10,7 @@ pub const NO_EXTRA: u32 = u32::MAX;
 
 /// A packet on its way. 64 bytes.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub struct Packet {
     /// When it reaches its next stop; while it waits in a managed queue, when it arrived there.
     pub arrival: Time,
@@ -40,6 +42,17 @@ pub struct Packet {
 }
 
 const _: () = assert!(size_of::<Packet>() == 64, "one cache line");
+
+impl Due for Packet {
+    #[inline]
+    fn time(&self) -> Time {
+        self.arrival
+    }
+    #[inline]
+    fn order(&self) -> u64 {
+        self.order
+    }
+}
 
 /// Single bits of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -10,7 +10,7 @@
 
 use super::link::{Link, Passage};
 use super::packet::{Extras, Flags, Packet};
-use crate::engine::{EventQueue, Target};
+use crate::engine::{EventQueue, Runs};
 use crate::plan::{DisciplinePlan, Plan, Protocol};
 use crate::record::packets::{PacketEvent, PacketRecorder};
 use crate::router::Mechanism;
@@ -32,6 +32,8 @@ const LINK: u32 = GATE - 1;
 pub struct Network {
     /// Links, in the order of the plan.
     pub links: Vec<Link>,
+    /// Packets on links, on their way to their next stop.
+    in_flight: Runs<Packet>,
     /// Routes of all flows one after another: links, then [`END`].
     routes: Vec<u32>,
     /// Where each flow's routes begin.
@@ -68,7 +70,7 @@ pub struct FlowRoutes {
 impl Network {
     /// The network of a plan, and where each flow's routes begin.
     pub fn new(plan: &Plan) -> (Self, Vec<FlowRoutes>) {
-        let links = plan
+        let mut links: Vec<Link> = plan
             .links
             .iter()
             .enumerate()
@@ -100,8 +102,14 @@ impl Network {
             let routers = u8::try_from(flow.forward.len().saturating_sub(1)).unwrap_or(u8::MAX);
             flows.push(FlowRoutes { forward, reverse: add(&flow.reverse, END), routers });
         }
+        // Past the end, and where packets are recorded, no packet just crosses.
+        let plain_until = if plan.record.packets { Time::ZERO } else { Time::ZERO + plan.duration };
+        for link in &mut links {
+            link.limit_plain(plain_until);
+        }
         let network = Self {
             links,
+            in_flight: Runs::default(),
             routes,
             flow_routes: flows.clone(),
             gates,
@@ -173,21 +181,16 @@ impl Network {
     /// Carries a packet across the link before which it is, and on to its next stop.
     #[inline(always)]
     fn cross(&mut self, events: &mut EventQueue, now: Time, packet: &Packet) {
+        let size = u32::from(packet.size);
         let mut at = now;
         let mut hop = packet.hop as usize;
         let mut index = (self.routes[hop] & LINK) as usize;
         loop {
-            if at > self.end {
-                self.sent_beyond_end += 1;
-                return self.extras.release(packet.extra);
-            }
-            let passage = self.links[index].accept(at, u32::from(packet.size));
-            if self.recorder.is_some() {
-                self.record_passage(passage, at, index as u32, packet);
-            }
-            let Passage::Crosses { arrival, .. } = passage else {
-                return self.on_unusual_passage(events, passage, hop, packet);
+            let arrival = match self.links[index].accept_plain(at, size) {
+                None => self.accept(events, at, hop, index, packet),
+                plain => plain,
             };
+            let Some(arrival) = arrival else { return };
             at = arrival;
             hop += 1;
             let next = self.routes[hop];
@@ -200,7 +203,34 @@ impl Network {
         self.land(events, at, hop, index, packet);
     }
 
-    /// The packet's next stop is the other end of link `index`, at this time; or it is delivered ahead.
+    /// A packet arrives at link `index`. When it is at the other end; `None`: it is not, or what comes of it has been seen
+    /// to.
+    #[inline(never)]
+    fn accept(
+        &mut self,
+        events: &mut EventQueue,
+        at: Time,
+        hop: usize,
+        index: usize,
+        packet: &Packet,
+    ) -> Option<Time> {
+        if at > self.end {
+            self.sent_beyond_end += 1;
+            self.extras.release(packet.extra);
+            return None;
+        }
+        let passage = self.links[index].accept(at, u32::from(packet.size));
+        if self.recorder.is_some() {
+            self.record_passage(passage, at, index as u32, packet);
+        }
+        if let Passage::Crosses { arrival, .. } = passage {
+            return Some(arrival);
+        }
+        self.on_unusual_passage(events, passage, hop, packet);
+        None
+    }
+
+    /// The packet is at the other end of link `index`, where its next stop is, at this time; or it is delivered ahead.
     #[inline(always)]
     fn land(&mut self, events: &mut EventQueue, at: Time, hop: usize, index: usize, packet: &Packet) {
         let end = self.routes[hop];
@@ -209,16 +239,9 @@ impl Network {
             return self.deliver_ahead(at, packet);
         }
         let order = events.take_order();
-        let in_flight = &mut self.links[index].in_flight;
-        if in_flight.is_empty() {
-            events.push(at, order, Target::Link(index as u32));
-        }
-        in_flight.push(*packet);
-        // Changed in its new place: a copy of what was just changed would wait for the stores to complete.
-        if let Some(last) = in_flight.last_mut() {
-            last.arrival = at;
-            last.order = order;
-            last.hop = hop as u32;
+        let (run, is_first) = self.in_flight.add(Packet { arrival: at, order, hop: hop as u32, ..*packet });
+        if is_first {
+            events.push_run(at, order, run);
         }
     }
 
@@ -231,10 +254,7 @@ impl Network {
         if self.recorder.is_some() {
             self.record(PacketEvent::Deliver, arrival, u32::MAX, packet);
         }
-        self.delivered_ahead.push(*packet);
-        if let Some(last) = self.delivered_ahead.last_mut() {
-            last.arrival = arrival;
-        }
+        self.delivered_ahead.push(Packet { arrival, ..*packet });
     }
 
     /// Of the same, a copy that is not compiled into the way from stop to stop.
@@ -243,13 +263,13 @@ impl Network {
         self.cross(events, now, packet);
     }
 
-    /// A packet is at the other end of link `index`, the one that its `hop` stands for, at this time.
-    pub(super) fn carry_on(&mut self, events: &mut EventQueue, at: Time, index: usize, packet: &Packet) {
+    /// A packet is at the other end of the link that its `hop` stands for, at this time.
+    pub(super) fn carry_on(&mut self, events: &mut EventQueue, at: Time, packet: &Packet) {
         let hop = packet.hop as usize + 1;
         if self.routes[hop] & STOP == 0 {
             self.forward(events, at, &Packet { hop: hop as u32, ..*packet });
         } else {
-            self.land(events, at, hop, index, packet);
+            self.land(events, at, hop, self.link_at(packet.hop), packet);
         }
     }
 
@@ -268,22 +288,17 @@ impl Network {
                     self.links[link].count_mark();
                 }
                 packet.hop = hop as u32;
-                self.carry_on(events, arrival, link, &packet);
+                self.carry_on(events, arrival, &packet);
             }
         }
     }
 
-    /// The first packet in flight on a link, of which there must be one, has reached its stop. The link's entry must be
-    /// the first in the event queue; it is moved to the next packet.
+    /// The first packet of a run, of which there must be one, has reached its stop. The run's entry must be the first in
+    /// the event queue; it is moved to the next packet.
     #[inline]
-    pub fn take_first(&mut self, events: &mut EventQueue, link: u32) -> Packet {
-        let in_flight = &mut self.links[link as usize].in_flight;
-        let packet = in_flight[0];
-        in_flight.drop_front();
-        match in_flight.front() {
-            Some(next) => events.postpone_first(next.arrival, next.order),
-            None => events.pop(),
-        }
+    pub fn take_first(&mut self, events: &mut EventQueue, run: u32) -> Packet {
+        let (packet, next) = self.in_flight.take_first(run);
+        events.advance_run(next);
         packet
     }
 
@@ -312,9 +327,10 @@ impl Network {
 
     /// Packets that are on their way: in a queue, in service, on a wire, held by a router.
     pub fn packets_in_flight(&self) -> u64 {
-        let links: u64 = self.links.iter().map(|link| link.in_flight.len() as u64 + link.held()).sum();
+        let on_links = self.in_flight.len() as u64;
+        let held: u64 = self.links.iter().map(|link| link.held()).sum();
         let routers: u64 = self.routers.iter().flatten().map(|router| router.held()).sum();
-        links + routers + self.sent_beyond_end
+        on_links + held + routers + self.sent_beyond_end
     }
 
     #[cold]

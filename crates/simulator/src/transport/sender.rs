@@ -130,6 +130,8 @@ pub struct Sender {
     plain: u32,
     /// `plain` when no router has lowered the window.
     plain_by_plan: u32,
+    /// What leaves, and when, is up to the window alone: no spacing, no probes, no options, and none of what `plain` excludes.
+    window_alone: bool,
     pacing_gain: Option<f64>,
 
     control: Controller,
@@ -218,6 +220,8 @@ impl Sender {
         });
         let plain = rate.is_none() && rack.is_none() && transport.ecn == Ecn::Off;
         let plain = if plain { u32::MAX } else { 0 };
+        let unspaced = transport.pacing_gain.is_none() && transport.shaper.is_none();
+        let window_alone = plain != 0 && unspaced && control.only_grows();
         let data_flags = match transport.ecn {
             Ecn::Off => Flags::NONE,
             Ecn::Accurate if plan.control.is_scalable() => Flags::ECT_1,
@@ -243,6 +247,7 @@ impl Sender {
             ecn: transport.ecn,
             plain,
             plain_by_plan: plain,
+            window_alone,
             pacing_gain: transport.pacing_gain,
             control,
             application: Application::new(plan.source, start, stop, transport.mss),
@@ -299,7 +304,7 @@ impl Sender {
     #[cfg(test)]
     pub fn measure_delivery_rate(&mut self) {
         self.rate = Some(Box::default());
-        (self.plain, self.plain_by_plan) = (0, 0);
+        (self.plain, self.plain_by_plan, self.window_alone) = (0, 0, false);
     }
     /// The congestion control.
     pub fn controller(&self) -> &Controller {
@@ -854,14 +859,15 @@ impl Sender {
         }
     }
 
+    #[inline]
     fn restart_retransmission_timer(&mut self, context: &mut Context<'_>) {
         let deadline = context.now + self.rtt.timeout();
         self.retransmission_timer.set(context.events, deadline, Target::Retransmission(self.flow));
     }
 
     fn note_completion(&mut self, now: Time) {
-        if self.completed.is_none()
-            && self.scoreboard.is_empty()
+        if self.scoreboard.is_empty()
+            && self.completed.is_none()
             && self.una > 0
             && self.application.is_finished(now)
             && self.next >= self.application.produced(now, self.next)
@@ -992,7 +998,7 @@ impl Sender {
             let segment = self.scoreboard.probe(index, context.now);
             self.put_again_on_wire(context, index, segment, None);
         } else {
-            self.send_new(context, self.mss.min(limit - self.next), ProbePart::Single, None);
+            self.send_new::<false>(context, self.mss.min(limit - self.next), ProbePart::Single, None);
         }
         if let Some(rack) = self.rack.as_deref_mut() {
             rack.probe = Some((self.next, again));
@@ -1070,7 +1076,21 @@ impl Sender {
     }
 
     /// Sends what may be sent now.
+    #[inline]
     fn transmit(&mut self, context: &mut Context<'_>, opportunity: Opportunity) {
+        let plain = self.window_alone
+            && self.duplicates == 0
+            && self.state == State::Open
+            && self.scoreboard.unrepaired_bytes() == 0;
+        if plain {
+            self.transmit_as::<true>(context, opportunity)
+        } else {
+            self.transmit_as::<false>(context, opportunity)
+        }
+    }
+
+    /// Compiled for itself is the usual case, `PLAIN`: the window alone decides, and nothing waits to be sent again.
+    fn transmit_as<const PLAIN: bool>(&mut self, context: &mut Context<'_>, opportunity: Opportunity) {
         if !matches!(self.state, State::Open | State::FastRecovery(_)) {
             return;
         }
@@ -1079,11 +1099,17 @@ impl Sender {
         let produced = self.application.produced(context.now, self.next);
         let limit = produced.min(self.una.saturating_add(self.receive_window));
         loop {
-            let decision = self.control.decision();
-            let pacing = decision.pacing.or_else(|| self.transport_pacing(&decision));
+            let decision = if PLAIN {
+                let window = self.control.window();
+                Decision { window, pacing: None, probe: None, allowance: Bytes::MAX }
+            } else {
+                self.control.decision()
+            };
+            let pacing =
+                if PLAIN { None } else { decision.pacing.or_else(|| self.transport_pacing(&decision)) };
             let window = decision.window.get();
-            let pipe = self.pipe();
-            if let Some(index) = self.next_repair() {
+            let pipe = if PLAIN { self.scoreboard.pipe_bytes() } else { self.pipe() };
+            if !PLAIN && let Some(index) = self.next_repair() {
                 // Limited Transmit is for new data (RFC 3042), not for what a timeout made this sender send again.
                 let pipe = match self.state {
                     State::FastRecovery(_) => pipe,
@@ -1104,10 +1130,12 @@ impl Sender {
                 if self.receive_window < self.mss {
                     self.await_window(context, produced);
                 }
-                if self.rate.is_some() {
-                    self.note_app_limited(produced, pipe, window);
+                if !PLAIN {
+                    if self.rate.is_some() {
+                        self.note_app_limited(produced, pipe, window);
+                    }
+                    self.send_suspect(context, window, pacing);
                 }
-                self.send_suspect(context, window, pacing);
                 return;
             }
             let size = self.mss.min(limit - self.next);
@@ -1128,21 +1156,22 @@ impl Sender {
             let room_for_pair = pipe + 2 * self.mss <= window && limit - self.next >= 2 * self.mss;
             if may_probe && decision.probe == Some(Probe::Pair) && room_for_pair {
                 may_probe = false;
-                self.send_new(context, self.mss, ProbePart::PairFirst, pacing);
-                self.send_new(context, self.mss, ProbePart::PairSecond, pacing);
+                self.send_new::<PLAIN>(context, self.mss, ProbePart::PairFirst, pacing);
+                self.send_new::<PLAIN>(context, self.mss, ProbePart::PairSecond, pacing);
                 continue;
             }
-            if !self.may_leave(context, pacing, size) {
+            if !PLAIN && !self.may_leave(context, pacing, size) {
                 return;
             }
             // Limited Transmit is what the window alone would not have let go.
-            if self.duplicates > 0
+            if !PLAIN
+                && self.duplicates > 0
                 && self.state == State::Open
                 && self.scoreboard.pipe_bytes() + self.scoreboard.sacked_bytes() + size > window
             {
                 self.limited_transmit_bytes += size;
             }
-            self.send_new(context, size, ProbePart::Single, pacing);
+            self.send_new::<PLAIN>(context, size, ProbePart::Single, pacing);
         }
     }
 
@@ -1159,12 +1188,18 @@ impl Sender {
     }
 
     #[inline]
-    fn send_new(&mut self, context: &mut Context<'_>, size: u64, part: ProbePart, pacing: Option<Pacing>) {
-        let option = self.control.option_for(part);
+    fn send_new<const PLAIN: bool>(
+        &mut self,
+        context: &mut Context<'_>,
+        size: u64,
+        part: ProbePart,
+        pacing: Option<Pacing>,
+    ) {
+        let option = if PLAIN { None } else { self.control.option_for(part) };
         let sequence = self.next;
         self.next += size;
         self.scoreboard.push(sequence, size as u16, context.now);
-        if self.plain == 0 {
+        if !PLAIN && self.plain == 0 {
             self.note_sending(self.scoreboard.len() - 1, context.now);
         }
         if self.samples == RttSamples::OneAtATime && self.timed.is_none() {
@@ -1175,7 +1210,7 @@ impl Sender {
         }
         let flags = self.data_flags;
         self.data_flags = flags.without(Flags::CWR);
-        self.put_on_wire(context, sequence, size as u32, option, flags, pacing);
+        self.put_on_wire::<PLAIN>(context, sequence, size as u32, option, flags, pacing);
     }
 
     fn send_again(&mut self, context: &mut Context<'_>, index: usize, pacing: Option<Pacing>) {
@@ -1204,7 +1239,7 @@ impl Sender {
         if !self.retransmission_timer.is_set() {
             self.restart_retransmission_timer(context);
         }
-        self.put_on_wire(
+        self.put_on_wire::<false>(
             context,
             segment.sequence,
             u32::from(segment.length),
@@ -1248,7 +1283,7 @@ impl Sender {
     #[cold]
     fn probe_window(&mut self, context: &mut Context<'_>) {
         if self.application.produced(context.now, self.next) > self.next {
-            self.send_new(context, 1, ProbePart::Single, None);
+            self.send_new::<false>(context, 1, ProbePart::Single, None);
         }
     }
 
@@ -1276,7 +1311,7 @@ impl Sender {
     }
 
     #[inline]
-    fn put_on_wire(
+    fn put_on_wire<const PLAIN: bool>(
         &mut self,
         context: &mut Context<'_>,
         sequence: u64,
@@ -1308,6 +1343,9 @@ impl Sender {
             number: 0,
         };
         context.network.send(context.events, context.now, packet);
+        if PLAIN {
+            return;
+        }
         self.pacer.on_sent(context.now, Bytes(size.into()), pacing);
         let held_back = if pacing.is_some() { self.held_back(context.now) } else { 0 };
         self.control.on_sent(&Sent {

@@ -94,8 +94,8 @@ impl Rig {
             && event.time <= until
         {
             let Self { events, network, sender, .. } = self;
-            if let Target::Link(link) = event.target {
-                let packet = network.take_first(events, link);
+            if let Target::Packets(run) = event.target {
+                let packet = network.take_first(events, run);
                 network.is_delivered(events, &packet);
                 continue;
             }

@@ -1,0 +1,73 @@
+//! Prints a fingerprint of everything that scenarios leave behind, one line a file:
+//! `cargo run --release --example fingerprint -- FILE ...`.
+//!
+//! A change that is to make the simulator faster and nothing else must not change a line. Each scenario is run twice, to
+//! its end or for as long as it takes to send a number of packets: as it is, and with every packet recorded. The number of
+//! events is not part of it, for a faster simulator may need fewer.
+
+use selfclock_congestion::units::{Duration, Time};
+use selfclock_simulator::Simulation;
+use selfclock_simulator::plan::Plan;
+use selfclock_simulator::scenario::Scenario;
+use std::fmt::Write;
+use std::process::ExitCode;
+
+/// Packets after which a run is ended.
+const PACKETS: u64 = 500_000;
+const PACKETS_RECORDED: u64 = 30_000;
+
+/// FNV-1a, 64 bits: the same on every machine and in every version.
+struct Hash(u64);
+
+impl Write for Hash {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        for &byte in text.as_bytes() {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+        Ok(())
+    }
+}
+
+/// When the scenario has sent so many packets, or ends.
+fn time_of(plan: &Plan, packets: u64) -> Duration {
+    let mut simulation = Simulation::new(plan);
+    while simulation.packets_sent_and_in_flight().0 < packets && !simulation.advance(1) {}
+    simulation.now().since(Time::ZERO)
+}
+
+/// Numbers print differently if one bit differs, so the text of an outcome stands for all of it.
+fn fingerprint(plan: &Plan) -> u64 {
+    let mut simulation = Simulation::new(plan);
+    while !simulation.advance(u64::MAX) {}
+    let mut outcome = simulation.finish();
+    outcome.summary.events = 0;
+    let mut hash = Hash(0xcbf2_9ce4_8422_2325);
+    // A hash takes any text.
+    let _ = write!(hash, "{outcome:?}");
+    hash.0
+}
+
+fn main() -> ExitCode {
+    for file in std::env::args().skip(1) {
+        let mut plan = match Scenario::load(file.as_ref(), &[]) {
+            Ok(scenario) => scenario.plan,
+            Err(error) => {
+                eprintln!("{error}");
+                return ExitCode::from(2);
+            }
+        };
+        let whole = time_of(&plan, PACKETS);
+        let recorded = time_of(&plan, PACKETS_RECORDED);
+        plan.duration = whole;
+        let result = fingerprint(&plan);
+        plan.duration = recorded;
+        plan.record.packets = true;
+        println!(
+            "{result:016x} {:016x} {} {} {file}",
+            fingerprint(&plan),
+            whole.picoseconds(),
+            recorded.picoseconds()
+        );
+    }
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,153 @@
+//! Things that are due at some time, in a few sorted runs.
+//!
+//! Most of what a simulator schedules comes nearly in order: packets leave a link one after another, timers of one kind
+//! are set for the same time ahead. So instead of one place each in a heap, they are appended to *runs*, each of which
+//! is in order, and only the first of each run stands in the event queue. A run is a ring, and its values are read one
+//! after another, so a packet in flight costs no search and hardly a cache miss.
+//!
+//! A value goes to the run that ends last of those that end before it (patience sorting). There are then as many
+//! runs as there are different delays under way, whatever the number of links and flows: three for a hundred flows on
+//! a dumbbell.
+
+use super::ring::Ring;
+use selfclock_congestion::units::Time;
+
+/// What has a place in the order of events.
+pub trait Due: Copy {
+    /// When it is due.
+    fn time(&self) -> Time;
+    /// Its position among events at that time.
+    fn order(&self) -> u64;
+}
+
+/// The last of a run that was ever in it.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    time: Time,
+    order: u64,
+    run: u32,
+}
+
+/// Values in the order of (time, order number), in a few runs.
+#[derive(Clone, Debug)]
+pub struct Runs<T> {
+    runs: Vec<Ring<T>>,
+    /// The end of each run, the latest first. An empty run keeps its end: nothing can be added before it any more.
+    ends: Vec<End>,
+    length: usize,
+}
+
+impl<T> Default for Runs<T> {
+    fn default() -> Self {
+        Self { runs: Vec::new(), ends: Vec::new(), length: 0 }
+    }
+}
+
+impl<T: Due> Runs<T> {
+    /// Finds the run for a value that is due then, and notes that it ends with it. The value must be added next.
+    #[inline(always)]
+    fn run_for(&mut self, time: Time, order: u64) -> u32 {
+        for end in &mut self.ends {
+            // The later ones all end after it, so the ends stay in order.
+            if end.time < time || (end.time == time && end.order < order) {
+                (end.time, end.order) = (time, order);
+                return end.run;
+            }
+        }
+        self.new_run(time, order)
+    }
+
+    #[cold]
+    fn new_run(&mut self, time: Time, order: u64) -> u32 {
+        let run = self.runs.len() as u32;
+        self.runs.push(Ring::default());
+        self.ends.push(End { time, order, run });
+        run
+    }
+
+    /// Adds a value. Returns its run, and true if it is the first there, so that the run must be put into the event
+    /// queue.
+    #[inline(always)]
+    pub fn add(&mut self, value: T) -> (u32, bool) {
+        let run = self.run_for(value.time(), value.order());
+        let ring = &mut self.runs[run as usize];
+        ring.push(value);
+        self.length += 1;
+        (run, ring.len() == 1)
+    }
+
+    /// Removes the first value of a run, of which there must be one. Returns it, and when the next is due.
+    #[inline]
+    pub fn take_first(&mut self, run: u32) -> (T, Option<(Time, u64)>) {
+        let ring = &mut self.runs[run as usize];
+        let value = ring[0];
+        ring.drop_front();
+        self.length -= 1;
+        (value, ring.front().map(|next| (next.time(), next.order())))
+    }
+
+    /// The first value of a run.
+    #[inline]
+    pub fn first(&self, run: u32) -> Option<&T> {
+        self.runs[run as usize].front()
+    }
+
+    /// Number of values.
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// There is none.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    struct At(u64, u64);
+
+    impl Due for At {
+        fn time(&self) -> Time {
+            Time::from_picoseconds(self.0)
+        }
+        fn order(&self) -> u64 {
+            self.1
+        }
+    }
+
+    /// Three delays, values added at the time of the clock plus one of them: three runs, however many values.
+    #[test]
+    fn as_many_runs_as_delays() {
+        let mut runs = Runs::default();
+        for now in 0..1000 {
+            runs.add(At(now + [500, 20, 300][now as usize % 3], now));
+        }
+        assert_eq!(runs.runs.len(), 3);
+    }
+
+    proptest! {
+        /// Taken from the run whose first is the earliest, values come in order.
+        #[test]
+        fn runs_are_in_order(times in proptest::collection::vec(0_u64..50, 1..200)) {
+            let mut runs = Runs::default();
+            let mut sorted: Vec<At> = Vec::new();
+            for (order, time) in times.into_iter().enumerate() {
+                let value = At(time, order as u64);
+                runs.add(value);
+                sorted.push(value);
+            }
+            sorted.sort_unstable();
+            for expected in sorted {
+                let first = (0..runs.runs.len() as u32).filter(|&run| runs.first(run).is_some());
+                let run = first.min_by_key(|&run| *runs.first(run).expect("not empty")).expect("a value is left");
+                prop_assert_eq!(runs.take_first(run).0, expected);
+            }
+            prop_assert!(runs.is_empty());
+        }
+    }
+}
