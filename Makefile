@@ -11,7 +11,7 @@ RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DELETE_ON_ERROR:
-.PHONY: help prerequisites build reproduce test rust-test python-test lint bench package sweep-10000 clean
+.PHONY: verify verify-night help prerequisites build reproduce test rust-test python-test lint bench package sweep-10000 clean
 
 help:
 	@echo 'make reproduce  reproduce the papers; the report is $(OUT)/report.html'
@@ -20,6 +20,7 @@ help:
 	@echo 'make bench      the standard speed cases'
 	@echo 'make package    build wheel and sdist, and install each in an empty environment'
 	@echo 'make sweep-10000  a sweep of 10,000 runs, killed and started again'
+	@echo 'make verify     check packet records of every scenario and of 200 random ones; verify-night: of 5000'
 	@echo 'make build      set up .venv and build the extension module'
 	@echo 'make clean      remove what make has built'
 
@@ -76,6 +77,13 @@ package: build
 
 sweep-10000: build
 	$(BIN)/python tests/sweep_10000.py
+
+# Every packet record of the repository's scenarios and of 200 random ones, the same in each run; and a night's worth of others.
+verify: build
+	$(BIN)/python tests/verify_all.py --seed 1
+
+verify-night: build
+	$(BIN)/python tests/verify_all.py --only-random --random 5000
 
 clean:
 	rm -rf $(VENV) target results python/selfclock/_core*.so

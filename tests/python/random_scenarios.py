@@ -32,7 +32,9 @@ def milliseconds(draw: st.DrawFn, least: int, most: int) -> str:
 @st.composite
 def queues(draw: st.DrawFn) -> Any:
     """Return what stands after `queue =`."""
-    limit = draw(st.sampled_from(["5 packets", "1 packet", "20 packets", "1 bdp", "0.3 bdp", "4 bdp", "9 kB", "unlimited"]))
+    limit = draw(
+        st.sampled_from(["5 packets", "1 packet", "20 packets", "1 bdp", "0.3 bdp", "4 bdp", "9 kB", "unlimited"])
+    )
     discipline = draw(st.sampled_from(["drop-tail", "drop-tail", "codel", "fq-codel", "pie", "red", "dualpi2", "drr"]))
     queue: dict[str, Any] = {"discipline": discipline, "limit": limit}
     if discipline == "drop-tail":
@@ -52,9 +54,7 @@ def wires(draw: st.DrawFn, rate: int, duration_ms: int) -> dict[str, Any]:
         wire["queue_counts"] = draw(st.sampled_from(["waiting", "in-system"]))
     if chance(draw, 4):
         wire["loss"] = draw(
-            st.sampled_from(
-                [{"probability": 0.02}, {"probability": 0.2}, {"good_to_bad": 0.02, "bad_to_good": 0.3}]
-            )
+            st.sampled_from([{"probability": 0.02}, {"probability": 0.2}, {"good_to_bad": 0.02, "bad_to_good": 0.3}])
         )
     if chance(draw, 4):
         wire["jitter"] = milliseconds(draw, 0, 20)
@@ -69,7 +69,10 @@ def wires(draw: st.DrawFn, rate: int, duration_ms: int) -> dict[str, Any]:
 @st.composite
 def networks(draw: st.DrawFn, rate: int, duration_ms: int) -> tuple[dict[str, Any], list[str], list[tuple[str, str]]]:
     """Return a network, the links where routers may stand, and the ends of flows (none: the defaults)."""
-    access: dict[str, Any] = {"rate": f"{rate * draw(st.sampled_from([1, 3, 20]))} kbps", "delay": milliseconds(draw, 0, 10)}
+    access: dict[str, Any] = {
+        "rate": f"{rate * draw(st.sampled_from([1, 3, 20]))} kbps",
+        "delay": milliseconds(draw, 0, 10),
+    }
     if chance(draw, 6):
         access["coalescing"] = "3 ms"
     match draw(st.sampled_from(["dumbbell", "dumbbell", "parking-lot", "graph"])):
@@ -203,5 +206,7 @@ def scenarios(draw: st.DrawFn) -> str:
             document["flow"].append({"congestion_control": "xcp", **({} if not ends else {"from": "a", "to": "d"})})
     if chance(draw, 10) and network["topology"] == "dumbbell":
         feedback = draw(st.sampled_from(["window", "ack-bucket", "none"]))
-        document.setdefault("router", []).append({"mechanism": "ficcrd", "nodes": ["left", "right"], "feedback": feedback})
+        document.setdefault("router", []).append(
+            {"mechanism": "ficcrd", "nodes": ["left", "right"], "feedback": feedback}
+        )
     return to_toml(document)

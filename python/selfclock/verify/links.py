@@ -98,9 +98,7 @@ def _drop_tail(link: Link, crossings: list[tuple[Packet, Hop]], end: int, findin
         free_at = start + length
 
 
-def _step_marking(
-    link: Link, packet: Packet, hop: Hop, queue: tuple[int, int, int], findings: Findings
-) -> None:
+def _step_marking(link: Link, packet: Packet, hop: Hop, queue: tuple[int, int, int], findings: Findings) -> None:
     """Above the threshold what understands marks is marked, and nothing else."""
     now, free_at, counted = queue
     above = False
@@ -120,7 +118,11 @@ def _step_marking(
 def _managed(link: Link, crossings: list[tuple[Packet, Hop]], end: int, findings: Findings) -> None:
     """A queue that holds its packets: its transmitter, its order, its limit, its drops and marks."""
     started = sorted(
-        ((hop.started, hop.entered, packet, hop) for packet, hop in crossings if hop.started is not None and hop.entered is not None),
+        (
+            (hop.started, hop.entered, packet, hop)
+            for packet, hop in crossings
+            if hop.started is not None and hop.entered is not None
+        ),
         key=lambda crossing: crossing[0],
     )
     free_at = busy_since = 0
@@ -128,19 +130,43 @@ def _managed(link: Link, crossings: list[tuple[Packet, Hop]], end: int, findings
     for start, entered, packet, hop in started:
         rate, _ = link.at(start)
         if start < free_at - EXACT:
-            findings.add("rate", start, _at(link), packet.number, f"its transmission begins before the last one ends, at {seconds(free_at)}")
+            findings.add(
+                "rate",
+                start,
+                _at(link),
+                packet.number,
+                f"its transmission begins before the last one ends, at {seconds(free_at)}",
+            )
         if start > free_at + EXACT:
             busy_since = start
         if entered < busy_since - EXACT:
-            findings.add("rate", start, _at(link), packet.number, f"it waited since {seconds(entered)}, and the transmitter stood idle until {seconds(busy_since)}")
+            findings.add(
+                "rate",
+                start,
+                _at(link),
+                packet.number,
+                f"it waited since {seconds(entered)}, and the transmitter stood idle until {seconds(busy_since)}",
+            )
         free_at = max(free_at, start) + transmission_time(packet.size, rate)
         queue = _queue_of(link, packet, hop)
         if last_entered.get(queue, -1) > hop.row:
-            findings.add("order", start, _at(link), packet.number, "a packet that came after it has left before it; first in, first out")
+            findings.add(
+                "order",
+                start,
+                _at(link),
+                packet.number,
+                "a packet that came after it has left before it; first in, first out",
+            )
         last_entered[queue] = max(last_entered.get(queue, -1), hop.row)
     for packet, hop in crossings:
         if hop.entered is not None and hop.started is None and hop.dropped is None and free_at + EXACT < end:
-            findings.add("rate", hop.entered, _at(link), packet.number, f"it waits for ever, though the transmitter is free from {seconds(free_at)}")
+            findings.add(
+                "rate",
+                hop.entered,
+                _at(link),
+                packet.number,
+                f"it waits for ever, though the transmitter is free from {seconds(free_at)}",
+            )
     _managed_backlog(link, crossings, findings)
 
 
@@ -186,6 +212,8 @@ def _managed_backlog(link: Link, crossings: list[tuple[Packet, Hop]], findings: 
                 f"{packets} packets ({size} B) wait after its arrival; at most {link.limit} may",
             )  # fmt: skip
 
+    #: Instants at which something came for which there was no room.
+    full: set[int] = set()
     previous, last, arriving = 0, None, 0
     for packet, hop in crossings:
         now = hop.entered
@@ -198,6 +226,8 @@ def _managed_backlog(link: Link, crossings: list[tuple[Packet, Hop]], findings: 
         depart(now, before_arrivals=True)
         serving = in_service if link.counts_packet_in_service and in_service_until > now else 0
         room = link.limit.has_room(packets + 1 + int(serving > 0), size + packet.size + serving)
+        if not room:
+            full.add(now)
         if _refused_by_queue(link, hop):
             if room and not _may_drop_early(link, packets, size, most):
                 findings.add(
@@ -206,8 +236,6 @@ def _managed_backlog(link: Link, crossings: list[tuple[Packet, Hop]], findings: 
                     f"{link.limit}: it may not yet",
                 )  # fmt: skip
         else:
-            if hop.dropped is not None:
-                _dropped_later(link, packet, hop, findings)
             packets += 1
             size += packet.size
         if hop.marked is not None:
@@ -216,6 +244,9 @@ def _managed_backlog(link: Link, crossings: list[tuple[Packet, Hop]], findings: 
         previous, last = now, packet
     if last is not None:
         check_limit(last)
+    for packet, hop in crossings:
+        if hop.dropped is not None and not _refused_by_queue(link, hop):
+            _dropped_later(link, packet, hop, hop.dropped in full, findings)
 
 
 def _refused_by_queue(link: Link, hop: Hop) -> bool:
@@ -234,23 +265,20 @@ def _may_drop_early(link: Link, packets: int, size: int, most: int) -> bool:
     return False
 
 
-def _dropped_later(link: Link, packet: Packet, hop: Hop, findings: Findings) -> None:
-    if hop.dropped is None or hop.entered is None:
+def _dropped_later(link: Link, packet: Packet, hop: Hop, full: bool, findings: Findings) -> None:
+    if hop.dropped is None or hop.entered is None or (full and link.discipline in PUSH_OUT):
         return
-    limited = link.limit_text != "unlimited"
     match link.discipline:
         case "codel" | "fq-codel":
             target = time_of(link.keys.get("target", "5 ms"))
             waited = hop.dropped - hop.entered
-            if waited + EXACT >= target or (limited and link.discipline == "fq-codel"):
+            if waited + EXACT >= target:
                 return
             allowed = f"it has waited {seconds(waited)}, and CoDel drops what has waited {seconds(target)}"
         case "dualpi2":
             return
         case "drr":
-            if limited:
-                return
-            allowed = "its queue has no limit"
+            allowed = f"nothing came for which there was no room; {link.limit} may wait"
         case other:
             allowed = f"{other} drops at arrival only"
     findings.add("drop", hop.dropped, _at(link), packet.number, f"dropped from the queue, but {allowed}")
@@ -274,7 +302,9 @@ def _marked(link: Link, packet: Packet, hop: Hop, findings: Findings) -> None:
     elif link.discipline in {"codel", "fq-codel"} and hop.marked is not None and hop.entered is not None:
         target = time_of(link.keys.get("target", "5 ms"))
         if hop.marked - hop.entered + EXACT < target:
-            allowed = f"it has waited {seconds(hop.marked - hop.entered)}, and CoDel marks what has waited {seconds(target)}"
+            allowed = (
+                f"it has waited {seconds(hop.marked - hop.entered)}, and CoDel marks what has waited {seconds(target)}"
+            )
     if allowed:
         findings.add("mark", hop.marked, _at(link), packet.number, f"marked, but {allowed}")
 

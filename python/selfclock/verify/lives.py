@@ -102,7 +102,9 @@ _FIXED = (
 def lives(record: Record, promise: Promise, findings: Findings) -> Lives:
     """Follow every packet through the record."""
     columns: dict[str, list[Any]] = {
-        name: record.packets[name].cast(str).to_list() if name in {"event", "link", "flow", "kind", "ecn"} else record.packets[name].to_list()
+        name: record.packets[name].cast(str).to_list()
+        if name in {"event", "link", "flow", "kind", "ecn"}
+        else record.packets[name].to_list()
         for name in COLUMNS
         if name != "time_s"
     }
@@ -113,12 +115,20 @@ def lives(record: Record, promise: Promise, findings: Findings) -> Lives:
     previous = 0
     for row, (time, event, link, number) in enumerate(zip(times, events, links, numbers, strict=True)):
         if time < previous or time > found.end:
-            findings.add("clock", time, f"row {row}", number, f"after {previous} ps, in a run of {found.end} ps: times do not go back, and end with the run")
+            findings.add(
+                "clock",
+                time,
+                f"row {row}",
+                number,
+                f"after {previous} ps, in a run of {found.end} ps: times do not go back, and end with the run",
+            )
         previous = max(time, previous)
         packet = packets.get(number)
         if event == "send":
             if packet is not None:
-                findings.add("sent-once", time, f"flow {packet.flow}", number, f"sent again; it was sent at {packet.sent} ps")
+                findings.add(
+                    "sent-once", time, f"flow {packet.flow}", number, f"sent again; it was sent at {packet.sent} ps"
+                )
                 continue
             packet = _sent(columns, row, time)
             packets[number] = packet
@@ -129,7 +139,13 @@ def lives(record: Record, promise: Promise, findings: Findings) -> Lives:
             found.sent.setdefault((packet.flow, packet.connection), []).append(packet)
             continue
         if packet is None:
-            findings.add("sent-once", time, _where(link, columns["flow"][row]), number, f"{event} of a packet that was never sent")
+            findings.add(
+                "sent-once",
+                time,
+                _where(link, columns["flow"][row]),
+                number,
+                f"{event} of a packet that was never sent",
+            )
             continue
         if packet.over:
             findings.add("one-end", time, _where(link, packet.flow), number, f"{event} after its way was over")
@@ -190,7 +206,12 @@ def _sent(columns: dict[str, list[Any]], row: int, time: int) -> Packet:
 
 
 def _advance(
-    found: Lives, promise: Promise, findings: Findings, packet: Packet, event: tuple[int, int, str, str | None], ecn: str
+    found: Lives,
+    promise: Promise,
+    findings: Findings,
+    packet: Packet,
+    event: tuple[int, int, str, str | None],
+    ecn: str,
 ) -> None:
     """One thing happens to a packet: is it what can happen next?"""
     row, time, what, link = event

@@ -18,7 +18,16 @@ from typing import Any
 #: Times are whole picoseconds, as in the engine.
 SECOND = 10**12
 
-_TIME = {"ps": 1, "ns": 10**3, "us": 10**6, "µs": 10**6, "ms": 10**9, "s": SECOND, "min": 60 * SECOND, "h": 3600 * SECOND}
+_TIME = {
+    "ps": 1,
+    "ns": 10**3,
+    "us": 10**6,
+    "µs": 10**6,
+    "ms": 10**9,
+    "s": SECOND,
+    "min": 60 * SECOND,
+    "h": 3600 * SECOND,
+}
 _RATE = {
     f"{prefix}{unit}": factor
     for prefix, factor in (("", 1), ("k", 10**3), ("M", 10**6), ("G", 10**9), ("T", 10**12))

@@ -92,7 +92,8 @@ class Receiver:
         self.marked = 0
         self.marked_before = 0
         self.seen_mark = False
-        self.timestamps: set[int] = set()
+        #: Without a handshake nothing can be echoed before the first segment in order.
+        self.timestamps: set[int] = set() if tcp.handshake else {0}
         self.most = tcp.ack_every
         if flow.peer_knows_option and flow.uses("packet-pair"):
             self.most = max(self.most, MOST_PER_ACK)
@@ -105,7 +106,11 @@ class Receiver:
 
     def follow(self, sent: list[Packet], delivered: list[Packet]) -> Held:
         """Go through what arrived and what was answered, in the order of the record."""
-        arrivals = [(packet.delivered_row, packet.delivered or 0, packet) for packet in delivered if packet.kind in {"data", "syn"}]
+        arrivals = [
+            (packet.delivered_row, packet.delivered or 0, packet)
+            for packet in delivered
+            if packet.kind in {"data", "syn"}
+        ]
         answers = [(packet.row, packet.sent, packet) for packet in sent if packet.kind in {"ack", "syn-ack"}]
         for row, time, packet in sorted(arrivals + answers, key=lambda event: event[0]):
             if time > self.now:
@@ -127,10 +132,20 @@ class Receiver:
     def check_due(self, now: int) -> None:
         """Time goes on to `now`: was there an acknowledgement that is late?"""
         if self.due is not None:
-            self.fault("delayed-ack", self.now, self.due, "not answered at once: it is a SYN, out of order, fills a gap, or is one of so many that an acknowledgement is due")
+            self.fault(
+                "delayed-ack",
+                self.now,
+                self.due,
+                "not answered at once: it is a SYN, out of order, fills a gap, or is one of so many that an acknowledgement is due",
+            )
             self.due = None
         if self.timer_first or (self.pending and now > self.deadline() and not self.restarts_timer):
-            self.fault("delayed-ack", self.deadline(), None, f"segments have not been acknowledged since {seconds(self.pending_since)}; at {seconds(self.deadline())} at the latest they are")
+            self.fault(
+                "delayed-ack",
+                self.deadline(),
+                None,
+                f"segments have not been acknowledged since {seconds(self.pending_since)}; at {seconds(self.deadline())} at the latest they are",
+            )
             self.pending, self.timer_first = 0, False
 
     def deadline(self) -> int:
@@ -148,36 +163,68 @@ class Receiver:
         if packet.delivered_ecn == "ce":
             self.marked += packet.payload
             self.seen_mark = True
+        known = packet.end <= self.held.edge
         if self.held.take(packet.sequence, packet.end):
             if not self.pending:
                 self.pending_since = time
             self.pending += 1
             if self.pending >= self.most:
                 self.due = packet
-        else:
+        elif not (known and self.flow.short_connections):
+            # A short connection that is over answers nothing any more.
             self.due = packet
 
     def on_answer(self, answer: Packet) -> None:
         """An acknowledgement leaves."""
         now, tcp = answer.sent, self.tcp
         if not self.edge_before <= answer.acknowledgement <= self.held.edge:
-            self.fault("acknowledgement", now, answer, f"it acknowledges {answer.acknowledgement} B; what has arrived in order is {self.held.edge} B")
+            self.fault(
+                "acknowledgement",
+                now,
+                answer,
+                f"it acknowledges {answer.acknowledgement} B; what has arrived in order is {self.held.edge} B",
+            )
         for start, end in answer.sack:
             if not self.held.is_run(start, end) or start <= answer.acknowledgement:
                 runs = ", ".join(f"{a}-{b}" for a, b in zip(self.held.starts, self.held.ends, strict=True)) or "nothing"
-                self.fault("sack", now, answer, f"it reports {start}-{end}; beyond {self.held.edge} B has arrived {runs}")
+                self.fault(
+                    "sack", now, answer, f"it reports {start}-{end}; beyond {self.held.edge} B has arrived {runs}"
+                )
         if len(set(answer.sack)) != len(answer.sack) or (answer.sack and not tcp.selective):
-            self.fault("sack", now, answer, f"blocks {answer.sack} from a receiver that {'repeats none' if tcp.selective else 'sends none'}")
-        if tcp.selective and self.held.starts and not answer.sack and answer.acknowledgement == self.held.edge and answer.kind == "ack":
+            self.fault(
+                "sack",
+                now,
+                answer,
+                f"blocks {answer.sack} from a receiver that {'repeats none' if tcp.selective else 'sends none'}",
+            )
+        if (
+            tcp.selective
+            and self.held.starts
+            and not answer.sack
+            and answer.acknowledgement == self.held.edge
+            and answer.kind == "ack"
+        ):
             self.fault("sack", now, answer, "no block, though data is held beyond a gap")
         self.answers += answer.kind == "ack"
         if self.answers > self.arrivals:
-            self.fault("acknowledgement", now, answer, f"it is number {self.answers}, and {self.arrivals} segments have arrived: each is acknowledged once")
+            self.fault(
+                "acknowledgement",
+                now,
+                answer,
+                f"it is number {self.answers}, and {self.arrivals} segments have arrived: each is acknowledged once",
+            )
             self.answers = self.arrivals
         if answer.window != tcp.window:
-            self.fault("receive-window", now, answer, f"it advertises {answer.window} B; the receiver's buffer is {tcp.window} B")
+            self.fault(
+                "receive-window",
+                now,
+                answer,
+                f"it advertises {answer.window} B; the receiver's buffer is {tcp.window} B",
+            )
         if tcp.ecn == "accurate" and not self.marked_before <= answer.marked_bytes <= self.marked:
-            self.fault("mark", now, answer, f"it reports {answer.marked_bytes} B marked; {self.marked} B have arrived marked")
+            self.fault(
+                "mark", now, answer, f"it reports {answer.marked_bytes} B marked; {self.marked} B have arrived marked"
+            )
         if answer.ece and not (tcp.ecn == "classic" and self.seen_mark):
             self.fault("mark", now, answer, "it echoes a congestion mark, and none has arrived")
         if tcp.timestamps and answer.echo not in self.timestamps:

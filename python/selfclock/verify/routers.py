@@ -23,7 +23,13 @@ def check_entrances(lives: Lives, promise: Promise, findings: Findings) -> None:
         entered = hop.entered if hop.entered is not None else hop.refused
         holds = any(mechanism.may_hold for mechanism in promise.links[hop.link].mechanisms)
         if entered is not None and entered != packet.sent and not holds:
-            findings.add("delay", entered, f"link {hop.link}", packet.number, f"it was sent at {seconds(packet.sent)}; it enters its first link then")
+            findings.add(
+                "delay",
+                entered,
+                f"link {hop.link}",
+                packet.number,
+                f"it was sent at {seconds(packet.sent)}; it enters its first link then",
+            )
     for name, link in promise.links.items():
         for mechanism in link.mechanisms:
             if mechanism.name == "policer":
@@ -39,7 +45,13 @@ def _never_entered(lives: Lives, promise: Promise, packet: Packet, findings: Fin
     if any(mechanism.may_hold for name in first for mechanism in promise.links[name].mechanisms):
         return
     if packet.sent < lives.end and packet.kind != "resource-discovery":
-        findings.add("conservation", packet.sent, f"flow {packet.flow}", packet.number, "it has vanished: it was sent and never came to a link")
+        findings.add(
+            "conservation",
+            packet.sent,
+            f"flow {packet.flow}",
+            packet.number,
+            "it has vanished: it was sent and never came to a link",
+        )
 
 
 def _police(link: Link, mechanism: Mechanism, crossings: list[tuple[Packet, Hop]], findings: Findings) -> None:
@@ -56,10 +68,22 @@ def _police(link: Link, mechanism: Mechanism, crossings: list[tuple[Packet, Hop]
         conforms = after - now <= depth
         if hop.entered is not None:
             if not conforms:
-                findings.add("policer", now, f"link {link.name}", packet.number, f"it passes, though the bucket of {burst} B that fills at {rate} bit/s has not its {packet.size} B")
+                findings.add(
+                    "policer",
+                    now,
+                    f"link {link.name}",
+                    packet.number,
+                    f"it passes, though the bucket of {burst} B that fills at {rate} bit/s has not its {packet.size} B",
+                )
             full_at = after
         elif alone and conforms and link.limit_text == "unlimited":
-            findings.add("policer", now, f"link {link.name}", packet.number, f"dropped, though the bucket has its {packet.size} B")
+            findings.add(
+                "policer",
+                now,
+                f"link {link.name}",
+                packet.number,
+                f"dropped, though the bucket has its {packet.size} B",
+            )
         findings.count("policer")
 
 
@@ -72,9 +96,21 @@ def _thin(link: Link, mechanism: Mechanism, crossings: list[tuple[Packet, Hop]],
         if packet.kind != "ack":
             continue
         if hop.refused is not None and len(link.mechanisms) == 1 and highest.get(key, -1) < packet.acknowledgement:
-            findings.add("thinning", hop.refused, f"link {link.name}", packet.number, f"dropped, though none after it acknowledges {packet.acknowledgement}")
+            findings.add(
+                "thinning",
+                hop.refused,
+                f"link {link.name}",
+                packet.number,
+                f"dropped, though none after it acknowledges {packet.acknowledgement}",
+            )
         if hop.entered is not None:
             highest[key] = max(highest.get(key, -1), packet.acknowledgement)
             if packet.hops[0] is hop and hop.entered > packet.sent + interval + EXACT:
-                findings.add("thinning", hop.entered, f"link {link.name}", packet.number, f"held since {seconds(packet.sent)}, for longer than {seconds(interval)}")
+                findings.add(
+                    "thinning",
+                    hop.entered,
+                    f"link {link.name}",
+                    packet.number,
+                    f"held since {seconds(packet.sent)}, for longer than {seconds(interval)}",
+                )
         findings.count("thinning")

@@ -50,7 +50,13 @@ def _udp(flow: Flow, sent: list[Packet], findings: Findings) -> None:
         if previous is not None and constant:
             gap = transmission_time(previous.size, fastest)
             if packet.sent < previous.sent + gap - EXACT:
-                findings.add("application", packet.sent, where, packet.number, f"{seconds(packet.sent - previous.sent)} after the last one; at {fastest} bit/s it comes {seconds(gap)} after it")
+                findings.add(
+                    "application",
+                    packet.sent,
+                    where,
+                    packet.number,
+                    f"{seconds(packet.sent - previous.sent)} after the last one; at {fastest} bit/s it comes {seconds(gap)} after it",
+                )
         _in_time(flow, packet, findings)
         previous = packet
     findings.count("application", len(sent))
@@ -58,7 +64,13 @@ def _udp(flow: Flow, sent: list[Packet], findings: Findings) -> None:
 
 def _in_time(flow: Flow, packet: Packet, findings: Findings) -> None:
     if packet.sent < flow.start:
-        findings.add("application", packet.sent, f"flow {flow.name}", packet.number, f"sent before the flow starts, at {seconds(flow.start)}")
+        findings.add(
+            "application",
+            packet.sent,
+            f"flow {flow.name}",
+            packet.number,
+            f"sent before the flow starts, at {seconds(flow.start)}",
+        )
 
 
 class Sender:
@@ -117,9 +129,19 @@ class Sender:
             self.established = True
             return
         if self.tcp.window is not None and (answer.delivered_window or 0) > self.tcp.window:
-            self.fault("receive-window", answer, now, f"a router has raised the window to {answer.delivered_window} B; routers lower it")
+            self.fault(
+                "receive-window",
+                answer,
+                now,
+                f"a router has raised the window to {answer.delivered_window} B; routers lower it",
+            )
         if answer.acknowledgement > self.next:
-            self.fault("acknowledgement", answer, now, f"it acknowledges {answer.acknowledgement} B, and {self.next} B were sent")
+            self.fault(
+                "acknowledgement",
+                answer,
+                now,
+                f"it acknowledges {answer.acknowledgement} B, and {self.next} B were sent",
+            )
             return
         if answer.acknowledgement < self.una:
             return
@@ -155,7 +177,12 @@ class Sender:
         if packet.sequence >= self.next:
             self.on_new(packet)
         elif not packet.retransmission:
-            self.fault("sequence", packet, now, f"bytes {packet.sequence}-{packet.end} count as new; all below {self.next} B have been sent")
+            self.fault(
+                "sequence",
+                packet,
+                now,
+                f"bytes {packet.sequence}-{packet.end} count as new; all below {self.next} B have been sent",
+            )
         else:
             self.on_again(packet)
         if self.una == self.next - packet.payload and not packet.retransmission:
@@ -165,7 +192,12 @@ class Sender:
         """New data leaves."""
         now = packet.sent
         if packet.sequence != self.next or packet.retransmission:
-            self.fault("sequence", packet, now, f"bytes {packet.sequence}-{packet.end}{' count as sent before' if packet.retransmission else ''}; the next new byte is {self.next}")
+            self.fault(
+                "sequence",
+                packet,
+                now,
+                f"bytes {packet.sequence}-{packet.end}{' count as sent before' if packet.retransmission else ''}; the next new byte is {self.next}",
+            )
         limit = None if self.window is None else self.una + self.window
         # A window without room for a segment is probed with one byte (RFC 9293, section 3.8.6.1).
         if limit is not None and packet.end > limit and not (packet.payload == 1 and self.una == packet.sequence):
@@ -176,14 +208,21 @@ class Sender:
         self.next_history.append((now, self.next))
         produced = self.produced(now)
         if produced is not None and self.next > produced:
-            self.fault("application", packet, now, f"bytes up to {packet.end}; the application has written {produced} B")
+            self.fault(
+                "application", packet, now, f"bytes up to {packet.end}; the application has written {produced} B"
+            )
 
     def on_again(self, packet: Packet) -> None:
         """A segment leaves that has been sent before: why?"""
         now = packet.sent
         self.trouble.append((now, self.next))
         if packet.end <= self.una:
-            self.fault("retransmission", packet, now, f"bytes {packet.sequence}-{packet.end}; all below {self.una} are acknowledged")
+            self.fault(
+                "retransmission",
+                packet,
+                now,
+                f"bytes {packet.sequence}-{packet.end}; all below {self.una} are acknowledged",
+            )
             return
         before = self.sent_at.get(packet.sequence)
         if before is None:
@@ -199,7 +238,12 @@ class Sender:
             patience = min(patience, 2 * self.round_trip)
         silent = now - max(before, min(self.progress, now))
         if silent + EXACT < patience:
-            self.fault("retransmission", packet, now, f"sent again {seconds(now - before)} after it was sent last, and {seconds(silent)} after the last sign of life, without a duplicate or selective acknowledgement; the timers wait for {seconds(patience)} at least")
+            self.fault(
+                "retransmission",
+                packet,
+                now,
+                f"sent again {seconds(now - before)} after it was sent last, and {seconds(silent)} after the last sign of life, without a duplicate or selective acknowledgement; the timers wait for {seconds(patience)} at least",
+            )
         elif packet.sequence == self.una:
             self.sign = now
 
@@ -219,10 +263,19 @@ class Sender:
     def check_packet(self, packet: Packet) -> None:
         """Check size, timestamp and codepoint."""
         tcp = self.tcp
-        size = packet.payload + (tcp.header if packet.kind == "data" else tcp.ack) + (TIMESTAMPS if tcp.timestamps else 0)
+        size = (
+            packet.payload + (tcp.header if packet.kind == "data" else tcp.ack) + (TIMESTAMPS if tcp.timestamps else 0)
+        )
         if packet.size != size and (packet.option is None or packet.size < size):
             self.fault("size", packet, packet.sent, f"{packet.size} B on the wire; with its headers it has {size} B")
         if tcp.timestamps and packet.timestamp != packet.sent // MICROSECOND % 2**32:
-            self.fault("timestamp", packet, packet.sent, f"timestamp {packet.timestamp} us at {packet.sent / SECOND:.9f} s")
+            self.fault(
+                "timestamp", packet, packet.sent, f"timestamp {packet.timestamp} us at {packet.sent / SECOND:.9f} s"
+            )
         if packet.sent_ecn == "ce" or (tcp.ecn == "off" and packet.sent_ecn != "not-ect"):
-            self.fault("mark", packet, packet.sent, f"sent with {packet.sent_ecn}; its ecn is {tcp.ecn!r}, and only queues mark")
+            self.fault(
+                "mark",
+                packet,
+                packet.sent,
+                f"sent with {packet.sent_ecn}; its ecn is {tcp.ecn!r}, and only queues mark",
+            )

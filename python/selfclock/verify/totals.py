@@ -71,7 +71,9 @@ def _rows(table: pl.DataFrame | None, column: str) -> dict[str, pl.DataFrame]:
     return {str(name): part for (name,), part in parts.items()}
 
 
-def _same(findings: Findings, where: str, what: str, said: float | None, made: float | None, time: int | None = None) -> None:
+def _same(
+    findings: Findings, where: str, what: str, said: float | None, made: float | None, time: int | None = None
+) -> None:
     """Compare what the run says with what the record makes."""
     findings.count("summary" if time is None else "series")
     if said is None or made is None:
@@ -79,7 +81,9 @@ def _same(findings: Findings, where: str, what: str, said: float | None, made: f
     else:
         same = abs(said - made) <= RELATIVE * max(abs(said), abs(made))
     if not same:
-        findings.add("summary" if time is None else "series", time, where, None, f"{what} is {said}; the record makes it {made}")
+        findings.add(
+            "summary" if time is None else "series", time, where, None, f"{what} is {said}; the record makes it {made}"
+        )
 
 
 # --- links -----------------------------------------------------------------------------------------------------------
@@ -100,7 +104,9 @@ class OfLink:
             for time in (hop.started if hop.dropped is None else hop.dropped,)
             if time is not None
         )
-        sent = sorted((hop.started, hop.entered or 0, packet.size) for packet, hop in crossings if hop.started is not None)
+        sent = sorted(
+            (hop.started, hop.entered or 0, packet.size) for packet, hop in crossings if hop.started is not None
+        )
         self.started = [start for start, _, _ in sent]
         self.bytes = [0]
         self.busy = [0]
@@ -188,7 +194,11 @@ def _same_series(findings: Findings, where: str, rows: pl.DataFrame, times: Time
         findings.count("series", len(said))
         for index in np.flatnonzero(np.abs(said - values) > RELATIVE * np.maximum(np.abs(said), np.abs(values))):
             findings.add(
-                "series", int(times[index]), where, None, f"{what} is {said[index]}; the record makes it {values[index]}"
+                "series",
+                int(times[index]),
+                where,
+                None,
+                f"{what} is {said[index]}; the record makes it {values[index]}",
             )
 
 
@@ -227,7 +237,13 @@ def _flow_summary(
         _connection_rates(flow, (said, size, sum(packet.size for packet in arrived)), lives.end, findings)
         return
     if flow.tcp is not None and "size" in flow.traffic:
-        _same(findings, where, "completion_s", said.get("completion_s"), None if completed is None else (completed - started) / SECOND)
+        _same(
+            findings,
+            where,
+            "completion_s",
+            said.get("completion_s"),
+            None if completed is None else (completed - started) / SECOND,
+        )
     elif flow.stop is not None and said.get("completion_s") is not None:
         completed = started + round(said["completion_s"] * SECOND)
     span = (completed or lives.end) - started
@@ -313,5 +329,3 @@ def _connections(table: pl.DataFrame, promise: Promise, replayed: Replayed, find
         _same(findings, where, "retransmitted_segments", repeated, sender.repeated)
         if sender.next > size:
             findings.add("application", None, where, None, f"{sender.next} B sent of {size} B that it has to send")
-
-
