@@ -7,16 +7,21 @@ export CARGO_TARGET_DIR ?= $(CURDIR)/target
 VENV := .venv
 BIN := $(VENV)/bin
 OUT ?= results/reproduction
+SITE := results/docs
 RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DELETE_ON_ERROR:
-.PHONY: verify verify-night help prerequisites build reproduce test rust-test python-test lint bench package sweep-10000 clean
+.PHONY: help prerequisites build reproduce test rust-test python-test lint docs docs-long figures record bench package sweep-10000 verify verify-night golden oracles load clean
 
 help:
 	@echo 'make reproduce  reproduce the papers; the report is $(OUT)/report.html'
 	@echo 'make test       set up, then every check and test'
 	@echo 'make lint       formatting, clippy, ruff, mypy'
+	@echo 'make docs       the documents as a site, in $(SITE); every link checked'
+	@echo 'make docs-long  run the commands of the documents, those that take minutes, too'
+	@echo 'make figures    draw the figure of the README again'
+	@echo 'make record     reproduce the papers and write down what their claims came to, for the documents'
 	@echo 'make bench      the standard speed cases'
 	@echo 'make package    build wheel and sdist, and install each in an empty environment'
 	@echo 'make sweep-10000  a sweep of 10,000 runs, killed and started again'
@@ -42,7 +47,7 @@ prerequisites:
 $(BIN)/.tools: constraints.txt pyproject.toml | prerequisites
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-	  coverage distributed duckdb gymnasium hypothesis jinja2 markdown-it-py matplotlib maturin mkdocs-material mypy pandas plotly polars pyarrow pytest rich ruff scapy typer
+	  coverage distributed duckdb gymnasium hypothesis jinja2 latex2mathml markdown-it-py matplotlib maturin mkdocs-material mypy pandas plotly polars pyarrow pytest rich ruff scapy typer
 	touch $@
 
 $(BIN)/.built: $(BIN)/.tools $(SOURCES)
@@ -54,10 +59,11 @@ build: $(BIN)/.built
 reproduce: build
 	$(BIN)/selfclock reproduce --out $(OUT)
 
-test: lint rust-test python-test
+test: lint rust-test python-test docs
 
 rust-test: | prerequisites
 	cargo test --workspace --locked
+	RUSTDOCFLAGS='--deny warnings' cargo doc --workspace --no-deps --locked
 
 python-test: build
 	$(BIN)/pytest
@@ -65,9 +71,22 @@ python-test: build
 lint: build
 	cargo fmt --check
 	cargo clippy --workspace --all-targets --locked -- --deny warnings
-	$(BIN)/ruff format --check python tests
-	$(BIN)/ruff check python tests
+	$(BIN)/ruff format --check python tests docs/site
+	$(BIN)/ruff check python tests docs/site
 	$(BIN)/mypy
+
+# The notice that is turned off advertises another program.
+docs: build
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir $(SITE)
+
+docs-long: build
+	$(BIN)/python tests/python/pages.py --long
+
+figures: build
+	$(BIN)/python docs/site/figures.py
+
+record: build
+	$(BIN)/python docs/site/record.py
 
 bench: build
 	$(BIN)/selfclock bench

@@ -216,7 +216,12 @@ def _flow_summary(
     where = f"flow {flow.name}"
     data = "datagram" if flow.tcp is None else "data"
     sent = [packet for key in keys for packet in lives.sent.get(key, []) if packet.kind == data]
-    arrived = [packet for key in keys for packet in lives.delivered.get(key, []) if packet.kind == data]
+    arrived = [
+        packet
+        for key in keys
+        for packet in lives.delivered.get(key, [])
+        if packet.kind == data and not _after_its_end(flow, replayed.senders.get(key), packet)
+    ]
     if flow.tcp is None:
         segments, size = len(arrived), sum(packet.payload for packet in arrived)
     else:
@@ -250,6 +255,13 @@ def _flow_summary(
     for what, total in (("goodput_bps", size), ("throughput_bps", sum(packet.size for packet in arrived))):
         if span > 0 or said.get(what):
             _same(findings, where, what, said.get(what), total * 8 * SECOND / span if span > 0 else 0.0)
+
+
+def _after_its_end(flow: Flow, sender: Sender | None, packet: Packet) -> bool:
+    """A short connection is gone when its last byte is acknowledged: what arrives then is not counted."""
+    if not flow.short_connections or sender is None or sender.una < sender.next or not sender.una_history:
+        return False
+    return packet.delivered is not None and packet.delivered >= sender.una_history[-1][0]
 
 
 def _connection_rates(flow: Flow, totals: tuple[dict[str, Any], int, int], end: int, findings: Findings) -> None:
@@ -304,7 +316,7 @@ def _window(rows: pl.DataFrame, times: Times, outstanding: Times, sender: Sender
         troubled = bisect_right(trouble_times, time)
         if troubled and sender.trouble[troubled - 1][1] > acknowledged:
             continue
-        early = max(0, int(np.searchsorted(times, since)) - 1)
+        early = max(0, min(int(np.searchsorted(times, since)), int(position)) - 1)
         largest = windows[early : position + 1].max()
         if outstanding[position] > largest + sender.tcp.mss * (position - early):
             findings.add(

@@ -400,6 +400,9 @@ impl Link {
         self.count_recent();
         if let Some(imperfections) = &mut self.imperfections {
             self.totals.drops += imperfections.losses_until(end);
+            if imperfections.next_change() <= end {
+                self.change_path(end);
+            }
         }
         // What waits beyond the end has not been transmitted, and has waited only until the end.
         let mut totals = self.totals;
@@ -514,6 +517,41 @@ mod tests {
         assert_eq!(handed_over(&plan), [110, 110, 110, 211, 400].map(microseconds));
         plan.coalescing = Duration::ZERO;
         assert_eq!(handed_over(&plan), [10, 40, 110, 111, 300].map(microseconds));
+    }
+
+    /// A loss was counted when the packet came to the queue, not when its transmission ended, and so in the series and in a run that ended
+    /// before too early. And the summary had the rate of the last packet, not that of the end of the run.
+    #[test]
+    fn a_loss_counts_when_it_happens() {
+        let ms = |number| Time::ZERO + Duration::from_milliseconds(number);
+        let plan = LinkPlan {
+            name: "link".into(),
+            from: 0,
+            to: 1,
+            rate: Rate::from_bits_per_second(8_000_000),
+            delay: Duration::ZERO,
+            queue: QueueLimit::Unlimited,
+            discipline: DisciplinePlan::DropTail,
+            mark_above: None,
+            counts_packet_in_service: false,
+            loss: LossPlan::Bernoulli(1.0),
+            jitter: Duration::ZERO,
+            coalescing: Duration::ZERO,
+            changes: vec![LinkChange {
+                at: ms(4),
+                rate: Rate::from_bits_per_second(1),
+                delay: Duration::ZERO,
+            }],
+        };
+        // Four packets at once, 1 ms each.
+        let mut link = Link::new(&plan, 1, 0, Some(Duration::from_milliseconds(1)));
+        (0..4).for_each(|_| assert!(matches!(link.accept(ms(0), 1000), Passage::Lost { .. })));
+        assert_eq!(link.held(ms(2)), 2);
+        let mut at_the_end = link.clone();
+        assert_eq!(link.finish(ms(3)).drops, 3);
+        assert_eq!(link.samples().iter().map(|sample| sample.drops).collect::<Vec<_>>(), [1, 2, 3]);
+        let summary = at_the_end.finish(ms(5));
+        assert_eq!((summary.drops, summary.rate_bps), (4, 1));
     }
 
     /// 1000 B at 8 Mbit/s and then at 80 Mbit/s, 10 ms and then 1 ms away. The packet that waits when the path changes keeps
