@@ -1,6 +1,7 @@
 """Verifies the packet records of every scenario in the repository and of random ones: make verify, make verify-night.
 
-Scenarios that would record more than some million packet events run for less simulated time here: the length is in `SHORTENED`.
+Scenarios that would record more than some million packet events run for less simulated time here: the length is in
+`SHORTENED`.
 """
 
 from __future__ import annotations
@@ -11,16 +12,16 @@ import sys
 import time
 from pathlib import Path
 
-import selfclock as sc
 from hypothesis import HealthCheck, Phase, given, seed, settings
+
+import selfclock as sc
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tests/python"))
 
 from random_scenarios import scenarios  # noqa: E402
-from test_verify import recorded  # noqa: E402
-
 from selfclock.verify import verify  # noqa: E402
+from test_verify import recorded  # noqa: E402
 
 #: What the record of a scenario is kept small with, by its path; the others run as they are.
 SHORTENED = {
@@ -93,10 +94,10 @@ def main() -> None:
     parser.add_argument("--only-random", action="store_true", help="leave the files out")
     arguments = parser.parse_args()
     start = random.SystemRandom().randrange(2**32) if arguments.seed is None else arguments.seed
-    good = arguments.only_random or all([verify_file(path) for path in files()])
+    failed = [] if arguments.only_random else [path for path in files() if not verify_file(path)]
     sys.stdout.write(f"random scenarios from seed {start}\n")
     verify_random(arguments.random, start)
-    sys.exit(0 if good else 1)
+    sys.exit(1 if failed else 0)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Random scenarios: every kind of network, queue, router, transport and traffic, small enough to be checked packet by packet."""
+"""Random scenarios of every kind of network, queue, router, transport and traffic, with some thousand packets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from selfclock.dumbbell import to_toml
 PACKETS = 1_500
 
 WINDOWS = (
-    "reno", "cubic", "highspeed", "scalable", "fast", "bic", "vegas", "ltcp", "altcp", "adaptive", "lotka-volterra", "bbr3",
+    "reno", "cubic", "highspeed", "scalable", "fast", "bic", "vegas", "ltcp", "altcp", "adaptive", "lotka-volterra",
+    "bbr3",
     "packet-pair", "swift-start", "modified-swift-start", "hystart++", "limited", "bbr-startup",
 )  # fmt: skip
 ANSWER_MARKS = ("reno", "cubic", "prague")
@@ -30,7 +31,7 @@ def milliseconds(draw: st.DrawFn, least: int, most: int) -> str:
 
 
 @st.composite
-def queues(draw: st.DrawFn) -> Any:
+def queues(draw: st.DrawFn) -> str | dict[str, Any]:
     """Return what stands after `queue =`."""
     limit = draw(
         st.sampled_from(["5 packets", "1 packet", "20 packets", "1 bdp", "0.3 bdp", "4 bdp", "9 kB", "unlimited"])

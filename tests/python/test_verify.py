@@ -52,7 +52,7 @@ def test_random_scenarios(text: str) -> None:
     check(text)
 
 
-# --- what it finds -----------------------------------------------------------------------------------------------------
+# --- what it finds ---------------------------------------------------------------------------------------------------
 
 NETWORK = """\
 schema = 1
@@ -368,11 +368,12 @@ def test_untampered_records_pass(records: dict[str, Record]) -> None:
         assert findings.checked.keys() <= RULES.keys()
 
 
-# --- bugs that it found ------------------------------------------------------------------------------------------------
+# --- bugs that it found ----------------------------------------------------------------------------------------------
 
 
 def test_the_series_counts_a_loss_when_it_happens() -> None:
-    """Random losses were counted when the packet came to the queue, before its transmission ended; drops by a policer in the
+    """Random losses were counted when the packet came to the queue, before its transmission ended; drops by a
+    policer in the
     sample before, if that had not been taken yet."""
     lossy = SCENARIOS["drop-tail"].replace('"5 packets"', '"5 packets", loss = { probability = 0.1 }')
     check(lossy)
@@ -380,7 +381,7 @@ def test_the_series_counts_a_loss_when_it_happens() -> None:
 
 
 def test_what_does_not_wait_is_no_queue() -> None:
-    """A packet that met an idle link with a managed queue counted as one that had waited: queue_max_packets was 1, not 0."""
+    """A packet that met an idle link with a managed queue counted as one that had waited."""
     summary = (
         sc.Scenario.parse(
             NETWORK.replace("QUEUE", '{ discipline = "red" }') + "[[flow]]\ntraffic = { size = '1 kB' }\n"
@@ -393,12 +394,12 @@ def test_what_does_not_wait_is_no_queue() -> None:
 
 
 def test_the_record_has_the_window_that_is_advertised() -> None:
-    """Without the window scale option the record (and a capture) said that the whole buffer was advertised, not 65535 bytes."""
+    """Without the window scale option the record said that the whole buffer was advertised, not 65535 bytes."""
     check(SCENARIOS["drop-tail"].replace('"30 segments"', '"unlimited"\nwindow_scaling = false'))
 
 
 def test_the_timestamp_of_the_syn_is_echoed() -> None:
-    """When the first segment after the handshake was lost, acknowledgements echoed no timestamp instead of that of the SYN."""
+    """When the first segment was lost, acknowledgements echoed no timestamp instead of that of the SYN."""
     text = SCENARIOS["drop-tail"].replace('"5 packets"', '"1 packet"')
     record = recorded(sc.Scenario.parse(text))
     acks = record.packets.filter((pl.col("kind").cast(str) == "ack") & (pl.col("event").cast(str) == "send"))
@@ -406,7 +407,7 @@ def test_the_timestamp_of_the_syn_is_echoed() -> None:
     check(text)
 
 
-# --- the command -------------------------------------------------------------------------------------------------------
+# --- the command -----------------------------------------------------------------------------------------------------
 
 
 def test_command(selfclock: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path) -> None:

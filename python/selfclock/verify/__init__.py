@@ -1,7 +1,9 @@
 """An independent check of what a run has recorded: `selfclock verify`.
 
-Nothing here asks the engine. The scenario is read again from the text in the record, links and queues are run again, receivers and
-senders are followed packet by packet; what the record says must be what can be. The rules are named in the documentation,
+Nothing here asks the engine. The scenario is read again from the text in the record, links and queues are run again,
+receivers and
+senders are followed packet by packet; what the record says must be what can be. The rules are named in the
+documentation,
 docs/verify.md.
 """
 
@@ -10,8 +12,8 @@ from __future__ import annotations
 import gc
 from typing import TYPE_CHECKING
 
-from selfclock.verify.lives import lives
 from selfclock.verify.links import check_links
+from selfclock.verify.lives import lives
 from selfclock.verify.promised import UnknownError, promise
 from selfclock.verify.receivers import check_receivers
 from selfclock.verify.record import Record, UnreadableError, load

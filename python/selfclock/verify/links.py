@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from selfclock.verify.promised import SECOND, Link, transmission_time, time_of
+from selfclock.verify.promised import SECOND, Link, time_of, transmission_time
 
 if TYPE_CHECKING:
     from selfclock.verify.lives import Hop, Lives, Packet
@@ -69,7 +69,8 @@ def _drop_tail(link: Link, crossings: list[tuple[Packet, Hop]], end: int, findin
             if room and not any(mechanism.may_drop(packet.kind) for mechanism in link.mechanisms):
                 findings.add(
                     "drop", now, _at(link), packet.number,
-                    f"dropped, though {len(waiting)} packets ({waiting_bytes} B) wait of at most {link.limit}, and nothing else "
+                    f"dropped, though {len(waiting)} packets ({waiting_bytes} B) wait of at most "
+                    f"{link.limit}, and nothing else "
                     f"here may drop it",
                 )  # fmt: skip
             continue
@@ -86,7 +87,8 @@ def _drop_tail(link: Link, crossings: list[tuple[Packet, Hop]], end: int, findin
             told = "never begins" if hop.started is None else f"begins at {seconds(hop.started)}"
             findings.add(
                 "rate", now, _at(link), packet.number,
-                f"its transmission {told}; at {rate} bit/s, first in first out and without a pause, it begins at {seconds(start)}",
+                f"its transmission {told}; at {rate} bit/s, first in first out and without a pause, it begins "
+                f"at {seconds(start)}",
             )  # fmt: skip
         # What the record says goes on: one fault is told of once.
         start = hop.started if hop.started is not None else start
@@ -110,7 +112,8 @@ def _step_marking(link: Link, packet: Packet, hop: Hop, queue: tuple[int, int, i
     if wanted != (hop.marked is not None):
         findings.add(
             "mark", now, _at(link), packet.number,
-            f"{'marked' if hop.marked is not None else 'not marked'} with {counted} packets and {seconds(max(free_at - now, 0))} before "
+            f"{'marked' if hop.marked is not None else 'not marked'} with {counted} packets and "
+            f"{seconds(max(free_at - now, 0))} before "
             f"it; it carries {hop.ecn}, and marks are for what finds more than {text or 'ever'}",
         )  # fmt: skip
 
@@ -180,7 +183,9 @@ def _queue_of(link: Link, packet: Packet, hop: Hop) -> object:
     return None
 
 
-def _managed_backlog(link: Link, crossings: list[tuple[Packet, Hop]], findings: Findings) -> None:
+def _managed_backlog(  # noqa: PLR0912, PLR0915 - a queue in one piece is read more easily
+    link: Link, crossings: list[tuple[Packet, Hop]], findings: Findings
+) -> None:
     """Play the queue: what waits after each instant is within the limit, and who is dropped or marked may be."""
     departures: list[tuple[int, int, Packet, Hop]] = []
     for packet, hop in crossings:
@@ -232,7 +237,8 @@ def _managed_backlog(link: Link, crossings: list[tuple[Packet, Hop]], findings: 
             if room and not _may_drop_early(link, packets, size, most):
                 findings.add(
                     "drop", now, _at(link), packet.number,
-                    f"{link.discipline} drops it at its arrival with {packets} packets ({size} B) before it, of at most "
+                    f"{link.discipline} drops it at its arrival with {packets} packets ({size} B) before it, "
+                    f"of at most "
                     f"{link.limit}: it may not yet",
                 )  # fmt: skip
         else:
@@ -316,7 +322,8 @@ def _wire(link: Link, promise: Promise, crossings: list[tuple[Packet, Hop]], end
     """Check that what is sent arrives after the delay, in order, or is lost where the wire loses."""
     transmitted = [(hop.started, hop.row, packet, hop) for packet, hop in crossings if hop.started is not None]
     transmitted.sort(key=lambda sent: sent[:2])
-    # When the packet before was at the end of the link: at the earliest and at the latest, for a router may have held it.
+    # When the packet before was at the end of the link: at the earliest and at the latest, for a router may have
+    # held it.
     low = high = interrupt = 0
     coalescing = link.coalescing if link.enters_host else 0
     for start, _, packet, hop in transmitted:
@@ -340,14 +347,16 @@ def _wire(link: Link, promise: Promise, crossings: list[tuple[Packet, Hop]], end
             if latest + EXACT < end and not held and not packet.over:
                 findings.add(
                     "conservation", latest, _at(link), packet.number,
-                    f"it has vanished: by {seconds(latest)} it is at the end of the link, and the run goes on until {seconds(end)}",
+                    f"it has vanished: by {seconds(latest)} it is at the end of the link, and the run goes on "
+                    f"until {seconds(end)}",
                 )  # fmt: skip
             low, high = max(low, earliest), max(high, latest)
             continue
         if seen < earliest - EXACT or (seen > latest + EXACT and not held):
             findings.add(
                 "order" if seen < low - EXACT else "delay", seen, _at(link), packet.number,
-                f"at the end of the link at {seconds(seen)}; sent from {seconds(start)} on at {rate} bit/s, with a delay of "
+                f"at the end of the link at {seconds(seen)}; sent from {seconds(start)} on at {rate} bit/s, "
+                f"with a delay of "
                 f"{seconds(delay)}, behind one that is there at {seconds(low)}, it is there at {seconds(earliest)}"
                 + (f" to {seconds(latest)}" if latest > earliest else ""),
             )  # fmt: skip

@@ -205,7 +205,7 @@ def _sent(columns: dict[str, list[Any]], row: int, time: int) -> Packet:
     )
 
 
-def _advance(
+def _advance(  # noqa: PLR0912 - one branch for each event
     found: Lives,
     promise: Promise,
     findings: Findings,
@@ -213,7 +213,7 @@ def _advance(
     event: tuple[int, int, str, str | None],
     ecn: str,
 ) -> None:
-    """One thing happens to a packet: is it what can happen next?"""
+    """Check that what happens to a packet is what can happen next."""
     row, time, what, link = event
     hop = packet.hops[-1] if packet.hops else None
     waiting = hop is not None and hop.entered is not None and hop.started is None and hop.dropped is None

@@ -1,7 +1,9 @@
 """What a scenario promises, read from its text a second time.
 
-A verifier that asked the engine what a link's rate is would believe the engine's mistakes. So this reads the TOML that stands in
-the record's metadata by itself, after the scenario reference: units, topologies, defaults, routes, queues in bandwidth-delay
+A verifier that asked the engine what a link's rate is would believe the engine's mistakes. So this reads the TOML
+that stands in
+the record's metadata by itself, after the scenario reference: units, topologies, defaults, routes, queues in
+bandwidth-delay
 products. It assumes a scenario that the engine has accepted, and reads only what the checks need.
 """
 
@@ -334,12 +336,12 @@ def _tcp(classic: bool, layers: list[dict[str, Any]]) -> Tcp:
         "timestamps": not classic,
         "ecn": "off",
     }
-    acks = (
+    acks: dict[str, Any] = (
         {"every": 1, "timer": "200 ms", "clock": "grid"}
         if classic
         else {"every": 2, "timer": "40 ms", "clock": "segment"}
     )
-    timer = (
+    timer: dict[str, str] = (
         {"initial": "3 s", "minimum": "1 s", "granularity": "500 ms", "arithmetic": "bsd"}
         if classic
         else {"initial": "1 s", "minimum": "200 ms", "granularity": "1 ms", "arithmetic": "rfc6298"}
@@ -401,9 +403,9 @@ def _links(network: dict[str, Any], classic: bool, flows: int) -> dict[str, Link
         case "parking-lot":
             hops = int(network["hops"])
             for hop in range(1, hops + 1):
-                ends = f"router{hop - 1}", f"router{hop}"
-                add(f"hop{hop}", *ends, network["hop"], "1 bdp")
-                add(f"hop{hop}-reverse", *reversed(ends), network["hop"], "1 bdp")
+                near, far = f"router{hop - 1}", f"router{hop}"
+                add(f"hop{hop}", near, far, network["hop"], "1 bdp")
+                add(f"hop{hop}-reverse", far, near, network["hop"], "1 bdp")
             for pair in range(hops + 1):
                 first, last = (0, hops) if pair == 0 else (pair - 1, pair)
                 cable(f"source{pair}", f"router{first}", network["access"])

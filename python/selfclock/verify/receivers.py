@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 #: Most segments for which packet-pair TCP lets one acknowledgement stand (section 4.2.1 of the paper).
 MOST_PER_ACK = 4
-#: The timestamps option, and kind, length and padding of the SACK option and each of its blocks (RFC 7323, RFC 2018), bytes.
+#: The timestamps option, and kind, length and padding of the SACK option and each of its blocks (RFC 7323, RFC
+#: 2018), bytes.
 TIMESTAMPS, SACK_HEADER, SACK_BLOCK = 12, 4, 8
 
 
@@ -130,13 +131,14 @@ class Receiver:
         return self.held
 
     def check_due(self, now: int) -> None:
-        """Time goes on to `now`: was there an acknowledgement that is late?"""
+        """Time goes on to `now`: no acknowledgement may be late."""
         if self.due is not None:
             self.fault(
                 "delayed-ack",
                 self.now,
                 self.due,
-                "not answered at once: it is a SYN, out of order, fills a gap, or is one of so many that an acknowledgement is due",
+                "not answered at once: it is a SYN, out of order, fills a gap, or is one of so many that an "
+                "acknowledgement is due",
             )
             self.due = None
         if self.timer_first or (self.pending and now > self.deadline() and not self.restarts_timer):
@@ -144,7 +146,8 @@ class Receiver:
                 "delayed-ack",
                 self.deadline(),
                 None,
-                f"segments have not been acknowledged since {seconds(self.pending_since)}; at {seconds(self.deadline())} at the latest they are",
+                f"segments have not been acknowledged since {seconds(self.pending_since)}; at "
+                f"{seconds(self.deadline())} at the latest they are",
             )
             self.pending, self.timer_first = 0, False
 

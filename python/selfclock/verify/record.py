@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
 #: Columns of a packet record, in the order in which rows are read.
 COLUMNS = (
-    "time_s", "event", "link", "flow", "connection", "kind", "ecn", "ece", "cwr", "marked_bytes", "retransmission", "packet",
-    "sequence", "payload_bytes", "size_bytes", "acknowledgement", "receive_window_bytes", "timestamp_us", "timestamp_echo_us",
+    "time_s", "event", "link", "flow", "connection", "kind", "ecn", "ece", "cwr", "marked_bytes", "retransmission",
+    "packet",
+    "sequence", "payload_bytes", "size_bytes", "acknowledgement", "receive_window_bytes", "timestamp_us",
+    "timestamp_echo_us",
     "sack", "option",
 )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Mechanisms of routers: a packet enters a link when it is there, unless one holds it, and no more than one lets through."""
+"""Mechanisms of routers: a packet enters a link when it is there, unless one holds or drops it."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _police(link: Link, mechanism: Mechanism, crossings: list[tuple[Packet, Hop]
 
 
 def _thin(link: Link, mechanism: Mechanism, crossings: list[tuple[Packet, Hop]], findings: Findings) -> None:
-    """An acknowledgement that is dropped has a successor that says as much; one that waits waits no longer than the interval."""
+    """Check that what is dropped has a successor that says as much, and nothing waits longer than the interval."""
     interval = time_of(mechanism.keys["interval"])
     highest: dict[tuple[str, int | None], int] = {}
     for packet, hop in reversed(crossings):

@@ -55,7 +55,8 @@ def _udp(flow: Flow, sent: list[Packet], findings: Findings) -> None:
                     packet.sent,
                     where,
                     packet.number,
-                    f"{seconds(packet.sent - previous.sent)} after the last one; at {fastest} bit/s it comes {seconds(gap)} after it",
+                    f"{seconds(packet.sent - previous.sent)} after the last one; at {fastest} bit/s it comes "
+                    f"{seconds(gap)} after it",
                 )
         _in_time(flow, packet, findings)
         previous = packet
@@ -196,7 +197,9 @@ class Sender:
                 "sequence",
                 packet,
                 now,
-                f"bytes {packet.sequence}-{packet.end}{' count as sent before' if packet.retransmission else ''}; the next new byte is {self.next}",
+                f"bytes "
+                f"{packet.sequence}-{packet.end}{' count as sent before' if packet.retransmission else ''}; "
+                f"the next new byte is {self.next}",
             )
         limit = None if self.window is None else self.una + self.window
         # A window without room for a segment is probed with one byte (RFC 9293, section 3.8.6.1).
@@ -213,7 +216,7 @@ class Sender:
             )
 
     def on_again(self, packet: Packet) -> None:
-        """A segment leaves that has been sent before: why?"""
+        """A segment leaves that has been sent before; there must be a reason."""
         now = packet.sent
         self.trouble.append((now, self.next))
         if packet.end <= self.una:
@@ -242,7 +245,9 @@ class Sender:
                 "retransmission",
                 packet,
                 now,
-                f"sent again {seconds(now - before)} after it was sent last, and {seconds(silent)} after the last sign of life, without a duplicate or selective acknowledgement; the timers wait for {seconds(patience)} at least",
+                f"sent again {seconds(now - before)} after it was sent last, and {seconds(silent)} after the "
+                f"last sign of life, without a duplicate or selective acknowledgement; the timers wait for "
+                f"{seconds(patience)} at least",
             )
         elif packet.sequence == self.una:
             self.sign = now

@@ -9,22 +9,27 @@ from selfclock.verify.promised import SECOND
 
 #: Every rule, and what it says.
 RULES = {
-    "acknowledgement": "an acknowledgement tells of what has arrived in order, and there is no more than one for each segment",
+    "acknowledgement": "an acknowledgement tells of what has arrived in order, and there is no more than one "
+    "for each segment",
     "application": "a flow sends no sooner, no faster and no more than its application lets it",
     "clock": "the record is in the order of time and ends with the run",
     "conservation": "a packet that was sent is delivered, dropped, lost, or still on its way at the end",
     "delay": "a packet is at the end of a link after its transmission, the delay, and no more jitter than there is",
-    "delayed-ack": "an acknowledgement comes at once where it must, and after so many segments or so much time at the latest",
-    "drop": "a packet is dropped only where the queue has no room, the discipline may drop early, or a mechanism may drop it",
+    "delayed-ack": "an acknowledgement comes at once where it must, and after so many segments or so much "
+    "time at the latest",
+    "drop": "a packet is dropped only where the queue has no room, the discipline may drop early, or a "
+    "mechanism may drop it",
     "loss": "a packet is lost only on a wire that loses, when its transmission ends",
-    "mark": "only a queue marks, only what understands marks, where its discipline may; receivers echo what has arrived marked",
+    "mark": "only a queue marks, only what understands marks, where its discipline may; receivers echo what "
+    "has arrived marked",
     "one-end": "nothing happens to a packet after it was delivered, dropped or lost",
     "order": "a link and each queue is first in, first out",
     "policer": "no more passes a policer than rate times time plus burst, and nothing less is dropped",
     "queue-limit": "no more waits in a queue than its limit",
     "rate": "a transmitter sends one packet at a time, at its rate, and does not stand idle while one waits",
     "receive-window": "new data is within the advertised window; routers may lower it, not raise it",
-    "retransmission": "a segment is sent again only after a duplicate or selective acknowledgement or the patience of a timer",
+    "retransmission": "a segment is sent again only after a duplicate or selective acknowledgement or the "
+    "patience of a timer",
     "route": "a packet takes the links of its route, in order, each once",
     "sack": "SACK blocks are the runs that the receiver holds beyond a gap",
     "sent-once": "a packet is sent once, before anything happens to it",
