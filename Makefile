@@ -12,7 +12,7 @@ RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DELETE_ON_ERROR:
-.PHONY: help prerequisites build reproduce test rust-test python-test lint docs docs-long figures record bench package sweep-10000 verify verify-night golden oracles load clean
+.PHONY: help prerequisites build reproduce test rust-test python-test lint docs docs-long figures record bench package scorecards scorecard-truths sweep-10000 verify verify-night golden oracles load clean
 
 help:
 	@echo 'make reproduce  reproduce the papers; the report is $(OUT)/report.html'
@@ -24,6 +24,8 @@ help:
 	@echo 'make record     reproduce the papers and write down what their claims came to, for the documents'
 	@echo 'make bench      the standard speed cases'
 	@echo 'make package    build wheel and sdist, and install each in an empty environment'
+	@echo 'make scorecards evaluate every built-in algorithm, into docs/scorecards.md'
+	@echo 'make scorecard-truths  assert that the scorecard tells what is known'
 	@echo 'make sweep-10000  a sweep of 10,000 runs, killed and started again'
 	@echo 'make verify     check packet records of every scenario and of 200 random ones; verify-night: of 5000'
 	@echo 'make build      set up .venv and build the extension module'
@@ -93,6 +95,12 @@ bench: build
 
 package: build
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/package.py
+
+scorecards: build
+	$(BIN)/python -m selfclock.evaluate.matrix docs/scorecards.md
+
+scorecard-truths: build
+	$(BIN)/python tests/scorecard_truths.py
 
 sweep-10000: build
 	$(BIN)/python tests/sweep_10000.py

@@ -36,6 +36,9 @@ LINK = re.compile(r"(\]\()([^)#\s:/][^)#\s:]*)(#[^)\s]*)?(?=\))")
 #: `<!-- parameters: packet-pair -->` stands for what `tables.TABLES["parameters"]` makes of "packet-pair".
 TABLE = re.compile(r"^<!-- (?P<kind>[a-z-]+): (?P<what>[^>]*?) -->$", re.MULTILINE)
 
+#: What a browser fetches by itself to show a page.
+FETCHED = re.compile(r'<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)="(?:https?:)?//[^"]*"')
+
 
 def on_config(config: MkDocsConfig) -> None:
     """Leave out of the navigation what has no page yet."""
@@ -68,6 +71,14 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
     """Write formulas as MathML, which browsers draw by themselves."""
     return formulas.mathml(html)
+
+
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:  # noqa: ARG001
+    """Refuse a page that fetches anything from the net."""
+    if found := FETCHED.search(output):
+        message = f"{page.file.src_uri} needs the network: {found[0]}"
+        raise PluginError(message)
+    return output
 
 
 def _table(match: re.Match[str]) -> str:

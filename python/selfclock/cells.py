@@ -55,3 +55,8 @@ def of_algorithm(row: Measures) -> list[str]:
         f"{row['timeouts']}",
         f"{row['queue_mean_packets']:.1f}",
     ]
+
+
+def number(value: float | None, unit: str = "") -> str:
+    """Return a number to three digits with its unit, "-" if there is none."""
+    return "-" if value is None else f"{value:.3g} {unit}".rstrip()

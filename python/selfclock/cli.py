@@ -23,7 +23,7 @@ from selfclock.algorithms import Algorithm, algorithms
 from selfclock.bench import CASES, BenchError, bench
 from selfclock.own import AlgorithmError, load_algorithms
 from selfclock.progress import progress_bar
-from selfclock.save import UnwritableError, check_writable
+from selfclock.save import UnwritableError, check_writable, file_stem
 from selfclock.scenario import Scenario, grid_schema, schema
 from selfclock.sweep import BusyError, ClusterError
 from selfclock.verify.record import UnreadableError
@@ -189,7 +189,7 @@ def _print_summary(summary: Summary) -> None:
     console = Console()
     console.print(
         f"{summary['scenario']}, seed {summary['seed']}: {summary['simulated_s']:g} s simulated, "
-        f"{summary['packet_hops']:,} packet-hops and {summary['events']:,} events in {summary['cpu_s']:.2f} s of CPU",
+        f"{summary['packet_hops']:,} packet-hops and {summary['events']:,} events in {summary['cpu_s']:.3g} s of CPU",
         highlight=False,
     )
     flows = _table(
@@ -315,6 +315,61 @@ def reproduce_papers(
     changed = [line for report in reports for line in report.differences()]
     if changed:
         _fail("verdicts differ from those on record:\n  " + "\n  ".join(changed), FAILED)
+
+
+@app.command("evaluate")
+@_command
+def evaluate_algorithm(
+    name: Annotated[
+        str,
+        typer.Argument(metavar="ALGORITHM", help="Such as cubic, packet-pair or cubic+hystart++.", show_default=False),
+    ],
+    against: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ALGORITHM,...", help="Baselines, with commas or one at a time.  [default: cubic,bbr3,reno]"
+        ),
+    ] = None,
+    rows: Annotated[
+        list[str] | None, typer.Option("--rows", metavar="ROW,...", help="Only these rows.  [default: all of them]")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Directory of the report.  [default: results/evaluate-ALGORITHM]")
+    ] = None,
+    algorithm_files: AlgorithmFiles = None,
+    as_json: Json = False,
+) -> None:
+    """The scorecard of an algorithm, after RFC 9743: what is safe, what is not, beside what is deployed."""
+    from selfclock.evaluate import BASELINES, evaluate  # noqa: PLC0415
+
+    load_algorithms(*(algorithm_files or []))
+    directory = out or Path("results") / file_stem(f"evaluate-{name}")
+    check_writable(directory)
+    with progress_bar(f"evaluate {name}") as progress:
+        card = evaluate(name, _listed(against) if against else BASELINES, rows=_listed(rows or []), progress=progress)
+    card.save(directory)
+    if as_json:
+        _print_json(card.document)
+        return
+    table = _table("row", "test", "value", *(each.label for each in card.baselines), "verdict", left=2)
+    for line in card.lines:
+        others = (line.baselines.get(each.label) for each in card.baselines)
+        table.add_row(
+            line.row.id,
+            line.row.title.split(":")[0],
+            cells.number(line.found.value, line.row.unit),
+            *("-" if other is None else cells.number(other.value) for other in others),
+            line.found.verdict,
+        )
+    console = Console()
+    console.print(f"{card.algorithm}: the marks are this project's, RFC 9743 sets none\n", highlight=False)
+    console.print(table)
+    sys.stdout.write(f"\nReport: {directory / 'report.html'}\n")
+
+
+def _listed(written: list[str]) -> list[str]:
+    """Take names that are written with commas, one at a time, or both."""
+    return [name.strip() for names in written for name in names.split(",")]
 
 
 #: Points in the table of a sweep; all of them stand in its files.

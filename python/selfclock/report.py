@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from selfclock.compare import Comparison
+    from selfclock.evaluate import Scorecard
     from selfclock.reproduce import PaperReport
     from selfclock.result import Result, Summary
 
@@ -79,6 +80,14 @@ def comparison_page(comparison: Comparison) -> str:
     return page(comparison.path, about, [Grid("Algorithms", caption, columns, rows, texts=1)], [figure])
 
 
+def scorecard_page(card: Scorecard) -> str:
+    """Return the report of a scorecard."""
+    from selfclock.evaluate.figures import figure  # noqa: PLC0415
+
+    figures = {line.row.id: figure(line, card) for line in card.lines if line.found.verdict != "not applicable"}
+    return _render("scorecard.html.j2", card=card, figures=figures)
+
+
 def _run_tables(summary: Summary) -> list[Grid]:
     flows = [cells.of_flow(flow) for flow in summary["flows"][:MOST_ROWS]]
     links = [cells.of_link(link) for link in summary["links"][:MOST_ROWS]]
@@ -101,6 +110,8 @@ def _render(template: str, **content: object) -> str:
         loader=jinja2.PackageLoader("selfclock"), autoescape=True, undefined=jinja2.StrictUndefined
     )
     environment.filters["chart"] = _chart
+    environment.filters["number"] = cells.number
+    environment.filters["capitalize_first"] = lambda text: text[:1].upper() + text[1:]
     environment.filters["markdown"] = _markdown
     templates = resources.files("selfclock") / "templates"
     return environment.get_template(template).render(

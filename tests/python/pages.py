@@ -32,6 +32,7 @@ ROOT = Path(__file__).parents[2]
 #: Blocks that begin so take minutes: `make docs-long` runs them, `make test` does not.
 LONG = {
     "selfclock reproduce": "every experiment of a paper",
+    "selfclock evaluate altcp": "a whole scorecard",
 }
 
 #: Blocks that begin so are not run by either, and why.

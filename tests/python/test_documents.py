@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +47,15 @@ def test_the_reference_names_every_word() -> None:
     reference = (ROOT / "docs/scenario-reference.md").read_text(encoding="utf-8")
     for word in words(sc.schema()):
         assert f'"{word}"' in reference, f'"{word}" is not in the reference'
+
+
+def test_the_page_of_queues_names_each_of_them() -> None:
+    page = (ROOT / "docs/mechanisms/queues.md").read_text(encoding="utf-8")
+    text = json.dumps(sc.schema())
+    found = re.findall(r'"(?:discipline|mechanism)": \{[^{}]*"enum": \["([a-z0-9-]+)"\]', text)
+    assert len(set(found)) > 14
+    for name in found:
+        assert f"| `{name}` |" in page, name
 
 
 def words(node: Any) -> set[str]:  # noqa: ANN401

@@ -205,8 +205,10 @@ pub struct RouterPlan {
 pub enum MechanismPlan {
     /// Drops what exceeds a rate and a burst.
     Policer(PolicerPlan),
-    /// Loses chosen kinds of packets at random.
+    /// Loses chosen kinds of packets.
     Loss(LossOfKindsPlan),
+    /// Holds some packets, so that others overtake them.
+    Reordering(ReorderingPlan),
     /// The router's part of XCP.
     Xcp,
     /// Core-stateless fair queueing.
@@ -233,10 +235,34 @@ pub struct CsfqPlan {
 /// Loss of chosen kinds of packets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LossOfKindsPlan {
-    /// Probability that such a packet is lost.
-    pub probability: f64,
-    /// Which.
+    /// Which of these packets are lost.
+    pub pattern: LossPattern,
+    /// Which kinds.
     pub kinds: Vec<PacketKind>,
+    /// When the losses begin.
+    pub from: Time,
+    /// When they end.
+    pub until: Time,
+}
+
+/// Which packets are lost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LossPattern {
+    /// Each with this probability, independently.
+    Random(f64),
+    /// One in so many: this many pass less one, then one is lost.
+    Every(u64),
+    /// One, then none for this long.
+    Spaced(Duration),
+}
+
+/// Packets that others overtake.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReorderingPlan {
+    /// Probability that a packet is held.
+    pub probability: f64,
+    /// For how long.
+    pub delay: Duration,
 }
 
 /// FICCRD: a domain of routers. The defaults of [`FiccrdPlan::new`] are those of the paper's section 3.1 where it has them.

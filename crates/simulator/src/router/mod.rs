@@ -11,6 +11,7 @@ pub mod forwarding_limit;
 pub mod loss;
 pub mod policer;
 pub mod quick_start;
+pub mod reordering;
 pub mod xcp;
 
 use crate::engine::random::Purpose;
@@ -24,6 +25,7 @@ use forwarding_limit::ForwardingLimit;
 use loss::LossOfKinds;
 use policer::Policer;
 use quick_start::QuickStart;
+use reordering::Reordering;
 use selfclock_congestion::units::Time;
 use xcp::Xcp;
 
@@ -90,6 +92,8 @@ pub enum Mechanism {
     Policer(Policer),
     /// Loss of chosen kinds of packets.
     Loss(LossOfKinds),
+    /// Holds some packets, so that others overtake them.
+    Reordering(Reordering),
     /// The router's part of XCP.
     Xcp(Xcp),
     /// Core-stateless fair queueing.
@@ -120,6 +124,10 @@ impl Mechanism {
                     let stream = Stream::new(plan.seed, Purpose::Router, index);
                     Self::Loss(LossOfKinds::new(loss.clone(), stream))
                 }
+                MechanismPlan::Reordering(reordering) => {
+                    let stream = Stream::new(plan.seed, Purpose::Router, index);
+                    Self::Reordering(Reordering::new(*reordering, stream))
+                }
                 MechanismPlan::Xcp => Self::Xcp(Xcp::new(plan)),
                 MechanismPlan::Csfq(csfq) => {
                     Self::Csfq(Csfq::new(*csfq, plan, Stream::new(plan.seed, Purpose::Router, index)))
@@ -141,6 +149,7 @@ impl Mechanism {
         match self {
             Self::Policer(policer) => policer.on_packet(station, packet),
             Self::Loss(loss) => loss.on_packet(station, packet),
+            Self::Reordering(reordering) => reordering.on_packet(station, packet),
             Self::Xcp(xcp) => xcp.on_packet(station, packet),
             Self::Csfq(csfq) => csfq.on_packet(station, packet),
             Self::Ficcrd(ficcrd) => ficcrd.on_packet(station, packet),
@@ -155,6 +164,7 @@ impl Mechanism {
         match self {
             Self::Policer(_) | Self::QuickStart(_) | Self::Loss(_) | Self::Xcp(_) | Self::Csfq(_) => 0,
             Self::Ficcrd(ficcrd) => ficcrd.held(),
+            Self::Reordering(reordering) => reordering.held(),
             Self::AckThinning(thinning) => thinning.held(),
             Self::ForwardingLimit(limit) => limit.held(),
         }
@@ -165,6 +175,7 @@ impl Mechanism {
         match self {
             Self::Policer(_) | Self::QuickStart(_) | Self::Loss(_) | Self::Xcp(_) | Self::Csfq(_) => {}
             Self::Ficcrd(ficcrd) => ficcrd.on_timer(station),
+            Self::Reordering(reordering) => reordering.on_timer(station),
             Self::AckThinning(thinning) => thinning.on_timer(station),
             Self::ForwardingLimit(limit) => limit.on_timer(station),
         }

@@ -467,16 +467,36 @@ table! {
         burst: Needed<Positive<Bytes>>,
     }
 
-    /// Loses chosen kinds of packets, and those alone.
+    /// Loses chosen kinds of packets, and those alone. One of probability, every and spacing is needed.
     LossOfKindsFile {
         /// What the mechanism does.
         mechanism: Needed<MechanismName>,
         /// Links before which it stands.
         links: List<Name>,
-        /// Probability of loss.
-        probability: Needed<Probability>,
+        /// Probability of loss of each, independently.
+        probability: Maybe<Probability>,
+        /// One in so many is lost, the last of each so many.
+        every: Maybe<Count>,
+        /// One is lost, then none for this long.
+        spacing: Maybe<Positive<Duration>>,
         /// Which packets: "data", "ack", "syn", "syn-ack", "datagram", "resource-discovery".
         kinds: List<PacketKind>,
+        /// When the losses begin. Default: "0 s".
+        from: Maybe<Duration>,
+        /// When they end. Default: the end of the run.
+        until: Maybe<Duration>,
+    }
+
+    /// Holds some packets for a time, so that others overtake them.
+    ReorderingFile {
+        /// What the mechanism does.
+        mechanism: Needed<MechanismName>,
+        /// Links before which it stands.
+        links: List<Name>,
+        /// Probability that a packet is held.
+        probability: Needed<Probability>,
+        /// For how long.
+        delay: Needed<Positive<Duration>>,
     }
 
     /// The router's part of XCP: flows with congestion control "xcp" are told how to change their windows.
@@ -656,6 +676,8 @@ pub enum MechanismName {
     Policer,
     /// Loss of chosen kinds of packets.
     Loss,
+    /// Holds some packets, so that others overtake them.
+    Reordering,
     /// The router's part of XCP.
     Xcp,
     /// Core-stateless fair queueing.
@@ -675,6 +697,7 @@ words! {
     MechanismName {
         "policer" => Self::Policer,
         "loss" => Self::Loss,
+        "reordering" => Self::Reordering,
         "xcp" => Self::Xcp,
         "csfq" => Self::Csfq,
         "ficcrd" => Self::Ficcrd,
@@ -909,7 +932,9 @@ pub enum RouterFile {
     /// Token-bucket policer.
     Policer(PolicerFile),
     /// Loss of chosen kinds of packets.
-    Loss(LossOfKindsFile),
+    Loss(Box<LossOfKindsFile>),
+    /// Holds some packets, so that others overtake them.
+    Reordering(ReorderingFile),
     /// The router's part of XCP.
     Xcp(XcpFile),
     /// Core-stateless fair queueing.
@@ -930,7 +955,8 @@ impl Read for RouterFile {
         let mechanism: Needed<MechanismName> = Field::read_key(item, "mechanism")?;
         Ok(match mechanism.value {
             MechanismName::Policer => Self::Policer(Read::read(item)?),
-            MechanismName::Loss => Self::Loss(Read::read(item)?),
+            MechanismName::Loss => Self::Loss(Box::new(Read::read(item)?)),
+            MechanismName::Reordering => Self::Reordering(Read::read(item)?),
             MechanismName::Xcp => Self::Xcp(Read::read(item)?),
             MechanismName::Csfq => Self::Csfq(Read::read(item)?),
             MechanismName::Ficcrd => Self::Ficcrd(Box::new(Read::read(item)?)),
@@ -950,6 +976,7 @@ impl Read for RouterFile {
             named("forwarding-limit", ForwardingLimitFile::schema()),
             named("quick-start", QuickStartFile::schema()),
             named("loss", LossOfKindsFile::schema()),
+            named("reordering", ReorderingFile::schema()),
             named("xcp", XcpFile::schema()),
             named("csfq", CsfqFile::schema()),
             named("ficcrd", FiccrdFile::schema()),

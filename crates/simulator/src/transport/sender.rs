@@ -404,6 +404,14 @@ impl Sender {
         self.set_rack_timer(context, Opportunity::Timeout);
     }
 
+    /// Someone outside of the run changes the congestion control: what it then allows is sent.
+    pub fn steer(&mut self, context: &mut Context<'_>, change: impl FnOnce(Time, &mut Controller)) {
+        self.sample_before(context.now);
+        change(context.now, &mut self.control);
+        self.transmit(context, Opportunity::Release);
+        self.set_rack_timer(context, Opportunity::Release);
+    }
+
     /// An entry of the timer of RACK and TLP has come up.
     pub fn on_rack_timer(&mut self, context: &mut Context<'_>) {
         self.sample_before(context.now);
