@@ -45,8 +45,8 @@ def check(text: str) -> Findings:
     return findings
 
 
-#: The same scenarios in every run: a failure is one of the change at hand. `make verify` has more of them, and makes what
-#: fails as small as it can be.
+#: The same scenarios in every run: a failure is one of the change at hand. `make verify` has more of them, and makes
+#: what fails as small as it can be.
 @settings(
     max_examples=25,
     derandomize=True,
@@ -302,7 +302,7 @@ ANOTHER_SCENARIO = (
     ("rate", "drop-tail", "2 Mbps", "2.1 Mbps"),
     ("delay", "drop-tail", '"20 ms", queue', '"21 ms", queue'),
     ("policer", "policed", "1 Mbps", "900 kbps"),
-    ("thinning", "thinned", "13 ms", "5 ms"),
+    ("thinning", "thinned", '"13 ms"', '"5 ms"'),
     ("application", "drop-tail", "200 kB", "100 kB"),
     ("application", "drop-tail", "300 ms", "400 ms"),
     ("receive-window", "codel", "30 segments", "29 segments"),

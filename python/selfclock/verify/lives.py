@@ -30,6 +30,7 @@ class Hop:
     marked: int | None = None
     #: Dropped by the queue that had taken it.
     dropped: int | None = None
+    dropped_row: int = -1
     started: int | None = None
     lost: int | None = None
     #: Codepoint as it came.
@@ -251,7 +252,7 @@ def _advance(  # noqa: PLR0912 - one branch for each event
     elif what == "transmit" and waiting:
         hop.started = time
     elif what == "drop":
-        hop.dropped, packet.over = time, True
+        hop.dropped, hop.dropped_row, packet.over = time, row, True
     elif what == "mark" and waiting:
         hop.marked = time
     elif what == "lose" and hop.started is not None:

@@ -112,7 +112,7 @@ class Mechanism:
     @property
     def may_hold(self) -> bool:
         """Whether a packet may wait in it."""
-        return self.name in {"ack-thinning", "forwarding-limit"} or (
+        return self.name in {"ack-thinning", "forwarding-limit", "reordering"} or (
             self.name == "ficcrd" and self.keys.get("feedback") == "ack-bucket"
         )
 
@@ -122,7 +122,7 @@ class Mechanism:
             case "policer" | "csfq":
                 return True
             case "loss":
-                return kind in self.keys["kinds"] and float(self.keys["probability"]) > 0
+                return kind in self.keys["kinds"] and float(self.keys.get("probability", 1)) > 0
             case "ack-thinning":
                 return kind == "ack"
             case "forwarding-limit":

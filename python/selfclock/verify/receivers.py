@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import deque
 from typing import TYPE_CHECKING
 
 from selfclock.verify.links import seconds
@@ -79,8 +80,6 @@ class Receiver:
     def __init__(self, flow: Flow, tcp: Tcp, end: int, findings: Findings) -> None:
         self.flow, self.tcp, self.end, self.findings = flow, tcp, end, findings
         self.held = Held()
-        #: Before what arrived at this very instant: the timer goes before an arrival at the same time.
-        self.edge_before = 0
         self.now = -1
         #: In-order segments not yet acknowledged: how many, and since when.
         self.pending = 0
@@ -91,7 +90,6 @@ class Receiver:
         self.timer_first = False
         self.arrivals = self.answers = 0
         self.marked = 0
-        self.marked_before = 0
         self.seen_mark = False
         #: Without a handshake nothing can be echoed before the first segment in order.
         self.timestamps: set[int] = set() if tcp.handshake else {0}
@@ -106,29 +104,55 @@ class Receiver:
         self.findings.add(rule, time, f"flow {self.flow.name}", None if packet is None else packet.number, what)
 
     def follow(self, sent: list[Packet], delivered: list[Packet]) -> Held:
-        """Go through what arrived and what was answered, in the order of the record."""
-        arrivals = [
-            (packet.delivered_row, packet.delivered or 0, packet)
-            for packet in delivered
-            if packet.kind in {"data", "syn"}
-        ]
-        answers = [(packet.row, packet.sent, packet) for packet in sent if packet.kind in {"ack", "syn-ack"}]
-        for row, time, packet in sorted(arrivals + answers, key=lambda event: event[0]):
-            if time > self.now:
-                self.check_due(time)
-                self.now = time
-                self.edge_before, self.marked_before = self.held.edge, self.marked
-            if row == packet.row:
-                self.on_answer(packet)
-            elif packet.kind == "data":
-                self.on_data(packet, time)
-            else:
-                self.due = packet
-                self.timestamps.add(packet.timestamp or 0)
-        self.check_due(self.end + 1)
+        """Go through what arrived and what was answered, instant by instant.
+
+        Of several packets that arrive at one instant the record may show the arrivals first and then the answers.
+        """
+        arrivals = deque(packet for packet in delivered if packet.kind in {"data", "syn"})
+        answers = deque(packet for packet in sent if packet.kind in {"ack", "syn-ack"})
         self.findings.count("acknowledgement", len(answers))
         self.findings.count("delayed-ack", len(arrivals))
+        while arrivals or answers:
+            self.now = min(
+                arrivals[0].delivered or 0 if arrivals else self.end,
+                answers[0].sent if answers else self.end,
+            )
+            self.check_due(self.now)
+            coming: deque[Packet] = deque()
+            while arrivals and arrivals[0].delivered == self.now:
+                coming.append(arrivals.popleft())
+            # At equal times the timer comes first.
+            if coming and self.pending and self.deadline() == self.now and not self.restarts_timer:
+                self.pending, self.timer_first = 0, True
+            while answers and answers[0].sent == self.now:
+                answer = answers.popleft()
+                if not self.timer_first and self.due is None and coming:
+                    self.on_arrival(coming.popleft())
+                while coming and not self.fits(answer):
+                    self.on_arrival(coming.popleft())
+                self.on_answer(answer)
+            while coming:
+                self.on_arrival(coming.popleft())
+        self.check_due(self.end + 1)
         return self.held
+
+    def fits(self, answer: Packet) -> bool:
+        """Whether an answer tells of what has arrived until now."""
+        runs = len(self.held.starts)
+        blocks = all(self.held.is_run(start, end) for start, end in answer.sack)
+        return (
+            answer.acknowledgement == self.held.edge
+            and blocks
+            and (bool(answer.sack) == (runs > 0) or not self.tcp.selective)
+        )
+
+    def on_arrival(self, packet: Packet) -> None:
+        """A packet arrives."""
+        if packet.kind == "data":
+            self.on_data(packet)
+        else:
+            self.due = packet
+            self.timestamps.add(packet.timestamp or 0)
 
     def check_due(self, now: int) -> None:
         """Time goes on to `now`: no acknowledgement may be late."""
@@ -157,11 +181,9 @@ class Receiver:
             return (self.pending_since // self.tcp.ack_timer + 1) * self.tcp.ack_timer
         return self.pending_since + self.tcp.ack_timer
 
-    def on_data(self, packet: Packet, time: int) -> None:
+    def on_data(self, packet: Packet) -> None:
         """A segment arrives."""
         self.arrivals += 1
-        if self.pending and self.deadline() == time and not self.restarts_timer:
-            self.pending, self.timer_first = 0, True
         self.timestamps.add(packet.timestamp or 0)
         if packet.delivered_ecn == "ce":
             self.marked += packet.payload
@@ -169,7 +191,7 @@ class Receiver:
         known = packet.end <= self.held.edge
         if self.held.take(packet.sequence, packet.end):
             if not self.pending:
-                self.pending_since = time
+                self.pending_since = self.now
             self.pending += 1
             if self.pending >= self.most:
                 self.due = packet
@@ -180,7 +202,7 @@ class Receiver:
     def on_answer(self, answer: Packet) -> None:
         """An acknowledgement leaves."""
         now, tcp = answer.sent, self.tcp
-        if not self.edge_before <= answer.acknowledgement <= self.held.edge:
+        if answer.acknowledgement != self.held.edge:
             self.fault(
                 "acknowledgement",
                 now,
@@ -224,7 +246,7 @@ class Receiver:
                 answer,
                 f"it advertises {answer.window} B; the receiver's buffer is {tcp.window} B",
             )
-        if tcp.ecn == "accurate" and not self.marked_before <= answer.marked_bytes <= self.marked:
+        if tcp.ecn == "accurate" and answer.marked_bytes != self.marked % 2**32:
             self.fault(
                 "mark", now, answer, f"it reports {answer.marked_bytes} B marked; {self.marked} B have arrived marked"
             )

@@ -35,7 +35,7 @@ def check_entrances(lives: Lives, promise: Promise, findings: Findings) -> None:
             if mechanism.name == "policer":
                 _police(link, mechanism, lives.hops[name], findings)
             elif mechanism.name == "ack-thinning":
-                _thin(link, mechanism, lives.hops[name], findings)
+                _thin(link, mechanism, lives.hops[name], promise, findings)
 
 
 def _never_entered(lives: Lives, promise: Promise, packet: Packet, findings: Findings) -> None:
@@ -87,30 +87,39 @@ def _police(link: Link, mechanism: Mechanism, crossings: list[tuple[Packet, Hop]
         findings.count("policer")
 
 
-def _thin(link: Link, mechanism: Mechanism, crossings: list[tuple[Packet, Hop]], findings: Findings) -> None:
+def _thin(
+    link: Link, mechanism: Mechanism, crossings: list[tuple[Packet, Hop]], promise: Promise, findings: Findings
+) -> None:
     """Check that what is dropped has a successor that says as much, and nothing waits longer than the interval."""
     interval = time_of(mechanism.keys["interval"])
+    # Where the queue has a limit it, too, may drop one.
+    alone = len(link.mechanisms) == 1
     highest: dict[tuple[str, int | None], int] = {}
     for packet, hop in reversed(crossings):
         key = packet.flow, packet.connection
         if packet.kind != "ack":
             continue
-        if hop.refused is not None and len(link.mechanisms) == 1 and highest.get(key, -1) < packet.acknowledgement:
-            findings.add(
-                "thinning",
-                hop.refused,
-                f"link {link.name}",
-                packet.number,
-                f"dropped, though none after it acknowledges {packet.acknowledgement}",
-            )
-        if hop.entered is not None:
-            highest[key] = max(highest.get(key, -1), packet.acknowledgement)
-            if packet.hops[0] is hop and hop.entered > packet.sent + interval + EXACT:
-                findings.add(
-                    "thinning",
-                    hop.entered,
-                    f"link {link.name}",
-                    packet.number,
-                    f"held since {seconds(packet.sent)}, for longer than {seconds(interval)}",
-                )
         findings.count("thinning")
+        if hop.entered is None:
+            if alone and link.limit_text == "unlimited" and highest.get(key, -1) < packet.acknowledgement:
+                what = f"dropped, though none after it acknowledges {packet.acknowledgement}"
+                findings.add("thinning", hop.refused, f"link {link.name}", packet.number, what)
+            continue
+        highest[key] = max(highest.get(key, -1), packet.acknowledgement)
+        arrived = _arrived(packet, hop, promise)
+        if alone and arrived is not None and hop.entered > arrived + interval + EXACT:
+            what = f"held since {seconds(arrived)}, for longer than {seconds(interval)}"
+            findings.add("thinning", hop.entered, f"link {link.name}", packet.number, what)
+
+
+def _arrived(packet: Packet, hop: Hop, promise: Promise) -> int | None:
+    """Return when a packet came to where it enters a link; `None` if that was left to chance."""
+    position = next(index for index, other in enumerate(packet.hops) if other is hop)
+    if position == 0:
+        return packet.sent
+    before = packet.hops[position - 1]
+    link = promise.links[before.link]
+    if link.jitter or len(link.path) > 1 or before.started is None:
+        return None
+    rate, delay = link.at(0)
+    return before.started + transmission_time(packet.size, rate) + delay

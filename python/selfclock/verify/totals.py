@@ -129,20 +129,23 @@ class OfLink:
         self.waited_for = len(self.entered) if fifo else len(self.started)
 
     def _most(self, crossings: list[tuple[Packet, Hop]]) -> int:
-        """Most packets that waited at once; one that is sent or dropped as it comes does not wait."""
+        """Most packets that waited at once; one that is sent as it comes does not wait."""
+        # At one instant transmissions begin first; then packets come, each with what it pushes out.
         events = []
         for _, hop in crossings:
-            left = hop.started if hop.dropped is None else hop.dropped
-            if hop.entered is not None and left != hop.entered:
-                events.append((hop.entered, 1))
-                if left is not None:
-                    events.append((left, -1))
+            if hop.entered is not None and hop.started != hop.entered:
+                events.append((hop.entered, hop.row, 1))
+                if hop.dropped is not None:
+                    events.append((hop.dropped, hop.dropped_row, -1))
+                elif hop.started is not None:
+                    events.append((hop.started, -1, -1))
         events.sort()
         most = now = 0
-        for _, change in events:
+        for _, row, change in events:
+            if change > 0 or row < 0:
+                most = max(most, now)
             now += change
-            most = max(most, now)
-        return most
+        return max(most, now)
 
     def busy_until(self, time: int) -> int:
         """Time for which the transmitter was busy up to now, ps."""
