@@ -28,6 +28,7 @@ help:
 	@echo 'make scorecard-truths  assert that the scorecard tells what is known'
 	@echo 'make sweep-10000  a sweep of 10,000 runs, killed and started again'
 	@echo 'make verify     check packet records of every scenario and of 200 random ones; verify-night: of 5000'
+	@echo 'make golden     fingerprints of every scenario in tests/golden.toml, in two builds'
 	@echo 'make build      set up .venv and build the extension module'
 	@echo 'make clean      remove what make has built'
 
@@ -111,6 +112,10 @@ verify: build
 
 verify-night: build
 	$(BIN)/python tests/verify_all.py --only-random --random 5000
+
+# The results of every scenario, in a release and in a debug build; they change only with an entry in CHANGELOG.md.
+golden: | prerequisites
+	$(PYTHON) tests/golden.py
 
 clean:
 	rm -rf $(VENV) target results python/selfclock/_core*.so
