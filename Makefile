@@ -12,7 +12,7 @@ RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DELETE_ON_ERROR:
-.PHONY: help prerequisites build reproduce test rust-test python-test lint docs docs-long figures record bench package scorecards scorecard-truths sweep-10000 verify verify-night golden oracles load clean
+.PHONY: help prerequisites build reproduce test rust-test python-test lint docs docs-long figures record bench package scorecards scorecard-truths sweep-10000 verify verify-night golden load misbehaviour clean
 
 help:
 	@echo 'make reproduce  reproduce the papers; the report is $(OUT)/report.html'
@@ -29,6 +29,8 @@ help:
 	@echo 'make sweep-10000  a sweep of 10,000 runs, killed and started again'
 	@echo 'make verify     check packet records of every scenario and of 200 random ones; verify-night: of 5000'
 	@echo 'make golden     fingerprints of every scenario in tests/golden.toml, in two builds'
+	@echo 'make misbehaviour  what misbehaving receivers gain: the table of docs/misbehaviour.md'
+	@echo 'make load       100,000 flows, a day, 1 Tbit/s, 10,000 nodes'
 	@echo 'make build      set up .venv and build the extension module'
 	@echo 'make clean      remove what make has built'
 
@@ -78,9 +80,9 @@ lint: build
 	$(BIN)/ruff check python tests docs/site
 	$(BIN)/mypy
 
-# The notice that is turned off advertises another program.
+# The notice that is turned off advertises another program. Not --quiet: mkdocs does not count what it does not print.
 docs: build
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir $(SITE)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir $(SITE)
 
 docs-long: build
 	$(BIN)/python tests/python/pages.py --long
@@ -116,6 +118,13 @@ verify-night: build
 # The results of every scenario, in a release and in a debug build; they change only with an entry in CHANGELOG.md.
 golden: | prerequisites
 	$(PYTHON) tests/golden.py
+
+misbehaviour: | prerequisites
+	cargo test --locked -p selfclock-simulator --test misbehaviour -- --ignored table
+
+# The heaviest scenarios whole, with what they take.
+load: build
+	$(BIN)/python tests/load.py
 
 clean:
 	rm -rf $(VENV) target results python/selfclock/_core*.so

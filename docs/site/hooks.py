@@ -55,6 +55,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         text = (ROOT / source).read_text(encoding="utf-8")
         if page.startswith("papers/"):
             text = tables.paper_page(Path(page).stem, text)
+        elif page == "index.md":
+            text = f"---\nhide: [navigation]\n---\n{text}"
         files.append(File.generated(config, page, content=text))
     for name, image in figures.draw_all():
         files.append(File.generated(config, f"figures/{name}", content=image, inclusion=InclusionLevel.INCLUDED))

@@ -11,6 +11,7 @@ import pytest
 
 import pages
 import selfclock as sc
+from selfclock.reproduce import PAPERS
 
 ROOT = Path(__file__).parents[2]
 RUN = [
@@ -73,3 +74,11 @@ def words(node: Any) -> set[str]:  # noqa: ANN401
         elif key != "enum":
             found |= words(child)
     return found
+
+
+@pytest.mark.parametrize("package", PAPERS.values())
+def test_claims_on_record_are_those_with_a_verdict(package: str) -> None:
+    folder = ROOT / "python" / package.replace(".", "/")
+    claims = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
+    verdicts = json.loads((folder / "verdicts.json").read_text(encoding="utf-8"))
+    assert sorted(claim["id"] for claim in claims) == sorted(verdicts)

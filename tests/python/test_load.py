@@ -35,7 +35,7 @@ def limited(command: list[str], directory: Path, limit: int, value: int) -> subp
         text=True,
         check=False,
         timeout=120,
-        preexec_fn=lambda: resource.setrlimit(limit, (value, value)),  # noqa: PLW1509 - no threads here
+        preexec_fn=lambda: resource.setrlimit(limit, (value, value)),
     )
 
 
@@ -54,7 +54,7 @@ def test_a_full_disk_leaves_no_result(small: Path, tmp_path: Path, kilobytes: in
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of this kind are Linux's")
 def test_no_memory_leaves_no_result(small: Path, tmp_path: Path) -> None:
-    """The interpreter and its libraries take some hundred MB of address space; the packets of this run do not fit beside them."""
+    """Interpreter and libraries take some hundred MB of address space; this run's packets do not fit beside them."""
     command = [
         sys.executable, "-m", "selfclock", "run", str(small), "--out", "run", "--set", "record.packets=true",
         "--set", "network.bottleneck.rate=10 Gbps", "--set", "network.access.rate=10 Gbps", "--set", "duration=20 s",
