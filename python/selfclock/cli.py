@@ -322,7 +322,12 @@ def reproduce_papers(
 def evaluate_algorithm(
     name: Annotated[
         str,
-        typer.Argument(metavar="ALGORITHM", help="Such as cubic, packet-pair or cubic+hystart++.", show_default=False),
+        typer.Argument(
+            metavar="ALGORITHM",
+            help="Such as cubic, packet-pair or cubic+hystart++.",
+            show_default=False,
+            autocompletion=_complete_algorithm,
+        ),
     ],
     against: Annotated[
         list[str] | None,
