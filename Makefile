@@ -12,7 +12,7 @@ RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DELETE_ON_ERROR:
-.PHONY: help prerequisites build reproduce test rust-test python-test lint docs docs-long figures record bench package scorecards scorecard-truths sweep-10000 misbehaviour mutants fuzz coverage clean
+.PHONY: help prerequisites build reproduce test rust-test python-test lint docs docs-long figures record bench package scorecards scorecard-truths sweep-10000 verify verify-night golden load misbehaviour mutants fuzz coverage clean
 
 help:
 	@echo 'make reproduce  reproduce the papers; the report is $(OUT)/report.html'
@@ -27,10 +27,13 @@ help:
 	@echo 'make scorecards evaluate every built-in algorithm, into docs/scorecards.md'
 	@echo 'make scorecard-truths  assert that the scorecard tells what is known'
 	@echo 'make sweep-10000  a sweep of 10,000 runs, killed and started again'
+	@echo 'make verify     check packet records of every scenario and of 200 random ones; verify-night: of 5000'
+	@echo 'make golden     fingerprints of every scenario in tests/golden.toml, in two builds'
 	@echo 'make misbehaviour  what misbehaving receivers gain: the table of docs/misbehaviour.md'
 	@echo 'make fuzz       fuzz algorithms, files and option bytes, FUZZ_SECONDS each (600); needs nightly Rust and cargo-fuzz'
 	@echo 'make mutants    mutation testing of the algorithms and the transport; hours; needs cargo-mutants'
 	@echo 'make coverage   line coverage of Rust and Python; the Rust part needs cargo-llvm-cov'
+	@echo 'make load       100,000 flows, a day, 1 Tbit/s, 10,000 nodes'
 	@echo 'make build      set up .venv and build the extension module'
 	@echo 'make clean      remove what make has built'
 
@@ -111,9 +114,8 @@ sweep-10000: build
 # Goes on where it was stopped: what was caught is not tried again.
 mutants: | prerequisites
 	@command -v cargo-mutants >/dev/null || { echo 'mutation testing needs cargo-mutants: cargo install --locked cargo-mutants' >&2; exit 1; }
-	cargo mutants --iterate --test-workspace=true --timeout 120 --output target/mutants-report \
-	  --file 'crates/congestion/src/**' --file 'crates/simulator/src/transport/**' \
-	  --cargo-test-arg=--package=selfclock-congestion --cargo-test-arg=--package=selfclock-simulator
+	cargo mutants --iterate --test-package selfclock-congestion,selfclock-simulator --timeout 120 --output target/mutants-report \
+	  --file 'crates/congestion/src/**' --file 'crates/simulator/src/transport/**'
 
 FUZZ_SECONDS ?= 600
 FUZZERS := any_order options scenario grid
@@ -134,8 +136,23 @@ coverage: build
 	$(BIN)/coverage run --source selfclock -m pytest -q
 	$(BIN)/coverage report --skip-covered
 
+# Every packet record of the repository's scenarios and of 200 random ones, the same in each run; and a night's worth of others.
+verify: build
+	$(BIN)/python tests/verify_all.py --seed 1
+
+verify-night: build
+	$(BIN)/python tests/verify_all.py --only-random --random 5000
+
+# The results of every scenario, in a release and in a debug build; they change only with an entry in CHANGELOG.md.
+golden: | prerequisites
+	$(PYTHON) tests/golden.py
+
 misbehaviour: | prerequisites
 	cargo test --locked -p selfclock-simulator --test misbehaviour -- --ignored table
+
+# The heaviest scenarios whole, with what they take.
+load: build
+	$(BIN)/python tests/load.py
 
 clean:
 	rm -rf $(VENV) target results python/selfclock/_core*.so
