@@ -12,7 +12,7 @@ RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DELETE_ON_ERROR:
-.PHONY: help prerequisites build reproduce test rust-test python-test lint docs docs-long figures record bench package scorecards scorecard-truths sweep-10000 verify verify-night golden load misbehaviour mutants fuzz coverage clean
+.PHONY: help prerequisites build reproduce test rust-test python-test lint docs docs-long figures record bench package scorecards scorecard-truths sweep-10000 verify verify-night golden oracles load misbehaviour mutants fuzz coverage clean
 
 help:
 	@echo 'make reproduce  reproduce the papers; the report is $(OUT)/report.html'
@@ -33,6 +33,7 @@ help:
 	@echo 'make fuzz       fuzz algorithms, files and option bytes, FUZZ_SECONDS each (600); needs nightly Rust and cargo-fuzz'
 	@echo 'make mutants    mutation testing of the algorithms and the transport; hours; needs cargo-mutants'
 	@echo 'make coverage   line coverage of Rust and Python; the Rust part needs cargo-llvm-cov'
+	@echo 'make oracles    every table of ns-2 again; the report is results/oracles/report.html'
 	@echo 'make load       100,000 flows, a day, 1 Tbit/s, 10,000 nodes'
 	@echo 'make build      set up .venv and build the extension module'
 	@echo 'make clean      remove what make has built'
@@ -125,7 +126,7 @@ fuzz: | prerequisites
 	@command -v cargo-fuzz >/dev/null || { echo 'fuzzing needs cargo-fuzz: cargo install --locked cargo-fuzz' >&2; exit 1; }
 	cd fuzz && for fuzzer in $(FUZZERS); do \
 	  mkdir -p target/corpus/$$fuzzer && CARGO_TARGET_DIR=target cargo +nightly fuzz run --fuzz-dir . $$fuzzer target/corpus/$$fuzzer corpus/$$fuzzer -- \
-	    -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=20 -max_len=4096 || exit 1; \
+	    -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=20 -max_len=4096 -detect_leaks=0 || exit 1; \
 	done
 
 # What the tests leave out. Python counts the lines that its own tests run, not those that a command started by them does.
@@ -149,6 +150,11 @@ golden: | prerequisites
 
 misbehaviour: | prerequisites
 	cargo test --locked -p selfclock-simulator --test misbehaviour -- --ignored table
+
+# ns-2's tables again: the packet-pair paper's packet by packet, those of the other papers as rows of their reports.
+oracles: build
+	cargo test --release --locked -p selfclock-simulator --test ns2
+	$(BIN)/selfclock reproduce inline-measurement adaptive-layered ficcrd --out results/oracles
 
 # The heaviest scenarios whole, with what they take.
 load: build
