@@ -12,7 +12,7 @@ RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DELETE_ON_ERROR:
-.PHONY: help prerequisites build reproduce test rust-test python-test lint docs docs-long figures record bench package scorecards scorecard-truths sweep-10000 clean
+.PHONY: help prerequisites build reproduce test rust-test python-test lint docs docs-long figures record bench package scorecards scorecard-truths sweep-10000 misbehaviour clean
 
 help:
 	@echo 'make reproduce  reproduce the papers; the report is $(OUT)/report.html'
@@ -27,6 +27,7 @@ help:
 	@echo 'make scorecards evaluate every built-in algorithm, into docs/scorecards.md'
 	@echo 'make scorecard-truths  assert that the scorecard tells what is known'
 	@echo 'make sweep-10000  a sweep of 10,000 runs, killed and started again'
+	@echo 'make misbehaviour  what misbehaving receivers gain: the table of docs/misbehaviour.md'
 	@echo 'make build      set up .venv and build the extension module'
 	@echo 'make clean      remove what make has built'
 
@@ -76,9 +77,9 @@ lint: build
 	$(BIN)/ruff check python tests docs/site
 	$(BIN)/mypy
 
-# The notice that is turned off advertises another program.
+# The notice that is turned off advertises another program. Not --quiet: mkdocs does not count what it does not print.
 docs: build
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir $(SITE)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir $(SITE)
 
 docs-long: build
 	$(BIN)/python tests/python/pages.py --long
@@ -103,6 +104,9 @@ scorecard-truths: build
 
 sweep-10000: build
 	$(BIN)/python tests/sweep_10000.py
+
+misbehaviour: | prerequisites
+	cargo test --locked -p selfclock-simulator --test misbehaviour -- --ignored table
 
 clean:
 	rm -rf $(VENV) target results python/selfclock/_core*.so

@@ -36,6 +36,9 @@ LINK = re.compile(r"(\]\()([^)#\s:/][^)#\s:]*)(#[^)\s]*)?(?=\))")
 #: `<!-- parameters: packet-pair -->` stands for what `tables.TABLES["parameters"]` makes of "packet-pair".
 TABLE = re.compile(r"^<!-- (?P<kind>[a-z-]+): (?P<what>[^>]*?) -->$", re.MULTILINE)
 
+#: What a browser fetches by itself to show a page.
+FETCHED = re.compile(r'<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)="(?:https?:)?//[^"]*"')
+
 
 def on_config(config: MkDocsConfig) -> None:
     """Leave out of the navigation what has no page yet."""
@@ -52,6 +55,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         text = (ROOT / source).read_text(encoding="utf-8")
         if page.startswith("papers/"):
             text = tables.paper_page(Path(page).stem, text)
+        elif page == "index.md":
+            text = f"---\nhide: [navigation]\n---\n{text}"
         files.append(File.generated(config, page, content=text))
     for name, image in figures.draw_all():
         files.append(File.generated(config, f"figures/{name}", content=image, inclusion=InclusionLevel.INCLUDED))
@@ -68,6 +73,14 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
     """Write formulas as MathML, which browsers draw by themselves."""
     return formulas.mathml(html)
+
+
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:  # noqa: ARG001
+    """Refuse a page that fetches anything from the net."""
+    if found := FETCHED.search(output):
+        message = f"{page.file.src_uri} needs the network: {found[0]}"
+        raise PluginError(message)
+    return output
 
 
 def _table(match: re.Match[str]) -> str:

@@ -34,6 +34,10 @@ KINDS = {
 #: Where the schema says what holds if a key is not written.
 DEFAULT = re.compile(r"\s*Default: (.*?)\.?$", re.DOTALL)
 PROFILES = re.compile(r"\s*(Modern: .*?; classic: .*?)\.?$", re.DOTALL)
+BOTH_PROFILES = re.compile(r"(?<=[.)])\s((?:\"[^\"]*\"|true|false|[0-9.]+))\.$")
+
+#: Links have the keys of a bottleneck, which are shown once.
+OTHER_LINKS = re.compile(r"^network\.(?:access|sink_access|reverse|hop|link\[\])\.")
 
 
 def parameters(name: str) -> str:
@@ -83,7 +87,12 @@ def claims(paper: str) -> str:
         ["claim", "where", "printed", "measured", "verdict"],
         [[row["says"], row["source"], row["printed"], row["measured"], f"**{verdicts[row['id']]}**"] for row in rows],
     )
-    return f"{table}\n\nOf {len(verdicts)} claims: {', '.join(counts)}."
+    about = (
+        "`reproduced` is inside the tolerance that was set for the claim, `direction` has sign and order right and the "
+        "size not, `not reproduced` not even that. Verdicts are those on record; `selfclock reproduce` fails if a run "
+        "comes to another."
+    )
+    return f"{table}\n\nOf {len(verdicts)} claims: {', '.join(counts)}. {about}"
 
 
 def paper_page(paper: str, readings: str) -> str:
@@ -114,56 +123,79 @@ def figure(name: str) -> str:
 
 
 def keys(what: str) -> str:
-    """Every key of one table of a scenario, from the JSON Schema; alternatives that only differ in form are one row."""
-    rows: dict[str, list[str]] = {}
-    for path, node, required in _walk(sc.schema(), ""):
+    """Every key of one table of a scenario, from the JSON Schema."""
+    rows: dict[tuple[str, ...], None] = {}
+    every = list(_walk(sc.schema(), "", ""))
+    paths = {path for path, *_ in every}
+    for path, kind, node, required in every:
+        if OTHER_LINKS.match(path) and OTHER_LINKS.sub("network.bottleneck.", path) in paths:
+            continue
         top = path.split(".")[0].removesuffix("[]")
         if (what == "run") if "." not in path else (what == top):
+            name = path.removeprefix(f"{what}.").removeprefix(f"{what}[].")
             about, default = _split(node.get("description", ""))
-            row = [f"`{path}`", _value(node), "required" if required else default, about]
-            key = path if path not in rows or rows[path][1:] == row[1:] else f"{path} {len(rows)}"
-            rows[key] = row
-    return _table(["key", "value", "default", "meaning"], list(rows.values()))
+            rows[f"`{name}`", kind, _value(node), "required" if required else default, about] = None
+    columns = ["key", "of", "value", "default", "meaning"]
+    if all(not row[1] for row in rows):
+        return _table(columns[:1] + columns[2:], [[row[0], *row[2:]] for row in rows])
+    return _table(columns, [list(row) for row in rows])
 
 
-def _walk(node: dict[str, Any], path: str) -> Iterator[tuple[str, dict[str, Any], bool]]:
-    for key, child in node.get("properties", {}).items():
-        below = f"{path}.{key}".lstrip(".")
-        child_ = {**child, "description": child.get("description", "")}
-        yield below, child_, key in node.get("required", [])
+def _walk(node: dict[str, Any], path: str, kind: str) -> Iterator[tuple[str, str, dict[str, Any], bool]]:
+    """Every key below a node: its path, of which of several forms of table it is, itself, required or not."""
+    below = node.get("properties", {})
+    for choice in ("topology", "mechanism", "discipline"):
+        words = below.get(choice, {}).get("enum", [])
+        kind = words[0] if len(words) == 1 else kind
+    for key, child in below.items():
+        name = f"{path}.{key}".lstrip(".")
+        yield name, kind, child, key in node.get("required", [])
         # Parameters of algorithms have a page of their own.
-        if not below.endswith("congestion_control"):
-            yield from _walk(child, below)
+        if key != "congestion_control":
+            yield from _walk(child, name, kind)
     for form in ("anyOf", "oneOf", "allOf"):
         for child in node.get(form, []):
-            yield from _walk(child, path)
+            yield from _walk(child, path, kind)
     if isinstance(node.get("items"), dict):
-        yield from _walk(node["items"], f"{path}[]")
+        yield from _walk(node["items"], f"{path}[]", kind)
 
 
 def _value(node: dict[str, Any]) -> str:
     """Say what a value may be."""
-    if "enum" in node:
-        return ", ".join(f"`{json.dumps(each, ensure_ascii=False)}`" for each in node["enum"])
-    for form in ("anyOf", "oneOf"):
-        if form in node:
-            return ", ".join(dict.fromkeys(_value(each) for each in node[form]))
+    if words := node.get("enum") or [node[word] for word in ("const",) if word in node]:
+        return ", ".join(f"`{json.dumps(each, ensure_ascii=False)}`" for each in words)
+    if forms := node.get("anyOf") or node.get("oneOf"):
+        return ", ".join(dict.fromkeys(_value(each) for each in forms))
     if "pattern" in node:
-        units = re.search(r"\(([^()]*)\)\\s\*\$$", node["pattern"])
-        kinds = [name for listed, name in KINDS.items() if units and set(listed.split("|")) <= set(units[1].split("|"))]
-        return ", ".join(kinds) or "string"
-    if node.get("type") in ("number", "integer"):
-        low, high = node.get("minimum"), node.get("maximum")
-        span = f", {low:g} to {high:g}" if low is not None and high is not None else ""
-        return f"{node['type']}{span}"
-    if node.get("type") == "array":
-        return f"list of {_value(node['items'])}" if isinstance(node.get("items"), dict) else "list"
-    return {"boolean": "true, false", "object": "table"}.get(node.get("type", ""), node.get("type", "table"))
+        return _units(node["pattern"])
+    kind = node.get("type", "table")
+    if kind == "array" and isinstance(node.get("items"), dict):
+        each = _value(node["items"])
+        return f"list of {each}" + ("" if "`" in each else "s")
+    span = _span(node) if kind in ("number", "integer") else ""
+    return {"boolean": "true, false", "object": "table", "array": "list"}.get(kind, kind) + span
+
+
+def _units(pattern: str) -> str:
+    """Name the quantities whose units a pattern ends with."""
+    units = re.search(r"\(([^()]*)\)\\s\*\$$", pattern)
+    kinds = [name for listed, name in KINDS.items() if units and set(listed.split("|")) <= set(units[1].split("|"))]
+    return ", ".join(kinds) or "string"
+
+
+def _span(node: dict[str, Any]) -> str:
+    """Say between what a number lies; the largest integers stand for no bound."""
+    low, high = node.get("minimum"), node.get("maximum")
+    if low is None or high is None:
+        return ""
+    if low == high:
+        return f", {low:g}"
+    return f", from {low:g}" if high > 1e9 else f", {low:g} to {high:,g}"
 
 
 def _split(description: str) -> tuple[str, str]:
     """Take the default out of what the schema says of a key."""
-    for pattern in (DEFAULT, PROFILES):
+    for pattern in (DEFAULT, PROFILES, BOTH_PROFILES):
         if found := pattern.search(description):
             return description[: found.start()], found[1]
     return description, ""

@@ -192,7 +192,7 @@ def _print_summary(summary: Summary) -> None:
     console = Console()
     console.print(
         f"{summary['scenario']}, seed {summary['seed']}: {summary['simulated_s']:g} s simulated, "
-        f"{summary['packet_hops']:,} packet-hops and {summary['events']:,} events in {summary['cpu_s']:.2f} s of CPU",
+        f"{summary['packet_hops']:,} packet-hops and {summary['events']:,} events in {summary['cpu_s']:.3g} s of CPU",
         highlight=False,
     )
     flows = _table(

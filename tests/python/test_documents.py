@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import pytest
 
 import pages
 import selfclock as sc
+from selfclock.reproduce import PAPERS
 
 ROOT = Path(__file__).parents[2]
 RUN = [
@@ -47,6 +50,15 @@ def test_the_reference_names_every_word() -> None:
         assert f'"{word}"' in reference, f'"{word}" is not in the reference'
 
 
+def test_the_page_of_queues_names_each_of_them() -> None:
+    page = (ROOT / "docs/mechanisms/queues.md").read_text(encoding="utf-8")
+    text = json.dumps(sc.schema())
+    found = re.findall(r'"(?:discipline|mechanism)": \{[^{}]*"enum": \["([a-z0-9-]+)"\]', text)
+    assert len(set(found)) > 14
+    for name in found:
+        assert f"| `{name}` |" in page, name
+
+
 def words(node: Any) -> set[str]:  # noqa: ANN401
     """Every word that a key of a scenario can be, but for parameters of algorithms, which have generated tables."""
     if isinstance(node, list):
@@ -62,3 +74,11 @@ def words(node: Any) -> set[str]:  # noqa: ANN401
         elif key != "enum":
             found |= words(child)
     return found
+
+
+@pytest.mark.parametrize("package", PAPERS.values())
+def test_claims_on_record_are_those_with_a_verdict(package: str) -> None:
+    folder = ROOT / "python" / package.replace(".", "/")
+    claims = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
+    verdicts = json.loads((folder / "verdicts.json").read_text(encoding="utf-8"))
+    assert sorted(claim["id"] for claim in claims) == sorted(verdicts)

@@ -60,6 +60,13 @@ impl WindowState {
     pub fn segments(&self, size: Bytes) -> f64 {
         size.get() as f64 / self.mss.get() as f64
     }
+    /// What an acknowledgement of this size counts as where each adds to the window: one, and of less than a segment as much
+    /// as it is of one. To count acknowledgements whatever they cover is "a security hole TCP receivers can use to induce the
+    /// sender into increasing the sending rate too rapidly" (RFC 3465): by dividing them.
+    #[inline]
+    pub fn acknowledgements(&self, size: Bytes) -> f64 {
+        if size >= self.mss { 1.0 } else { self.segments(size) }
+    }
     /// The advertised window, in segments.
     pub fn receive_window_segments(&self) -> f64 {
         self.segments(self.receive_window)

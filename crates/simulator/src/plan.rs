@@ -221,6 +221,32 @@ pub enum MechanismPlan {
     ForwardingLimit(ForwardingLimitPlan),
     /// Answers Quick-Start Requests.
     QuickStart(QuickStartPlan),
+    /// Changes what it should only forward.
+    Tampering(TamperingPlan),
+}
+
+/// A router that changes packets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TamperingPlan {
+    /// Probability that a packet is changed.
+    pub probability: f64,
+    /// The window that acknowledgements then advertise.
+    pub receive_window: Option<Bytes>,
+    /// "ER" of the resource discovery packets of FICCRD on their way back.
+    pub allowed_rate: Option<Rate>,
+    /// What becomes of the options by which an algorithm speaks to its peer.
+    pub options: OptionTampering,
+}
+
+/// What becomes of the options of an algorithm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OptionTampering {
+    /// Nothing.
+    None,
+    /// The last one comes again on each packet that has none.
+    Duplicate,
+    /// A packet carries that of the one before.
+    Swap,
 }
 
 /// Core-stateless fair queueing.
@@ -606,6 +632,8 @@ pub struct Transport {
     pub shaper: Option<Shaper>,
     /// The receiver knows the algorithm's option. If not, it ignores it.
     pub peer_knows_option: bool,
+    /// What the receiver does that it must not; `None`: it is honest.
+    pub misbehaviour: Option<MisbehaviourPlan>,
     /// Routers can neither read nor change its transport header (IPsec, QUIC).
     pub encrypted: bool,
 }
@@ -701,6 +729,27 @@ pub enum RttSamples {
     EverySegment,
 }
 
+/// What a receiver does that it must not.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MisbehaviourPlan {
+    /// Acknowledgements in the place of one of new data; 1: the one.
+    pub parts: u32,
+    /// Acknowledges gaps as if nothing were missing, and so many segments beyond what has arrived.
+    pub ahead: Option<u32>,
+    /// Times that it repeats each acknowledgement.
+    pub repeats: u32,
+    /// At each so-manieth acknowledgement that reports data beyond a gap it throws that data away.
+    pub renege_every: Option<u32>,
+    /// What it multiplies the interval of a pair by before it reports it; it divides rates and feedback by that.
+    pub interval_factor: f64,
+}
+
+impl MisbehaviourPlan {
+    /// None: what an honest receiver does.
+    pub const NONE: Self =
+        Self { parts: 1, ahead: None, repeats: 0, renege_every: None, interval_factor: 1.0 };
+}
+
 /// A leaky bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shaper {
@@ -761,6 +810,7 @@ impl Transport {
             pacing_gain: None,
             shaper: None,
             peer_knows_option: true,
+            misbehaviour: None,
             encrypted: false,
         }
     }
@@ -802,6 +852,7 @@ impl Transport {
             pacing_gain: None,
             shaper: None,
             peer_knows_option: true,
+            misbehaviour: None,
             encrypted: false,
         }
     }

@@ -14,8 +14,8 @@ use super::reader::{
 use super::units::{self, Dimension, Quantity};
 use crate::plan::{
     AckClock, Arrivals, CoDelPlan, ControlUnit, DisciplinePlan, DualPi2Plan, Ecn, EdgeRtt, Feedback,
-    FqCoDelPlan, LossPlan, MaprRule, MarkAbove, PiePlan, Recovery, RedPlan, RttSamples, SizeDistribution,
-    TimerArithmetic,
+    FqCoDelPlan, LossPlan, MaprRule, MarkAbove, OptionTampering, PiePlan, Recovery, RedPlan, RttSamples,
+    SizeDistribution, TimerArithmetic,
 };
 use crate::record::packets::PacketKind;
 
@@ -413,8 +413,26 @@ table! {
         shaper: Maybe<OrOff<ShaperFile>>,
         /// The receiver knows the algorithm's option. true.
         peer_knows_option: Maybe<bool>,
+        /// What the receiver does that it must not: to see what that gains it, and what it costs others. None.
+        misbehaviour: Maybe<MisbehaviourFile>,
         /// Routers can neither read nor change the transport header, as with IPsec and QUIC. false.
         encrypted: Maybe<bool>,
+    }
+
+    /// A receiver that wants more than its share, or is broken. A key that is not written keeps its value.
+    MisbehaviourFile {
+        /// Divides acknowledgements: so many in the place of one of new data. 1.
+        ack_parts: Maybe<SmallCount>,
+        /// Acknowledges what it has not got: gaps as if nothing were missing, and so many segments beyond what has arrived,
+        /// 0 to 1000000. "off".
+        ack_ahead: Maybe<OrOff<Ahead>>,
+        /// Repeats each acknowledgement so many times, 0 to 1000. 0.
+        ack_repeats: Maybe<Repeats>,
+        /// At each so-manieth acknowledgement with SACK blocks it throws away the data that it has reported in them. "off".
+        renege_every: Maybe<OrOff<SmallCount>>,
+        /// Multiplies the interval of a pair by this, 0.001 to 1000, before it reports it; it divides Quick-Start rates and
+        /// XCP feedback by it. 1.
+        interval_factor: Maybe<ReportFactor>,
     }
 
     /// Delayed acknowledgement. A key that is not written keeps its value.
@@ -497,6 +515,23 @@ table! {
         probability: Needed<Probability>,
         /// For how long.
         delay: Needed<Positive<Duration>>,
+    }
+
+    /// Changes what a router should only forward: to see what withstands it. Encrypted flows and UDP are out of its reach.
+    TamperingFile {
+        /// What the mechanism does.
+        mechanism: Needed<MechanismName>,
+        /// Links before which it stands.
+        links: List<Name>,
+        /// Probability that a packet is changed. Default: 1.
+        probability: Maybe<Probability>,
+        /// The window that acknowledgements then advertise; "0 B" closes it. Default: as it is.
+        receive_window: Maybe<Bytes>,
+        /// The rate that resource discovery packets of FICCRD on their way back allow. Default: as it is.
+        allowed_rate: Maybe<Rate>,
+        /// The options by which an algorithm speaks to its peer: the last one comes again on each packet that has none, or a
+        /// packet carries that of the one before. Default: "none".
+        options: Maybe<OptionTampering>,
     }
 
     /// The router's part of XCP: flows with congestion control "xcp" are told how to change their windows.
@@ -690,6 +725,8 @@ pub enum MechanismName {
     ForwardingLimit,
     /// The router's part of Quick-Start.
     QuickStart,
+    /// Changes packets.
+    Tampering,
 }
 
 words! {
@@ -704,7 +741,9 @@ words! {
         "ack-thinning" => Self::AckThinning,
         "forwarding-limit" => Self::ForwardingLimit,
         "quick-start" => Self::QuickStart,
+        "tampering" => Self::Tampering,
     }
+    OptionTampering { "none" => Self::None, "duplicate" => Self::Duplicate, "swap" => Self::Swap, }
     PacketKind { "data" => Self::Data, "ack" => Self::Ack, "syn" => Self::Syn, "syn-ack" => Self::SynAck, "datagram" => Self::Datagram, "resource-discovery" => Self::ResourceDiscovery, }
     MaprRule { "literal" => Self::Literal, "outer-else" => Self::OuterElse, "icc" => Self::Icc, }
     Feedback { "none" => Self::None, "window" => Self::Window, "ack-bucket" => Self::AckBucket, }
@@ -947,6 +986,8 @@ pub enum RouterFile {
     ForwardingLimit(ForwardingLimitFile),
     /// The router's part of Quick-Start.
     QuickStart(QuickStartFile),
+    /// Changes packets.
+    Tampering(TamperingFile),
 }
 
 impl Read for RouterFile {
@@ -963,6 +1004,7 @@ impl Read for RouterFile {
             MechanismName::AckThinning => Self::AckThinning(Read::read(item)?),
             MechanismName::ForwardingLimit => Self::ForwardingLimit(Read::read(item)?),
             MechanismName::QuickStart => Self::QuickStart(Read::read(item)?),
+            MechanismName::Tampering => Self::Tampering(Read::read(item)?),
         })
     }
     fn schema() -> Json {
@@ -980,6 +1022,7 @@ impl Read for RouterFile {
             named("xcp", XcpFile::schema()),
             named("csfq", CsfqFile::schema()),
             named("ficcrd", FiccrdFile::schema()),
+            named("tampering", TamperingFile::schema()),
         ] })
     }
 }
@@ -1473,6 +1516,12 @@ ranges! {
     Count(u64) = integer, "integer", 1, i64::MAX;
     /// At least one, at most 2^32 - 1.
     SmallCount(u32) = integer, "integer", 1, i64::from(u32::MAX);
+    /// Segments that are acknowledged before they arrive.
+    Ahead(u32) = integer, "integer", 0, 1_000_000;
+    /// Repetitions of an acknowledgement.
+    Repeats(u32) = integer, "integer", 0, 1000;
+    /// What a receiver multiplies what it reports by.
+    ReportFactor(f64) = number_within, "number", 0.001, 1000.0;
     /// A seed.
     Seed(u64) = integer, "integer", 0, i64::MAX;
     /// A probability.

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::error::{Place, Problem, allowed};
 use super::file::{
     FiccrdFile, File, Floor, Fraction, LossOfKindsFile, Name, OrOff, PacketSize, Positive, Pressure,
-    RouterFile, Share, SmallCount,
+    Probability, RouterFile, Share, SmallCount,
 };
 use super::links::{Wire, find_node};
 use super::reader::{Located, place_or, value_or};
 use crate::network::topology::Topology;
 use crate::plan::{
     CsfqPlan, FiccrdPlan, FlowPlan, ForwardingLimitPlan, LossOfKindsPlan, LossPattern, MechanismPlan,
-    PolicerPlan, QuickStartPlan, ReorderingPlan, RouterPlan,
+    OptionTampering, PolicerPlan, QuickStartPlan, ReorderingPlan, RouterPlan, TamperingPlan,
 };
 use selfclock_congestion::units::{Bytes, Duration, Time};
 
@@ -51,6 +51,15 @@ fn plan(
                 link_constant: value_or(&csfq.link_constant, Positive(ms(200))).0,
             };
             (find_links(&csfq.links, topology)?, MechanismPlan::Csfq(plan))
+        }
+        RouterFile::Tampering(tampering) => {
+            let plan = TamperingPlan {
+                probability: value_or(&tampering.probability, Probability(1.0)).0,
+                receive_window: tampering.receive_window.as_ref().map(|window| window.value),
+                allowed_rate: tampering.allowed_rate.as_ref().map(|rate| rate.value),
+                options: value_or(&tampering.options, OptionTampering::None),
+            };
+            (find_links(&tampering.links, topology)?, MechanismPlan::Tampering(plan))
         }
         RouterFile::Ficcrd(ficcrd) => return ficcrd_plan(ficcrd, topology),
         RouterFile::AckThinning(thinning) => {
