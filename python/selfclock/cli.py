@@ -530,6 +530,8 @@ def run_bench(
 @_command
 def print_schema(
     grid: Annotated[bool, typer.Option("--grid", help="Of grid files, which say what a sweep runs.")] = False,
+    algorithm_files: AlgorithmFiles = None,
 ) -> None:
     """Print the JSON Schema of scenario files."""
+    load_algorithms(*(algorithm_files or []))
     _print_json(grid_schema() if grid else schema())

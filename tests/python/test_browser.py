@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
-PAGES = ("run", "compare", "reproduce", "sweep")
+PAGES = ("run", "compare", "reproduce", "sweep", "evaluate")
 #: A desktop, and a telephone of 2022.
 DESKTOP, PHONE = (1280, 900), (390, 844)
 #: Milliseconds that a step may take on a machine that has other things to do.
@@ -59,6 +59,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     paths = {"network.bottleneck.queue": ["0.3 bdp", "1 bdp", "3 bdp"], "flow.*.congestion_control": ["reno", "cubic"]}
     network = sc.dumbbell(duration="2 s", flows=[{"start_jitter": "1 s"}])
     sc.sweep(sc.Grid.over(network, paths, seeds=3), folder / "sweep").write_report()
+    sc.evaluate("vegas", against=["reno"], rows=["S1", "S2"]).save(folder / "evaluate")
     return {name: folder / name / "report.html" for name in PAGES}
 
 
