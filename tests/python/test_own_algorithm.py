@@ -108,7 +108,9 @@ def test_every_command_takes_it(selfclock: Command, my_aimd: Path, tmp_path: Pat
     mine, reno = json.loads(compared.stdout)["runs"]
     assert mine["goodput_bps"] == reno["goodput_bps"]
     (tmp_path / "scenario.toml").write_text(SCENARIO, encoding="utf-8")
-    grid = 'schema = 1\nscenario = "scenario.toml"\nseeds = 2\n[set]\nduration = "1 s"\n[grid]\n'
+    # A short queue, so that there are losses to react to.
+    short = 'duration = "2 s"\n"network.bottleneck.queue" = "10 packets"\n'
+    grid = f'schema = 1\nscenario = "scenario.toml"\nseeds = 2\n[set]\n{short}[grid]\n'
     paths = '"flow.0.congestion_control" = ["my-aimd", "reno", { model = "my-aimd", decrease = 0.9 }]\n'
     (tmp_path / "grid.toml").write_text(grid + paths, encoding="utf-8")
     swept = selfclock("sweep", "grid.toml", "--json", *file)
