@@ -12,7 +12,7 @@ RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DELETE_ON_ERROR:
-.PHONY: help prerequisites build reproduce test rust-test python-test lint docs docs-long figures record bench package scorecards scorecard-truths sweep-10000 misbehaviour clean
+.PHONY: help prerequisites build reproduce test rust-test python-test lint docs docs-long figures record bench package scorecards scorecard-truths sweep-10000 verify verify-night golden oracles load misbehaviour clean
 
 help:
 	@echo 'make reproduce  reproduce the papers; the report is $(OUT)/report.html'
@@ -27,7 +27,11 @@ help:
 	@echo 'make scorecards evaluate every built-in algorithm, into docs/scorecards.md'
 	@echo 'make scorecard-truths  assert that the scorecard tells what is known'
 	@echo 'make sweep-10000  a sweep of 10,000 runs, killed and started again'
+	@echo 'make verify     check packet records of every scenario and of 200 random ones; verify-night: of 5000'
+	@echo 'make golden     fingerprints of every scenario in tests/golden.toml, in two builds'
 	@echo 'make misbehaviour  what misbehaving receivers gain: the table of docs/misbehaviour.md'
+	@echo 'make oracles    every table of ns-2 again; the report is results/oracles/report.html'
+	@echo 'make load       100,000 flows, a day, 1 Tbit/s, 10,000 nodes'
 	@echo 'make build      set up .venv and build the extension module'
 	@echo 'make clean      remove what make has built'
 
@@ -105,8 +109,28 @@ scorecard-truths: build
 sweep-10000: build
 	$(BIN)/python tests/sweep_10000.py
 
+# Every packet record of the repository's scenarios and of 200 random ones, the same in each run; and a night's worth of others.
+verify: build
+	$(BIN)/python tests/verify_all.py --seed 1
+
+verify-night: build
+	$(BIN)/python tests/verify_all.py --only-random --random 5000
+
+# The results of every scenario, in a release and in a debug build; they change only with an entry in CHANGELOG.md.
+golden: | prerequisites
+	$(PYTHON) tests/golden.py
+
 misbehaviour: | prerequisites
 	cargo test --locked -p selfclock-simulator --test misbehaviour -- --ignored table
+
+# ns-2's tables again: the packet-pair paper's packet by packet, those of the other papers as rows of their reports.
+oracles: build
+	cargo test --release --locked -p selfclock-simulator --test ns2
+	$(BIN)/selfclock reproduce inline-measurement adaptive-layered ficcrd --out results/oracles
+
+# The heaviest scenarios whole, with what they take.
+load: build
+	$(BIN)/python tests/load.py
 
 clean:
 	rm -rf $(VENV) target results python/selfclock/_core*.so

@@ -40,15 +40,6 @@ TABLE = re.compile(r"^<!-- (?P<kind>[a-z-]+): (?P<what>[^>]*?) -->$", re.MULTILI
 FETCHED = re.compile(r'<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)="(?:https?:)?//[^"]*"')
 
 
-def on_config(config: MkDocsConfig) -> None:
-    """Leave out of the navigation what has no page yet."""
-    there = {*PAGES.values(), *(str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").rglob("*.md"))}
-    for section in config.nav or []:
-        for name, entries in section.items():
-            if isinstance(entries, list):
-                section[name] = [each for each in entries if isinstance(each, str) or set(each.values()) <= there]
-
-
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are files elsewhere, and the figures."""
     for source, page in PAGES.items():

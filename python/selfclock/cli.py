@@ -25,6 +25,7 @@ from selfclock.progress import progress_bar
 from selfclock.save import FORMATS, FormatError, UnwritableError, check_writable, file_stem, parse_formats
 from selfclock.scenario import Scenario, grid_schema, schema
 from selfclock.sweep import BusyError, ClusterError
+from selfclock.verify.record import UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from selfclock.sweep import Sweep
 
 FAILED, BAD_USAGE, INTERRUPTED = 1, 2, 128 + signal.SIGINT
+
+#: Violations that `verify` prints; one fault of an engine breaks a rule for every packet.
+MOST_LINES = 1000
 
 app = typer.Typer(
     help="A laboratory for congestion control.",
@@ -67,7 +71,15 @@ def _command(work: Callable[P, None]) -> Callable[P, None]:
     def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
             work(*args, **kwargs)
-        except (AlgorithmError, BusyError, FormatError, ScenarioError, UsageError, UnwritableError) as error:
+        except (
+            AlgorithmError,
+            BusyError,
+            FormatError,
+            ScenarioError,
+            UnreadableError,
+            UnwritableError,
+            UsageError,
+        ) as error:
             _fail(str(error), BAD_USAGE)
         except (RunError, BenchError, ClusterError) as error:
             _fail(f"{_own_traceback(error)}{error}", FAILED)
@@ -329,7 +341,12 @@ def reproduce_papers(
 def evaluate_algorithm(
     name: Annotated[
         str,
-        typer.Argument(metavar="ALGORITHM", help="Such as cubic, packet-pair or cubic+hystart++.", show_default=False),
+        typer.Argument(
+            metavar="ALGORITHM",
+            help="Such as cubic, packet-pair or cubic+hystart++.",
+            show_default=False,
+            autocompletion=_complete_algorithm,
+        ),
     ],
     against: Annotated[
         list[str] | None,
@@ -524,6 +541,31 @@ def run_bench(
             _whole_or_nothing(row["bytes_per_packet_in_flight"]),
         )
     Console().print(table)
+
+
+@app.command()
+@_command
+def verify(
+    record: Annotated[
+        Path, typer.Argument(metavar="RECORD", help="Directory of a run, or its packets.parquet.", show_default=False)
+    ],
+    as_json: Json = False,
+) -> None:
+    """Check a packet record for what cannot be, without the engine."""
+    from selfclock.verify import verify_path  # noqa: PLC0415
+
+    findings = verify_path(record)
+    if as_json:
+        _print_json(findings.document(str(record)))
+    else:
+        for violation in findings.violations[:MOST_LINES]:
+            sys.stdout.write(f"{violation}\n")
+        more = len(findings.violations) - MOST_LINES
+        if more > 0:
+            sys.stdout.write(f"and {more:,} more: --json lists all\n")
+        sys.stdout.write(findings.verdict() + "\n")
+    if findings.violations:
+        raise typer.Exit(FAILED)
 
 
 @app.command("schema")

@@ -281,7 +281,7 @@ impl Simulation {
     /// Packets sent, and those of them still on their way. Together with what arrived, what was dropped and what ended in
     /// a router they must balance.
     pub fn packets_sent_and_in_flight(&self) -> (u64, u64) {
-        (self.network.packets_sent(), self.network.packets_in_flight())
+        (self.network.packets_sent(), self.network.packets_in_flight(self.now))
     }
 
     /// Packets that have ended in a router mechanism to which they were sent.

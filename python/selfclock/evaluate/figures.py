@@ -30,6 +30,8 @@ def figure(line: Line, card: Scorecard) -> Illustration:
                 )  # fmt: skip
         axes.set_xlabel(panel.x)
         axes.set_ylabel(panel.y)
+        if panel.names:
+            axes.set_xticks(range(len(panel.names)), panel.names)
         if panel.log_x:
             axes.set_xscale("log")
         if panel.log_y:

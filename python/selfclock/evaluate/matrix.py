@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from selfclock.evaluate.judge import Judged
     from selfclock.evaluate.scorecard import Scorecard
 
+STARTS = ("packet-pair", "swift-start", "modified-swift-start", "quick-start")
+
 #: Written before a number.
 SIGNS = {"pass": "", "warn": "! ", "fail": "✗ ", "report": "· ", "not applicable": ""}
 
@@ -34,8 +36,10 @@ A fail without a number did not get there in the time that it had. A start stand
 
 
 def names() -> list[str]:
-    """Every window, model and start but slow start, which is that of every window."""
-    return [each.name for each in algorithms() if each.part != "estimate" and each.name != "slow-start"]
+    """Every window and model, and the starts of the papers."""
+    known = algorithms()
+    parts = [each.name for part in ("window", "model") for each in known if each.part == part]
+    return [*parts, *STARTS]
 
 
 def write(cards: Sequence[Scorecard]) -> str:

@@ -33,6 +33,8 @@ class Panel:
     marks: tuple[float, ...] = ()
     #: Points are measured one by one, not sampled from a series.
     points: bool = False
+    #: What stands at 0, 1, 2, ... on the horizontal axis, if not numbers.
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ use crate::engine::Ring;
 use crate::plan::QueueLimit;
 use selfclock_congestion::units::{Duration, Time};
 
-/// Packets of one size that wait one behind the other.
+/// Packets of one size and one transmission time that wait one behind the other.
 #[derive(Clone, Copy, Debug, Default)]
 struct Batch {
     /// Beginning of transmission of the first.
@@ -18,6 +18,14 @@ struct Batch {
     each: Duration,
     size: u32,
     count: u32,
+}
+
+impl Batch {
+    /// A packet of another batch can be one of this. A link whose rate changes has packets of one size with several times.
+    #[inline]
+    fn takes(&self, other: &Self) -> bool {
+        self.size == other.size && self.each == other.each && self.count < u32::MAX
+    }
 }
 
 /// The packets that wait, the one in service not among them.
@@ -107,7 +115,7 @@ impl DropTail {
         if self.first.count == 0 {
             self.in_service = previous;
             self.first = batch;
-        } else if self.more.is_empty() && self.first.size == size && self.first.count < u32::MAX {
+        } else if self.more.is_empty() && self.first.takes(&batch) {
             self.first.count += 1;
         } else {
             self.add_behind(batch);
@@ -116,7 +124,7 @@ impl DropTail {
 
     fn add_behind(&mut self, batch: Batch) {
         match self.more.last_mut() {
-            Some(last) if last.size == batch.size && last.count < u32::MAX => last.count += 1,
+            Some(last) if last.takes(&batch) => last.count += 1,
             _ => self.more.push(batch),
         }
     }
@@ -191,6 +199,20 @@ mod tests {
         assert_eq!(accepted(QueueLimit::Bytes(Bytes(50)), true), 5);
         assert_eq!(accepted(QueueLimit::Bytes(Bytes(50)), false), 6);
         assert_eq!(accepted(QueueLimit::Unlimited, false), 100);
+    }
+
+    /// Packets of one size were one batch though the rate had changed between them, so those after the change left the count of
+    /// the queue too soon, or too late, and what came found the wrong room.
+    #[test]
+    fn packets_of_two_rates_are_not_one_batch() {
+        let mut queue = DropTail::new(QueueLimit::Packets(2), false);
+        queue.add(at(10), 10, Duration::from_picoseconds(10), 10);
+        queue.add(at(20), 10, Duration::from_picoseconds(100), 10);
+        queue.add(at(120), 10, Duration::from_picoseconds(100), 10);
+        for (now, waiting) in [(10, 2), (19, 2), (20, 1), (30, 1), (119, 1), (120, 0)] {
+            queue.serve_until(at(now));
+            assert_eq!(queue.packets(), waiting, "at {now} ps");
+        }
     }
 
     /// A large packet in service counts with its own size, whatever came after it.

@@ -112,6 +112,8 @@ impl Receiver {
     fn on_syn(&mut self, context: &mut Context<'_>, packet: &Packet) {
         let option = context.network.extras.get(packet.extra).option;
         context.network.extras.release(packet.extra);
+        // "TS.Recent" begins with the timestamp of the SYN (RFC 7323, section 3.2).
+        self.recent_timestamp = packet.sent;
         let answer = self.part.on_syn(context.now, option, self.ttl);
         let answer = match &self.misbehaviour {
             Some(misbehaviour) => answer.map(|option| misbehaviour.falsify(option)),

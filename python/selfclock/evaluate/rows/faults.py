@@ -85,10 +85,10 @@ OUTAGE = Row(
     unit="",
     passes="at least 1.95: one packet a timeout, at doubling intervals",
     warns="",
-    source="RFC 9743 5.1.1, RFC 6298 5.5",
+    source="RFC 9743 section 5.1, congestion collapse; RFC 6298 section 5.5",
     experiments=(DEAD_PATH,),
     judge=_judge_outage,
-    panel=Panel("time since its beginning (s)", "packets sent", log_y=True),
+    panel=Panel("time since its beginning (s)", "packets sent", log_y=True, points=True),
     lines=lambda lab, subject: [lab.readings(DEAD_PATH, subject)[0].series],
 )
 
@@ -135,10 +135,10 @@ REORDERING = Row(
     unit="",
     passes="at least 0.9",
     warns="at least 0.7",
-    source="RFC 9743 7.7",
+    source="RFC 9743 section 7, reordering",
     experiments=(OUT_OF_ORDER,),
     judge=_judge_reordering,
-    panel=Panel("in order, reordered", "goodput (Mbit/s)", points=True),
+    panel=Panel("", "goodput (Mbit/s)", points=True, names=("in order", "reordered")),
     lines=lambda lab, subject: [
         Line([0, 1], [lab.readings(OUT_OF_ORDER, subject)[late, SEEDS[0]][0] / 1e6 for late in (False, True)])
     ],
@@ -200,7 +200,7 @@ RANDOM_LOSS = Row(
     unit="",
     passes="reported",
     warns="",
-    source="RFC 5166 2.3, RFC 9743 6.4",
+    source="RFC 9743 section 6, wireless; RFC 5166",
     experiments=(RANDOM,),
     judge=_judge_random,
     panel=Panel("probability of loss", "goodput (Mbit/s)", log_x=True, log_y=True, points=True),

@@ -67,19 +67,23 @@ def _mean(lab: Lab, subject: Subject, where: str, size: int) -> float:
     return sum(times) / len(times)
 
 
+_CASES = [(where, size) for where in (ALONE, BESIDE) for size in SIZES_KB]
+
+
+def _name(each: tuple[str, int]) -> str:
+    where, size = each
+    return f"{size} kB {where}"
+
+
 def _ratios(lab: Lab, subject: Subject) -> dict[tuple[str, int], float]:
     plain = Subject.named("reno")
-    return {
-        (where, size): _mean(lab, subject, where, size) / _mean(lab, plain, where, size)
-        for where in (ALONE, BESIDE)
-        for size in SIZES_KB
-    }
+    return {(where, size): _mean(lab, subject, where, size) / _mean(lab, plain, where, size) for where, size in _CASES}
 
 
 def _judge(lab: Lab, subject: Subject) -> Judged:
     ratios = _ratios(lab, subject)
     times = [case(f"time of {size} kB {where}, s", _mean(lab, subject, where, size)) for where, size in ratios]
-    judged = of_cases([case(f"{size} kB {where}", ratio, MARKS) for (where, size), ratio in ratios.items()])
+    judged = of_cases([case(_name(each), ratio, MARKS) for each, ratio in ratios.items()])
     return Judged(judged.value, judged.verdict, (*judged.cases, *times))
 
 
@@ -90,10 +94,10 @@ SHORT_FLOWS = Row(
     unit="",
     passes="at most 1.1",
     warns="at most 1.5",
-    source="RFC 9743 5.1.5",
+    source="RFC 9743 section 5.1, short flows",
     experiments=(TRANSFERS,),
     references=("reno",),
     judge=_judge,
-    panel=Panel("case, in the order of the table", "ratio of completion times", marks=(1.1, 1.5), points=True),
-    lines=lambda lab, subject: [Line([1, 2, 3, 4, 5, 6], list(_ratios(lab, subject).values()))],
+    panel=Panel("", "ratio of completion times", marks=(1.1, 1.5), points=True, names=tuple(map(_name, _CASES))),
+    lines=lambda lab, subject: [Line(range(len(_CASES)), list(_ratios(lab, subject).values()))],
 )

@@ -1,4 +1,4 @@
-"""How far a rate falls at regular losses, how fast in congestion, how fast it rises (RFC 5166, section 2.4). S20."""
+"""How far a rate falls at regular losses, how fast in congestion, how fast it rises (RFC 5166). S20."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ SMOOTHNESS = Row(
     unit="",
     passes="reported",
     warns="",
-    source="RFC 5166 2.4",
+    source="RFC 5166, response to changes",
     experiments=(REGULAR,),
     judge=_judge,
     panel=Panel("time (s)", "window (segments)"),
