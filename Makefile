@@ -12,7 +12,7 @@ RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DELETE_ON_ERROR:
-.PHONY: help prerequisites build reproduce test rust-test python-test lint docs docs-long figures record bench package scorecards scorecard-truths sweep-10000 verify verify-night golden oracles load misbehaviour clean
+.PHONY: help prerequisites build reproduce test rust-test python-test lint docs docs-long figures record bench package scorecards scorecard-truths sweep-10000 verify verify-night golden oracles load misbehaviour mutants fuzz coverage clean
 
 help:
 	@echo 'make reproduce  reproduce the papers; the report is $(OUT)/report.html'
@@ -30,6 +30,9 @@ help:
 	@echo 'make verify     check packet records of every scenario and of 200 random ones; verify-night: of 5000'
 	@echo 'make golden     fingerprints of every scenario in tests/golden.toml, in two builds'
 	@echo 'make misbehaviour  what misbehaving receivers gain: the table of docs/misbehaviour.md'
+	@echo 'make fuzz       fuzz algorithms, files and option bytes, FUZZ_SECONDS each (600); needs nightly Rust and cargo-fuzz'
+	@echo 'make mutants    mutation testing of the algorithms and the transport; hours; needs cargo-mutants'
+	@echo 'make coverage   line coverage of Rust and Python; the Rust part needs cargo-llvm-cov'
 	@echo 'make oracles    every table of ns-2 again; the report is results/oracles/report.html'
 	@echo 'make load       100,000 flows, a day, 1 Tbit/s, 10,000 nodes'
 	@echo 'make build      set up .venv and build the extension module'
@@ -108,6 +111,31 @@ scorecard-truths: build
 
 sweep-10000: build
 	$(BIN)/python tests/sweep_10000.py
+
+# Goes on where it was stopped: what was caught is not tried again.
+mutants: | prerequisites
+	@command -v cargo-mutants >/dev/null || { echo 'mutation testing needs cargo-mutants: cargo install --locked cargo-mutants' >&2; exit 1; }
+	cargo mutants --iterate --test-package selfclock-congestion,selfclock-simulator --timeout 120 --output target/mutants-report \
+	  --file 'crates/congestion/src/**' --file 'crates/simulator/src/transport/**'
+
+FUZZ_SECONDS ?= 600
+FUZZERS := any_order options scenario grid
+fuzz: | prerequisites
+	@rustup toolchain list 2>/dev/null | grep -q nightly || \
+	  { echo 'fuzzing needs a nightly Rust toolchain: rustup toolchain install nightly' >&2; exit 1; }
+	@command -v cargo-fuzz >/dev/null || { echo 'fuzzing needs cargo-fuzz: cargo install --locked cargo-fuzz' >&2; exit 1; }
+	cd fuzz && for fuzzer in $(FUZZERS); do \
+	  mkdir -p target/corpus/$$fuzzer && CARGO_TARGET_DIR=target cargo +nightly fuzz run --fuzz-dir . $$fuzzer target/corpus/$$fuzzer corpus/$$fuzzer -- \
+	    -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=20 -max_len=4096 -detect_leaks=0 || exit 1; \
+	done
+
+# What the tests leave out. Python counts the lines that its own tests run, not those that a command started by them does.
+coverage: build
+	@if command -v cargo-llvm-cov >/dev/null; then \
+	  cargo llvm-cov --workspace --exclude selfclock-python --locked --ignore-filename-regex 'tests/|examples/' --summary-only; \
+	else echo 'coverage of Rust is left out: it needs cargo-llvm-cov: cargo install --locked cargo-llvm-cov'; fi
+	$(BIN)/coverage run --source selfclock -m pytest -q
+	$(BIN)/coverage report --skip-covered
 
 # Every packet record of the repository's scenarios and of 200 random ones, the same in each run; and a night's worth of others.
 verify: build

@@ -11,13 +11,15 @@ import numpy as np
 import pytest
 
 import selfclock as sc
-from selfclock.evaluate import evaluate_all
-from selfclock.evaluate.judge import Case, Marks, Samples, of_cases, worst
+from selfclock.evaluate import evaluate_all, matrix
+from selfclock.evaluate.judge import Case, Judged, Marks, Samples, of_cases, worst
 from selfclock.evaluate.measure import Reading
 from selfclock.evaluate.rows import ROWS, queues, sharing
 from selfclock.evaluate.rows.aqm import cuts
 from selfclock.evaluate.rows.papers import FROZEN
+from selfclock.evaluate.scorecard import Line
 from selfclock.evaluate.subject import Subject
+from selfclock.own import registered
 
 if TYPE_CHECKING:
     import subprocess
@@ -133,6 +135,16 @@ def test_every_row_is_explained() -> None:
         assert f"| {row.id} |" in page
 
 
+def test_the_matrix_has_every_algorithm_and_row() -> None:
+    page = (ROOT / "docs/scorecards.md").read_text(encoding="utf-8")
+    built_in = [name for name in matrix.names() if name not in registered()]
+    for name in built_in:
+        assert f"| `{name}` |" in page
+    assert f"selfclock {sc.VERSION}" in page
+    for row in ROWS:
+        assert f"| {row.id} |" in page
+
+
 # Verdicts.
 
 
@@ -156,6 +168,14 @@ def test_samples() -> None:
     samples = Samples.of([3.0, 1.0, math.inf])
     assert (samples.median, samples.spread) == (3.0, (1.0, math.inf))
     assert Samples.of([2.0]).spread is None
+
+
+def test_what_never_happened_is_null_in_json() -> None:
+    # A seed in which two flows never became fair had an infinite time, which ended the command in a traceback.
+    found = Judged(12.0, "warn", (Case("time", 12.0, "warn", (3.0, math.inf)),))
+    document = Line(ROWS[0], found, {"reno": Judged(math.inf, "fail")}).document()
+    text = json.dumps(document, allow_nan=False)
+    assert json.loads(text)["cases"][0]["spread"] == [3.0, None]
 
 
 def test_harm() -> None:

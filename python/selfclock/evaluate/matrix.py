@@ -79,6 +79,8 @@ def _special(cards: Sequence[Scorecard], rows: Sequence[str]) -> str:
 
 def main() -> None:
     """Write the matrix to the file that is named."""
+    if len(sys.argv) != 2:
+        sys.exit("selfclock.evaluate.matrix: name the file to write, such as docs/scorecards.md")
     with progress_bar("scorecards") as progress:
         cards = evaluate_all(names(), (), progress=progress)
     Path(sys.argv[1]).write_text(write(cards), encoding="utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -30,8 +31,8 @@ class CaseDocument(TypedDict):
     case: str
     value: float | None
     verdict: Verdict
-    #: Smallest and largest value over the seeds.
-    spread: tuple[float, float] | None
+    #: Smallest and largest value over the seeds; null: never, which JSON has no number for.
+    spread: tuple[float | None, float | None] | None
 
 
 class BaselineDocument(TypedDict):
@@ -83,21 +84,30 @@ class Line:
             test=row.title,
             measure=row.measure,
             unit=row.unit,
-            value=found.value,
+            value=_finite(found.value),
             verdict=found.verdict,
             passes=row.passes,
             warns=row.warns,
             source=row.source,
             note=found.note,
             cases=[
-                CaseDocument(case=each.name, value=each.value, verdict=each.verdict, spread=each.spread)
+                CaseDocument(
+                    case=each.name,
+                    value=_finite(each.value),
+                    verdict=each.verdict,
+                    spread=None if each.spread is None else (_finite(each.spread[0]), _finite(each.spread[1])),
+                )
                 for each in found.cases
             ],
             baselines={
-                name: BaselineDocument(value=judged.value, verdict=judged.verdict)
+                name: BaselineDocument(value=_finite(judged.value), verdict=judged.verdict)
                 for name, judged in self.baselines.items()
             },
         )
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
 
 
 @dataclass(frozen=True)

@@ -286,6 +286,26 @@ mod tests {
         }
     }
 
+    /// The rate learnt before a timeout is kept and spaces slow start after it, and pairs go out again.
+    #[test]
+    fn a_timeout_ends_safe_transmit_and_keeps_the_interval() {
+        let mut start = PacketPair::new(Parameters::default());
+        let mut state = state(2.0);
+        start.on_ack(&Acknowledged { option: reply(4), ..ack(1000) }, &state);
+        start.on_loss(&LossDetected { now: Time::ZERO, flight_size: Bytes(10_000) }, &mut state);
+        assert_eq!((start.pacing(&state), start.probe(&state)), (None, None), "awaiting the repair");
+        let timeout = Timeout {
+            now: Time::ZERO,
+            flight_size: Bytes(10_000),
+            repeated: false,
+            cause: crate::event::RestartCause::TimerExpired,
+        };
+        start.on_timeout(&timeout);
+        assert_eq!(start.probe(&state), Some(Probe::Pair));
+        let pacing = start.pacing(&state).expect("spaced");
+        assert_eq!(pacing.interval, Duration::from_milliseconds(40));
+    }
+
     #[test]
     fn pair_ids_count_up_and_wrap() {
         let mut start = PacketPair::new(Parameters::default());

@@ -541,8 +541,9 @@ mod tests {
                     0 => { board.push(next, 1000, Time::ZERO); next += 1000; }
                     1 => {
                         let to = (una + place * 250).min(next);
+                        let before = una;
                         una = una.max(to);
-                        board.advance(to);
+                        prop_assert_eq!(board.advance(to).bytes, una - before);
                     }
                     2 | 3 => {
                         let start = una / 1000 * 1000 + place * 1000;
