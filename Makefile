@@ -7,19 +7,34 @@ export CARGO_TARGET_DIR ?= $(CURDIR)/target
 VENV := .venv
 BIN := $(VENV)/bin
 OUT ?= results/reproduction
+SITE := results/docs
 RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DELETE_ON_ERROR:
-.PHONY: help prerequisites build reproduce test rust-test python-test lint bench package sweep-10000 clean
+.PHONY: help prerequisites build reproduce test rust-test python-test lint docs docs-long figures record bench package scorecards scorecard-truths sweep-10000 verify verify-night golden oracles load misbehaviour mutants fuzz coverage clean
 
 help:
 	@echo 'make reproduce  reproduce the papers; the report is $(OUT)/report.html'
 	@echo 'make test       set up, then every check and test'
 	@echo 'make lint       formatting, clippy, ruff, mypy'
+	@echo 'make docs       the documents as a site, in $(SITE); every link checked'
+	@echo 'make docs-long  run the commands of the documents, those that take minutes, too'
+	@echo 'make figures    draw the figure of the README again'
+	@echo 'make record     reproduce the papers and write down what their claims came to, for the documents'
 	@echo 'make bench      the standard speed cases'
 	@echo 'make package    build wheel and sdist, and install each in an empty environment'
+	@echo 'make scorecards evaluate every built-in algorithm, into docs/scorecards.md'
+	@echo 'make scorecard-truths  assert that the scorecard tells what is known'
 	@echo 'make sweep-10000  a sweep of 10,000 runs, killed and started again'
+	@echo 'make verify     check packet records of every scenario and of 200 random ones; verify-night: of 5000'
+	@echo 'make golden     fingerprints of every scenario in tests/golden.toml, in two builds'
+	@echo 'make misbehaviour  what misbehaving receivers gain: the table of docs/misbehaviour.md'
+	@echo 'make fuzz       fuzz algorithms, files and option bytes, FUZZ_SECONDS each (600); needs nightly Rust and cargo-fuzz'
+	@echo 'make mutants    mutation testing of the algorithms and the transport; hours; needs cargo-mutants'
+	@echo 'make coverage   line coverage of Rust and Python; the Rust part needs cargo-llvm-cov'
+	@echo 'make oracles    every table of ns-2 again; the report is results/oracles/report.html'
+	@echo 'make load       100,000 flows, a day, 1 Tbit/s, 10,000 nodes'
 	@echo 'make build      set up .venv and build the extension module'
 	@echo 'make clean      remove what make has built'
 
@@ -41,7 +56,7 @@ prerequisites:
 $(BIN)/.tools: constraints.txt pyproject.toml | prerequisites
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-	  coverage distributed duckdb gymnasium hypothesis jinja2 markdown-it-py matplotlib maturin mkdocs-material mypy pandas plotly polars pyarrow pytest rich ruff scapy typer
+	  coverage distributed duckdb gymnasium hypothesis jinja2 latex2mathml markdown-it-py matplotlib maturin mkdocs-material mypy pandas playwright plotly polars pyarrow pytest rich ruff scapy typer
 	touch $@
 
 $(BIN)/.built: $(BIN)/.tools $(SOURCES)
@@ -53,10 +68,11 @@ build: $(BIN)/.built
 reproduce: build
 	$(BIN)/selfclock reproduce --out $(OUT)
 
-test: lint rust-test python-test
+test: lint rust-test python-test docs
 
 rust-test: | prerequisites
 	cargo test --workspace --locked
+	RUSTDOCFLAGS='--deny warnings' cargo doc --workspace --no-deps --locked
 
 python-test: build
 	$(BIN)/pytest
@@ -64,9 +80,22 @@ python-test: build
 lint: build
 	cargo fmt --check
 	cargo clippy --workspace --all-targets --locked -- --deny warnings
-	$(BIN)/ruff format --check python tests
-	$(BIN)/ruff check python tests
+	$(BIN)/ruff format --check python tests docs/site
+	$(BIN)/ruff check python tests docs/site
 	$(BIN)/mypy
+
+# The notice that is turned off advertises another program. Not --quiet: mkdocs does not count what it does not print.
+docs: build
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir $(SITE)
+
+docs-long: build
+	$(BIN)/python tests/python/pages.py --long
+
+figures: build
+	$(BIN)/python docs/site/figures.py
+
+record: build
+	$(BIN)/python docs/site/record.py
 
 bench: build
 	$(BIN)/selfclock bench
@@ -74,8 +103,62 @@ bench: build
 package: build
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/package.py
 
+scorecards: build
+	$(BIN)/python -m selfclock.evaluate.matrix docs/scorecards.md
+
+scorecard-truths: build
+	$(BIN)/python tests/scorecard_truths.py
+
 sweep-10000: build
 	$(BIN)/python tests/sweep_10000.py
+
+# Goes on where it was stopped: what was caught is not tried again.
+mutants: | prerequisites
+	@command -v cargo-mutants >/dev/null || { echo 'mutation testing needs cargo-mutants: cargo install --locked cargo-mutants' >&2; exit 1; }
+	cargo mutants --iterate --test-package selfclock-congestion,selfclock-simulator --timeout 120 --output target/mutants-report \
+	  --file 'crates/congestion/src/**' --file 'crates/simulator/src/transport/**'
+
+FUZZ_SECONDS ?= 600
+FUZZERS := any_order options scenario grid
+fuzz: | prerequisites
+	@rustup toolchain list 2>/dev/null | grep -q nightly || \
+	  { echo 'fuzzing needs a nightly Rust toolchain: rustup toolchain install nightly' >&2; exit 1; }
+	@command -v cargo-fuzz >/dev/null || { echo 'fuzzing needs cargo-fuzz: cargo install --locked cargo-fuzz' >&2; exit 1; }
+	cd fuzz && for fuzzer in $(FUZZERS); do \
+	  mkdir -p target/corpus/$$fuzzer && CARGO_TARGET_DIR=target cargo +nightly fuzz run --fuzz-dir . $$fuzzer target/corpus/$$fuzzer corpus/$$fuzzer -- \
+	    -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=20 -max_len=4096 -detect_leaks=0 || exit 1; \
+	done
+
+# What the tests leave out. Python counts the lines that its own tests run, not those that a command started by them does.
+coverage: build
+	@if command -v cargo-llvm-cov >/dev/null; then \
+	  cargo llvm-cov --workspace --exclude selfclock-python --locked --ignore-filename-regex 'tests/|examples/' --summary-only; \
+	else echo 'coverage of Rust is left out: it needs cargo-llvm-cov: cargo install --locked cargo-llvm-cov'; fi
+	$(BIN)/coverage run --source selfclock -m pytest -q
+	$(BIN)/coverage report --skip-covered
+
+# Every packet record of the repository's scenarios and of 200 random ones, the same in each run; and a night's worth of others.
+verify: build
+	$(BIN)/python tests/verify_all.py --seed 1
+
+verify-night: build
+	$(BIN)/python tests/verify_all.py --only-random --random 5000
+
+# The results of every scenario, in a release and in a debug build; they change only with an entry in CHANGELOG.md.
+golden: | prerequisites
+	$(PYTHON) tests/golden.py
+
+misbehaviour: | prerequisites
+	cargo test --locked -p selfclock-simulator --test misbehaviour -- --ignored table
+
+# ns-2's tables again: the packet-pair paper's packet by packet, those of the other papers as rows of their reports.
+oracles: build
+	cargo test --release --locked -p selfclock-simulator --test ns2
+	$(BIN)/selfclock reproduce inline-measurement adaptive-layered ficcrd --out results/oracles
+
+# The heaviest scenarios whole, with what they take.
+load: build
+	$(BIN)/python tests/load.py
 
 clean:
 	rm -rf $(VENV) target results python/selfclock/_core*.so

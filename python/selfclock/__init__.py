@@ -24,6 +24,7 @@ from selfclock._core import (
 from selfclock.algorithms import Algorithm, Parameter, algorithms
 from selfclock.compare import Comparison, Measures, compare
 from selfclock.dumbbell import dumbbell
+from selfclock.evaluate import Scorecard, evaluate
 from selfclock.own import AlgorithmError, algorithm, load_algorithms, parameter
 from selfclock.result import FlowSummary, LinkSummary, Result, Summary
 from selfclock.scenario import Scenario, grid_schema, run_many, run_stream, schema
@@ -52,6 +53,7 @@ __all__ = [
     "RunError",
     "Scenario",
     "ScenarioError",
+    "Scorecard",
     "Sent",
     "Summary",
     "Sweep",
@@ -62,6 +64,7 @@ __all__ = [
     "algorithms",
     "compare",
     "dumbbell",
+    "evaluate",
     "grid_schema",
     "load_algorithms",
     "parameter",

@@ -2,6 +2,8 @@ from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
 from typing import Final, Literal, Self, final
 
+import numpy as np
+from numpy.typing import NDArray
 from typing_extensions import CapsuleType, disjoint_base
 
 __all__ = [
@@ -10,6 +12,7 @@ __all__ = [
     "CongestionControl",
     "DuplicateAck",
     "EcnEcho",
+    "Environments",
     "Established",
     "LossDetected",
     "Outcome",
@@ -242,6 +245,18 @@ def register(
     parameters: Sequence[tuple[str, str, str, float | str, Sequence[str], tuple[float, float], str]],
     code: str,
 ) -> None: ...
+
+@final
+class Environments:
+    def __new__(cls, number: int, threads: int | None = None) -> Self: ...
+    @staticmethod
+    def fields() -> list[str]: ...
+    def begin(
+        self, place: int, scenario: Scenario, flow: str, record: bool
+    ) -> tuple[float, float, int, list[float]]: ...
+    def step(self, orders: NDArray[np.float64], steps: NDArray[np.float64]) -> None: ...
+    def outcome(self, place: int) -> Outcome: ...
+
 def run(scenario: Scenario, progress: Callable[[float], object] | None = None) -> Outcome: ...
 def run_many(
     scenarios: Sequence[Scenario],

@@ -7,6 +7,20 @@ from dataclasses import dataclass
 
 from selfclock import _core
 
+#: Units of time, the longest first.
+_TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+
+
+def _time(seconds: float) -> str:
+    """Write a time in the unit in which it is a plain number."""
+    size, unit = next((each for each in _TIMES if seconds >= each[0]), _TIMES[0])
+    return f"{seconds / size:g} {unit}"
+
+
+def _number(value: float) -> str:
+    """Write a number without an exponent where that can be read."""
+    return f"{value:,.0f}" if 1e4 <= value < 1e10 else f"{value:g}"
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -27,13 +41,13 @@ class Parameter:
         """The allowed values for people."""
         if isinstance(self.allowed, list):
             return ", ".join(self.allowed)
-        unit = f" {self.unit}" if self.unit else ""
         low, high = self.allowed["minimum"], self.allowed["maximum"]
+        shown, unit = (_time, "") if self.unit == "s" else (_number, f" {self.unit}".rstrip())
         if low is None and high is None:
-            return f"any number{unit and ' of'}{unit}"
+            return f"any number of{unit}" if unit else "any number"
         if high is None:
-            return f"from {low:g}{unit}"
-        return f"up to {high:g}{unit}" if low is None else f"{low:g} to {high:g}{unit}"
+            return f"from {shown(low or 0)}{unit}"
+        return f"up to {shown(high)}{unit}" if low is None else f"{shown(low)} to {shown(high)}{unit}"
 
 
 @dataclass(frozen=True)

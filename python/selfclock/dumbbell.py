@@ -19,6 +19,7 @@ def dumbbell(
     buffer: str = "1 bdp",
     flows: Sequence[str | Mapping[str, object]] = ("reno",),
     *,
+    loss: float = 0.0,
     duration: str = "30 s",
     seed: int = 1,
     profile: str = "modern",
@@ -31,10 +32,12 @@ def dumbbell(
 
     A flow is the name of a congestion control or a table with the keys of `[[flow]]` in a scenario file. `rtt` is
     the round-trip time of an empty network without transmission times: three fifths of it on the bottleneck, the
-    rest on the access links, which have a hundred times the bottleneck's rate unless `access` says another.
+    rest on the access links, which have a hundred times the bottleneck's rate unless `access` says another. `loss` is
+    the probability with which the bottleneck loses a packet at random.
 
     The arguments become the text of a scenario file, which is then read like any other: `scenario.text` shows it.
     """
+    at_random = {"loss": {"probability": loss}} if loss else {}
     document = {
         "schema": 1,
         "name": name,
@@ -43,7 +46,7 @@ def dumbbell(
         "profile": profile,
         "network": {
             "topology": "dumbbell",
-            "bottleneck": {"rate": bottleneck, "delay": _times(rtt, "rtt", 0.3), "queue": buffer},
+            "bottleneck": {"rate": bottleneck, "delay": _times(rtt, "rtt", 0.3), "queue": buffer, **at_random},
             "access": {
                 "rate": access or _times(bottleneck, "bottleneck", 100),
                 "delay": _times(rtt, "rtt", 0.1),

@@ -9,7 +9,7 @@ use crate::event::{
 use crate::model::{Model, ModelPart};
 use crate::option::PeerOption;
 use crate::start::{Start, StartPart};
-use crate::units::Bytes;
+use crate::units::{Bytes, Time};
 use crate::window::{Group, Window, WindowPart};
 
 /// The window, which the start and the window algorithm both work on.
@@ -59,6 +59,13 @@ impl WindowState {
     #[inline]
     pub fn segments(&self, size: Bytes) -> f64 {
         size.get() as f64 / self.mss.get() as f64
+    }
+    /// What an acknowledgement of this size counts as where each adds to the window: one, and of less than a segment as much
+    /// as it is of one. To count acknowledgements whatever they cover is "a security hole TCP receivers can use to induce the
+    /// sender into increasing the sending rate too rapidly" (RFC 3465): by dividing them.
+    #[inline]
+    pub fn acknowledgements(&self, size: Bytes) -> f64 {
+        if size >= self.mss { 1.0 } else { self.segments(size) }
     }
     /// The advertised window, in segments.
     pub fn receive_window_segments(&self) -> f64 {
@@ -418,6 +425,27 @@ impl Controller {
         }
     }
 
+    /// The model of another crate that controls the connection; `None` if that is none, or one of another type.
+    pub fn custom<M: ModelPart + 'static>(&self) -> Option<&M> {
+        let Algorithm::Model(model) = &self.algorithm else { return None };
+        let Owner::Custom(model) = model.as_ref() else { return None };
+        model.get()
+    }
+
+    /// Lets someone outside of the connection change a model of another crate and the window. `None` if the model is not
+    /// of this type, or has failed.
+    pub fn steer<M: ModelPart + 'static, R>(
+        &mut self,
+        now: Time,
+        change: impl FnOnce(&mut M, &mut WindowState) -> R,
+    ) -> Option<R> {
+        let Algorithm::Model(model) = &mut self.algorithm else { return None };
+        let Owner::Custom(model) = model.as_mut() else { return None };
+        let result = model.steer(now, &mut self.state, change);
+        self.state.hold();
+        result
+    }
+
     /// [`Controller::decision`] says no more than a window, no segment carries an option, and nobody listens to
     /// [`Controller::on_sent`]. Constant for a connection.
     pub fn only_grows(&self) -> bool {
@@ -488,7 +516,7 @@ impl Controller {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::units::{Duration, Time};
+    use crate::units::Duration;
 
     /// A window of so many 1000-byte segments, in slow start.
     pub fn state(cwnd: f64) -> WindowState {

@@ -6,6 +6,7 @@
 //!
 //! Calls of these go through a pointer. Built-in algorithms do not: their path stays as it is.
 
+use std::any::Any;
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
@@ -136,7 +137,7 @@ pub(crate) struct CustomModel {
     failure: Option<Failure>,
 }
 
-trait AnyModel: ModelPart + fmt::Debug + Send + Sync {
+trait AnyModel: ModelPart + fmt::Debug + Send + Sync + Any {
     fn clone_box(&self) -> Box<dyn AnyModel>;
 }
 
@@ -153,6 +154,27 @@ impl Clone for CustomModel {
 }
 
 impl CustomModel {
+    /// The model, if it is of this type.
+    pub(crate) fn get<M: ModelPart + 'static>(&self) -> Option<&M> {
+        let model: &dyn Any = self.model.as_ref();
+        model.downcast_ref()
+    }
+
+    /// Lets someone outside change the model, if it is of this type.
+    pub(crate) fn steer<M: ModelPart + 'static, R>(
+        &mut self,
+        now: Time,
+        state: &mut WindowState,
+        change: impl FnOnce(&mut M, &mut WindowState) -> R,
+    ) -> Option<R> {
+        let mut result = None;
+        self.tell(now, state, |model, state| {
+            let model: &mut dyn Any = model;
+            result = model.downcast_mut().map(|model| change(model, state));
+        });
+        result
+    }
+
     pub(crate) fn failure(&self) -> Option<&Failure> {
         self.failure.as_ref()
     }

@@ -2,7 +2,7 @@
 
 use crate::estimate::PathEstimate;
 use crate::option::PeerOption;
-use crate::units::{Bytes, Duration, Rate, Time};
+use crate::units::{Bytes, Duration, PICOSECONDS_PER_SECOND, Rate, Time};
 
 /// The answer to the SYN has arrived.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -164,6 +164,20 @@ pub struct Pacing {
     pub size: Bytes,
     /// Period of the clock that does the releasing: releases fall on its ticks. Zero: any time.
     pub tick: Duration,
+}
+
+impl Pacing {
+    /// A segment of this size on the wire every so many seconds. A rate too low for the connection ever to go on is a
+    /// segment an hour.
+    pub fn every(seconds: f64, size: Bytes) -> Self {
+        const LONGEST: Duration = Duration::from_picoseconds(3600 * PICOSECONDS_PER_SECOND);
+        let interval = Duration::from_seconds(seconds).clamp(Duration::from_picoseconds(1), LONGEST);
+        Self { interval, size, tick: Duration::ZERO }
+    }
+    /// Segments of this size on the wire at so many bit/s on the wire, above 0.
+    pub fn at_wire_rate(bits_per_second: f64, size: Bytes) -> Self {
+        Self::every(size.get() as f64 * 8.0 / bits_per_second, size)
+    }
 }
 
 /// Segments that must leave back to back and marked, because what happens to them is measured.

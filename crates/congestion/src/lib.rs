@@ -11,6 +11,63 @@
 //! * [`custom`]: algorithms of other crates.
 //! * [`receiver`]: what an algorithm needs at the other end of the path.
 //! * [`registry`]: every part by name, with its parameters, units, defaults and their sources.
+//!
+//! # Driving an algorithm
+//!
+//! Whoever has the connection picks an algorithm by name, tells its [`Controller`] what happens, and asks what may be in
+//! flight. Which segment is lost and which leaves next stays with the transport. Here a path of 100 ms without losses:
+//!
+//! ```
+//! use selfclock_congestion::controller::Setup;
+//! use selfclock_congestion::registry::Selection;
+//! use selfclock_congestion::{Acknowledged, Bytes, Duration, LossDetected, Time};
+//!
+//! let mss = Bytes(1448);
+//! let mut cubic = Selection::new("hystart++", "cubic").expect("both are built in").controller(Setup {
+//!     mss,
+//!     header: Bytes(52),
+//!     initial_window: 10.0,
+//!     initial_ssthresh: f64::INFINITY,
+//!     receive_window: Bytes::MAX,
+//!     selective_acks: true,
+//!     seed: 1,
+//! });
+//! assert_eq!(cubic.decision().window, Bytes(10 * 1448));
+//!
+//! // Slow start: each round trip acknowledges the window that was sent in the one before, and doubles it.
+//! let rtt = Duration::from_milliseconds(100);
+//! let (mut now, mut acknowledged) = (Time::ZERO, 0);
+//! for _ in 0..3 {
+//!     now = now + rtt;
+//!     let window = cubic.decision().window.get();
+//!     for _ in 0..window / mss.get() {
+//!         acknowledged += mss.get();
+//!         cubic.on_ack(&Acknowledged {
+//!             now,
+//!             size: mss,
+//!             acknowledged_total: Bytes(acknowledged),
+//!             sent_total: Bytes(acknowledged + window),
+//!             rtt: Some(rtt),
+//!             smoothed_rtt: Some(rtt),
+//!             minimum_rtt: Some(rtt),
+//!             in_flight: Bytes(window),
+//!             window_limited: true,
+//!             recovering: false,
+//!             marked: Bytes::ZERO,
+//!             rate: None,
+//!             option: None,
+//!         });
+//!     }
+//! }
+//! assert_eq!(cubic.decision().window, Bytes(80 * 1448));
+//!
+//! // A loss leaves 0.7 of what was in flight (RFC 9438, section 4.6).
+//! cubic.on_loss(&LossDetected { now, flight_size: Bytes(80 * 1448) });
+//! assert_eq!(cubic.decision().window, Bytes(56 * 1448));
+//! ```
+//!
+//! A transport that spaces segments looks at [`Decision::pacing`], one with options of its own passes on
+//! [`PeerOption`]s, and one that measures delivery rates asks [`Controller::wants_rate_samples`].
 
 mod algorithms;
 pub mod controller;

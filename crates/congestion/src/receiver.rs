@@ -4,7 +4,6 @@
 
 use crate::estimate::pair_interval::TickClock;
 use crate::option::{PacketPairOption, PairMark, PeerOption, QuickStartOption, SwiftStartOption, XcpOption};
-use crate::start::modified_swift_start;
 use crate::start::packet_pair::{Parameters, Probing};
 use crate::units::{Duration, Time};
 
@@ -101,8 +100,6 @@ impl ReceiverPart {
 /// one it takes a second, the initial retransmission timeout of RFC 6298.
 #[derive(Clone, Debug)]
 pub struct SwiftStartReceiver {
-    /// What it multiplies intervals by before it reports them.
-    factor: f64,
     syn_answered: Option<Time>,
     rtt: Duration,
     /// Pair-id and arrival of the last "First".
@@ -111,18 +108,13 @@ pub struct SwiftStartReceiver {
     report: Option<(SwiftStartOption, Option<Time>)>,
 }
 
-impl SwiftStartReceiver {
-    /// The partner of a sender with these parameters.
-    pub fn new(parameters: modified_swift_start::Parameters) -> Self {
-        Self {
-            factor: parameters.reported_interval_factor,
-            syn_answered: None,
-            rtt: Duration::from_milliseconds(1000),
-            first: None,
-            report: None,
-        }
+impl Default for SwiftStartReceiver {
+    fn default() -> Self {
+        Self { syn_answered: None, rtt: Duration::from_milliseconds(1000), first: None, report: None }
     }
+}
 
+impl SwiftStartReceiver {
     fn on_data(&mut self, now: Time, option: Option<PeerOption>) -> AckRequest {
         let Some(PeerOption::SwiftStart(SwiftStartOption::Mark(mark, id))) = option else {
             return AckRequest::default();
@@ -139,7 +131,7 @@ impl SwiftStartReceiver {
             && first_id == id
         {
             // Saturates: 2^32 µs are more than an hour.
-            let microseconds = (now.since(first).seconds() * 1e6 * self.factor + 0.5) as u32;
+            let microseconds = (now.since(first).seconds() * 1e6 + 0.5) as u32;
             self.report = Some((SwiftStartOption::Reply { id, microseconds }, None));
         }
         // "when it receives the second one it will calculate Δt and wait for new 200 ms"
@@ -297,8 +289,7 @@ mod tests {
     /// Figure 7 of the paper: the interval is in every acknowledgement after the second, for a round trip.
     #[test]
     fn the_interval_of_a_pair_is_told_for_a_round_trip() {
-        let parameters = modified_swift_start::Parameters::default();
-        let mut part = ReceiverPart::SwiftStart(SwiftStartReceiver::new(parameters));
+        let mut part = ReceiverPart::SwiftStart(SwiftStartReceiver::default());
         assert_eq!(part.on_syn(at(100), None, INITIAL_TTL), None);
         assert_eq!(part.on_data(at(370), swift_mark(PairMark::First, 9), INITIAL_TTL), AckRequest::default());
         assert_eq!(part.option_for_acknowledgement(at(371)), None);
@@ -314,8 +305,7 @@ mod tests {
 
     #[test]
     fn a_second_of_another_pair_tells_nothing() {
-        let parameters = modified_swift_start::Parameters::default();
-        let mut part = ReceiverPart::SwiftStart(SwiftStartReceiver::new(parameters));
+        let mut part = ReceiverPart::SwiftStart(SwiftStartReceiver::default());
         part.on_data(at(370), swift_mark(PairMark::First, 8), INITIAL_TTL);
         part.on_data(at(378), swift_mark(PairMark::Second, 9), INITIAL_TTL);
         assert_eq!(part.option_for_acknowledgement(at(380)), None);

@@ -14,7 +14,6 @@ use selfclock_congestion::event::Pacing;
 use selfclock_congestion::model::ModelPart;
 use selfclock_congestion::parameter::{Kind, Parameter, ParameterError, Value, magnitude};
 use selfclock_congestion::registry::{Entry, Part, Registry};
-use selfclock_congestion::units::PICOSECONDS_PER_SECOND;
 use selfclock_congestion::{Bytes, Duration, Rate};
 
 use crate::events;
@@ -372,22 +371,13 @@ impl PythonModel {
             }
             let own = object.borrow();
             (state.cwnd, state.ssthresh) = (own.cwnd, own.ssthresh);
-            self.pacing = own.pacing_bps.map(|rate| paced_at(rate, state));
+            self.pacing = own.pacing_bps.map(|rate| Pacing::at_wire_rate(rate, state.full_segment_on_wire()));
             Ok(())
         };
         if let Err(error) = call() {
             self.failure = Some(reason(error));
         }
     }
-}
-
-/// Full segments that leave at so many bit/s on the wire. A rate too low for the connection ever to go on is a segment an
-/// hour.
-pub fn paced_at(rate_bps: f64, state: &WindowState) -> Pacing {
-    const LONGEST: Duration = Duration::from_picoseconds(3600 * PICOSECONDS_PER_SECOND);
-    let size = state.full_segment_on_wire();
-    let interval = Duration::from_seconds(size.get() as f64 * 8.0 / rate_bps);
-    Pacing { interval: interval.clamp(Duration::from_picoseconds(1), LONGEST), size, tick: Duration::ZERO }
 }
 
 /// Tells the Python object of an event.

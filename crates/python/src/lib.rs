@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 
 mod algorithms;
 mod control;
+mod environment;
 mod events;
 mod outcome;
 mod packets;
@@ -22,6 +23,8 @@ mod _core {
     use super::algorithms::algorithms;
     #[pymodule_export]
     use super::control::{CongestionControl, register};
+    #[pymodule_export]
+    use super::environment::Environments;
     #[pymodule_export]
     use super::events::{
         Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, RateSample, RecoveryEnded, Sent,

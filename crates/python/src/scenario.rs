@@ -27,6 +27,10 @@ impl Scenario {
     pub fn plan(&self) -> &Plan {
         &self.inner.plan
     }
+    /// What stands for the file in messages.
+    pub fn source(&self) -> &str {
+        &self.inner.source_name
+    }
 }
 
 fn checked(read: Result<scenario::Scenario, scenario::ScenarioError>) -> PyResult<Scenario> {

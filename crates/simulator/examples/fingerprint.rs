@@ -8,8 +8,9 @@
 use selfclock_congestion::units::{Duration, Time};
 use selfclock_simulator::Simulation;
 use selfclock_simulator::plan::Plan;
-use selfclock_simulator::scenario::Scenario;
+use selfclock_simulator::scenario::{Scenario, ScenarioError};
 use std::fmt::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Packets after which a run is ended.
@@ -47,27 +48,28 @@ fn fingerprint(plan: &Plan) -> u64 {
     hash.0
 }
 
+/// Both fingerprints of a scenario file, and for how long it was run for each, ps.
+pub fn of_file(file: &Path) -> Result<String, ScenarioError> {
+    let mut plan = Scenario::load(file, &[])?.plan;
+    let whole = time_of(&plan, PACKETS);
+    let recorded = time_of(&plan, PACKETS_RECORDED);
+    plan.duration = whole;
+    let result = fingerprint(&plan);
+    plan.duration = recorded;
+    plan.record.packets = true;
+    let packets = fingerprint(&plan);
+    Ok(format!("{result:016x} {packets:016x} {} {}", whole.picoseconds(), recorded.picoseconds()))
+}
+
 fn main() -> ExitCode {
     for file in std::env::args().skip(1) {
-        let mut plan = match Scenario::load(file.as_ref(), &[]) {
-            Ok(scenario) => scenario.plan,
+        match of_file(file.as_ref()) {
+            Ok(fingerprint) => println!("{fingerprint} {file}"),
             Err(error) => {
                 eprintln!("{error}");
                 return ExitCode::from(2);
             }
-        };
-        let whole = time_of(&plan, PACKETS);
-        let recorded = time_of(&plan, PACKETS_RECORDED);
-        plan.duration = whole;
-        let result = fingerprint(&plan);
-        plan.duration = recorded;
-        plan.record.packets = true;
-        println!(
-            "{result:016x} {:016x} {} {} {file}",
-            fingerprint(&plan),
-            whole.picoseconds(),
-            recorded.picoseconds()
-        );
+        }
     }
     ExitCode::SUCCESS
 }

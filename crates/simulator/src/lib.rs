@@ -4,6 +4,7 @@
 //! behind.
 
 pub mod engine;
+pub mod environment;
 pub mod network;
 pub mod plan;
 pub mod queue;

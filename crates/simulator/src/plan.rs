@@ -205,8 +205,10 @@ pub struct RouterPlan {
 pub enum MechanismPlan {
     /// Drops what exceeds a rate and a burst.
     Policer(PolicerPlan),
-    /// Loses chosen kinds of packets at random.
+    /// Loses chosen kinds of packets.
     Loss(LossOfKindsPlan),
+    /// Holds some packets, so that others overtake them.
+    Reordering(ReorderingPlan),
     /// The router's part of XCP.
     Xcp,
     /// Core-stateless fair queueing.
@@ -219,6 +221,32 @@ pub enum MechanismPlan {
     ForwardingLimit(ForwardingLimitPlan),
     /// Answers Quick-Start Requests.
     QuickStart(QuickStartPlan),
+    /// Changes what it should only forward.
+    Tampering(TamperingPlan),
+}
+
+/// A router that changes packets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TamperingPlan {
+    /// Probability that a packet is changed.
+    pub probability: f64,
+    /// The window that acknowledgements then advertise.
+    pub receive_window: Option<Bytes>,
+    /// "ER" of the resource discovery packets of FICCRD on their way back.
+    pub allowed_rate: Option<Rate>,
+    /// What becomes of the options by which an algorithm speaks to its peer.
+    pub options: OptionTampering,
+}
+
+/// What becomes of the options of an algorithm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OptionTampering {
+    /// Nothing.
+    None,
+    /// The last one comes again on each packet that has none.
+    Duplicate,
+    /// A packet carries that of the one before.
+    Swap,
 }
 
 /// Core-stateless fair queueing.
@@ -233,10 +261,34 @@ pub struct CsfqPlan {
 /// Loss of chosen kinds of packets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LossOfKindsPlan {
-    /// Probability that such a packet is lost.
-    pub probability: f64,
-    /// Which.
+    /// Which of these packets are lost.
+    pub pattern: LossPattern,
+    /// Which kinds.
     pub kinds: Vec<PacketKind>,
+    /// When the losses begin.
+    pub from: Time,
+    /// When they end.
+    pub until: Time,
+}
+
+/// Which packets are lost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LossPattern {
+    /// Each with this probability, independently.
+    Random(f64),
+    /// One in so many: this many pass less one, then one is lost.
+    Every(u64),
+    /// One, then none for this long.
+    Spaced(Duration),
+}
+
+/// Packets that others overtake.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReorderingPlan {
+    /// Probability that a packet is held.
+    pub probability: f64,
+    /// For how long.
+    pub delay: Duration,
 }
 
 /// FICCRD: a domain of routers. The defaults of [`FiccrdPlan::new`] are those of the paper's section 3.1 where it has them.
@@ -580,6 +632,8 @@ pub struct Transport {
     pub shaper: Option<Shaper>,
     /// The receiver knows the algorithm's option. If not, it ignores it.
     pub peer_knows_option: bool,
+    /// What the receiver does that it must not; `None`: it is honest.
+    pub misbehaviour: Option<MisbehaviourPlan>,
     /// Routers can neither read nor change its transport header (IPsec, QUIC).
     pub encrypted: bool,
 }
@@ -675,6 +729,27 @@ pub enum RttSamples {
     EverySegment,
 }
 
+/// What a receiver does that it must not.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MisbehaviourPlan {
+    /// Acknowledgements in the place of one of new data; 1: the one.
+    pub parts: u32,
+    /// Acknowledges gaps as if nothing were missing, and so many segments beyond what has arrived.
+    pub ahead: Option<u32>,
+    /// Times that it repeats each acknowledgement.
+    pub repeats: u32,
+    /// At each so-manieth acknowledgement that reports data beyond a gap it throws that data away.
+    pub renege_every: Option<u32>,
+    /// What it multiplies the interval of a pair by before it reports it; it divides rates and feedback by that.
+    pub interval_factor: f64,
+}
+
+impl MisbehaviourPlan {
+    /// None: what an honest receiver does.
+    pub const NONE: Self =
+        Self { parts: 1, ahead: None, repeats: 0, renege_every: None, interval_factor: 1.0 };
+}
+
 /// A leaky bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shaper {
@@ -735,6 +810,7 @@ impl Transport {
             pacing_gain: None,
             shaper: None,
             peer_knows_option: true,
+            misbehaviour: None,
             encrypted: false,
         }
     }
@@ -776,6 +852,7 @@ impl Transport {
             pacing_gain: None,
             shaper: None,
             peer_knows_option: true,
+            misbehaviour: None,
             encrypted: false,
         }
     }

@@ -153,11 +153,43 @@ impl Simulation {
         false
     }
 
+    /// Runs everything up to a time that is not past; true when the run is over.
+    pub fn advance_until(&mut self, time: Time) -> bool {
+        let end = self.end;
+        self.end = end.min(time);
+        while !self.advance(u64::MAX) {}
+        self.end = end;
+        self.now == end
+    }
+
+    /// When a flow starts.
+    pub fn start_of(&self, flow: usize) -> Time {
+        self.starts[flow]
+    }
+
+    /// When the last byte of a flow that is one TCP connection was acknowledged.
+    pub fn completed(&self, flow: usize) -> Option<Time> {
+        match &self.sources[flow] {
+            Source::Tcp(sender) => sender.completed(),
+            Source::Udp(_) | Source::Connections(_) => None,
+        }
+    }
+
     /// The congestion control of a flow that is one TCP connection; `None` for others.
     pub fn controller(&self, flow: usize) -> Option<&Controller> {
         match &self.sources[flow] {
             Source::Tcp(sender) => Some(sender.controller()),
             Source::Udp(_) | Source::Connections(_) => None,
+        }
+    }
+
+    /// Lets someone outside of the run change the congestion control of a flow that is one TCP connection, and sends what it
+    /// then may. Does nothing to others.
+    pub fn steer(&mut self, flow: usize, change: impl FnOnce(Time, &mut Controller)) {
+        let Self { now, events, network, sources, .. } = self;
+        if let Source::Tcp(sender) = &mut sources[flow] {
+            sender.steer(&mut Context { now: *now, events, network }, change);
+            self.run_receivers_ahead();
         }
     }
 
@@ -249,7 +281,7 @@ impl Simulation {
     /// Packets sent, and those of them still on their way. Together with what arrived, what was dropped and what ended in
     /// a router they must balance.
     pub fn packets_sent_and_in_flight(&self) -> (u64, u64) {
-        (self.network.packets_sent(), self.network.packets_in_flight())
+        (self.network.packets_sent(), self.network.packets_in_flight(self.now))
     }
 
     /// Packets that have ended in a router mechanism to which they were sent.

@@ -128,7 +128,7 @@ fn a_receiver_without_the_option_makes_it_slow_start() {
 fn a_lying_receiver_gains_a_factor_of_two() {
     let fastest = |bound: &str| {
         let overrides = [
-            "flow.0.congestion_control.reported_interval_factor=0.1",
+            "flow.0.transport.misbehaviour.interval_factor=0.1",
             &format!("flow.0.congestion_control.jump_bound={bound}"),
             "flow.0.congestion_control.largest_jump=1e9",
             "duration=1 s",

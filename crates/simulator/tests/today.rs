@@ -25,23 +25,25 @@ fn named(name: &str) -> Protocol {
     }))
 }
 
-/// Jain's index of two flows of BBRv3 that start within 2 s, over 120 s.
+/// Jain's index of two flows of BBRv3 that start within 2 s, over 120 s. From seed to seed it is 0.97 with a standard deviation
+/// of 0.025 at each of these queues (16 seeds), so that the mean of three is above 0.92, three of its standard errors below.
 #[test]
 fn two_flows_of_bbr3_share() {
-    let mut jains = Vec::new();
     for products in [0.5, 1.0, 4.0] {
-        let mut plan = plan(2, products, 120);
-        for pair in 0..2 {
-            add_flow(&mut plan, pair, named("bbr3"));
-            plan.flows[pair].start_jitter = ms(2000);
-        }
-        let flows = run(&plan).summary.flows;
-        let (a, b) = (flows[0].goodput_bps, flows[1].goodput_bps);
-        let jain = (a + b) * (a + b) / (2.0 * (a * a + b * b));
-        println!("{products} BDP: {:.1} and {:.1} Mbit/s, Jain {jain:.3}", a / 1e6, b / 1e6);
-        jains.push(jain);
+        let jains = [1, 2, 3].map(|seed| {
+            let mut plan = plan(2, products, 120);
+            plan.seed = seed;
+            for pair in 0..2 {
+                add_flow(&mut plan, pair, named("bbr3"));
+                plan.flows[pair].start_jitter = ms(2000);
+            }
+            let flows = run(&plan).summary.flows;
+            let (a, b) = (flows[0].goodput_bps, flows[1].goodput_bps);
+            (a + b) * (a + b) / (2.0 * (a * a + b * b))
+        });
+        println!("{products} BDP: Jain {jains:.3?}");
+        assert!(jains.iter().sum::<f64>() / 3.0 > 0.92, "{products} BDP: {jains:?}");
     }
-    assert!(jains[1] > 0.95 && jains[2] > 0.95 && jains[0] > 0.9, "{jains:?}");
 }
 
 /// BBRv3 beside CUBIC: the shares are printed, and neither starves. In a deep queue CUBIC, which fills it, has more.

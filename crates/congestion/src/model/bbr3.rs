@@ -508,9 +508,10 @@ impl Bbr3 {
         self.full_bw_now
     }
 
-    /// C.is_cwnd_limited && C.cwnd >= BBR.inflight_longterm.
+    /// C.is_cwnd_limited && C.cwnd >= BBR.inflight_longterm. In segments, the unit in which `set_cwnd` has set the window to
+    /// this very bound: in bytes it could come back a rounding error smaller.
     fn is_held_by_inflight_longterm(&self, state: &WindowState) -> bool {
-        (self.cwnd_limited.0 || self.cwnd_limited.1) && self.cwnd(state) >= self.inflight_longterm
+        (self.cwnd_limited.0 || self.cwnd_limited.1) && state.cwnd >= self.inflight_longterm / self.mss
     }
 
     fn raise_inflight_longterm_slope(&mut self, state: &WindowState) {
@@ -1161,6 +1162,30 @@ mod tests {
         rounds.round(2.5e6, 0, 100_000);
         // What is in flight is the bandwidth-delay product, so that there is nothing left to drain in ProbeBW_DOWN either.
         assert_eq!(rounds.bbr.phase, Phase::ProbeCruise);
+    }
+
+    /// A window of inflight_longterm / MSS segments, times the MSS, was a rounding error less than inflight_longterm for about
+    /// one value in twelve: then BBR was not seen to be held by it, and never raised it again. On a link of 100 Mbit/s it
+    /// stayed at the 30 Mbit/s that other traffic had left it, minutes after that was gone.
+    #[test]
+    fn a_window_at_the_long_term_inflight_is_held_by_it() {
+        let mut state = crate::controller::tests::state(10.0);
+        let mut bbr = Bbr3::new(Parameters::default());
+        bbr.mss = 1448.0;
+        bbr.phase = Phase::ProbeUp;
+        bbr.full_bw_reached = true;
+        bbr.cwnd_limited = (true, false);
+        bbr.min_rtt = 0.1;
+        bbr.bw = 1e9;
+        let mut rounded = 0;
+        for bytes in 400_000..401_000 {
+            bbr.inflight_longterm = f64::from(bytes);
+            state.cwnd = 1e6;
+            bbr.set_cwnd(0.0, &mut state);
+            assert!(bbr.is_held_by_inflight_longterm(&state), "{bytes}");
+            rounded += u32::from(bbr.cwnd(&state) < bbr.inflight_longterm);
+        }
+        assert!(rounded > 0, "the test must see the rounding");
     }
 
     /// Section 5.5.10.2: 100 segments in flight, 10 of them lost at once: the first two were within the threshold,

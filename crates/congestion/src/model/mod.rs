@@ -15,7 +15,6 @@ use crate::event::{
     Timeout,
 };
 use crate::option::PeerOption;
-use crate::units::{Duration, PICOSECONDS_PER_SECOND};
 
 algorithms! {
     /// One of the models. An enum, not a trait object: the per-acknowledgement path has no dynamic dispatch.
@@ -110,20 +109,13 @@ impl ModelPart for Model {
     }
 }
 
-/// Full segments spaced so that their payload leaves at so many bytes per second; no spacing at rate zero. A rate too
-/// low for the connection ever to go on is a segment an hour.
+/// Full segments spaced so that their payload leaves at so many bytes per second; no spacing at rate zero.
 #[inline]
 pub(crate) fn paced_at(payload_rate: f64, state: &WindowState) -> Option<Pacing> {
-    const LONGEST: Duration = Duration::from_picoseconds(3600 * PICOSECONDS_PER_SECOND);
     if payload_rate.is_nan() || payload_rate <= 0.0 {
         return None;
     }
-    let interval = Duration::from_seconds(state.mss.get() as f64 / payload_rate);
-    Some(Pacing {
-        interval: interval.clamp(Duration::from_picoseconds(1), LONGEST),
-        size: state.full_segment_on_wire(),
-        tick: Duration::ZERO,
-    })
+    Some(Pacing::every(state.mss.get() as f64 / payload_rate, state.full_segment_on_wire()))
 }
 
 #[cfg(test)]

@@ -183,6 +183,25 @@ mod tests {
     use crate::registry::Selection;
     use crate::window::tests::{avoiding, loss};
 
+    /// RFC 5681, section 3.1: when the timer expires again for the same segment, "the value of ssthresh is held constant".
+    #[test]
+    fn a_second_timeout_of_a_segment_keeps_ssthresh() {
+        let mut prague = Prague::new(Parameters::default());
+        let mut state = avoiding(100.0);
+        let timeout = |repeated| crate::event::Timeout {
+            now: crate::units::Time::ZERO,
+            flight_size: Bytes(100_000),
+            repeated,
+            cause: crate::event::RestartCause::TimerExpired,
+        };
+        prague.on_timeout(&timeout(false), &mut state);
+        let kept = 100.0 * Parameters::default().loss_beta;
+        assert_eq!(state.ssthresh, kept);
+        state.cwnd = 1.0;
+        prague.on_timeout(&timeout(true), &mut state);
+        assert_eq!(state.ssthresh, kept);
+    }
+
     fn bench(path: Path, starts: &[f64]) -> Bench {
         Bench::new(path, Selection::model("prague").expect("it is listed"), starts)
     }

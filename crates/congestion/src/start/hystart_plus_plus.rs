@@ -317,6 +317,23 @@ mod tests {
         assert_eq!(connection.start.stage, Stage::Over);
     }
 
+    /// In congestion avoidance before it has ended slow start itself it neither counts rounds nor takes samples: a slow start
+    /// that begins again would else be judged by round trips of another phase.
+    #[test]
+    fn it_does_not_watch_congestion_avoidance() {
+        let mut connection = Connection::new();
+        connection.round(0.1, 0.0);
+        connection.state.ssthresh = connection.state.cwnd;
+        let before = connection.start.round_minimum;
+        let event = Acknowledged {
+            acknowledged_total: Bytes(u64::MAX),
+            sent_total: Bytes(u64::MAX),
+            ..ack_at(0.0, 0.01)
+        };
+        connection.start.on_ack(&event, &connection.state);
+        assert_eq!(connection.start.round_minimum, before);
+    }
+
     #[test]
     fn one_acknowledgement_adds_eight_segments_at_most() {
         let mut connection = Connection::new();

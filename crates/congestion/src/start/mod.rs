@@ -40,9 +40,7 @@ impl StartChoice {
     pub(crate) fn receiver(&self) -> ReceiverPart {
         match self {
             Self::PacketPair(parameters) => ReceiverPart::PacketPair(PacketPairReceiver::new(*parameters)),
-            Self::ModifiedSwiftStart(parameters) => {
-                ReceiverPart::SwiftStart(SwiftStartReceiver::new(*parameters))
-            }
+            Self::ModifiedSwiftStart(_) => ReceiverPart::SwiftStart(SwiftStartReceiver::default()),
             Self::QuickStart(_) => ReceiverPart::QuickStart(QuickStartReceiver),
             _ => ReceiverPart::Plain,
         }

@@ -66,9 +66,6 @@ parameters! {
         /// Largest window that a report can lead to, with `jump_bound = "ack-clock"`.
         largest_jump: f64 = 2560.0, shown "2560", unit "segments", range (10.0, 1e9),
             source "our choice: 10 segments (RFC 6928) doubled in each of eight round trips";
-        /// What the receiver multiplies the interval by before it reports it. Not 1: it lies.
-        reported_interval_factor: f64 = 1.0, shown "1", unit "", range (0.001, 1000.0),
-            source "1: an honest receiver";
     }
 }
 

@@ -221,7 +221,9 @@ impl StartPart for PacketPair {
         }
         // A window so large that its part of the round-trip time rounds to zero needs no spacing.
         let interval = self.interval(state).filter(|interval| !interval.is_zero())?;
-        Some(Pacing { interval, size: state.full_segment_on_wire(), tick: self.clock.release_tick() })
+        // A window spread over a round trip can need more than one segment a tick: the clock is no brake then.
+        let tick = self.clock.release_tick().min(interval);
+        Some(Pacing { interval, size: state.full_segment_on_wire(), tick })
     }
 
     /// "Packet pair option is used in this two packets transmission" (section 4.2.1): in slow start, always.
@@ -284,6 +286,26 @@ mod tests {
         }
     }
 
+    /// The rate learnt before a timeout is kept and spaces slow start after it, and pairs go out again.
+    #[test]
+    fn a_timeout_ends_safe_transmit_and_keeps_the_interval() {
+        let mut start = PacketPair::new(Parameters::default());
+        let mut state = state(2.0);
+        start.on_ack(&Acknowledged { option: reply(4), ..ack(1000) }, &state);
+        start.on_loss(&LossDetected { now: Time::ZERO, flight_size: Bytes(10_000) }, &mut state);
+        assert_eq!((start.pacing(&state), start.probe(&state)), (None, None), "awaiting the repair");
+        let timeout = Timeout {
+            now: Time::ZERO,
+            flight_size: Bytes(10_000),
+            repeated: false,
+            cause: crate::event::RestartCause::TimerExpired,
+        };
+        start.on_timeout(&timeout);
+        assert_eq!(start.probe(&state), Some(Probe::Pair));
+        let pacing = start.pacing(&state).expect("spaced");
+        assert_eq!(pacing.interval, Duration::from_milliseconds(40));
+    }
+
     #[test]
     fn pair_ids_count_up_and_wrap() {
         let mut start = PacketPair::new(Parameters::default());
@@ -322,6 +344,20 @@ mod tests {
         start.on_sent(&sent(1.31, 0));
         assert_eq!(start.phase(), None);
         assert_eq!(start.pacing(&state), None, "congestion avoidance is not modified (4.2.3)");
+    }
+
+    /// Where no reply has come, because the peer does not know the option, one segment left per 10 ms tick in safe-transmit,
+    /// and the bucket was never empty: 1 segment per tick for the rest of the connection, at any rate of the link.
+    #[test]
+    fn without_a_reply_safe_transmit_spreads_the_window_over_a_round_trip() {
+        let mut start = PacketPair::new(Parameters::default());
+        let mut state = state(100.0);
+        state.ssthresh = 50.0;
+        start.on_loss(&LossDetected { now: Time::ZERO, flight_size: Bytes(100_000) }, &mut state);
+        start.on_ack(&ack_at(1.0, 0.05), &state);
+        let pacing = start.pacing(&state).expect("spaced");
+        assert_eq!(pacing.interval, Duration::from_microseconds(500));
+        assert!(pacing.tick <= pacing.interval, "{pacing:?}");
     }
 
     #[test]

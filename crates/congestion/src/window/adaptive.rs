@@ -387,7 +387,8 @@ impl WindowPart for Adaptive {
             // "Adaptive TCP is identical to standard TCP when its strength k = 1".
             self.reno.grow(event, state);
         } else {
-            state.cwnd += if one { 1.0 } else { strength } / members / state.cwnd;
+            let increase = if one { 1.0 } else { strength } / members;
+            state.cwnd += increase * state.acknowledgements(event.size) / state.cwnd;
         }
     }
 

@@ -153,7 +153,7 @@ impl WindowPart for Cubic {
             let rtt = event.smoothed_rtt.unwrap_or(Duration::ZERO).seconds();
             let target = self.cubic(&epoch, t + rtt).clamp(state.cwnd, 1.5 * state.cwnd);
             // "cwnd MUST be incremented by (target - cwnd)/cwnd for each received new ACK" (sections 4.4 and 4.5).
-            state.cwnd += (target - state.cwnd) / state.cwnd;
+            state.cwnd += (target - state.cwnd) * state.acknowledgements(event.size) / state.cwnd;
         }
     }
 

@@ -100,7 +100,7 @@ impl WindowPart for HighSpeed {
             self.increase = (w, self.increase(w));
         }
         // w <- w + a(w)/w on each acknowledgement.
-        state.cwnd += self.increase.1 / state.cwnd;
+        state.cwnd += self.increase.1 * state.acknowledgements(event.size) / state.cwnd;
     }
 
     fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {

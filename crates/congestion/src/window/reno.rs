@@ -122,7 +122,7 @@ impl WindowPart for Reno {
     #[inline]
     fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
         state.cwnd += match self.parameters.counting {
-            Counting::PerAck => 1.0 / state.cwnd,
+            Counting::PerAck => state.acknowledgements(event.size) / state.cwnd,
             Counting::PerByte => state.segments(event.size) / state.cwnd,
         };
     }

@@ -33,7 +33,7 @@ impl Network {
                 Fate::Pass => {}
                 Fate::Taken => return,
                 Fate::Drop => {
-                    self.links[link].count_drop();
+                    self.links[link].count_drop(now);
                     return self.discard(PacketEvent::Drop, now, link, &packet);
                 }
             }
@@ -98,10 +98,7 @@ impl Network {
             self.record(PacketEvent::Transmit, now, link as u32, &packet);
         }
         match passage {
-            Passage::Lost { end, .. } => {
-                self.links[link].count_drop();
-                self.discard(PacketEvent::Lose, end, link, &packet);
-            }
+            Passage::Lost { end, .. } => self.discard(PacketEvent::Lose, end, link, &packet),
             Passage::Crosses { arrival, .. } | Passage::CrossesAbove { arrival, .. } => {
                 self.carry_on(events, arrival, &packet);
             }
@@ -135,7 +132,7 @@ impl Network {
             }
         }
         for packet in &dropped {
-            self.links[link].count_drop();
+            self.links[link].count_drop(now);
             self.discard(PacketEvent::Drop, now, link, packet);
         }
         // The lists keep their memory.

@@ -6,6 +6,7 @@
 
 use super::loss::Loss;
 use super::packet::Packet;
+use crate::engine::Ring;
 use crate::engine::random::{Purpose, Stream};
 use crate::plan::{LinkChange, LinkPlan, MarkAbove, QueueLimit};
 use crate::queue::{Discipline, DropTail, ManagedQueue};
@@ -86,6 +87,8 @@ struct Imperfections {
     jitter: Duration,
     jitter_stream: Stream,
     last_arrival: Time,
+    /// Times of losses that are not yet in the totals: a packet is lost when its transmission ends.
+    losses: Ring<Time>,
     /// Changes to come, the next one last.
     changes: Vec<LinkChange>,
 }
@@ -138,6 +141,7 @@ impl Link {
                 jitter: plan.jitter,
                 jitter_stream: Stream::new(seed, Purpose::LinkJitter, index),
                 last_arrival: Time::ZERO,
+                losses: Ring::default(),
                 changes,
             })
         });
@@ -261,7 +265,10 @@ impl Link {
         let arrival = end + self.delay;
         let passage = match &mut self.imperfections {
             None => Passage::Crosses { start, arrival },
-            Some(imperfections) => imperfections.apply(start, end, arrival),
+            Some(imperfections) => {
+                self.totals.drops += imperfections.losses_until(now);
+                imperfections.apply(start, end, arrival)
+            }
         };
         match passage {
             Passage::Crosses { start, arrival } if above => Passage::CrossesAbove { start, arrival },
@@ -311,9 +318,13 @@ impl Link {
         self.managed.as_mut()?.dequeue(now)
     }
 
-    /// Packets in the managed queue.
-    pub(super) fn held(&self) -> u64 {
-        self.managed.as_ref().map_or(0, |managed| managed.work.backlog.packets)
+    /// Packets in the managed queue, and those whose transmission is to end in their loss.
+    pub(super) fn held(&self, now: Time) -> u64 {
+        let to_be_lost = self
+            .imperfections
+            .as_ref()
+            .map_or(0, |own| own.losses.iter().filter(|&&lost| lost > now).count());
+        self.managed.as_ref().map_or(0, |managed| managed.work.backlog.packets) + to_be_lost as u64
     }
 
     /// Packets and bytes that wait at `now`, the time of the clock, and what may wait at most.
@@ -382,6 +393,9 @@ impl Link {
             self.queue.serve_until(time);
             // Everything accepted so far is transmitted without a pause until `free_at`.
             let busy = self.totals.busy.saturating_sub(self.free_at.since(time).picoseconds());
+            if let Some(imperfections) = &mut self.imperfections {
+                self.totals.drops += imperfections.losses_until(time);
+            }
             sampler.samples.push(LinkSample {
                 time,
                 queue_packets: match &self.managed {
@@ -402,6 +416,12 @@ impl Link {
     pub fn finish(&mut self, end: Time) -> LinkSummary {
         self.sample_before(end + Duration::from_picoseconds(1));
         self.count_recent();
+        if let Some(imperfections) = &mut self.imperfections {
+            self.totals.drops += imperfections.losses_until(end);
+            if imperfections.next_change() <= end {
+                self.change_path(end);
+            }
+        }
         // What waits beyond the end has not been transmitted, and has waited only until the end.
         let mut totals = self.totals;
         for (start, size) in self.queue.starts().filter(|&(start, _)| start > end) {
@@ -443,7 +463,11 @@ impl Link {
         self.totals.marks += 1;
     }
 
-    pub(super) fn count_drop(&mut self) {
+    /// A packet is dropped before the link or by its managed queue, at the time of the clock.
+    pub(super) fn count_drop(&mut self, now: Time) {
+        if self.next_sample < now {
+            self.sample_before(now);
+        }
         self.totals.drops += 1;
     }
 }
@@ -451,6 +475,7 @@ impl Link {
 impl Imperfections {
     fn apply(&mut self, start: Time, end: Time, arrival: Time) -> Passage {
         if self.loss.as_mut().is_some_and(Loss::strikes) {
+            self.losses.push(end);
             return Passage::Lost { start, end };
         }
         let mut arrival = arrival;
@@ -461,6 +486,16 @@ impl Imperfections {
         arrival = arrival.max(self.last_arrival);
         self.last_arrival = arrival;
         Passage::Crosses { start, arrival }
+    }
+
+    /// Losses by this time that were not asked for before.
+    fn losses_until(&mut self, time: Time) -> u64 {
+        let mut count = 0;
+        while self.losses.front().is_some_and(|&lost| lost <= time) {
+            self.losses.drop_front();
+            count += 1;
+        }
+        count
     }
 
     /// When the path changes next.
@@ -502,13 +537,48 @@ mod tests {
         assert_eq!(handed_over(&plan), [10, 40, 110, 111, 300].map(microseconds));
     }
 
+    /// A loss was counted when the packet came to the queue, not when its transmission ended, and so in the series and in a run that ended
+    /// before too early. And the summary had the rate of the last packet, not that of the end of the run.
+    #[test]
+    fn a_loss_counts_when_it_happens() {
+        let ms = |number| Time::ZERO + Duration::from_milliseconds(number);
+        let plan = LinkPlan {
+            name: "link".into(),
+            from: 0,
+            to: 1,
+            rate: Rate::from_bits_per_second(8_000_000),
+            delay: Duration::ZERO,
+            queue: QueueLimit::Unlimited,
+            discipline: DisciplinePlan::DropTail,
+            mark_above: None,
+            counts_packet_in_service: false,
+            loss: LossPlan::Bernoulli(1.0),
+            jitter: Duration::ZERO,
+            coalescing: Duration::ZERO,
+            changes: vec![LinkChange {
+                at: ms(4),
+                rate: Rate::from_bits_per_second(1),
+                delay: Duration::ZERO,
+            }],
+        };
+        // Four packets at once, 1 ms each.
+        let mut link = Link::new(&plan, 1, 0, Some(Duration::from_milliseconds(1)));
+        (0..4).for_each(|_| assert!(matches!(link.accept(ms(0), 1000), Passage::Lost { .. })));
+        assert_eq!(link.held(ms(2)), 2);
+        let mut at_the_end = link.clone();
+        assert_eq!(link.finish(ms(3)).drops, 3);
+        assert_eq!(link.samples().iter().map(|sample| sample.drops).collect::<Vec<_>>(), [1, 2, 3]);
+        let summary = at_the_end.finish(ms(5));
+        assert_eq!((summary.drops, summary.rate_bps), (4, 1));
+    }
+
     /// Small packets behind a large one wait as long as many small ones behind each other. A link that had seen the first
     /// once took the second for no longer a queue.
     #[test]
     fn the_longest_queue_is_counted_in_packets() {
         let us = |number| Time::ZERO + Duration::from_microseconds(number);
         let plan = LinkPlan {
-            name: "link".to_owned(),
+            name: "link".into(),
             from: 0,
             to: 1,
             rate: Rate::from_bits_per_second(8_000_000),

@@ -288,11 +288,7 @@ impl Network {
     fn on_unusual_passage(&mut self, events: &mut EventQueue, passage: Passage, hop: usize, packet: &Packet) {
         let link = (self.routes[hop] & LINK) as usize;
         match passage {
-            Passage::Lost { .. } => {
-                self.links[link].count_drop();
-                self.extras.release(packet.extra);
-            }
-            Passage::Dropped => self.extras.release(packet.extra),
+            Passage::Lost { .. } | Passage::Dropped => self.extras.release(packet.extra),
             Passage::Crosses { arrival, .. } | Passage::CrossesAbove { arrival, .. } => {
                 let mut packet = marked(packet);
                 if packet.flags.has(Flags::CE) {
@@ -337,9 +333,9 @@ impl Network {
     }
 
     /// Packets that are on their way: in a queue, in service, on a wire, held by a router.
-    pub fn packets_in_flight(&self) -> u64 {
+    pub fn packets_in_flight(&self, now: Time) -> u64 {
         let on_links = self.in_flight.len() as u64;
-        let held: u64 = self.links.iter().map(|link| link.held()).sum();
+        let held: u64 = self.links.iter().map(|link| link.held(now)).sum();
         let routers: u64 = self.routers.iter().flatten().map(|router| router.held()).sum();
         on_links + held + routers + self.sent_beyond_end
     }

@@ -9,7 +9,7 @@ use crate::engine::Ring;
 use crate::plan::QueueLimit;
 use selfclock_congestion::units::{Duration, Time};
 
-/// Packets of one size that wait one behind the other.
+/// Packets of one size and one transmission time that wait one behind the other.
 #[derive(Clone, Copy, Debug, Default)]
 struct Batch {
     /// Beginning of transmission of the first.
@@ -248,6 +248,20 @@ mod tests {
         assert_eq!(accepted(QueueLimit::Bytes(Bytes(50)), true), 5);
         assert_eq!(accepted(QueueLimit::Bytes(Bytes(50)), false), 6);
         assert_eq!(accepted(QueueLimit::Unlimited, false), 100);
+    }
+
+    /// Packets of one size were one batch though the rate had changed between them, so those after the change left the count of
+    /// the queue too soon, or too late, and what came found the wrong room.
+    #[test]
+    fn packets_of_two_rates_are_not_one_batch() {
+        let mut queue = DropTail::new(QueueLimit::Packets(2), false);
+        queue.add(at(10), 10, Duration::from_picoseconds(10), 10);
+        queue.add(at(20), 10, Duration::from_picoseconds(100), 10);
+        queue.add(at(120), 10, Duration::from_picoseconds(100), 10);
+        for (now, waiting) in [(10, 2), (19, 2), (20, 1), (30, 1), (119, 1), (120, 0)] {
+            queue.serve_until(at(now));
+            assert_eq!(queue.packets(), waiting, "at {now} ps");
+        }
     }
 
     /// A large packet in service counts with its own size, whatever came after it.

@@ -114,6 +114,10 @@ impl ManagedQueue {
         let packet = Packet { arrival: now, ..*packet };
         self.discipline.enqueue(packet, &mut self.work);
         self.note_dropped(now);
+        // With a free transmitter the packet leaves as it came.
+        if in_service.is_some() {
+            self.most_waiting = self.most_waiting.max(self.work.backlog.packets);
+        }
     }
 
     /// The next packet to transmit. `None`: nothing waits, or all that waited was dropped.
@@ -136,7 +140,6 @@ impl ManagedQueue {
         for packet in &self.work.dropped {
             self.waited += u128::from(now.since(packet.arrival).picoseconds());
         }
-        self.most_waiting = self.most_waiting.max(self.work.backlog.packets);
     }
 
     /// Nothing waits.

@@ -181,7 +181,7 @@ impl PacketRecorder {
     /// An empty record of this plan.
     pub fn new(plan: &Plan) -> Self {
         let flows = plan.flows.iter().map(|flow| match flow.protocol.tcp() {
-            Some(tcp) => (tcp.transport.receive_window.get(), tcp.transport.timestamps),
+            Some(tcp) => (tcp.transport.advertised_window().get(), tcp.transport.timestamps),
             None => (0, false),
         });
         Self { records: Vec::new(), overflowed: false, flows: flows.collect(), connections: Vec::new() }

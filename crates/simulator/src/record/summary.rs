@@ -68,7 +68,7 @@ pub struct FlowSummary {
 pub struct LinkSummary {
     /// Name of the link.
     pub name: String,
-    /// Rate of its transmitter.
+    /// Rate of its transmitter at the end of the run.
     pub rate_bps: u64,
     /// Fraction of the run in which it was transmitting.
     pub utilization: f64,

@@ -11,6 +11,8 @@ pub mod forwarding_limit;
 pub mod loss;
 pub mod policer;
 pub mod quick_start;
+pub mod reordering;
+pub mod tampering;
 pub mod xcp;
 
 use crate::engine::random::Purpose;
@@ -24,7 +26,9 @@ use forwarding_limit::ForwardingLimit;
 use loss::LossOfKinds;
 use policer::Policer;
 use quick_start::QuickStart;
+use reordering::Reordering;
 use selfclock_congestion::units::Time;
+use tampering::Tampering;
 use xcp::Xcp;
 
 /// What becomes of a packet that a mechanism has seen.
@@ -90,6 +94,8 @@ pub enum Mechanism {
     Policer(Policer),
     /// Loss of chosen kinds of packets.
     Loss(LossOfKinds),
+    /// Holds some packets, so that others overtake them.
+    Reordering(Reordering),
     /// The router's part of XCP.
     Xcp(Xcp),
     /// Core-stateless fair queueing.
@@ -102,6 +108,8 @@ pub enum Mechanism {
     ForwardingLimit(ForwardingLimit),
     /// The router's part of Quick-Start.
     QuickStart(QuickStart),
+    /// Changes what it should only forward.
+    Tampering(Tampering),
 }
 
 impl Mechanism {
@@ -119,6 +127,14 @@ impl Mechanism {
                 MechanismPlan::Loss(loss) => {
                     let stream = Stream::new(plan.seed, Purpose::Router, index);
                     Self::Loss(LossOfKinds::new(loss.clone(), stream))
+                }
+                MechanismPlan::Tampering(tampering) => {
+                    let stream = Stream::new(plan.seed, Purpose::Router, index);
+                    Self::Tampering(Tampering::new(*tampering, plan, stream))
+                }
+                MechanismPlan::Reordering(reordering) => {
+                    let stream = Stream::new(plan.seed, Purpose::Router, index);
+                    Self::Reordering(Reordering::new(*reordering, stream))
                 }
                 MechanismPlan::Xcp => Self::Xcp(Xcp::new(plan)),
                 MechanismPlan::Csfq(csfq) => {
@@ -141,20 +157,28 @@ impl Mechanism {
         match self {
             Self::Policer(policer) => policer.on_packet(station, packet),
             Self::Loss(loss) => loss.on_packet(station, packet),
+            Self::Reordering(reordering) => reordering.on_packet(station, packet),
             Self::Xcp(xcp) => xcp.on_packet(station, packet),
             Self::Csfq(csfq) => csfq.on_packet(station, packet),
             Self::Ficcrd(ficcrd) => ficcrd.on_packet(station, packet),
             Self::AckThinning(thinning) => thinning.on_packet(station, packet),
             Self::ForwardingLimit(limit) => limit.on_packet(station, packet),
             Self::QuickStart(quick_start) => quick_start.on_packet(station, packet),
+            Self::Tampering(tampering) => tampering.on_packet(station, packet),
         }
     }
 
     /// Packets that it holds.
     pub fn held(&self) -> u64 {
         match self {
-            Self::Policer(_) | Self::QuickStart(_) | Self::Loss(_) | Self::Xcp(_) | Self::Csfq(_) => 0,
+            Self::Policer(_)
+            | Self::QuickStart(_)
+            | Self::Loss(_)
+            | Self::Xcp(_)
+            | Self::Csfq(_)
+            | Self::Tampering(_) => 0,
             Self::Ficcrd(ficcrd) => ficcrd.held(),
+            Self::Reordering(reordering) => reordering.held(),
             Self::AckThinning(thinning) => thinning.held(),
             Self::ForwardingLimit(limit) => limit.held(),
         }
@@ -163,8 +187,14 @@ impl Mechanism {
     /// An entry of the mechanism's timer has come up.
     pub fn on_timer(&mut self, station: &mut Station<'_>) {
         match self {
-            Self::Policer(_) | Self::QuickStart(_) | Self::Loss(_) | Self::Xcp(_) | Self::Csfq(_) => {}
+            Self::Policer(_)
+            | Self::QuickStart(_)
+            | Self::Loss(_)
+            | Self::Xcp(_)
+            | Self::Csfq(_)
+            | Self::Tampering(_) => {}
             Self::Ficcrd(ficcrd) => ficcrd.on_timer(station),
+            Self::Reordering(reordering) => reordering.on_timer(station),
             Self::AckThinning(thinning) => thinning.on_timer(station),
             Self::ForwardingLimit(limit) => limit.on_timer(station),
         }

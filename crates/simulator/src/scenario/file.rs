@@ -14,8 +14,8 @@ use super::reader::{
 use super::units::{self, Dimension, Quantity};
 use crate::plan::{
     AckClock, Arrivals, CoDelPlan, ControlUnit, DisciplinePlan, DualPi2Plan, Ecn, EdgeRtt, Feedback,
-    FqCoDelPlan, LossPlan, MaprRule, MarkAbove, PiePlan, Recovery, RedPlan, RttSamples, SizeDistribution,
-    TimerArithmetic,
+    FqCoDelPlan, LossPlan, MaprRule, MarkAbove, OptionTampering, PiePlan, Recovery, RedPlan, RttSamples,
+    SizeDistribution, TimerArithmetic,
 };
 use crate::record::packets::PacketKind;
 
@@ -413,8 +413,26 @@ table! {
         shaper: Maybe<OrOff<ShaperFile>>,
         /// The receiver knows the algorithm's option. true.
         peer_knows_option: Maybe<bool>,
+        /// What the receiver does that it must not: to see what that gains it, and what it costs others. None.
+        misbehaviour: Maybe<MisbehaviourFile>,
         /// Routers can neither read nor change the transport header, as with IPsec and QUIC. false.
         encrypted: Maybe<bool>,
+    }
+
+    /// A receiver that wants more than its share, or is broken. A key that is not written keeps its value.
+    MisbehaviourFile {
+        /// Divides acknowledgements: so many in the place of one of new data. 1.
+        ack_parts: Maybe<SmallCount>,
+        /// Acknowledges what it has not got: gaps as if nothing were missing, and so many segments beyond what has arrived,
+        /// 0 to 1000000. "off".
+        ack_ahead: Maybe<OrOff<Ahead>>,
+        /// Repeats each acknowledgement so many times, 0 to 1000. 0.
+        ack_repeats: Maybe<Repeats>,
+        /// At each so-manieth acknowledgement with SACK blocks it throws away the data that it has reported in them. "off".
+        renege_every: Maybe<OrOff<SmallCount>>,
+        /// Multiplies the interval of a pair by this, 0.001 to 1000, before it reports it; it divides Quick-Start rates and
+        /// XCP feedback by it. 1.
+        interval_factor: Maybe<ReportFactor>,
     }
 
     /// Delayed acknowledgement. A key that is not written keeps its value.
@@ -467,16 +485,53 @@ table! {
         burst: Needed<Positive<Bytes>>,
     }
 
-    /// Loses chosen kinds of packets, and those alone.
+    /// Loses chosen kinds of packets, and those alone. One of probability, every and spacing is needed.
     LossOfKindsFile {
         /// What the mechanism does.
         mechanism: Needed<MechanismName>,
         /// Links before which it stands.
         links: List<Name>,
-        /// Probability of loss.
-        probability: Needed<Probability>,
+        /// Probability of loss of each, independently.
+        probability: Maybe<Probability>,
+        /// One in so many is lost, the last of each so many.
+        every: Maybe<Count>,
+        /// One is lost, then none for this long.
+        spacing: Maybe<Positive<Duration>>,
         /// Which packets: "data", "ack", "syn", "syn-ack", "datagram", "resource-discovery".
         kinds: List<PacketKind>,
+        /// When the losses begin. Default: "0 s".
+        from: Maybe<Duration>,
+        /// When they end. Default: the end of the run.
+        until: Maybe<Duration>,
+    }
+
+    /// Holds some packets for a time, so that others overtake them.
+    ReorderingFile {
+        /// What the mechanism does.
+        mechanism: Needed<MechanismName>,
+        /// Links before which it stands.
+        links: List<Name>,
+        /// Probability that a packet is held.
+        probability: Needed<Probability>,
+        /// For how long.
+        delay: Needed<Positive<Duration>>,
+    }
+
+    /// Changes what a router should only forward: to see what withstands it. Encrypted flows and UDP are out of its reach.
+    TamperingFile {
+        /// What the mechanism does.
+        mechanism: Needed<MechanismName>,
+        /// Links before which it stands.
+        links: List<Name>,
+        /// Probability that a packet is changed. Default: 1.
+        probability: Maybe<Probability>,
+        /// The window that acknowledgements then advertise; "0 B" closes it. Default: as it is.
+        receive_window: Maybe<Bytes>,
+        /// The rate that resource discovery packets of FICCRD on their way back allow. Default: as it is.
+        allowed_rate: Maybe<Rate>,
+        /// The options by which an algorithm speaks to its peer: the last one comes again on each packet that has none, or a
+        /// packet carries that of the one before. Default: "none".
+        options: Maybe<OptionTampering>,
     }
 
     /// The router's part of XCP: flows with congestion control "xcp" are told how to change their windows.
@@ -656,6 +711,8 @@ pub enum MechanismName {
     Policer,
     /// Loss of chosen kinds of packets.
     Loss,
+    /// Holds some packets, so that others overtake them.
+    Reordering,
     /// The router's part of XCP.
     Xcp,
     /// Core-stateless fair queueing.
@@ -668,6 +725,8 @@ pub enum MechanismName {
     ForwardingLimit,
     /// The router's part of Quick-Start.
     QuickStart,
+    /// Changes packets.
+    Tampering,
 }
 
 words! {
@@ -675,13 +734,16 @@ words! {
     MechanismName {
         "policer" => Self::Policer,
         "loss" => Self::Loss,
+        "reordering" => Self::Reordering,
         "xcp" => Self::Xcp,
         "csfq" => Self::Csfq,
         "ficcrd" => Self::Ficcrd,
         "ack-thinning" => Self::AckThinning,
         "forwarding-limit" => Self::ForwardingLimit,
         "quick-start" => Self::QuickStart,
+        "tampering" => Self::Tampering,
     }
+    OptionTampering { "none" => Self::None, "duplicate" => Self::Duplicate, "swap" => Self::Swap, }
     PacketKind { "data" => Self::Data, "ack" => Self::Ack, "syn" => Self::Syn, "syn-ack" => Self::SynAck, "datagram" => Self::Datagram, "resource-discovery" => Self::ResourceDiscovery, }
     MaprRule { "literal" => Self::Literal, "outer-else" => Self::OuterElse, "icc" => Self::Icc, }
     Feedback { "none" => Self::None, "window" => Self::Window, "ack-bucket" => Self::AckBucket, }
@@ -909,7 +971,9 @@ pub enum RouterFile {
     /// Token-bucket policer.
     Policer(PolicerFile),
     /// Loss of chosen kinds of packets.
-    Loss(LossOfKindsFile),
+    Loss(Box<LossOfKindsFile>),
+    /// Holds some packets, so that others overtake them.
+    Reordering(ReorderingFile),
     /// The router's part of XCP.
     Xcp(XcpFile),
     /// Core-stateless fair queueing.
@@ -922,6 +986,8 @@ pub enum RouterFile {
     ForwardingLimit(ForwardingLimitFile),
     /// The router's part of Quick-Start.
     QuickStart(QuickStartFile),
+    /// Changes packets.
+    Tampering(TamperingFile),
 }
 
 impl Read for RouterFile {
@@ -930,13 +996,15 @@ impl Read for RouterFile {
         let mechanism: Needed<MechanismName> = Field::read_key(item, "mechanism")?;
         Ok(match mechanism.value {
             MechanismName::Policer => Self::Policer(Read::read(item)?),
-            MechanismName::Loss => Self::Loss(Read::read(item)?),
+            MechanismName::Loss => Self::Loss(Box::new(Read::read(item)?)),
+            MechanismName::Reordering => Self::Reordering(Read::read(item)?),
             MechanismName::Xcp => Self::Xcp(Read::read(item)?),
             MechanismName::Csfq => Self::Csfq(Read::read(item)?),
             MechanismName::Ficcrd => Self::Ficcrd(Box::new(Read::read(item)?)),
             MechanismName::AckThinning => Self::AckThinning(Read::read(item)?),
             MechanismName::ForwardingLimit => Self::ForwardingLimit(Read::read(item)?),
             MechanismName::QuickStart => Self::QuickStart(Read::read(item)?),
+            MechanismName::Tampering => Self::Tampering(Read::read(item)?),
         })
     }
     fn schema() -> Json {
@@ -950,9 +1018,11 @@ impl Read for RouterFile {
             named("forwarding-limit", ForwardingLimitFile::schema()),
             named("quick-start", QuickStartFile::schema()),
             named("loss", LossOfKindsFile::schema()),
+            named("reordering", ReorderingFile::schema()),
             named("xcp", XcpFile::schema()),
             named("csfq", CsfqFile::schema()),
             named("ficcrd", FiccrdFile::schema()),
+            named("tampering", TamperingFile::schema()),
         ] })
     }
 }
@@ -1446,6 +1516,12 @@ ranges! {
     Count(u64) = integer, "integer", 1, i64::MAX;
     /// At least one, at most 2^32 - 1.
     SmallCount(u32) = integer, "integer", 1, i64::from(u32::MAX);
+    /// Segments that are acknowledged before they arrive.
+    Ahead(u32) = integer, "integer", 0, 1_000_000;
+    /// Repetitions of an acknowledgement.
+    Repeats(u32) = integer, "integer", 0, 1000;
+    /// What a receiver multiplies what it reports by.
+    ReportFactor(f64) = number_within, "number", 0.001, 1000.0;
     /// A seed.
     Seed(u64) = integer, "integer", 0, i64::MAX;
     /// A probability.

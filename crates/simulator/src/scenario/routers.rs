@@ -2,19 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::error::{Problem, allowed};
+use super::error::{Place, Problem, allowed};
 use super::file::{
-    FiccrdFile, File, Floor, Fraction, Name, OrOff, PacketSize, Positive, Pressure, RouterFile, Share,
-    SmallCount,
+    FiccrdFile, File, Floor, Fraction, LossOfKindsFile, Name, OrOff, PacketSize, Positive, Pressure,
+    Probability, RouterFile, Share, SmallCount,
 };
 use super::links::{Wire, find_node};
-use super::reader::{Located, value_or};
+use super::reader::{Located, place_or, value_or};
 use crate::network::topology::Topology;
 use crate::plan::{
-    CsfqPlan, FiccrdPlan, FlowPlan, ForwardingLimitPlan, LossOfKindsPlan, MechanismPlan, PolicerPlan,
-    QuickStartPlan, RouterPlan,
+    CsfqPlan, FiccrdPlan, FlowPlan, ForwardingLimitPlan, LossOfKindsPlan, LossPattern, MechanismPlan,
+    OptionTampering, PolicerPlan, QuickStartPlan, ReorderingPlan, RouterPlan, TamperingPlan,
 };
-use selfclock_congestion::units::{Bytes, Duration};
+use selfclock_congestion::units::{Bytes, Duration, Time};
 
 /// The mechanisms of a file.
 pub fn routers(
@@ -22,19 +22,26 @@ pub fn routers(
     topology: &Topology<Wire>,
     flows: &[FlowPlan],
 ) -> Result<Vec<RouterPlan>, Problem> {
-    file.router.0.iter().map(|router| plan(&router.value, topology, flows)).collect()
+    file.router.0.iter().map(|router| plan(router, topology, flows)).collect()
 }
 
-fn plan(file: &RouterFile, topology: &Topology<Wire>, flows: &[FlowPlan]) -> Result<RouterPlan, Problem> {
-    let (links, mechanism) = match file {
+fn plan(
+    file: &Located<RouterFile>,
+    topology: &Topology<Wire>,
+    flows: &[FlowPlan],
+) -> Result<RouterPlan, Problem> {
+    let (links, mechanism) = match &file.value {
         RouterFile::Policer(policer) => {
             let (rate, burst) = (policer.rate.value, policer.burst.value.0);
             (find_links(&policer.links, topology)?, MechanismPlan::Policer(PolicerPlan { rate, burst }))
         }
         RouterFile::Loss(loss) => {
-            let kinds = loss.kinds.iter().map(|kind| kind.value).collect();
-            let plan = LossOfKindsPlan { probability: loss.probability.value.0, kinds };
-            (find_links(&loss.links, topology)?, MechanismPlan::Loss(plan))
+            (find_links(&loss.links, topology)?, MechanismPlan::Loss(loss_plan(loss, &file.place)?))
+        }
+        RouterFile::Reordering(reordering) => {
+            let (probability, delay) = (reordering.probability.value.0, reordering.delay.value.0);
+            let plan = ReorderingPlan { probability, delay };
+            (find_links(&reordering.links, topology)?, MechanismPlan::Reordering(plan))
         }
         RouterFile::Xcp(xcp) => (find_links(&xcp.links, topology)?, MechanismPlan::Xcp),
         RouterFile::Csfq(csfq) => {
@@ -44,6 +51,15 @@ fn plan(file: &RouterFile, topology: &Topology<Wire>, flows: &[FlowPlan]) -> Res
                 link_constant: value_or(&csfq.link_constant, Positive(ms(200))).0,
             };
             (find_links(&csfq.links, topology)?, MechanismPlan::Csfq(plan))
+        }
+        RouterFile::Tampering(tampering) => {
+            let plan = TamperingPlan {
+                probability: value_or(&tampering.probability, Probability(1.0)).0,
+                receive_window: tampering.receive_window.as_ref().map(|window| window.value),
+                allowed_rate: tampering.allowed_rate.as_ref().map(|rate| rate.value),
+                options: value_or(&tampering.options, OptionTampering::None),
+            };
+            (find_links(&tampering.links, topology)?, MechanismPlan::Tampering(plan))
         }
         RouterFile::Ficcrd(ficcrd) => return ficcrd_plan(ficcrd, topology),
         RouterFile::AckThinning(thinning) => {
@@ -73,6 +89,27 @@ fn plan(file: &RouterFile, topology: &Topology<Wire>, flows: &[FlowPlan]) -> Res
         }
     };
     Ok(RouterPlan { links, mechanism })
+}
+
+fn loss_plan(file: &LossOfKindsFile, place: &Place) -> Result<LossOfKindsPlan, Problem> {
+    let pattern = match (&file.probability, &file.every, &file.spacing) {
+        (Some(probability), None, None) => LossPattern::Random(probability.value.0),
+        (None, Some(every), None) => LossPattern::Every(every.value.0),
+        (None, None, Some(spacing)) => LossPattern::Spaced(spacing.value.0),
+        _ => {
+            let help = "probability, every or spacing";
+            return Err(place.problem("needs one key that says which packets are lost", help));
+        }
+    };
+    let from = Time::ZERO + value_or(&file.from, Duration::ZERO);
+    let until = file.until.as_ref().map_or(Time::NEVER, |until| Time::ZERO + until.value);
+    if until <= from {
+        return Err(
+            place_or(&file.until, place).problem("ends before it begins", "until must be later than from")
+        );
+    }
+    let kinds = file.kinds.iter().map(|kind| kind.value).collect();
+    Ok(LossOfKindsPlan { pattern, kinds, from, until })
 }
 
 /// The links that leave a node at which no flow begins or ends.

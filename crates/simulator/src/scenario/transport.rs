@@ -3,9 +3,11 @@
 use selfclock_congestion::units::Bytes;
 
 use super::error::{Place, Problem};
-use super::file::{DelayedAckFile, InitialWindow, OrOff, Profile, ReceiveWindow, TimerFile, TransportFile};
+use super::file::{
+    DelayedAckFile, InitialWindow, MisbehaviourFile, OrOff, Profile, ReceiveWindow, TimerFile, TransportFile,
+};
 use super::reader::{Located, Maybe};
-use crate::plan::{DelayedAck, RetransmissionTimer, Shaper, TimerArithmetic, Transport};
+use crate::plan::{DelayedAck, MisbehaviourPlan, RetransmissionTimer, Shaper, TimerArithmetic, Transport};
 
 /// The settings of a connection. A later layer goes over an earlier one.
 pub fn transport(profile: Profile, layers: &[&TransportFile]) -> Result<Transport, Problem> {
@@ -69,6 +71,10 @@ fn overlay(transport: &mut Transport, layer: &TransportFile) {
         Some(OrOff::On(written)) => overlay_delayed_ack(&mut transport.delayed_ack, written),
         None => {}
     }
+    if let Some(misbehaviour) = &layer.misbehaviour {
+        let plan = transport.misbehaviour.get_or_insert(MisbehaviourPlan::NONE);
+        overlay_misbehaviour(plan, &misbehaviour.value);
+    }
     if let Some(timer) = &layer.timer {
         overlay_timer(&mut transport.timer, &timer.value);
     }
@@ -78,6 +84,20 @@ fn overlay_delayed_ack(delayed_ack: &mut DelayedAck, written: &DelayedAckFile) {
     set(&mut delayed_ack.every, &written.every, |every| every.0);
     set(&mut delayed_ack.timer, &written.timer, |span| span.0);
     set(&mut delayed_ack.clock, &written.clock, |clock| *clock);
+}
+
+fn overlay_misbehaviour(misbehaviour: &mut MisbehaviourPlan, written: &MisbehaviourFile) {
+    set(&mut misbehaviour.parts, &written.ack_parts, |parts| parts.0);
+    set(&mut misbehaviour.ahead, &written.ack_ahead, |ahead| match ahead {
+        OrOff::Off => None,
+        OrOff::On(segments) => Some(segments.0),
+    });
+    set(&mut misbehaviour.repeats, &written.ack_repeats, |repeats| repeats.0);
+    set(&mut misbehaviour.renege_every, &written.renege_every, |every| match every {
+        OrOff::Off => None,
+        OrOff::On(every) => Some(every.0),
+    });
+    set(&mut misbehaviour.interval_factor, &written.interval_factor, |factor| factor.0);
 }
 
 fn overlay_timer(timer: &mut RetransmissionTimer, written: &TimerFile) {

@@ -2,6 +2,7 @@
 
 pub mod delivery_rate;
 pub mod groups;
+pub mod misbehaviour;
 pub mod pacer;
 pub mod prr;
 pub mod rack;

@@ -214,6 +214,14 @@ impl Rack {
         }
     }
 
+    /// The receiver has thrown away what it reported, the segments with these indices: they are lost.
+    pub fn on_reneging(&mut self, board: &mut Scoreboard, forgotten: &[usize]) {
+        self.sacked = 0;
+        for &index in forgotten {
+            self.mark_lost(board, index);
+        }
+    }
+
     fn mark_lost(&mut self, board: &mut Scoreboard, index: usize) {
         self.take_out(index);
         board.mark_lost_again(index);

@@ -43,6 +43,17 @@ impl Reassembly {
         self.next
     }
 
+    /// Byte after the highest that has arrived.
+    pub fn highest(&self) -> u64 {
+        self.runs.back().map_or(self.next, |run| run.end)
+    }
+
+    /// Forgets what is held beyond a gap.
+    pub fn discard(&mut self) {
+        self.runs.clear();
+        self.recent_runs = 0;
+    }
+
     /// Segments delivered in order.
     pub fn delivered_segments(&self) -> u64 {
         self.delivered_segments
@@ -175,6 +186,20 @@ mod tests {
         assert_eq!(reassembly.insert(5000, 5500), Arrival::FilledGap);
         assert_eq!(reassembly.next(), 6000);
         assert_eq!(blocks(&mut reassembly, 3), [(6500, 8000), (8500, 9000)]);
+    }
+
+    #[test]
+    fn what_is_discarded_has_not_arrived() {
+        let mut reassembly = Reassembly::default();
+        reassembly.insert(0, 500);
+        assert_eq!(reassembly.highest(), 500);
+        reassembly.insert(1000, 1500);
+        assert_eq!(reassembly.highest(), 1500);
+        reassembly.discard();
+        assert_eq!((reassembly.next(), reassembly.highest(), reassembly.has_gap()), (500, 500, false));
+        assert_eq!(blocks(&mut reassembly, 3), []);
+        reassembly.insert(500, 1000);
+        assert_eq!((reassembly.next(), reassembly.delivered_segments()), (1000, 2));
     }
 
     proptest! {

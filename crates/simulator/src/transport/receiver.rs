@@ -1,5 +1,6 @@
 //! A TCP receiver: reassembly and acknowledgement policy.
 
+use super::misbehaviour::Misbehaviour;
 use super::reassembly::{Arrival, Reassembly};
 use super::{Context, MAXIMUM_OPTIONS, TIMESTAMPS_OPTION};
 use crate::engine::{Target, Timer};
@@ -23,6 +24,7 @@ pub struct Receiver {
     /// What the routers have left of the packets' time to live.
     ttl: u8,
     part: ReceiverPart,
+    misbehaviour: Option<Box<Misbehaviour>>,
     reassembly: Reassembly,
     /// In-order segments not yet acknowledged.
     unacknowledged: u32,
@@ -45,15 +47,19 @@ impl Receiver {
     /// The receiver of this flow.
     pub fn new(flow: u32, routes: FlowRoutes, plan: &TcpPlan) -> Self {
         let transport = &plan.transport;
+        let misbehaviour =
+            transport.misbehaviour.map(|plan| Box::new(Misbehaviour::new(plan, transport.mss.get())));
+        let conceals_gaps = misbehaviour.as_ref().is_some_and(|misbehaviour| misbehaviour.conceals_gaps());
         Self {
             flow,
             route: routes.reverse,
             ack_size: transport.ack.get() as u32,
-            sack: transport.recovery.uses_sack(),
+            sack: transport.recovery.uses_sack() && !conceals_gaps,
             timestamps: transport.timestamps,
             delayed_ack: transport.delayed_ack,
             ttl: INITIAL_TTL.saturating_sub(routes.routers),
             part: if transport.peer_knows_option { plan.control.receiver() } else { ReceiverPart::Plain },
+            misbehaviour,
             reassembly: Reassembly::default(),
             unacknowledged: 0,
             timer: Timer::default(),
@@ -106,7 +112,13 @@ impl Receiver {
     fn on_syn(&mut self, context: &mut Context<'_>, packet: &Packet) {
         let option = context.network.extras.get(packet.extra).option;
         context.network.extras.release(packet.extra);
+        // "TS.Recent" begins with the timestamp of the SYN (RFC 7323, section 3.2).
+        self.recent_timestamp = packet.sent;
         let answer = self.part.on_syn(context.now, option, self.ttl);
+        let answer = match &self.misbehaviour {
+            Some(misbehaviour) => answer.map(|option| misbehaviour.falsify(option)),
+            None => answer,
+        };
         self.send(context, PacketKind::SynAck, packet.sent, answer);
     }
 
@@ -189,12 +201,30 @@ impl Receiver {
         self.timer.cancel();
         self.last_acknowledgement = self.reassembly.next();
         let option = option.or_else(|| self.part.option_for_acknowledgement(context.now));
+        if self.misbehaviour.is_some() {
+            return self.misbehave(context, option);
+        }
         if option.is_some() || (self.sack && self.reassembly.has_gap()) {
             return self.send(context, PacketKind::Ack, self.recent_timestamp, option);
         }
         let options = if self.timestamps { TIMESTAMPS_OPTION } else { 0 };
         let packet = self.packet(context.now, PacketKind::Ack, self.recent_timestamp, options, NO_EXTRA);
         context.network.send_here(context.events, context.now, packet);
+    }
+
+    /// Acknowledges as no receiver may.
+    #[cold]
+    fn misbehave(&mut self, context: &mut Context<'_>, option: Option<PeerOption>) {
+        let Some(mut misbehaviour) = self.misbehaviour.take() else { return };
+        let option = option.map(|option| misbehaviour.falsify(option));
+        for number in misbehaviour.numbers(self.reassembly.next(), self.reassembly.highest()) {
+            self.last_acknowledgement = number;
+            self.send(context, PacketKind::Ack, self.recent_timestamp, option);
+        }
+        if self.sack && self.reassembly.has_gap() && misbehaviour.reneges() {
+            self.reassembly.discard();
+        }
+        self.misbehaviour = Some(misbehaviour);
     }
 
     /// Sends a packet that may carry SACK blocks and options.
@@ -225,7 +255,7 @@ impl Receiver {
         Packet {
             arrival: Time::ZERO,
             order: 0,
-            sequence: self.reassembly.next(),
+            sequence: self.last_acknowledgement,
             sent: now,
             echo,
             flow: self.flow,

@@ -326,6 +326,15 @@ impl Scoreboard {
         true
     }
 
+    /// The receiver has thrown away what it reported: nothing counts as SACKed any more. Returns the indices of what did.
+    pub fn forget_sacks(&mut self) -> Vec<usize> {
+        let sacked = (0..self.len()).filter(|&index| self.segments[index].is(SACKED)).collect();
+        self.segments.for_each_mut(|segment| segment.flags &= !SACKED);
+        (self.sacked, self.sacked_from_edge, self.highest_sacked_end) = (0, 0, 0);
+        (self.edge, self.suspect_from) = (self.first, self.first);
+        sacked
+    }
+
     /// Marks the first outstanding segment lost, to be sent (again) now.
     pub fn mark_first_lost(&mut self) {
         if !self.segments.is_empty() {
@@ -532,8 +541,9 @@ mod tests {
                     0 => { board.push(next, 1000, Time::ZERO); next += 1000; }
                     1 => {
                         let to = (una + place * 250).min(next);
+                        let before = una;
                         una = una.max(to);
-                        board.advance(to);
+                        prop_assert_eq!(board.advance(to).bytes, una - before);
                     }
                     2 | 3 => {
                         let start = una / 1000 * 1000 + place * 1000;

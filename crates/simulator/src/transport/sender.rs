@@ -61,6 +61,9 @@ struct Repair {
     /// Without SACK: payload that duplicate acknowledgements say has left the network ("inflating the window"), less
     /// what partial acknowledgements took off. Negative when duplicate acknowledgements were lost.
     inflation: i64,
+    /// Duplicate acknowledgements that may still inflate the window in this round trip of the recovery, and when that began.
+    inflations_left: u32,
+    round_began: Time,
     /// A partial acknowledgement has restarted the retransmission timer (RFC 6582, "Impatient" variant).
     timer_restarted: bool,
 }
@@ -116,6 +119,8 @@ pub struct Sender {
     /// What the receiver advertises, and what the last acknowledgement let through: a router may lower it.
     advertised_window: u64,
     receive_window: u64,
+    /// Probes of a closed window, one after the other.
+    window_probes: u32,
     recovery: Recovery,
     prr_in_recovery: bool,
     limited_transmit: bool,
@@ -236,6 +241,7 @@ impl Sender {
                 + if transport.timestamps { TIMESTAMPS_OPTION } else { 0 },
             advertised_window: receive_window,
             receive_window,
+            window_probes: 0,
             recovery: transport.recovery,
             prr_in_recovery: transport.prr && transport.recovery.uses_sack(),
             limited_transmit: transport.limited_transmit,
@@ -397,11 +403,22 @@ impl Sender {
             return self.send_syn(context);
         }
         let repeated = self.scoreboard.front().is_some_and(|first| first.had_timed_out());
+        if self.scoreboard.front().is_some_and(Segment::is_sacked) {
+            self.forget_sacks();
+        }
         self.start_again(context.now, repeated, RestartCause::TimerExpired);
         self.scoreboard.note_timeout_of_first();
         self.retransmit_first(context);
         self.transmit(context, Opportunity::Timeout);
         self.set_rack_timer(context, Opportunity::Timeout);
+    }
+
+    /// Someone outside of the run changes the congestion control: what it then allows is sent.
+    pub fn steer(&mut self, context: &mut Context<'_>, change: impl FnOnce(Time, &mut Controller)) {
+        self.sample_before(context.now);
+        change(context.now, &mut self.control);
+        self.transmit(context, Opportunity::Release);
+        self.set_rack_timer(context, Opportunity::Release);
     }
 
     /// An entry of the timer of RACK and TLP has come up.
@@ -488,6 +505,9 @@ impl Sender {
         let extra = context.network.extras.get(packet.extra);
         context.network.extras.release(packet.extra);
         self.receive_window = extra.receive_window.unwrap_or(self.advertised_window);
+        if self.receive_window >= self.mss {
+            self.window_probes = 0;
+        }
         // The next acknowledgement says what the window is then.
         self.plain = if self.receive_window == self.advertised_window { self.plain_by_plan } else { 0 };
         let mut news = News::default();
@@ -593,6 +613,12 @@ impl Sender {
                     // That may take it below ssthresh.
                     let add_back = if advance.bytes >= self.mss { self.mss } else { 0 };
                     repair.inflation += add_back as i64 - advance.bytes as i64;
+                    // The retransmission that this acknowledges took a round trip. Acknowledgements that come faster are of
+                    // segments that never were missing.
+                    if self.rtt.minimum().is_none_or(|minimum| now.since(repair.round_began) >= minimum) {
+                        repair.inflations_left = self.scoreboard.len() as u32;
+                        repair.round_began = now;
+                    }
                     restart_timer = !repair.timer_restarted;
                     repair.timer_restarted = true;
                     self.scoreboard.mark_first_lost();
@@ -786,7 +812,11 @@ impl Sender {
             if self.recovery == Recovery::Sack {
                 self.scoreboard.mark_lost_below_edge();
                 self.reduce_proportionally();
-            } else {
+            } else if repair.inflations_left > 0 {
+                // Each stands for one segment that has arrived beyond the gap. A receiver that makes up more gains nothing
+                // by it: "A TCP MAY therefore limit the number of times cwnd is artificially inflated during loss recovery
+                // to the number of outstanding segments" (RFC 5681, section 3.2).
+                repair.inflations_left -= 1;
                 repair.inflation += self.mss as i64;
             }
             return;
@@ -824,6 +854,8 @@ impl Sender {
             self.state = State::FastRecovery(Repair {
                 recover: self.next,
                 inflation: i64::from(DUPLICATE_THRESHOLD) * self.mss as i64,
+                inflations_left: (self.scoreboard.len() as u32).saturating_sub(DUPLICATE_THRESHOLD),
+                round_began: context.now,
                 timer_restarted: false,
             });
             if self.rack.is_none() {
@@ -838,6 +870,18 @@ impl Sender {
         }
         self.retransmit_first(context);
         self.restart_retransmission_timer(context);
+    }
+
+    /// What the receiver has reported to hold it has not kept: if it had the first segment outstanding, it would have
+    /// acknowledged it. "After a retransmit timeout the data sender SHOULD turn off all of the SACKed bits, since the timeout
+    /// might indicate that the data receiver has reneged" (RFC 2018, section 5); with this test of it others can stay
+    /// (RFC 6675, section 5.1).
+    #[cold]
+    fn forget_sacks(&mut self) {
+        let forgotten = self.scoreboard.forget_sacks();
+        if let Some(RackTlp { rack, .. }) = self.rack.as_deref_mut() {
+            rack.on_reneging(&mut self.scoreboard, &forgotten);
+        }
     }
 
     /// One segment again, and everything outstanding taken for lost.
@@ -1285,7 +1329,8 @@ impl Sender {
     #[cold]
     fn await_window(&mut self, context: &mut Context<'_>, produced: u64) {
         if self.scoreboard.is_empty() && self.next < produced && !self.retransmission_timer.is_set() {
-            self.restart_retransmission_timer(context);
+            let deadline = context.now + self.rtt.probe_timeout(self.window_probes);
+            self.retransmission_timer.set(context.events, deadline, Target::Retransmission(self.flow));
         }
     }
 
@@ -1294,6 +1339,7 @@ impl Sender {
     #[cold]
     fn probe_window(&mut self, context: &mut Context<'_>) {
         if self.application.produced(context.now, self.next) > self.next {
+            self.window_probes = self.window_probes.saturating_add(1);
             self.send_new::<false>(context, 1, ProbePart::Single, None);
         }
     }

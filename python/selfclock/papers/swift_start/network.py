@@ -60,6 +60,8 @@ class Start:
     look: str
     control: Mapping[str, object]
     initial_window: str | None = None
+    #: Further settings of the transport.
+    transport: Mapping[str, object] = field(default_factory=dict)
 
 
 IW10 = Start("IW10 slow start", "slow-start", {"start": "slow-start"})
@@ -92,7 +94,7 @@ class Flow:
 def flow(start: Start, window: str = "reno", size: str | None = None, **more: float) -> Flow:
     """Return a flow that begins so."""
     own = {} if start.initial_window is None else {"initial_window": start.initial_window}
-    return Flow({"window": window, **start.control}, size, transport=own, **more)
+    return Flow({"window": window, **start.control}, size, transport={**start.transport, **own}, **more)
 
 
 def scenario(

@@ -107,11 +107,12 @@ def _reverse(start: Start, load: float) -> Scenario:
 # --- a receiver that lies -----------------------------------------------------------------------------------------
 
 LIE = 0.1
-_LIAR: dict[str, object] = {"start": "modified-swift-start", "reported_interval_factor": LIE}
+_LIES = {"misbehaviour": {"interval_factor": LIE}}
+_MODIFIED = {"start": "modified-swift-start"}
 LIARS = [
-    Start("honest", "modified-swift-start", {"start": "modified-swift-start"}),
-    Start("reports a tenth", "modified-swift-start", _LIAR),
-    Start("reports a tenth, no bound", "modified-swift-start", {**_LIAR, "jump_bound": "none"}),
+    Start("honest", "modified-swift-start", _MODIFIED),
+    Start("reports a tenth", "modified-swift-start", _MODIFIED, transport=_LIES),
+    Start("reports a tenth, no bound", "modified-swift-start", {**_MODIFIED, "jump_bound": "none"}, transport=_LIES),
     BY_LABEL["IW10 slow start"],
 ]
 LIAR_BUFFERS = (0.25, 1.0)

@@ -143,6 +143,30 @@ impl Rig {
         self.answer(milliseconds, PacketKind::Ack, next, sack);
     }
 
+    /// An acknowledgement up to this byte, with a window of nothing.
+    fn close_window(&mut self, milliseconds: u64, byte: u64) {
+        self.run_until(milliseconds);
+        let now = Time::ZERO + Duration::from_milliseconds(milliseconds);
+        let Self { events, network, sender, .. } = self;
+        let parts = Extra { receive_window: Some(0), ..Extra::default() };
+        let packet = Packet {
+            arrival: now,
+            order: 0,
+            sequence: byte,
+            sent: now,
+            echo: Time::NEVER,
+            flow: 0,
+            hop: 0,
+            payload: 0,
+            size: 40,
+            kind: PacketKind::Ack,
+            flags: Flags::NONE,
+            extra: network.extras.put(parts),
+            number: 0,
+        };
+        sender.on_packet(&mut Context { now, events, network }, &packet);
+    }
+
     /// The segments sent since the last call.
     fn sent(&mut self) -> Vec<u64> {
         let records = self.network.recorder.clone().expect("packets are recorded").finish();
@@ -174,6 +198,61 @@ fn transport(recovery: Recovery, initial_window: f64) -> Transport {
         initial_window,
         ..Transport::modern()
     }
+}
+
+/// Savage et al., section 2.2: a receiver that repeats an acknowledgement as often as it likes. Each repetition used to let one
+/// more segment go, without end; of twenty outstanding segments no more than nineteen can have arrived beyond a gap (RFC
+/// 5681, section 3.2).
+#[test]
+fn made_up_duplicate_acknowledgements_inflate_no_further_than_what_was_outstanding() {
+    let mut rig = Rig::new(Source::Bulk, transport(Recovery::NewReno, 20.0));
+    assert_eq!(rig.sent(), up_to(20));
+    for time in 100..300 {
+        rig.ack(time, 0, &[]);
+    }
+    // Half of the window of 20 and 20 for what may have arrived, less the 20 outstanding: ten, beside the one sent again.
+    assert_eq!(rig.sent(), std::iter::once(0).chain(20..30).collect::<Vec<u64>>());
+}
+
+/// And as each acknowledgement of the segments that were never missing looks like a partial one, a new lot of repetitions must
+/// not count before a round trip has passed, which an honest partial acknowledgement takes.
+#[test]
+fn partial_acknowledgements_within_a_round_trip_allow_no_more_repetitions() {
+    let mut rig = Rig::new(Source::Bulk, transport(Recovery::NewReno, 20.0));
+    rig.ack(100, 1, &[]);
+    let before = rig.sent().len();
+    for next in 1..15 {
+        for _ in 0..40 {
+            rig.ack(101 + next, next, &[]);
+        }
+    }
+    // ssthresh is 10. 21 were outstanding at the beginning; each partial acknowledgement deflates by the segment that it
+    // acknowledges and adds one back, so that it lets the one go that it sends again.
+    let new = rig.sent().iter().filter(|&&segment| segment >= 22).count();
+    assert!(new <= 21 - 10 + 14, "{new} new segments after {before}");
+}
+
+/// Found by a router that closes the window: the probes of a closed window came at a constant interval as long as they were
+/// acknowledged, each of which ended the backoff of the timer. "SHOULD increase exponentially the interval between successive
+/// probes" (RFC 9293, section 3.8.6.1).
+#[test]
+fn probes_of_a_closed_window_become_rarer() {
+    let mut rig = Rig::new(Source::Bulk, transport(Recovery::Sack, 2.0));
+    assert_eq!(rig.sent(), [0, 1]);
+    let mut probes = Vec::new();
+    let mut acknowledged = 2 * MSS;
+    rig.close_window(100, acknowledged);
+    for time in 101..20_000 {
+        rig.run_until(time);
+        if !rig.sent().is_empty() {
+            probes.push(time);
+            // One byte, acknowledged 100 ms later.
+            acknowledged += 1;
+            rig.close_window(time + 100, acknowledged);
+        }
+    }
+    let gaps: Vec<u64> = probes.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert!(gaps.len() >= 4 && gaps.windows(2).all(|pair| pair[1] > pair[0] * 3 / 2), "{probes:?}");
 }
 
 fn up_to(end: u64) -> Vec<u64> {

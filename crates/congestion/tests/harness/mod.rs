@@ -1,0 +1,460 @@
+//! Every start with every window algorithm, every model and every estimator, whatever parameters, under events in any order,
+//! also impossible ones. What makes up the events is elsewhere: strategies of proptest in `any_order.rs`, bytes of a fuzzer in
+//! `fuzz/`.
+#![allow(dead_code)]
+
+use selfclock_congestion::controller::{MAXIMUM_WINDOW_SEGMENTS, Setup, WindowState};
+use selfclock_congestion::custom::Custom;
+use selfclock_congestion::event::{ProbePart, RestartCause};
+use selfclock_congestion::model::ModelPart;
+use selfclock_congestion::option::{PeerOption, QuickStartOption};
+use selfclock_congestion::parameter::{Kind, Parameter, ParameterError, Value};
+use selfclock_congestion::receiver::INITIAL_TTL;
+use selfclock_congestion::registry::{ENTRIES, Entry, Part, Selection};
+use selfclock_congestion::window::Group;
+use selfclock_congestion::{
+    Acknowledged, Bytes, Controller, DuplicateAck, Duration, EcnEcho, Established, LossDetected, Pacing,
+    Rate, RateSample, RecoveryEnded, Sent, Time, Timeout,
+};
+
+pub mod bytes;
+
+/// Payload of a full segment.
+pub const MSS: u64 = 1000;
+
+/// An algorithm of another crate that sets any window, also impossible ones.
+#[derive(Clone, Copy, Debug)]
+struct Wild;
+
+impl Custom for Wild {
+    type Model = Self;
+    fn entry(&self) -> Entry {
+        Entry { name: "wild", part: Part::Model, about: "", source: "", parameters: &[] }
+    }
+    fn set(&mut self, _name: &str, _value: Value<'_>) -> Result<(), ParameterError> {
+        Err(ParameterError::Unknown)
+    }
+    fn build(&self) -> Self {
+        *self
+    }
+}
+
+impl ModelPart for Wild {
+    fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState) {
+        let any = f64::from_bits(event.in_flight.get().rotate_left(32) ^ event.size.get());
+        match event.sent_total.get() % 4 {
+            0 => state.cwnd = any,
+            1 => state.ssthresh = any,
+            _ => state.cwnd *= 2.0,
+        }
+    }
+    fn on_loss(&mut self, _event: &LossDetected, state: &mut WindowState) {
+        state.cwnd /= 2.0;
+    }
+    fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
+        state.cwnd = f64::from_bits(event.flight_size.get());
+    }
+    fn on_sent(&mut self, event: &Sent, state: &mut WindowState) {
+        state.cwnd -= event.held_back.get() as f64;
+    }
+    fn pacing(&self, state: &WindowState) -> Option<Pacing> {
+        let interval = Duration::from_seconds(1.0 / state.cwnd - 0.01);
+        Some(Pacing { interval, size: Bytes::ZERO, tick: Duration::ZERO })
+    }
+}
+
+/// Something that happens.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// So many acknowledgements, each after `interval`.
+    Acknowledged {
+        repeat: u32,
+        interval: Duration,
+        event: Acknowledged,
+    },
+    Duplicate {
+        count: u32,
+        marked: u64,
+        rate: Option<RateSample>,
+        option: Option<PeerOption>,
+    },
+    /// With so many bytes in flight; `None`: the whole window.
+    Loss(Option<u64>),
+    /// With so many bytes in flight; `None`: the whole window.
+    Echo(Option<u64>),
+    Timeout {
+        flight: Option<u64>,
+        repeated: bool,
+    },
+    RecoveryEnded,
+    Sent {
+        size: u64,
+        held_back: u64,
+    },
+    HandshakeLoss,
+    /// The SYN is answered; Quick-Start's routers have left this rate.
+    Established {
+        rtt: Option<Duration>,
+        rate: u8,
+    },
+}
+
+/// What a receiver without a router before it answers when so much of the request was left.
+fn answer_request(request: Option<PeerOption>, left: u8) -> Option<PeerOption> {
+    let Some(PeerOption::QuickStart(QuickStartOption::Request { rate, ttl, nonce })) = request else {
+        return None;
+    };
+    let ttl_difference = INITIAL_TTL.wrapping_sub(ttl);
+    Some(PeerOption::QuickStart(QuickStartOption::Response { rate: rate.min(left), ttl_difference, nonce }))
+}
+
+/// One value of a parameter's range: mostly the default, else its ends and between.
+pub fn set(selection: &mut Selection, parameter: &Parameter, choice: u8) {
+    let (low, high) = parameter.range;
+    let number = match choice % 8 {
+        0 => low,
+        1 => high,
+        2 => (low + high) / 2.0,
+        3 => low + (high - low) / 1000.0,
+        _ => return,
+    };
+    let value = match parameter.kind {
+        Kind::Switch => Value::Switch(choice.is_multiple_of(2)),
+        Kind::Number => Value::Number(number),
+        Kind::Duration => Value::Duration(Duration::from_seconds(number)),
+        Kind::Bytes => Value::Bytes(Bytes(number as u64)),
+        Kind::Rate => Value::Rate(Rate::from_bits_per_second(number as u64)),
+        Kind::Choice(words) => Value::Choice(words[usize::from(choice) % words.len()]),
+    };
+    let result = selection.set(parameter.name, value);
+    assert_eq!(result, Ok(()), "{} = {value:?}", parameter.name);
+}
+
+pub struct Connection {
+    pub control: Controller,
+    pub now: Time,
+}
+
+impl Connection {
+    pub fn cwnd(&self) -> f64 {
+        self.control.snapshot().cwnd_segments
+    }
+
+    fn flight(&self, flight: Option<u64>) -> Bytes {
+        Bytes(flight.unwrap_or((self.cwnd() * MSS as f64) as u64))
+    }
+
+    fn happen(&mut self, event: &Event) {
+        let before = self.cwnd();
+        let now = self.now;
+        match event {
+            Event::Acknowledged { repeat, interval, event } => {
+                for i in 0..u64::from(*repeat) {
+                    self.now += *interval;
+                    let total =
+                        |bytes: Bytes| Bytes(bytes.get().saturating_add(event.size.get().saturating_mul(i)));
+                    self.control.on_ack(&Acknowledged {
+                        now: self.now,
+                        acknowledged_total: total(event.acknowledged_total),
+                        sent_total: total(event.sent_total),
+                        // A sample moves on with every acknowledgement.
+                        rate: event.rate.map(|rate| RateSample {
+                            delivered_total: total(rate.delivered_total),
+                            prior_delivered: total(rate.prior_delivered),
+                            ..rate
+                        }),
+                        ..*event
+                    });
+                    self.check();
+                }
+            }
+            Event::Duplicate { count, marked, rate, option } => {
+                self.control.on_duplicate_ack(&DuplicateAck {
+                    now,
+                    count: *count,
+                    rtt: None,
+                    in_flight: Bytes::ZERO,
+                    marked: Bytes(*marked),
+                    rate: *rate,
+                    option: *option,
+                });
+            }
+            Event::Loss(flight) => {
+                let flight_size = self.flight(*flight);
+                self.control.on_loss(&LossDetected { now, flight_size });
+                assert!(self.cwnd() <= before, "a loss raised the window from {before} to {}", self.cwnd());
+            }
+            Event::Echo(flight) => {
+                let flight_size = self.flight(*flight);
+                self.control.on_ecn_echo(&EcnEcho { now, flight_size });
+                assert!(self.cwnd() <= before, "a mark raised the window from {before} to {}", self.cwnd());
+            }
+            Event::Timeout { flight, repeated } => {
+                let flight_size = self.flight(*flight);
+                let (repeated, cause) = (*repeated, RestartCause::TimerExpired);
+                self.control.on_timeout(&Timeout { now, flight_size, repeated, cause });
+                assert_eq!(self.cwnd(), 1.0);
+            }
+            Event::RecoveryEnded => self.control.on_recovery_ended(&RecoveryEnded { now }),
+            Event::Sent { size, held_back } => {
+                let (size, held_back) = (Bytes(*size), Bytes(*held_back));
+                self.control.on_sent(&Sent { now, size, in_flight: size, held_back });
+                for part in [ProbePart::Single, ProbePart::PairFirst, ProbePart::PairSecond] {
+                    let _ = self.control.option_for(part);
+                }
+            }
+            Event::HandshakeLoss => self.control.on_handshake_loss(),
+            Event::Established { rtt, rate } => {
+                let option = answer_request(self.control.option_for_syn(), *rate);
+                self.control.on_established(&Established { now, rtt: *rtt, option });
+            }
+        }
+        self.check();
+    }
+
+    fn check(&self) {
+        let snapshot = self.control.snapshot();
+        let (cwnd, ssthresh) = (snapshot.cwnd_segments, snapshot.ssthresh_segments);
+        assert!((1.0..=MAXIMUM_WINDOW_SEGMENTS).contains(&cwnd), "cwnd {cwnd}: {:?}", self.control);
+        assert!(ssthresh >= 2.0, "ssthresh {ssthresh}: {:?}", self.control);
+        let decision = self.control.decision();
+        assert_eq!(decision.window, Bytes((cwnd * MSS as f64) as u64));
+        assert!(decision.window >= Bytes(MSS));
+        if let Some(pacing) = decision.pacing {
+            assert!(!pacing.interval.is_zero(), "{:?}", self.control);
+            assert!(pacing.size > Bytes::ZERO);
+        }
+    }
+
+    /// Round trips that deliver one segment and lose three quarters of the window, as rate samples report them, bring
+    /// any window down too: to what the largest gains make of one segment, at most.
+    fn lose_with_samples(&mut self) {
+        self.control.on_loss(&LossDetected { now: self.now, flight_size: self.flight(None) });
+        for round in 1..5000 {
+            if round > 1 && self.cwnd() < 32.0 {
+                return;
+            }
+            self.now += Duration::from_milliseconds(40);
+            let lost = Bytes(self.flight(None).get() / 4 * 3);
+            self.control.on_ack(&Acknowledged {
+                now: self.now,
+                size: Bytes(MSS),
+                acknowledged_total: Bytes::MAX,
+                sent_total: Bytes::MAX,
+                rtt: Some(Duration::from_milliseconds(40)),
+                smoothed_rtt: Some(Duration::from_milliseconds(40)),
+                minimum_rtt: Some(Duration::from_milliseconds(40)),
+                in_flight: Bytes::ZERO,
+                window_limited: true,
+                recovering: true,
+                marked: Bytes::ZERO,
+                rate: Some(RateSample {
+                    delivery_rate: Rate::from_bits_per_second(MSS * 8 * 25),
+                    interval: Duration::from_milliseconds(40),
+                    delivered: Bytes(MSS),
+                    delivered_total: Bytes(MSS * round),
+                    prior_delivered: Bytes(MSS * (round - 1)),
+                    newly_acked: Bytes(MSS),
+                    newly_lost: lost,
+                    lost,
+                    tx_in_flight: self.flight(None),
+                    is_app_limited: false,
+                }),
+                option: None,
+            });
+            self.check();
+        }
+        panic!("{} segments after 5000 round trips with losses: {:?}", self.cwnd(), self.control);
+    }
+
+    /// Losses of whole windows bring any window down to a few segments.
+    fn lose_everything(&mut self) {
+        for _ in 0..5000 {
+            let before = self.cwnd();
+            if before < 4.0 {
+                return;
+            }
+            self.happen(&Event::Loss(None));
+            self.happen(&Event::RecoveryEnded);
+        }
+        panic!("{} segments after 5000 losses: {:?}", self.cwnd(), self.control);
+    }
+}
+
+/// A segment acknowledged after this round trip.
+pub fn ordinary(rtt: Duration) -> Acknowledged {
+    Acknowledged {
+        now: Time::ZERO,
+        size: Bytes(MSS),
+        acknowledged_total: Bytes::MAX,
+        sent_total: Bytes::MAX,
+        rtt: Some(rtt),
+        smoothed_rtt: Some(rtt),
+        minimum_rtt: Some(rtt),
+        in_flight: Bytes::ZERO,
+        window_limited: true,
+        recovering: false,
+        marked: Bytes::ZERO,
+        rate: None,
+        option: None,
+    }
+}
+
+/// Members of one group: what it knows goes to a member before each event and back after it, as in a simulation.
+pub struct Parallel {
+    members: Vec<Connection>,
+    group: Group,
+}
+
+impl Parallel {
+    fn new(members: usize, control: impl Fn() -> Controller) -> Self {
+        let connection = || Connection { control: control(), now: Time::ZERO };
+        Self { members: (0..members).map(|_| connection()).collect(), group: Group::default() }
+    }
+
+    fn now(&self) -> Time {
+        self.members.iter().map(|member| member.now).max().unwrap_or(Time::ZERO)
+    }
+
+    /// An event of one member. No clock is behind another's: it is the time of the event before.
+    fn happen(&mut self, member: usize, event: &Event) {
+        let now = self.now();
+        let connection = &mut self.members[member];
+        connection.now = now;
+        let before = connection.cwnd();
+        connection.control.take_from(&self.group);
+        assert!(connection.cwnd() <= before, "a loss of another raised the window from {before}");
+        connection.check();
+        match event {
+            // Not to the end of time, where all losses would be within one round trip.
+            Event::Acknowledged { repeat, interval, event } => {
+                let interval = (*interval).min(Duration::from_seconds(1.0));
+                connection.happen(&Event::Acknowledged { repeat: *repeat, interval, event: *event });
+            }
+            _ => connection.happen(event),
+        }
+        connection.control.give_to(&mut self.group);
+    }
+
+    /// Losses of one member alone bring every window of the group down to a few segments: each member answers them when
+    /// something happens to it next.
+    fn lose_everything(&mut self) {
+        // Whatever round-trip times it has been told, now they are ordinary.
+        let interval = Duration::from_milliseconds(40);
+        self.happen(0, &Event::Acknowledged { repeat: 1, interval, event: ordinary(interval) });
+        for _ in 0..5000 {
+            if self.members.iter().all(|member| member.cwnd() < 4.0) {
+                return;
+            }
+            // Losses within a round trip that a member has answered are one loss.
+            self.members[0].now = self.now() + Duration::from_seconds(1.0);
+            self.happen(0, &Event::Loss(None));
+            for member in 0..self.members.len() {
+                self.happen(member, &Event::RecoveryEnded);
+            }
+        }
+        panic!("5000 losses left {:?}", self.members.iter().map(Connection::cwnd).collect::<Vec<_>>());
+    }
+}
+
+pub fn names(part: Part) -> Vec<&'static str> {
+    ENTRIES.iter().filter(|entry| entry.part == part).map(|entry| entry.name).collect()
+}
+
+/// A connection, or several in a group, and what happens to them.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// What happens, and to which member of a group.
+    pub events: Vec<(usize, Event)>,
+    /// Which values the parameters have.
+    pub choices: Vec<u8>,
+    pub initial_window: f64,
+    pub initial_ssthresh: f64,
+    pub receive_window: Bytes,
+    pub selective_acks: bool,
+    pub seed: u64,
+}
+
+impl Case {
+    fn setup(&self) -> Setup {
+        Setup {
+            mss: Bytes(MSS),
+            header: Bytes(40),
+            initial_window: self.initial_window,
+            initial_ssthresh: self.initial_ssthresh,
+            receive_window: self.receive_window,
+            selective_acks: self.selective_acks,
+            seed: self.seed,
+        }
+    }
+
+    fn choose(&self, selection: &mut Selection) {
+        let parameters: Vec<&Parameter> = selection.parameters().collect();
+        for (parameter, choice) in parameters.iter().zip(self.choices.iter().cycle()) {
+            set(selection, parameter, *choice);
+        }
+    }
+
+    /// One algorithm has a usable window after each event, can be printed, and reacts to losses.
+    pub fn one(&self, Subject { mut selection, is_model }: Subject) {
+        self.choose(&mut selection);
+        let setup = self.setup();
+        let mut connection = Connection { control: selection.controller(setup), now: Time::ZERO };
+        for (_, event) in &self.events {
+            connection.happen(event);
+        }
+        assert!(format!("{:?}", connection.control).contains("cwnd"));
+        if is_model && connection.control.wants_rate_samples() {
+            // It responds to losses as the samples report them, and a model made of impossible samples can take any
+            // time to forget: from the beginning.
+            let control = selection.controller(setup);
+            Connection { control, now: Time::ZERO }.lose_with_samples();
+        } else {
+            connection.lose_everything();
+        }
+    }
+
+    /// The same of a group of so many parallel connections.
+    pub fn group(&self, Subject { mut selection, .. }: Subject, members: usize) {
+        assert!(selection.forms_groups());
+        self.choose(&mut selection);
+        let setup = self.setup();
+        let mut parallel = Parallel::new(members, || selection.controller(setup));
+        for (member, event) in &self.events {
+            parallel.happen(member % members, event);
+        }
+        parallel.lose_everything();
+    }
+}
+
+/// An algorithm to test.
+pub struct Subject {
+    pub selection: Selection,
+    /// It is one of the models, which own start and window.
+    pub is_model: bool,
+}
+
+/// Every algorithm that there is, from the registry: a new one is among them.
+pub fn subjects() -> Vec<Subject> {
+    let models = names(Part::Model).into_iter().map(|name| Selection::model(name).expect("it is listed"));
+    let mut subjects: Vec<Subject> = models.map(|selection| Subject { selection, is_model: true }).collect();
+    let mut add = |selection| subjects.push(Subject { selection, is_model: false });
+    add(Selection::custom(Wild));
+    for start in names(Part::Start) {
+        for window in names(Part::Window) {
+            add(Selection::new(start, window).expect("both are listed"));
+        }
+    }
+    for estimate in names(Part::Estimate) {
+        for window in ["reno", "lotka-volterra"] {
+            let parts = Selection::new("slow-start", window).expect("both are listed");
+            add(parts.with_estimate(estimate).expect("it is listed"));
+        }
+    }
+    subjects
+}
+
+/// Those that form groups.
+pub fn groups() -> Vec<Subject> {
+    subjects().into_iter().filter(|subject| subject.selection.forms_groups()).collect()
+}

@@ -1,0 +1,309 @@
+//! A run that is stepped from outside: at the beginning of a step someone sets window and pacing of one connection, at its
+//! end they are told what the connection saw. For reinforcement learning, and for whatever else decides elsewhere.
+
+use crate::Simulation;
+use crate::plan::{Plan, Protocol};
+use crate::transport::TIMESTAMPS_OPTION;
+use selfclock_congestion::RateSample;
+use selfclock_congestion::controller::{Controller, WindowState};
+use selfclock_congestion::custom::{Custom, Failure};
+use selfclock_congestion::event::{
+    Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, Pacing, Sent, Timeout,
+};
+use selfclock_congestion::model::ModelPart;
+use selfclock_congestion::parameter::{ParameterError, Value};
+use selfclock_congestion::registry::{Entry, Part, Selection};
+use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
+
+/// What records call the algorithm of the steered flow.
+pub const NAME: &str = "agent";
+
+/// What a step begins with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Command {
+    /// Congestion window in segments; held between 1 and 1e9.
+    pub window: f64,
+    /// Rate on the wire at which segments are spaced, bit/s; `None`: acknowledgements are the clock.
+    pub pacing_bps: Option<f64>,
+}
+
+/// Declares what a step shows: the struct, the names of its fields, and their values in the order of the names.
+macro_rules! step {
+    ($($(#[doc = $about:literal])+ $field:ident,)+) => {
+        /// What a steered connection saw in a step. Bytes are payload.
+        #[derive(Clone, Copy, Debug, Default, PartialEq)]
+        pub struct Step {
+            $($(#[doc = $about])+ pub $field: f64,)+
+        }
+
+        impl Step {
+            /// The names of the fields.
+            pub const FIELDS: &[&str] = &[$(stringify!($field)),+];
+            /// The values, in the order of [`Step::FIELDS`].
+            pub const fn values(&self) -> [f64; Self::FIELDS.len()] {
+                [$(self.$field),+]
+            }
+        }
+    };
+}
+
+step! {
+    /// Simulated time at its end.
+    now_s,
+    /// How long it was.
+    length_s,
+    /// Sent, repeated segments too.
+    sent_bytes,
+    /// Acknowledged or SACKed.
+    delivered_bytes,
+    /// Marked lost.
+    lost_bytes,
+    /// Reported as marked congestion-experienced (accurate ECN feedback).
+    marked_bytes,
+    /// Echoes of marks (RFC 3168), at most one per window of data.
+    ecn_echoes,
+    /// Expiries of the retransmission timer. After one the window is one segment until the next step.
+    timeouts,
+    /// Mean of the round-trip times measured; without any, the last one; zero before the first.
+    rtt_s,
+    /// Smallest round-trip time of the connection so far; zero before the first.
+    rtt_min_s,
+    /// Window at the end, segments.
+    window_segments,
+    /// Pacing on the wire, bit/s; zero: none.
+    pacing_bps,
+    /// In flight at the end.
+    in_flight_bytes,
+    /// 1 if the run is over, else 0.
+    over,
+    /// 1 if everything that the application had to send has been acknowledged, else 0.
+    complete,
+}
+
+/// Why a flow cannot be steered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotSteerable {
+    /// There is none of this name.
+    #[error("no flow is named {name:?}; there are {}", .known.join(", "))]
+    Unknown {
+        /// The name.
+        name: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
+    /// It is UDP, or made of short connections.
+    #[error("flow {0:?} is not one TCP connection, and only such a flow can be steered")]
+    NotOneConnection(String),
+    /// The run ends before it starts.
+    #[error("flow {0:?} starts when the run is over")]
+    StartsTooLate(String),
+}
+
+/// The algorithm of a steered connection. It has no mind of its own but for what holds for every algorithm: after a
+/// timeout the window is one segment.
+#[derive(Clone, Copy, Debug, Default)]
+struct Steered {
+    pacing_bps: Option<f64>,
+    /// Of the step under way; what is not summed up is filled in at its end.
+    step: Step,
+    rtt_sum_s: f64,
+    rtt_samples: u32,
+    last_rtt: Duration,
+    minimum_rtt: Option<Duration>,
+}
+
+impl Custom for Steered {
+    type Model = Self;
+
+    fn entry(&self) -> Entry {
+        Entry { name: NAME, part: Part::Model, about: "", source: "", parameters: &[] }
+    }
+    fn set(&mut self, _name: &str, _value: Value<'_>) -> Result<(), ParameterError> {
+        Err(ParameterError::Unknown)
+    }
+    fn responds_to_marks(&self, _accurate: bool) -> bool {
+        true
+    }
+    fn build(&self) -> Self {
+        *self
+    }
+}
+
+impl Steered {
+    fn note_rtt(&mut self, rtt: Option<Duration>) {
+        if let Some(rtt) = rtt {
+            self.rtt_sum_s += rtt.seconds();
+            self.rtt_samples += 1;
+            self.last_rtt = rtt;
+            self.minimum_rtt = Some(self.minimum_rtt.map_or(rtt, |minimum| minimum.min(rtt)));
+        }
+    }
+    fn note_delivery(&mut self, marked: Bytes, in_flight: Bytes, rate: Option<RateSample>) {
+        self.step.marked_bytes += marked.get() as f64;
+        self.step.in_flight_bytes = in_flight.get() as f64;
+        if let Some(rate) = rate {
+            self.step.delivered_bytes += rate.newly_acked.get() as f64;
+            self.step.lost_bytes += rate.newly_lost.get() as f64;
+        }
+    }
+    /// A step begins.
+    fn begin(&mut self, state: &mut WindowState, command: Command) {
+        state.cwnd = command.window;
+        self.pacing_bps = command.pacing_bps;
+        self.step = Step { in_flight_bytes: self.step.in_flight_bytes, ..Step::default() };
+        (self.rtt_sum_s, self.rtt_samples) = (0.0, 0);
+    }
+    /// What there is to tell at the end of a step.
+    fn step(&self, window_segments: f64) -> Step {
+        let rtt_s = match self.rtt_samples {
+            0 => self.last_rtt.seconds(),
+            samples => self.rtt_sum_s / f64::from(samples),
+        };
+        Step {
+            rtt_s,
+            rtt_min_s: self.minimum_rtt.unwrap_or_default().seconds(),
+            window_segments,
+            pacing_bps: self.pacing_bps.unwrap_or(0.0),
+            ..self.step
+        }
+    }
+}
+
+impl ModelPart for Steered {
+    fn wants_rate_samples(&self) -> bool {
+        true
+    }
+    fn on_established(&mut self, event: &Established, _state: &mut WindowState) {
+        self.note_rtt(event.rtt);
+    }
+    fn on_ack(&mut self, event: &Acknowledged, _state: &mut WindowState) {
+        self.note_rtt(event.rtt);
+        self.note_delivery(event.marked, event.in_flight, event.rate);
+    }
+    fn on_duplicate_ack(&mut self, event: &DuplicateAck, _state: &mut WindowState) {
+        self.note_rtt(event.rtt);
+        self.note_delivery(event.marked, event.in_flight, event.rate);
+    }
+    fn on_loss(&mut self, _event: &LossDetected, _state: &mut WindowState) {}
+    fn on_ecn_echo(&mut self, _event: &EcnEcho, _state: &mut WindowState) {
+        self.step.ecn_echoes += 1.0;
+    }
+    fn on_timeout(&mut self, _event: &Timeout, _state: &mut WindowState) {
+        self.step.timeouts += 1.0;
+    }
+    fn on_sent(&mut self, event: &Sent, _state: &mut WindowState) {
+        self.step.sent_bytes += event.size.get() as f64;
+        self.step.in_flight_bytes = event.in_flight.get() as f64;
+    }
+    fn pacing(&self, state: &WindowState) -> Option<Pacing> {
+        self.pacing_bps.map(|rate| Pacing::at_wire_rate(rate, state.full_segment_on_wire()))
+    }
+}
+
+/// A run, one flow of which is steered. A value, as a simulation is: a clone goes on from the same state.
+#[derive(Clone, Debug)]
+pub struct Environment {
+    plan: Plan,
+    simulation: Simulation,
+    flow: usize,
+    /// When the last step ended.
+    stepped: Time,
+}
+
+impl Environment {
+    /// The run of a plan up to the start of the named flow, which is steered, whatever algorithm the plan has for it.
+    ///
+    /// Its window is in force at all times: proportional rate reduction, by which the transport brings a window down in
+    /// a recovery, is off, as it is in Linux for an algorithm that sets its window itself (`cong_control`).
+    pub fn new(plan: &Plan, flow: &str) -> Result<Self, NotSteerable> {
+        let mut plan = plan.clone();
+        let index =
+            plan.flows.iter().position(|other| other.name == flow).ok_or_else(|| NotSteerable::Unknown {
+                name: flow.to_owned(),
+                known: plan.flows.iter().map(|other| other.name.clone()).collect(),
+            })?;
+        let Protocol::Tcp(tcp) = &mut plan.flows[index].protocol else {
+            return Err(NotSteerable::NotOneConnection(flow.to_owned()));
+        };
+        tcp.control = Selection::custom(Steered::default());
+        tcp.control_name = NAME.to_owned();
+        tcp.transport.prr = false;
+        let mut simulation = Simulation::new(&plan);
+        let start = simulation.start_of(index);
+        if start >= simulation.end() {
+            return Err(NotSteerable::StartsTooLate(flow.to_owned()));
+        }
+        // The first step is to decide on the first segment.
+        if start > Time::ZERO {
+            simulation.advance_until(Time::from_picoseconds(start.picoseconds() - 1));
+        }
+        let stepped = simulation.now();
+        Ok(Self { plan, simulation, flow: index, stepped })
+    }
+
+    /// The plan of the run, with the steered flow in it.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The run.
+    pub fn simulation(&self) -> &Simulation {
+        &self.simulation
+    }
+
+    /// The first flow whose algorithm could not go on, and why: the run is of no use then.
+    pub fn failure(&self) -> Option<(&str, &Failure)> {
+        self.simulation.failure()
+    }
+
+    /// The smallest rate on the way of the steered flow's data, as it is at the beginning of the run.
+    pub fn path_rate(&self) -> Rate {
+        let links = self.plan.flows[self.flow].forward.iter().map(|&link| self.plan.links[link].rate);
+        links.min().unwrap_or_default()
+    }
+
+    /// Round-trip time of a full segment and its acknowledgement where nobody else sends, as the path is at the beginning.
+    pub fn path_rtt(&self) -> Duration {
+        let flow = &self.plan.flows[self.flow];
+        let Some(tcp) = flow.protocol.tcp() else { return Duration::ZERO };
+        let option = if tcp.transport.timestamps { Bytes(TIMESTAMPS_OPTION.into()) } else { Bytes::ZERO };
+        let over = |links: &[usize], size: Bytes| {
+            let links = links.iter().map(|&link| &self.plan.links[link]);
+            links.fold(Duration::ZERO, |sum, link| sum + link.delay + link.rate.transmission_time(size))
+        };
+        let segment = tcp.transport.mss + tcp.transport.header + option;
+        over(&flow.forward, segment) + over(&flow.reverse, tcp.transport.ack + option)
+    }
+
+    /// Payload of a full segment of the steered flow.
+    pub fn mss(&self) -> Bytes {
+        self.plan.flows[self.flow].protocol.tcp().map_or(Bytes::ZERO, |tcp| tcp.transport.mss)
+    }
+
+    /// What there is to see at the beginning: nothing has happened.
+    pub fn look(&self) -> Step {
+        let controller = self.simulation.controller(self.flow);
+        let seen = controller.and_then(|controller| {
+            let window = controller.snapshot().cwnd_segments;
+            controller.custom::<Steered>().map(|steered| steered.step(window))
+        });
+        Step {
+            now_s: self.simulation.now().seconds(),
+            length_s: self.simulation.now().since(self.stepped).seconds(),
+            over: f64::from(u8::from(self.simulation.now() == self.simulation.end())),
+            complete: f64::from(u8::from(self.simulation.completed(self.flow).is_some())),
+            ..seen.unwrap_or_default()
+        }
+    }
+
+    /// Sets window and pacing, runs for so long or to the end of the run, and tells what happened.
+    pub fn step(&mut self, command: Command, length: Duration) -> Step {
+        self.simulation.steer(self.flow, |now, controller: &mut Controller| {
+            controller.steer(now, |steered: &mut Steered, state| steered.begin(state, command));
+        });
+        self.stepped = self.simulation.now();
+        let left = self.simulation.end().since(self.stepped);
+        self.simulation.advance_until(self.stepped + length.min(left));
+        self.look()
+    }
+}

@@ -1,0 +1,128 @@
+//! Losses in turn, for a time, and reordering: mechanisms that make a network fail as a test wants it.
+
+mod common;
+
+use common::run;
+use selfclock_simulator::Outcome;
+use selfclock_simulator::record::packets::{PacketEvent, PacketKind, PacketRecord};
+use selfclock_simulator::scenario::Scenario;
+
+/// A UDP stream of 1000 packets per second for 10 s, across a link that it fills by a tenth.
+const STREAM: &str = r#"
+schema = 1
+duration = "11 s"
+[network]
+topology = "dumbbell"
+bottleneck = { rate = "100 Mbps", delay = "10 ms", queue = "unlimited" }
+access = { rate = "1 Gbps", delay = "1 ms" }
+[[flow]]
+protocol = "udp"
+stop = "10 s"
+traffic = { rate = "10 Mbps", packet = "1250 B" }
+[record]
+interval = "off"
+packets = true
+[[router]]
+links = ["bottleneck"]
+"#;
+
+fn outcome(mechanism: &str) -> Outcome {
+    let text = format!("{STREAM}{mechanism}\n");
+    let scenario = Scenario::parse(&text, "faults.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
+    run(&scenario.plan)
+}
+
+fn events(outcome: &Outcome, event: PacketEvent) -> Vec<&PacketRecord> {
+    let of_kind = |record: &&PacketRecord| record.event == event && record.kind == PacketKind::Datagram;
+    outcome.packets.iter().filter(of_kind).collect()
+}
+
+fn dropped(mechanism: &str) -> Vec<f64> {
+    let outcome = outcome(&format!("mechanism = \"loss\"\nkinds = [\"datagram\"]\n{mechanism}"));
+    let (sent, arrived) =
+        (events(&outcome, PacketEvent::Send).len(), events(&outcome, PacketEvent::Deliver).len());
+    let drops = events(&outcome, PacketEvent::Drop);
+    assert_eq!(sent, 10_000);
+    assert_eq!(sent, arrived + drops.len(), "a packet arrives or is dropped");
+    assert_eq!(
+        drops.len() as u64,
+        outcome.summary.links[0].drops,
+        "the link that it would have entered counts it"
+    );
+    drops.iter().map(|record| record.time.seconds()).collect()
+}
+
+/// Packet n reaches the router n ms, 1 ms of delay and 10 us of transmission after the beginning.
+#[test]
+fn one_in_so_many_is_lost() {
+    let times = dropped("every = 100");
+    assert_eq!(times.len(), 100);
+    for (number, time) in times.iter().enumerate() {
+        let expected = 0.001 * (100 * number + 99) as f64 + 0.00101;
+        assert!((time - expected).abs() < 1e-9, "{number}: {time}, not {expected}");
+    }
+    assert_eq!(dropped("every = 1").len(), 10_000);
+}
+
+#[test]
+fn one_is_lost_and_then_none_for_a_time() {
+    let times = dropped("spacing = \"100 ms\"");
+    assert_eq!(times.len(), 100);
+    assert!(times.windows(2).all(|pair| (pair[1] - pair[0] - 0.1).abs() < 1e-9), "{times:?}");
+}
+
+/// Everything that reaches the router from the first second to the third, and nothing else: 2000 packets.
+#[test]
+fn an_outage_begins_and_ends() {
+    let times = dropped("probability = 1\nfrom = \"1 s\"\nuntil = \"3 s\"");
+    assert_eq!(times.len(), 2000);
+    assert!(times.iter().all(|time| (1.0..3.0).contains(time)));
+}
+
+/// Of 10,000 packets 1 % are held: 100, with a standard deviation of 10. A packet that is held for 10.5 ms arrives
+/// after the ten that were sent behind it, unless these are held, too, and nothing is lost.
+#[test]
+fn what_is_held_is_overtaken() {
+    let outcome = outcome("mechanism = \"reordering\"\nprobability = 0.01\ndelay = \"10.5 ms\"");
+    let arrived: Vec<u64> =
+        events(&outcome, PacketEvent::Deliver).iter().map(|record| record.packet).collect();
+    assert_eq!(arrived.len(), 10_000);
+    let late: Vec<usize> = (1..arrived.len()).filter(|&at| arrived[at] < arrived[at - 1]).collect();
+    assert!((60..=140).contains(&late.len()), "{}", late.len());
+    let mut behind = 0;
+    for &at in &late {
+        behind += arrived[..at].iter().filter(|&&packet| packet > arrived[at]).count();
+    }
+    // The last ten have fewer behind them.
+    let mean = behind as f64 / late.len() as f64;
+    assert!((9.5..=10.5).contains(&mean), "{mean}");
+    let delay: Vec<f64> = events(&outcome, PacketEvent::Deliver)
+        .iter()
+        .zip(0..)
+        .filter(|(_, at)| late.contains(at))
+        .map(|(record, _)| {
+            let sent = events(&outcome, PacketEvent::Send)[record.packet as usize - arrived[0] as usize];
+            record.time.since(sent.time).seconds()
+        })
+        .collect();
+    // 12 ms of wire, 10.5 ms held, 120 us of transmission.
+    assert!(delay.iter().all(|delay| (0.0226..0.0229).contains(delay)), "{delay:?}");
+}
+
+#[test]
+fn what_is_lost_must_be_said_once() {
+    for keys in ["", "every = 2\nprobability = 0.1", "spacing = \"1 s\"\nevery = 2"] {
+        let text = format!("{STREAM}mechanism = \"loss\"\nkinds = [\"datagram\"]\n{keys}\n");
+        let error = Scenario::parse(&text, "faults.toml", &[]).expect_err("refused");
+        assert_eq!(error.key, "router[0]");
+        assert!(error.help.contains("probability, every or spacing"), "{error}");
+    }
+    let text = format!(
+        "{STREAM}mechanism = \"loss\"\nkinds = [\"datagram\"]\nevery = 2\nfrom = \"2 s\"\nuntil = \"1 s\"\n"
+    );
+    let error = Scenario::parse(&text, "faults.toml", &[]).expect_err("refused");
+    assert_eq!(
+        (error.key.as_str(), error.help.as_str()),
+        ("router[0].until", "until must be later than from")
+    );
+}

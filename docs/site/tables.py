@@ -1,0 +1,241 @@
+"""Tables of the pages, made from what the program itself knows and from the verdicts on record."""
+
+from __future__ import annotations
+
+import importlib.resources
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+import selfclock as sc
+from selfclock.cli import app
+from selfclock.reproduce import PAPERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from selfclock.algorithms import Algorithm
+
+#: Parts of an algorithm, and what their list is called.
+PARTS = {"start": "Starts", "window": "Windows", "model": "Models", "estimate": "Estimators"}
+
+#: What a value of the schema is called, by what its pattern ends with.
+KINDS = {
+    "ps|ns|us|µs|μs|ms|s|min|h": "time",
+    "bps|kbps|Mbps|Gbps|Tbps|bit/s|kbit/s|Mbit/s|Gbit/s|Tbit/s": "rate",
+    "B|kB|MB|GB|KiB|MiB|GiB": "size",
+    "packets|packet": "packets",
+    "segments|segment": "segments",
+    "bdp": "bdp",
+}
+
+#: Where the schema says what holds if a key is not written.
+DEFAULT = re.compile(r"\s*Default: (.*?)\.?$", re.DOTALL)
+PROFILES = re.compile(r"\s*(Modern: .*?; classic: .*?)\.?$", re.DOTALL)
+BOTH_PROFILES = re.compile(r"(?<=[.)])\s((?:\"[^\"]*\"|true|false|[0-9.]+))\.$")
+
+#: Links have the keys of a bottleneck, which are shown once.
+OTHER_LINKS = re.compile(r"^network\.(?:access|sink_access|reverse|hop|link\[\])\.")
+
+
+def parameters(name: str) -> str:
+    """Parameters of one algorithm."""
+    algorithm = _algorithm(name)
+    if not algorithm.parameters:
+        return "No parameters."
+    rows = [
+        [
+            f"`{parameter.name}`",
+            f"`{parameter.default}`{_unit(parameter.default, parameter.unit)}",
+            parameter.allowed_text,
+            parameter.about,
+            parameter.source,
+        ]
+        for parameter in algorithm.parameters
+    ]
+    return _table(["parameter", "default", "allowed", "meaning", "where the default comes from"], rows)
+
+
+def algorithms(part: str) -> str:
+    """Every algorithm of one part, with its parameters."""
+    pieces = [f"## {PARTS[part]}"]
+    for algorithm in sc.algorithms():
+        if algorithm.part == part:
+            pieces += [f"### {algorithm.name}", algorithm.about, f"*{algorithm.source}*", parameters(algorithm.name)]
+    return "\n\n".join(pieces)
+
+
+def overview(part: str) -> str:
+    """What there is of one part, a line each."""
+    return _table(
+        ["name", "what it does", "source"],
+        [
+            [f"[`{each.name}`](../algorithms.md#{_anchor(each.name)})", each.about, each.source]
+            for each in sc.algorithms()
+            if each.part == part
+        ],
+    )
+
+
+def claims(paper: str) -> str:
+    """What a paper claims, what was measured, and the verdict on record."""
+    rows, verdicts = _record(paper)
+    counts = [f"{list(verdicts.values()).count(word)} {word}" for word in dict.fromkeys(verdicts.values())]
+    table = _table(
+        ["claim", "where", "printed", "measured", "verdict"],
+        [[row["says"], row["source"], row["printed"], row["measured"], f"**{verdicts[row['id']]}**"] for row in rows],
+    )
+    about = (
+        "`reproduced` is inside the tolerance that was set for the claim, `direction` has sign and order right and the "
+        "size not, `not reproduced` not even that. Verdicts are those on record; `selfclock reproduce` fails if a run "
+        "comes to another."
+    )
+    return f"{table}\n\nOf {len(verdicts)} claims: {', '.join(counts)}. {about}"
+
+
+def paper_page(paper: str, readings: str) -> str:
+    """Return the page of a paper: its title, its reference, what its folder says."""
+    module = importlib.import_module(PAPERS[paper])
+    # The report shows the readings below headings of its own, so they begin at the third level.
+    text = re.sub(r"^#(?=##)", "", readings, flags=re.MULTILINE)
+    title = re.sub(r"^(\w+) paper: ", "", module.TITLE)
+    return f"# {title}\n\n*{module.REFERENCE}*\n\n## Claims\n\n<!-- claims: {paper} -->\n\n{text}"
+
+
+def commands(_: str) -> str:
+    """What every command says of itself."""
+    group = typer.main.get_command(app)
+    context = group.make_context("selfclock", [], resilient_parsing=True, terminal_width=100, max_content_width=100)
+    texts = {
+        name: one.get_help(one.make_context(name, [], parent=context, resilient_parsing=True))
+        for name, one in group.commands.items()
+        if not one.hidden
+    }
+    return "\n\n".join(f"## {name}\n\n```text\n{text.strip()}\n```" for name, text in texts.items())
+
+
+def figure(name: str) -> str:
+    """A figure, in the edition that goes with the page."""
+    images = ((name, "light"), (f"{name}-dark", "dark"))
+    return "\n".join(f"![{name}](/figures/{file}.svg#only-{edition}){{ .figure }}" for file, edition in images)
+
+
+def keys(what: str) -> str:
+    """Every key of one table of a scenario, from the JSON Schema."""
+    rows: dict[tuple[str, ...], None] = {}
+    every = list(_walk(sc.schema(), "", ""))
+    paths = {path for path, *_ in every}
+    for path, kind, node, required in every:
+        if OTHER_LINKS.match(path) and OTHER_LINKS.sub("network.bottleneck.", path) in paths:
+            continue
+        top = path.split(".")[0].removesuffix("[]")
+        if (what == "run") if "." not in path else (what == top):
+            name = path.removeprefix(f"{what}.").removeprefix(f"{what}[].")
+            about, default = _split(node.get("description", ""))
+            rows[f"`{name}`", kind, _value(node), "required" if required else default, about] = None
+    columns = ["key", "of", "value", "default", "meaning"]
+    if all(not row[1] for row in rows):
+        return _table(columns[:1] + columns[2:], [[row[0], *row[2:]] for row in rows])
+    return _table(columns, [list(row) for row in rows])
+
+
+def _walk(node: dict[str, Any], path: str, kind: str) -> Iterator[tuple[str, str, dict[str, Any], bool]]:
+    """Every key below a node: its path, of which of several forms of table it is, itself, required or not."""
+    below = node.get("properties", {})
+    for choice in ("topology", "mechanism", "discipline"):
+        words = below.get(choice, {}).get("enum", [])
+        kind = words[0] if len(words) == 1 else kind
+    for key, child in below.items():
+        name = f"{path}.{key}".lstrip(".")
+        yield name, kind, child, key in node.get("required", [])
+        # Parameters of algorithms have a page of their own.
+        if key != "congestion_control":
+            yield from _walk(child, name, kind)
+    for form in ("anyOf", "oneOf", "allOf"):
+        for child in node.get(form, []):
+            yield from _walk(child, path, kind)
+    if isinstance(node.get("items"), dict):
+        yield from _walk(node["items"], f"{path}[]", kind)
+
+
+def _value(node: dict[str, Any]) -> str:
+    """Say what a value may be."""
+    if words := node.get("enum") or [node[word] for word in ("const",) if word in node]:
+        return ", ".join(f"`{json.dumps(each, ensure_ascii=False)}`" for each in words)
+    if forms := node.get("anyOf") or node.get("oneOf"):
+        return ", ".join(dict.fromkeys(_value(each) for each in forms))
+    if "pattern" in node:
+        return _units(node["pattern"])
+    kind = node.get("type", "table")
+    if kind == "array" and isinstance(node.get("items"), dict):
+        each = _value(node["items"])
+        return f"list of {each}" + ("" if "`" in each else "s")
+    span = _span(node) if kind in ("number", "integer") else ""
+    return {"boolean": "true, false", "object": "table", "array": "list"}.get(kind, kind) + span
+
+
+def _units(pattern: str) -> str:
+    """Name the quantities whose units a pattern ends with."""
+    units = re.search(r"\(([^()]*)\)\\s\*\$$", pattern)
+    kinds = [name for listed, name in KINDS.items() if units and set(listed.split("|")) <= set(units[1].split("|"))]
+    return ", ".join(kinds) or "string"
+
+
+def _span(node: dict[str, Any]) -> str:
+    """Say between what a number lies; the largest integers stand for no bound."""
+    low, high = node.get("minimum"), node.get("maximum")
+    if low is None or high is None:
+        return ""
+    if low == high:
+        return f", {low:g}"
+    return f", from {low:g}" if high > 1e9 else f", {low:g} to {high:,g}"
+
+
+def _split(description: str) -> tuple[str, str]:
+    """Take the default out of what the schema says of a key."""
+    for pattern in (DEFAULT, PROFILES, BOTH_PROFILES):
+        if found := pattern.search(description):
+            return description[: found.start()], found[1]
+    return description, ""
+
+
+def _algorithm(name: str) -> Algorithm:
+    return next(each for each in sc.algorithms() if each.name == name)
+
+
+def _record(paper: str) -> tuple[list[dict[str, str]], dict[str, str]]:
+    folder = importlib.resources.files(PAPERS[paper])
+    rows = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
+    return rows, json.loads((folder / "verdicts.json").read_text(encoding="utf-8"))
+
+
+def _unit(default: str, unit: str) -> str:
+    """Return the unit of a default that does not carry it."""
+    return f" {unit}" if unit and not re.search(r"[A-Za-z]", default) else ""
+
+
+def _anchor(name: str) -> str:
+    return re.sub(r"[^\w-]", "", name.lower())
+
+
+def _table(columns: list[str], rows: list[list[str]]) -> str:
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join("| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return re.sub(r"\s+", " ", text).replace("|", r"\|").replace("<", "&lt;")
+
+
+#: What a page can ask for, by the word before the colon.
+TABLES: dict[str, Callable[[str], str]] = {
+    "algorithms": algorithms,
+    "claims": claims,
+    "command": commands,
+    "figure": figure,
+    "keys": keys,
+    "overview": overview,
+    "parameters": parameters,
+}

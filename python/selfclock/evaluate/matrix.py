@@ -1,0 +1,90 @@
+"""The scorecards of all built-in algorithms in one table: `python -m selfclock.evaluate.matrix FILE.md`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from selfclock._core import VERSION
+from selfclock.algorithms import algorithms
+from selfclock.cells import number
+from selfclock.evaluate.scorecard import evaluate_all
+from selfclock.progress import progress_bar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from selfclock.evaluate.judge import Judged
+    from selfclock.evaluate.scorecard import Scorecard
+
+STARTS = ("packet-pair", "swift-start", "modified-swift-start", "quick-start")
+
+#: Written before a number.
+SIGNS = {"pass": "", "warn": "! ", "fail": "✗ ", "report": "· ", "not applicable": ""}
+
+HEAD = """\
+# Scorecards of the built-in algorithms
+
+Made by `make scorecards` with selfclock {version}; seeds as each row has them, from 1 on. What each row is, and where
+its mark comes from: [evaluation](evaluation.md).
+
+A number alone passes; **✗** fails, **!** is between the marks, **·** is reported without a mark, - is not applicable.
+A fail without a number did not get there in the time that it had. A start stands for the start with Reno.
+
+"""
+
+
+def names() -> list[str]:
+    """Every window and model, and the starts of the papers."""
+    known = algorithms()
+    parts = [each.name for part in ("window", "model") for each in known if each.part == part]
+    return [*parts, *STARTS]
+
+
+def write(cards: Sequence[Scorecard]) -> str:
+    """Return the matrix as Markdown: one table of the rows that concern all, one of those of single mechanisms."""
+    every = [line.row for line in cards[0].lines]
+    general = [row.id for row in every if row.id.startswith("S") and row.id[1:].isdigit()]
+    special = [row.id for row in every if row.id not in general]
+    text = HEAD.format(version=VERSION) + _table(cards, general)
+    return text + "\n## Single mechanisms\n\n" + _special(cards, special)
+
+
+def _cell(found: Judged) -> str:
+    if found.verdict == "not applicable":
+        return "-"
+    value = "" if found.value is None else number(found.value)
+    return (SIGNS[found.verdict] + value).strip()
+
+
+def _table(cards: Sequence[Scorecard], rows: Sequence[str]) -> str:
+    head = f"| algorithm | {' | '.join(rows)} |\n|---|{'---:|' * len(rows)}\n"
+    lines = []
+    for card in cards:
+        found = {line.row.id: line.found for line in card.lines}
+        lines.append(f"| `{card.algorithm}` | {' | '.join(_cell(found[row]) for row in rows)} |")
+    return head + "\n".join(lines) + "\n"
+
+
+def _special(cards: Sequence[Scorecard], rows: Sequence[str]) -> str:
+    lines = []
+    for row in rows:
+        for card in cards:
+            (line,) = (each for each in card.lines if each.row.id == row)
+            if line.found.verdict != "not applicable":
+                lines.append(f"| {row} | `{card.algorithm}` | {line.row.title} | {_cell(line.found)} |")
+    return "| row | algorithm | test | value |\n|---|---|---|---:|\n" + "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Write the matrix to the file that is named."""
+    if len(sys.argv) != 2:
+        sys.exit("selfclock.evaluate.matrix: name the file to write, such as docs/scorecards.md")
+    with progress_bar("scorecards") as progress:
+        cards = evaluate_all(names(), (), progress=progress)
+    Path(sys.argv[1]).write_text(write(cards), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,208 @@
+"""What the network does wrong: an outage, reordering, random loss. S1, S15, S16."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from selfclock.evaluate.judge import Case, Judged, Marks, Samples, case
+from selfclock.evaluate.measure import thin
+from selfclock.evaluate.network import BOTTLENECK, KINDS, PACKET_B, REVERSE, SEGMENT_B, Path, flow, scenario
+from selfclock.evaluate.row import Line, Panel, Row
+from selfclock.evaluate.runs import Experiment
+
+if TYPE_CHECKING:
+    from selfclock.evaluate.measure import Reading
+    from selfclock.evaluate.runs import Lab
+    from selfclock.evaluate.subject import Subject
+    from selfclock.scenario import Scenario
+
+# S1.
+CUT_OFF, OUTAGE_S, OUTAGE_END_S, AFTER_S = Path(5, 40), 5.0, 35.0, 60.0
+#: What was in flight, the probe of the tail and the first timeout are over by then.
+FIRST_S = 1.0
+#: Twice, less what the granularity of the timer, 1 ms, can take off.
+DOUBLING = Marks(1.95, larger_is_better=True)
+
+
+@dataclass(frozen=True)
+class Outage:
+    """What a sender does while nothing arrives."""
+
+    #: Smallest ratio of an interval between two packets to the one before it.
+    ratio: float
+    packets: int
+    #: From the end of the outage until data is acknowledged, seconds; infinite: never.
+    back_s: float
+    series: Line
+
+
+def _outage(subject: Subject) -> dict[int, Scenario]:
+    dead = {"mechanism": "loss", "links": [BOTTLENECK, REVERSE], "kinds": KINDS, "probability": 1,
+            "from": f"{OUTAGE_S:g} s", "until": f"{OUTAGE_END_S:g} s"}  # fmt: skip
+    return {0: scenario("outage", CUT_OFF, [flow(subject)], seconds=AFTER_S, queue=CUT_OFF.buffer(1), samples_s=0.05,
+                        routers=[dead, *subject.routers], packets=True)}  # fmt: skip
+
+
+def _read_outage(reading: Reading, _key: object) -> Outage:
+    text = pl.col("event", "kind").cast(pl.String)
+    sent = pl.DataFrame(reading.result.packets).select("time_s", text)
+    times = sent.filter((pl.col("event") == "send") & (pl.col("kind") == "data"))["time_s"].to_numpy()
+    during = times[(times >= OUTAGE_S + FIRST_S) & (times <= OUTAGE_END_S)]
+    gaps = np.diff(during)
+    ratio = float((gaps[1:] / np.maximum(gaps[:-1], 1e-12)).min()) if len(gaps) > 1 else math.inf
+    acknowledged = reading.flow("flow1", "acknowledged_bytes")
+    moved = (reading.times > OUTAGE_END_S) & (acknowledged > np.interp(OUTAGE_END_S, reading.times, acknowledged))
+    back = float(reading.times[np.argmax(moved)]) - OUTAGE_END_S if moved.any() else math.inf
+    shown = times[times >= OUTAGE_S]
+    rank = np.arange(1, len(shown) + 1, dtype=float)
+    early = shown <= OUTAGE_END_S + 10
+    return Outage(ratio, len(during), back, Line(*thin(shown[early] - OUTAGE_S, rank[early])))
+
+
+DEAD_PATH = Experiment("outage", _outage, _read_outage)
+
+
+def _judge_outage(lab: Lab, subject: Subject) -> Judged:
+    found = lab.readings(DEAD_PATH, subject)[0]
+    counted = Case(f"packets from {FIRST_S:g} s after its beginning on", float(found.packets))
+    if math.isinf(found.ratio):
+        # Fewer than three packets in 29 s: it is as quiet as can be.
+        return Judged(None, "pass", (counted,), "too few packets for a ratio")
+    cases = (case("ratio of intervals", found.ratio, DOUBLING), counted)
+    back = "never" if math.isinf(found.back_s) else f"{found.back_s:.1f} s"
+    return Judged(found.ratio, cases[0].verdict, cases, f"data acknowledged again {back} after its end")
+
+
+OUTAGE = Row(
+    id="S1",
+    title="full backoff: nothing arrives for 30 s",
+    measure="smallest ratio of an interval between two packets to the one before it, from 1 s on",
+    unit="",
+    passes="at least 1.95: one packet a timeout, at doubling intervals",
+    warns="",
+    source="RFC 9743 section 5.1, congestion collapse; RFC 6298 section 5.5",
+    experiments=(DEAD_PATH,),
+    judge=_judge_outage,
+    panel=Panel("time since its beginning (s)", "packets sent", log_y=True, points=True),
+    lines=lambda lab, subject: [lab.readings(DEAD_PATH, subject)[0].series],
+)
+
+# S15.
+REORDERED, REORDERED_WARM_S, REORDERED_END_S, PART, LATE = Path(20, 40), 10.0, 90.0, 0.01, 0.2
+SEEDS = (1, 2)
+
+
+def _reordering(subject: Subject) -> dict[tuple[bool, int], Scenario]:
+    mixed = {"mechanism": "reordering", "links": [BOTTLENECK], "probability": PART,
+             "delay": f"{LATE * REORDERED.rtt_ms:g} ms"}  # fmt: skip
+    return {
+        (reordered, seed): scenario(
+            "reordering" if reordered else "in order", REORDERED, [flow(subject, jitter_s=1)],
+            seconds=REORDERED_END_S, queue=REORDERED.buffer(1), seed=seed,
+            routers=[*([mixed] if reordered else []), *subject.routers],
+        )
+        for reordered in (False, True)
+        for seed in SEEDS
+    }  # fmt: skip
+
+
+def _read_goodput(reading: Reading, _key: object) -> tuple[float, int]:
+    again = sum(each["retransmitted_segments"] for each in reading.flows)
+    return reading.rate_bps("flow1", REORDERED_WARM_S, REORDERED_END_S), again
+
+
+OUT_OF_ORDER = Experiment("reordering", _reordering, _read_goodput)
+
+
+def _judge_reordering(lab: Lab, subject: Subject) -> Judged:
+    own = lab.readings(OUT_OF_ORDER, subject)
+    ratio = Samples.of(own[True, seed][0] / max(1.0, own[False, seed][0]) for seed in SEEDS)
+    found = case("goodput over goodput in order", ratio, Marks(0.9, 0.7, larger_is_better=True))
+    again = Case("segments sent again", Samples.of(own[True, seed][1] for seed in SEEDS).mean)
+    in_order = Case("segments sent again in order", Samples.of(own[False, seed][1] for seed in SEEDS).mean)
+    return Judged(found.value, found.verdict, (found, again, in_order))
+
+
+REORDERING = Row(
+    id="S15",
+    title="reordering: 1 % of the packets 20 % of a round trip late",
+    measure="goodput over goodput in order, mean of two seeds",
+    unit="",
+    passes="at least 0.9",
+    warns="at least 0.7",
+    source="RFC 9743 section 7, reordering",
+    experiments=(OUT_OF_ORDER,),
+    judge=_judge_reordering,
+    panel=Panel("", "goodput (Mbit/s)", points=True, names=("in order", "reordered")),
+    lines=lambda lab, subject: [
+        Line([0, 1], [lab.readings(OUT_OF_ORDER, subject)[late, SEEDS[0]][0] / 1e6 for late in (False, True)])
+    ],
+)
+
+# S16.
+LOSSY, LOSSY_WARM_S, LOSSY_END_S, PROBABILITIES = Path(100, 40), 20.0, 120.0, (1e-5, 1e-4, 1e-3, 1e-2)
+#: From here on the link holds it back, not the loss.
+FULL = 0.8
+
+
+def _lossy(subject: Subject) -> dict[tuple[float, int], Scenario]:
+    return {
+        (probability, seed): scenario(
+            f"loss {probability:g}", LOSSY, [flow(subject, jitter_s=1)], seconds=LOSSY_END_S,
+            queue=LOSSY.buffer(1), seed=seed, link={"loss": {"probability": probability}}, routers=subject.routers,
+        )
+        for probability in PROBABILITIES
+        for seed in SEEDS
+    }  # fmt: skip
+
+
+RANDOM = Experiment(
+    "random loss", _lossy, lambda reading, _key: reading.rate_bps("flow1", LOSSY_WARM_S, LOSSY_END_S) / 1e6
+)
+
+
+def _goodputs(lab: Lab, subject: Subject) -> dict[float, Samples]:
+    own = lab.readings(RANDOM, subject)
+    return {probability: Samples.of(own[probability, seed] for seed in SEEDS) for probability in PROBABILITIES}
+
+
+def _reno_mbps(probability: float) -> float:
+    """Reno's response function with delayed acknowledgements, sqrt(3/4p) segments a round trip (Mathis et al. 1997)."""
+    return math.sqrt(0.75 / probability) * SEGMENT_B * 8 / LOSSY.rtt_s / 1e6
+
+
+def _judge_random(lab: Lab, subject: Subject) -> Judged:
+    goodputs = _goodputs(lab, subject)
+    most = LOSSY.rate_mbps * SEGMENT_B / PACKET_B
+    free = [(p, found.mean) for p, found in goodputs.items() if 0 < found.mean < FULL * most]
+    value, note = None, "the link, not the loss, holds it back at all but one of them at most"
+    if len(free) > 1:
+        x, y = np.log([p for p, _ in free]), np.log([mbps for _, mbps in free])
+        value = -float(np.polyfit(x, y, 1)[0])
+        note = f"from p = {free[0][0]:g} to {free[-1][0]:g}; Reno's is 0.5 by its response function"
+    cases = [case(f"goodput at p = {p:g}, Mbit/s", found) for p, found in goodputs.items()]
+    over = [
+        Case(f"over Reno's response function, p = {p:g}", found.mean / min(most, _reno_mbps(p)))
+        for p, found in goodputs.items()
+    ]
+    return Judged(value, "report", (*cases, *over), note)
+
+
+RANDOM_LOSS = Row(
+    id="S16",
+    title="random loss, 0.001 % to 1 %",
+    measure="exponent d of the response function, goodput ~ p^-d, where the loss holds it back",
+    unit="",
+    passes="reported",
+    warns="",
+    source="RFC 9743 section 6, wireless; RFC 5166",
+    experiments=(RANDOM,),
+    judge=_judge_random,
+    panel=Panel("probability of loss", "goodput (Mbit/s)", log_x=True, log_y=True, points=True),
+    lines=lambda lab, subject: [Line(PROBABILITIES, [found.mean for found in _goodputs(lab, subject).values()])],
+)

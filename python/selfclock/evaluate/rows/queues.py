@@ -1,0 +1,172 @@
+"""Queue, loss and use of one bottleneck: S2, S3, S4."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from selfclock.evaluate.judge import Case, Judged, Marks, case, of_cases
+from selfclock.evaluate.measure import thin
+from selfclock.evaluate.network import PACKET_B, Path, flow, scenario
+from selfclock.evaluate.row import Line, Panel, Row
+from selfclock.evaluate.runs import Experiment
+from selfclock.evaluate.subject import Subject
+
+if TYPE_CHECKING:
+    from selfclock.evaluate.measure import Reading
+    from selfclock.evaluate.runs import Lab
+    from selfclock.scenario import Scenario
+
+# S2: long enough for a few of Reno's cycles, of about a minute at a window of up to five bandwidth-delay products.
+DEEP, DEEP_BDP, DEEP_WARM_S, DEEP_END_S = Path(20, 40), 4.0, 60.0, 300.0
+
+
+@dataclass(frozen=True)
+class Queue:
+    """Queueing delay over the base round-trip time."""
+
+    p95: float
+    mean: float
+    series: Line
+
+
+def _deep(subject: Subject) -> dict[int, Scenario]:
+    return {0: scenario("bufferbloat", DEEP, [flow(subject)], seconds=DEEP_END_S, queue=DEEP.buffer(DEEP_BDP),
+                        samples_s=0.02, routers=subject.routers)}  # fmt: skip
+
+
+def _read_deep(reading: Reading, _key: object) -> Queue:
+    times, packets = reading.times, reading.link("queue_packets")
+    delay = packets * PACKET_B * 8 / (DEEP.rate_mbps * 1e6) / DEEP.rtt_s
+    steady = delay[times >= DEEP_WARM_S]
+    return Queue(float(np.quantile(steady, 0.95)), float(steady.mean()), Line(*thin(times, delay)))
+
+
+DEEP_QUEUE = Experiment("deep queue", _deep, _read_deep)
+
+
+def _judge_deep(lab: Lab, subject: Subject) -> Judged:
+    own = lab.readings(DEEP_QUEUE, subject)[0]
+    reno = lab.readings(DEEP_QUEUE, Subject.named("reno"))[0]
+    cases = [
+        case("95th percentile", own.p95, Marks(reno.p95, 1.1 * reno.p95)),
+        Case("mean", own.mean),
+    ]
+    return of_cases(cases, note=f"Reno: {reno.p95:.3g}, on average {reno.mean:.3g}")
+
+
+BUFFERBLOAT = Row(
+    id="S2",
+    title="bufferbloat: one flow, queue of 4 BDP",
+    measure="95th percentile of the queueing delay over the base round-trip time",
+    unit="RTT",
+    passes="at most Reno's",
+    warns="at most 1.1 times Reno's",
+    source="RFC 9743 section 5.1, bufferbloat",
+    experiments=(DEEP_QUEUE,),
+    references=("reno",),
+    judge=_judge_deep,
+    panel=Panel("time (s)", "queueing delay (RTT)"),
+    lines=lambda lab, subject: [lab.readings(DEEP_QUEUE, subject)[0].series],
+)
+
+# S3 and S4. The path of the access scenario of the evaluation suite, without its 100 ms of buffer.
+GRID, GRID_WARM_S, GRID_END_S = Path(100, 40), 30.0, 90.0
+FLOWS, BUFFERS_BDP = (1, 2, 10, 50), (0.1, 0.5, 1.0, 2.0)
+#: Flows start one after the other within a second.
+START_JITTER_S = 1.0
+
+
+@dataclass(frozen=True)
+class Use:
+    """What a bottleneck carried and lost in the steady state."""
+
+    loss: float
+    utilisation: float
+
+
+def _grid(subject: Subject) -> dict[tuple[int, float], Scenario]:
+    return {
+        (count, buffer): scenario(
+            f"{count} flows, {buffer:g} BDP", GRID, [flow(subject, jitter_s=START_JITTER_S)] * count,
+            seconds=GRID_END_S, queue=GRID.buffer(buffer), routers=subject.routers,
+        )
+        for count in FLOWS
+        for buffer in BUFFERS_BDP
+    }  # fmt: skip
+
+
+def _read_grid(reading: Reading, _key: object) -> Use:
+    carried = reading.link_bps(GRID_WARM_S, GRID_END_S)
+    return Use(reading.loss(GRID_WARM_S, GRID_END_S), carried / (GRID.rate_mbps * 1e6))
+
+
+DROP_TAIL = Experiment("drop-tail", _grid, _read_grid)
+
+LOSS_BELOW, LOSS_OF_CUBIC, LOSS_WARNS = 0.01, 2.0, 0.05
+
+
+def loss_marks(cubic: float) -> Marks:
+    """Return the marks of a loss rate where CUBIC's is known."""
+    return Marks(max(LOSS_BELOW, LOSS_OF_CUBIC * cubic), max(LOSS_WARNS, LOSS_OF_CUBIC * cubic))
+
+
+UTILISATION_MARKS = Marks(0.9, 0.8, larger_is_better=True)
+
+
+def _name(count: int, buffer: float) -> str:
+    return f"{count} flow{'s' if count > 1 else ''}, {buffer:g} BDP"
+
+
+def _judge_loss(lab: Lab, subject: Subject) -> Judged:
+    own, cubic = lab.readings(DROP_TAIL, subject), lab.readings(DROP_TAIL, Subject.named("cubic"))
+    cases = [case(_name(*key), own[key].loss, loss_marks(cubic[key].loss)) for key in own]
+    return of_cases(cases)
+
+
+def _judge_utilisation(lab: Lab, subject: Subject) -> Judged:
+    own = lab.readings(DROP_TAIL, subject)
+    cases = [
+        case(_name(count, buffer), use.utilisation, UTILISATION_MARKS if buffer >= 1 else None)
+        for (count, buffer), use in own.items()
+    ]
+    return of_cases(cases, larger_is_better=True)
+
+
+def _over_buffers(lab: Lab, subject: Subject, measure: str) -> list[Line]:
+    own = lab.readings(DROP_TAIL, subject)
+    pick = max if measure == "loss" else min
+    return [
+        Line(BUFFERS_BDP, [pick(getattr(own[count, buffer], measure) for count in FLOWS) for buffer in BUFFERS_BDP])
+    ]
+
+
+LOSS = Row(
+    id="S3",
+    title="loss: 1, 2, 10, 50 flows, queue of 0.1 to 2 BDP",
+    measure="part of the packets that the bottleneck drops; the worst case",
+    unit="",
+    passes="below 1 % or at most twice CUBIC's",
+    warns="at most 5 %",
+    source="RFC 9743 section 5.1, high packet loss",
+    experiments=(DROP_TAIL,),
+    references=("cubic",),
+    judge=_judge_loss,
+    panel=Panel("queue (BDP)", "most loss", log_x=True, marks=(LOSS_BELOW, LOSS_WARNS), points=True),
+    lines=lambda lab, subject: _over_buffers(lab, subject, "loss"),
+)
+UTILISATION = Row(
+    id="S4",
+    title="utilisation: the same runs",
+    measure="part of the bottleneck that is in use; the worst case with at least 1 BDP of queue",
+    unit="",
+    passes="at least 0.9",
+    warns="at least 0.8",
+    source="RFC 5166, throughput",
+    experiments=(DROP_TAIL,),
+    judge=_judge_utilisation,
+    panel=Panel("queue (BDP)", "least utilisation", log_x=True, marks=(0.9, 0.8), points=True),
+    lines=lambda lab, subject: _over_buffers(lab, subject, "utilisation"),
+)

@@ -1,0 +1,229 @@
+"""Evaluate algorithms: run what the rows need, judge, and put it together."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from selfclock._core import VERSION, ScenarioError
+from selfclock.evaluate.judge import Judged, Verdict, not_applicable
+from selfclock.evaluate.rows import ROWS
+from selfclock.evaluate.runs import Lab
+from selfclock.evaluate.subject import Subject
+from selfclock.save import staged
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+
+    from selfclock.evaluate.row import Row
+    from selfclock.evaluate.runs import Experiment
+
+BASELINES = ("cubic", "bbr3", "reno")
+
+
+class CaseDocument(TypedDict):
+    """One of the numbers of a row."""
+
+    case: str
+    value: float | None
+    verdict: Verdict
+    #: Smallest and largest value over the seeds; null: never, which JSON has no number for.
+    spread: tuple[float | None, float | None] | None
+
+
+class BaselineDocument(TypedDict):
+    """A row of a baseline."""
+
+    value: float | None
+    verdict: Verdict
+
+
+class RowDocument(TypedDict):
+    """A row as `--json` prints it."""
+
+    id: str
+    test: str
+    measure: str
+    unit: str
+    value: float | None
+    verdict: Verdict
+    passes: str
+    warns: str
+    source: str
+    note: str
+    cases: list[CaseDocument]
+    baselines: dict[str, BaselineDocument]
+
+
+class ScorecardDocument(TypedDict):
+    """A scorecard as `--json` prints it."""
+
+    algorithm: str
+    version: str
+    marks: str
+    rows: list[RowDocument]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row of a scorecard: the test, what it found, and what it found of the baselines."""
+
+    row: Row
+    found: Judged
+    baselines: dict[str, Judged]
+
+    def document(self) -> RowDocument:
+        """Return it as `--json` prints it."""
+        row, found = self.row, self.found
+        return RowDocument(
+            id=row.id,
+            test=row.title,
+            measure=row.measure,
+            unit=row.unit,
+            value=_finite(found.value),
+            verdict=found.verdict,
+            passes=row.passes,
+            warns=row.warns,
+            source=row.source,
+            note=found.note,
+            cases=[
+                CaseDocument(
+                    case=each.name,
+                    value=_finite(each.value),
+                    verdict=each.verdict,
+                    spread=None if each.spread is None else (_finite(each.spread[0]), _finite(each.spread[1])),
+                )
+                for each in found.cases
+            ],
+            baselines={
+                name: BaselineDocument(value=_finite(judged.value), verdict=judged.verdict)
+                for name, judged in self.baselines.items()
+            },
+        )
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+@dataclass(frozen=True)
+class Scorecard:
+    """What the rows say of an algorithm."""
+
+    subject: Subject
+    baselines: tuple[Subject, ...]
+    lines: list[Line]
+    lab: Lab
+    #: Wall-clock time, with the other algorithms that were evaluated together.
+    seconds: float
+
+    @property
+    def algorithm(self) -> str:
+        """The algorithm as it was named."""
+        return self.subject.label
+
+    @property
+    def document(self) -> ScorecardDocument:
+        """Return it as `--json` prints it."""
+        return ScorecardDocument(
+            algorithm=self.algorithm,
+            version=VERSION,
+            marks="The marks are this project's: RFC 9743 sets none.",
+            rows=[line.document() for line in self.lines],
+        )
+
+    def save(self, directory: Path) -> None:
+        """Write the scorecard as JSON, and the report."""
+        from selfclock.report import scorecard_page  # noqa: PLC0415
+
+        with staged(directory) as aside:
+            document = json.dumps(self.document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+            (aside / "scorecard.json").write_text(document, encoding="utf-8")
+            (aside / "report.html").write_text(scorecard_page(self), encoding="utf-8")
+
+    def verdicts(self) -> dict[Verdict, int]:
+        """Count the verdicts."""
+        kinds: tuple[Verdict, ...] = ("pass", "warn", "fail", "report", "not applicable")
+        return {kind: sum(line.found.verdict == kind for line in self.lines) for kind in kinds}
+
+
+def evaluate(
+    algorithm: str,
+    against: Iterable[str] = BASELINES,
+    *,
+    rows: Sequence[str] = (),
+    progress: Callable[[float], object] | None = None,
+) -> Scorecard:
+    """Run the scorecard of an algorithm, with its baselines; of some rows only if they are named.
+
+    A name is what `compare` takes: a window algorithm, a start, both as "cubic+hystart++", a model, or an algorithm of
+    one's own.
+
+    >>> import selfclock as sc
+    >>> card = sc.evaluate("vegas", against=["reno"], rows=["S1"])
+    >>> [line.found.verdict for line in card.lines]
+    ['pass']
+    """
+    (card,) = evaluate_all([algorithm], against, rows=rows, progress=progress)
+    return card
+
+
+def evaluate_all(
+    algorithms: Sequence[str],
+    against: Iterable[str] = BASELINES,
+    *,
+    rows: Sequence[str] = (),
+    progress: Callable[[float], object] | None = None,
+) -> list[Scorecard]:
+    """Run the scorecards of several algorithms; what they have in common is run once."""
+    begun = time.monotonic()
+    subjects = [Subject.named(name) for name in dict.fromkeys(algorithms)]
+    baselines = tuple(Subject.named(name) for name in dict.fromkeys(against))
+    chosen = _chosen(rows)
+    lab = Lab()
+    lab.run(_wanted(chosen, subjects, baselines), progress)
+    seconds = time.monotonic() - begun
+    return [
+        Scorecard(subject, baselines, [_line(row, lab, subject, baselines) for row in chosen], lab, seconds)
+        for subject in subjects
+    ]
+
+
+def _chosen(names: Sequence[str]) -> list[Row]:
+    known = {row.id: row for row in ROWS}
+    for name in names:
+        if name not in known:
+            raise ScenarioError(f"no row is named {name!r}; there are {', '.join(known)}")
+    return [row for row in ROWS if not names or row.id in names]
+
+
+def _wanted(
+    rows: Sequence[Row], subjects: Sequence[Subject], baselines: Sequence[Subject]
+) -> list[tuple[Experiment[Any], Subject]]:
+    """Every experiment with every algorithm that it is needed of, once."""
+    wanted: dict[tuple[str, str], tuple[Experiment[Any], Subject]] = {}
+    for row in rows:
+        concerned = [subject for subject in subjects if row.excludes(subject) is None]
+        if not concerned:
+            continue
+        compared = [each for each in (*concerned, *baselines) if row.excludes(each) is None]
+        references = [Subject.named(name) for name in row.references]
+        for experiment in row.experiments:
+            for subject in (*compared, *references):
+                wanted.setdefault((experiment.name, subject.label), (experiment, subject))
+        for experiment in row.reference_experiments:
+            for subject in references:
+                wanted.setdefault((experiment.name, subject.label), (experiment, subject))
+    return list(wanted.values())
+
+
+def _line(row: Row, lab: Lab, subject: Subject, baselines: Sequence[Subject]) -> Line:
+    why = row.excludes(subject)
+    if why is not None:
+        return Line(row, not_applicable(why), {})
+    others = {each.label: row.judge(lab, each) for each in baselines if row.excludes(each) is None}
+    return Line(row, row.judge(lab, subject), others)

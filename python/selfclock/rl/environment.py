@@ -1,0 +1,312 @@
+"""The environments: one, and many side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import gymnasium
+import numpy as np
+from gymnasium.utils import seeding
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from selfclock import _core
+from selfclock._core import ScenarioError
+from selfclock.result import Result
+from selfclock.rl.action import NO_WINDOW_SEGMENTS, Action
+from selfclock.rl.observation import observe, space
+from selfclock.rl.path import Path
+from selfclock.rl.reward import Interval, LinearReward
+from selfclock.scenario import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from os import PathLike
+
+    from numpy.typing import NDArray
+
+    from selfclock.rl.action import Kind
+    from selfclock.rl.reward import Reward
+
+    Features = NDArray[Any]
+
+#: The numbers of a step that the simulator gives, in their order.
+_STEP = _core.Environments.fields()
+_COLUMN = {name: column for column, name in enumerate(_STEP)}
+_OVER, _COMPLETE, _RTT, _WINDOW = (_COLUMN[name] for name in ("over", "complete", "rtt_s", "window_segments"))
+#: The numbers of an interval, which stand in the dictionary beside an observation; and those that the simulator gives.
+_INTERVAL = [field.name for field in fields(Interval)]
+_SHOWN = [(name, _COLUMN[name]) for name in _INTERVAL if name in _COLUMN]
+
+#: Shortest control interval: below a packet's time there is nothing to see.
+SHORTEST_INTERVAL_S = 1e-6
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """What the two kinds of environment have in common."""
+
+    path: Path
+    action: Action
+    reward: Reward
+    interval_rtts: float
+    interval_s: float | None
+    record: bool
+
+
+def _settings(  # each argument is one of the environments'
+    rate: str | tuple[str, str] = "20 Mbps",
+    rtt: str | tuple[str, str] = "40 ms",
+    buffer: str | tuple[str, str] = "1 bdp",
+    loss: float | tuple[float, float] = 0.0,
+    competitors: Sequence[str | Mapping[str, object]] = (),
+    *,
+    start: str = "0 s",
+    duration: str = "30 s",
+    profile: str = "modern",
+    transport: Mapping[str, object] | None = None,
+    scenario: Scenario | str | PathLike[str] | None = None,
+    flow: str | None = None,
+    action: Kind = "window-factor",
+    step: float = 2.0,
+    window_bounds_segments: tuple[float, float] = (1.0, 1e5),
+    rate_bounds_bps: tuple[float, float] = (1e4, 1e11),
+    reward: Reward | None = None,
+    interval_rtts: float = 1.0,
+    interval_s: float | None = None,
+    record: bool = False,
+) -> _Settings:
+    if scenario is not None and not isinstance(scenario, Scenario):
+        scenario = Scenario.load(scenario)
+    if not 0 < interval_rtts <= 1000:
+        raise ScenarioError(f"interval_rtts: {interval_rtts}; allowed: above 0, up to 1000")
+    if interval_s is not None and not SHORTEST_INTERVAL_S <= interval_s <= 1000:
+        raise ScenarioError(f"interval_s: {interval_s}; allowed: {SHORTEST_INTERVAL_S:g} to 1000")
+    return _Settings(
+        path=Path(
+            rate, rtt, buffer, loss, tuple(competitors), start, duration, profile, transport or {}, scenario, flow
+        ),
+        action=Action(action, step, window_bounds_segments, rate_bounds_bps),
+        reward=reward or LinearReward(),
+        interval_rtts=interval_rtts,
+        interval_s=interval_s,
+        record=record,
+    )
+
+
+class _Runs:
+    """Any number of runs, each with a flow that is steered."""
+
+    def __init__(self, number: int, settings: _Settings, threads: int | None) -> None:
+        self._settings = settings
+        self._core = _core.Environments(number, threads)
+        self._scenarios: list[Scenario | None] = [None] * number
+        self._steps = np.zeros((number, len(_STEP)))
+        self._orders = np.zeros((number, 3))
+        self._previous_rtt_s = np.zeros(number)
+        # As long as there is no run, any numbers above zero do.
+        self._path_rate_bps, self._path_rtt_s, self._mss_bytes = np.ones((3, number))
+        self._rate_bps = np.zeros(number)
+
+    def begin(self, place: int, random: np.random.Generator) -> None:
+        """Begin an episode."""
+        scenario, flow = self._settings.path.draw(random)
+        rate, rtt, mss, row = self._core.begin(place, scenario._core, flow, self._settings.record)
+        self._scenarios[place] = scenario
+        self._path_rate_bps[place], self._path_rtt_s[place], self._mss_bytes[place] = rate, rtt, mss
+        self._steps[place] = row
+        self._previous_rtt_s[place] = 0.0
+        # The first pacing rate is the initial window in a round trip.
+        self._rate_bps[place] = self._steps[place, _WINDOW] * mss * 8 / rtt
+
+    def step(self, actions: NDArray[Any], active: NDArray[np.bool_]) -> None:
+        """Let the agents act in the places that are active."""
+        chosen = np.asarray(actions, np.float64).reshape(len(active))
+        # NaN is in no range.
+        if not np.all(np.abs(chosen[active]) <= 1):
+            raise ValueError(f"an action is a number from -1 to 1: {actions}")
+        action = self._settings.action
+        present = self._rate_bps if action.sets_rate else self._steps[:, _WINDOW]
+        wanted = action.apply(np.where(active, chosen, 0.0), present)
+        rtt_s = self._steps[:, _RTT]
+        if action.sets_rate:
+            self._rate_bps = np.where(active, wanted, self._rate_bps)
+            self._orders[:, 0], self._orders[:, 1] = NO_WINDOW_SEGMENTS, wanted
+        else:
+            self._orders[:, 0], self._orders[:, 1] = wanted, 0.0
+        if self._settings.interval_s is None:
+            # Before the first sample, that of the empty path.
+            length = self._settings.interval_rtts * np.where(rtt_s > 0, rtt_s, self._path_rtt_s)
+            length = np.maximum(length, SHORTEST_INTERVAL_S)
+        else:
+            length = np.full(len(active), self._settings.interval_s)
+        self._orders[:, 2] = np.where(active, length, 0.0)
+        self._previous_rtt_s = np.where(active, rtt_s, self._previous_rtt_s)
+        self._core.step(self._orders, self._steps)
+
+    @property
+    def interval(self) -> Interval:
+        """What happened in the last step of each place; a copy."""
+        columns = self._steps.T.copy()
+        return Interval(
+            **{name: columns[column] for name, column in _SHOWN},
+            previous_rtt_s=self._previous_rtt_s.copy(),
+            path_rate_bps=self._path_rate_bps.copy(),
+            path_rtt_s=self._path_rtt_s.copy(),
+            mss_bytes=self._mss_bytes.copy(),
+        )
+
+    @property
+    def complete(self) -> NDArray[np.bool_]:
+        """Everything that there was to send has been acknowledged."""
+        return self._steps[:, _COMPLETE] > 0
+
+    @property
+    def over(self) -> NDArray[np.bool_]:
+        """The run is at its end."""
+        return (self._steps[:, _OVER] > 0) & ~self.complete
+
+    def result(self, place: int) -> Result:
+        """Return the run up to now."""
+        scenario = self._scenarios[place]
+        if scenario is None:
+            raise ScenarioError("there is no run: reset the environment first")
+        return Result(scenario, self._core.outcome(place))
+
+
+def _check_options(options: dict[str, Any] | None) -> None:
+    if options:
+        raise ValueError(f"reset has no options, and these were given: {', '.join(map(repr, options))}")
+
+
+class CongestionEnv(gymnasium.Env["Features", "NDArray[Any]"]):
+    """One flow on one path. An episode is a run; a step is a control interval.
+
+    The path is a dumbbell: `rate`, `rtt`, `buffer`, `loss`, `competitors`, `start`, `duration`, `profile` and
+    `transport` are those of `Path`; or it is that of a `scenario`, in which `flow` is steered.
+
+    `action` is "window-factor", "rate-factor", "window" or "rate": see `Action`, with `step` and the bounds. A step
+    takes `interval_rtts` round-trip times as measured in the step before, or `interval_s` seconds. `reward` is a
+    `LinearReward` or any function of an `Interval`. With `record` the series are kept for `result`.
+
+    An observation has the numbers in `FEATURES`; the dictionary beside it has those of `Interval`. An episode is
+    truncated when the run ends, and terminated when the flow has sent all that it had to, if that is a size.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012  as Gymnasium declares it
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:  # noqa: ANN401  those of `_settings`
+        self._settings = _settings(*arguments, **settings)
+        self._runs = _Runs(1, self._settings, threads=1)
+        self.observation_space = space()
+        self.action_space = self._settings.action.space
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Features, dict[str, Any]]:
+        """Begin an episode."""
+        super().reset(seed=seed)
+        _check_options(options)
+        self._runs.begin(0, self.np_random)
+        interval = self._runs.interval
+        return observe(interval)[0], self._described(interval)
+
+    def step(self, action: NDArray[Any]) -> tuple[Features, float, bool, bool, dict[str, Any]]:
+        """Set window or pacing, and let a control interval pass."""
+        runs = self._runs
+        runs.step(action, np.ones(1, np.bool_))
+        interval = runs.interval
+        reward = float(self._settings.reward(interval)[0])
+        return observe(interval)[0], reward, bool(runs.complete[0]), bool(runs.over[0]), self._described(interval)
+
+    def result(self) -> Result:
+        """Return the run up to now: its summary, and with `record` series and figures."""
+        return self._runs.result(0)
+
+    @staticmethod
+    def _described(interval: Interval) -> dict[str, Any]:
+        return {name: getattr(interval, name).item() for name in _INTERVAL}
+
+
+class CongestionVectorEnv(VectorEnv["Features", "NDArray[Any]", "NDArray[Any]"]):
+    """Many environments, stepped on all cores or on so many `threads` with the GIL released.
+
+    Each is as `CongestionEnv` with the same arguments, and gives the same numbers: environment i of a reset with seed s
+    is that of a `CongestionEnv` with seed s + i. An episode that has ended begins again at the next step, whose action
+    does not count.
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012  as Gymnasium declares it
+        "render_modes": [],
+        "autoreset_mode": AutoresetMode.NEXT_STEP,
+    }
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        *arguments: Any,  # noqa: ANN401  those of `_settings`
+        threads: int | None = None,
+        **settings: Any,  # noqa: ANN401
+    ) -> None:
+        self.num_envs = num_envs
+        self._settings = _settings(*arguments, **settings)
+        self._runs = _Runs(num_envs, self._settings, threads)
+        self._random: list[np.random.Generator | None] = [None] * num_envs
+        self._ended = np.zeros(num_envs, np.bool_)
+        self.single_observation_space = space()
+        self.single_action_space = self._settings.action.space
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Features, dict[str, Any]]:
+        """Begin an episode in each."""
+        super().reset(seed=seed if isinstance(seed, int) else None)
+        _check_options(options)
+        if isinstance(seed, int):
+            seeds: Sequence[int | None] = range(seed, seed + self.num_envs)
+        else:
+            seeds = seed if seed is not None else [None] * self.num_envs
+        if len(seeds) != self.num_envs:
+            raise ValueError(f"{len(seeds)} seeds for {self.num_envs} environments")
+        for place, own in enumerate(seeds):
+            if own is not None or self._random[place] is None:
+                self._random[place] = seeding.np_random(own)[0]
+            self._begin(place)
+        self._ended[:] = False
+        interval = self._runs.interval
+        return observe(interval), self._described(interval)
+
+    def step(self, actions: NDArray[Any]) -> tuple[Features, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
+        """Set window or pacing of each, and let a control interval pass."""
+        runs, active = self._runs, ~self._ended
+        for place in np.flatnonzero(self._ended):
+            self._begin(int(place))
+        runs.step(actions, active)
+        interval = runs.interval
+        rewards = np.where(active, self._settings.reward(interval), 0.0)
+        terminated, truncated = runs.complete & active, runs.over & active
+        self._ended = terminated | truncated
+        return observe(interval), rewards, terminated, truncated, self._described(interval)
+
+    def result(self, place: int) -> Result:
+        """Return the run of one environment up to now; with `record` it has series and figures."""
+        return self._runs.result(place)
+
+    def _begin(self, place: int) -> None:
+        random = self._random[place]
+        if random is None:
+            raise ScenarioError("there is no run: reset the environment first")
+        self._runs.begin(place, random)
+
+    def _described(self, interval: Interval) -> dict[str, Any]:
+        described: dict[str, Any] = {}
+        for name in _INTERVAL:
+            described[name] = getattr(interval, name)
+            described[f"_{name}"] = np.ones(self.num_envs, np.bool_)
+        return described

@@ -1,0 +1,97 @@
+"""The path of an episode."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from selfclock._core import ScenarioError
+from selfclock.dumbbell import dumbbell
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+
+    from selfclock.scenario import Scenario
+
+#: The largest seed of a scenario, and one more.
+SEEDS = 2**63
+
+
+@dataclass(frozen=True)
+class Path:
+    """A dumbbell, or any scenario, with one flow that the agent steers.
+
+    A pair of quantities, as `rate=("5 Mbps", "50 Mbps")`, is a range from which each episode draws, evenly in the
+    logarithm; a pair of numbers, as `loss=(0, 0.01)`, is drawn from evenly.
+    """
+
+    #: Rate of the bottleneck.
+    rate: str | tuple[str, str] = "20 Mbps"
+    #: Round-trip time of the empty network.
+    rtt: str | tuple[str, str] = "40 ms"
+    #: Queue of the bottleneck.
+    buffer: str | tuple[str, str] = "1 bdp"
+    #: Probability with which the bottleneck loses a packet at random.
+    loss: float | tuple[float, float] = 0.0
+    #: The others: names of congestion controls, or tables with the keys of `[[flow]]`.
+    competitors: Sequence[str | Mapping[str, object]] = ()
+    #: When the agent's flow starts; the run has gone on until then.
+    start: str = "0 s"
+    #: When the run ends, and the episode with it.
+    duration: str = "30 s"
+    #: Named set of transport settings, and single ones.
+    profile: str = "modern"
+    transport: Mapping[str, object] = field(default_factory=dict)
+    #: Instead of all above: a scenario, whose network, flows and duration are taken.
+    scenario: Scenario | None = None
+    #: Which of its flows the agent steers; the first, if none is named.
+    flow: str | None = None
+
+    def draw(self, random: np.random.Generator) -> tuple[Scenario, str]:
+        """Return the scenario of an episode, and the name of the agent's flow in it."""
+        seed = int(random.integers(SEEDS))
+        if self.scenario is not None:
+            return self.scenario.with_seed(seed), self.flow or self.scenario.flow_names[0]
+        others = [
+            {"congestion_control": other} if isinstance(other, str) else dict(other) for other in self.competitors
+        ]
+        scenario = dumbbell(
+            _drawn("rate", self.rate, random),
+            _drawn("rtt", self.rtt, random),
+            _drawn("buffer", self.buffer, random),
+            # Whatever algorithm it has here, the agent takes its place.
+            [{"name": "agent", "congestion_control": "reno", "start": self.start}, *others],
+            loss=_drawn_number("loss", self.loss, random),
+            duration=self.duration,
+            seed=seed,
+            profile=self.profile,
+            transport=self.transport,
+            name="episode",
+        )
+        return scenario, "agent"
+
+
+def _drawn(name: str, quantity: str | tuple[str, str], random: np.random.Generator) -> str:
+    if isinstance(quantity, str):
+        return quantity
+    parts = [re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(\D.*?)\s*", one) for one in quantity]
+    low, high = parts if len(parts) == 2 else (None, None)
+    if low is None or high is None or low[2] != high[2] or not 0 < float(low[1]) <= float(high[1]):
+        raise ScenarioError(
+            f'{name}: {quantity!r}; allowed: a quantity such as "20 Mbps", or two from above 0 with one unit, the '
+            "smaller first"
+        )
+    drawn = math.exp(random.uniform(math.log(float(low[1])), math.log(float(high[1]))))
+    # Six digits: more than anyone distinguishes, and no exponent.
+    return f"{drawn:.6f} {low[2]}"
+
+
+def _drawn_number(name: str, number: float | tuple[float, float], random: np.random.Generator) -> float:
+    low, high = number if isinstance(number, tuple) else (number, number)
+    if not 0 <= low <= high <= 1:
+        raise ScenarioError(f"{name}: {number!r}; allowed: 0 to 1, or two of these, the smaller first")
+    return float(random.uniform(low, high)) if low < high else low

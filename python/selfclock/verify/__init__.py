@@ -1,0 +1,60 @@
+"""An independent check of what a run has recorded: `selfclock verify`.
+
+Nothing here asks the engine. The scenario is read again from the text in the record, links and queues are run again,
+receivers and
+senders are followed packet by packet; what the record says must be what can be. The rules are named in the
+documentation,
+docs/verify.md.
+"""
+
+from __future__ import annotations
+
+import gc
+from typing import TYPE_CHECKING
+
+from selfclock.verify.links import check_links
+from selfclock.verify.lives import lives
+from selfclock.verify.promised import UnknownError, promise
+from selfclock.verify.receivers import check_receivers
+from selfclock.verify.record import Record, UnreadableError, load
+from selfclock.verify.routers import check_entrances
+from selfclock.verify.senders import check_senders
+from selfclock.verify.totals import Replayed, check_totals
+from selfclock.verify.violation import Findings, Violation
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["Findings", "Record", "UnknownError", "UnreadableError", "Violation", "load", "verify", "verify_path"]
+
+
+def verify(record: Record) -> Findings:
+    """Check a record; what it finds stands in the order of time.
+
+    Raises `UnreadableError` if the scenario in it cannot be read.
+    """
+    try:
+        promised = promise(record.scenario, record.seed)
+    except UnknownError as error:
+        raise UnreadableError(str(error)) from error
+    findings = Findings()
+    # Millions of small objects, none of them in a circle: looking for circles would take half of the time.
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        all_lives = lives(record, promised, findings)
+        check_links(all_lives, promised, findings)
+        check_entrances(all_lives, promised, findings)
+        held = check_receivers(all_lives, promised, findings)
+        senders = check_senders(all_lives, promised, findings)
+        check_totals(record, all_lives, promised, Replayed(senders, held), findings)
+    finally:
+        if collecting:
+            gc.enable()
+    findings.violations.sort(key=lambda violation: -1 if violation.time is None else violation.time)
+    return findings
+
+
+def verify_path(path: Path) -> Findings:
+    """Check a run's directory, or its packets.parquet alone."""
+    return verify(load(path))

@@ -1,0 +1,394 @@
+"""Links: their rate, their order, their delay, and who may be dropped or marked in their queues."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from selfclock.verify.promised import SECOND, Link, time_of, transmission_time
+
+if TYPE_CHECKING:
+    from selfclock.verify.lives import Hop, Lives, Packet
+    from selfclock.verify.promised import Promise
+    from selfclock.verify.violation import Findings
+
+#: A second in double precision is exact to a picosecond for two hours; times may differ by this.
+EXACT = 1
+#: With no more than two packets of this size PIE does not drop (RFC 8033, section 5.1).
+USUAL_PACKET = 1500
+#: Disciplines that push out what waits to take what comes; the others refuse it.
+PUSH_OUT = ("fq-codel", "drr")
+
+
+def check_links(lives: Lives, promise: Promise, findings: Findings) -> None:
+    """Check every link."""
+    for name, link in promise.links.items():
+        crossings = lives.hops[name]
+        if link.discipline == "drop-tail":
+            _drop_tail(link, crossings, lives.end, findings)
+        else:
+            _managed(link, crossings, lives.end, findings)
+            _managed_backlog(link, crossings, findings)
+        _wire(link, promise, crossings, lives.end, findings)
+        for rule in ("rate", "order", "queue-limit", "drop", "mark", "loss", "delay", "conservation"):
+            findings.count(rule, len(crossings))
+
+
+def _at(link: Link) -> str:
+    return f"link {link.name}"
+
+
+def seconds(span: int) -> str:
+    """Write a time."""
+    return f"{span / SECOND:.12f} s"
+
+
+# --- queue and transmitter -------------------------------------------------------------------------------------------
+
+
+def _drop_tail(link: Link, crossings: list[tuple[Packet, Hop]], end: int, findings: Findings) -> None:
+    """A drop-tail queue leaves nothing open: it is run once more."""
+    waiting: deque[tuple[int, int]] = deque()
+    waiting_bytes = 0
+    free_at = 0
+    in_service = 0
+    for packet, hop in crossings:
+        now = hop.entered if hop.entered is not None else hop.refused
+        if now is None:
+            continue
+        while waiting and waiting[0][0] <= now:
+            in_service = waiting.popleft()[1]
+            waiting_bytes -= in_service
+        rate, _ = link.at(now)
+        busy = free_at > now
+        counted = int(link.counts_packet_in_service)
+        room = not busy or link.limit.has_room(
+            len(waiting) + counted + 1, waiting_bytes + counted * in_service + packet.size
+        )
+        if hop.refused is not None:
+            if room and not any(mechanism.may_drop(packet.kind) for mechanism in link.mechanisms):
+                findings.add(
+                    "drop", now, _at(link), packet.number,
+                    f"dropped, though {len(waiting)} packets ({waiting_bytes} B) wait of at most "
+                    f"{link.limit}, and nothing else "
+                    f"here may drop it",
+                )  # fmt: skip
+            continue
+        if not room:
+            findings.add(
+                "queue-limit", now, _at(link), packet.number,
+                f"{len(waiting) + 1} packets ({waiting_bytes + packet.size} B) wait with it"
+                f"{f' and {in_service} B are in service' if counted else ''}; at most {link.limit} may",
+            )  # fmt: skip
+        _step_marking(link, packet, hop, (now, free_at, len(waiting) + counted), findings)
+        start = max(now, free_at)
+        length = transmission_time(packet.size, rate)
+        if start <= end and (hop.started is None or abs(hop.started - start) > EXACT):
+            told = "never begins" if hop.started is None else f"begins at {seconds(hop.started)}"
+            findings.add(
+                "rate", now, _at(link), packet.number,
+                f"its transmission {told}; at {rate} bit/s, first in first out and without a pause, it begins "
+                f"at {seconds(start)}",
+            )  # fmt: skip
+        # What the record says goes on: one fault is told of once.
+        start = hop.started if hop.started is not None else start
+        if busy:
+            waiting.append((start, packet.size))
+            waiting_bytes += packet.size
+        else:
+            in_service = packet.size
+        free_at = start + length
+
+
+def _step_marking(link: Link, packet: Packet, hop: Hop, queue: tuple[int, int, int], findings: Findings) -> None:
+    """Above the threshold what understands marks is marked, and nothing else."""
+    now, free_at, counted = queue
+    above = False
+    text = link.keys.get("mark_above")
+    if text is not None and free_at > now:
+        number, unit = str(text).split()
+        above = counted > int(number) if unit.startswith("packet") else free_at - now > time_of(text)
+    wanted = above and hop.ecn != "not-ect"
+    if wanted != (hop.marked is not None):
+        findings.add(
+            "mark", now, _at(link), packet.number,
+            f"{'marked' if hop.marked is not None else 'not marked'} with {counted} packets and "
+            f"{seconds(max(free_at - now, 0))} before "
+            f"it; it carries {hop.ecn}, and marks are for what finds more than {text or 'ever'}",
+        )  # fmt: skip
+
+
+def _managed(link: Link, crossings: list[tuple[Packet, Hop]], end: int, findings: Findings) -> None:
+    """A queue that holds its packets: its transmitter, its order, its limit, its drops and marks."""
+    started = sorted(
+        (
+            (hop.started, hop.entered, packet, hop)
+            for packet, hop in crossings
+            if hop.started is not None and hop.entered is not None
+        ),
+        key=lambda crossing: crossing[0],
+    )
+    free_at = busy_since = 0
+    last_entered: dict[object, int] = {}
+    for start, entered, packet, hop in started:
+        rate, _ = link.at(start)
+        if start < free_at - EXACT:
+            findings.add(
+                "rate",
+                start,
+                _at(link),
+                packet.number,
+                f"its transmission begins before the last one ends, at {seconds(free_at)}",
+            )
+        if start > free_at + EXACT:
+            busy_since = start
+        if entered < busy_since - EXACT:
+            findings.add(
+                "rate",
+                start,
+                _at(link),
+                packet.number,
+                f"it waited since {seconds(entered)}, and the transmitter stood idle until {seconds(busy_since)}",
+            )
+        free_at = max(free_at, start) + transmission_time(packet.size, rate)
+        queue = _queue_of(link, packet, hop)
+        if last_entered.get(queue, -1) > hop.row:
+            findings.add(
+                "order",
+                start,
+                _at(link),
+                packet.number,
+                "a packet that came after it has left before it; first in, first out",
+            )
+        last_entered[queue] = max(last_entered.get(queue, -1), hop.row)
+    for packet, hop in crossings:
+        if hop.entered is not None and hop.started is None and hop.dropped is None and free_at + EXACT < end:
+            findings.add(
+                "rate",
+                hop.entered,
+                _at(link),
+                packet.number,
+                f"it waits for ever, though the transmitter is free from {seconds(free_at)}",
+            )
+    _managed_backlog(link, crossings, findings)
+
+
+def _queue_of(link: Link, packet: Packet, hop: Hop) -> object:
+    """Return what names the queue within the discipline that a packet stands in; each is first in, first out."""
+    match link.discipline:
+        case "fq-codel" | "drr":
+            return packet.flow, packet.connection
+        case "dualpi2":
+            return hop.ecn in {"ect(1)", "ce"}
+    return None
+
+
+def _managed_backlog(  # noqa: PLR0912, PLR0915 - a queue in one piece is read more easily
+    link: Link, crossings: list[tuple[Packet, Hop]], findings: Findings
+) -> None:
+    """Play the queue: what waits after each instant is within the limit, and who is dropped or marked may be."""
+    departures: list[tuple[int, int, Packet, Hop]] = []
+    for packet, hop in crossings:
+        left = hop.started if hop.dropped is None else hop.dropped
+        if hop.entered is not None and left is not None and not _refused_by_queue(link, hop):
+            departures.append((left, hop.row, packet, hop))
+    departures.sort(key=lambda departure: departure[:2])
+    position = packets = size = most = 0
+    in_service_until = in_service = 0
+
+    def depart(until: int, *, before_arrivals: bool) -> None:
+        """Let go what left by this time; before its arrivals, not what these have pushed out."""
+        nonlocal position, packets, size, in_service_until, in_service
+        while position < len(departures) and departures[position][0] <= until:
+            time, row, packet, hop = departures[position]
+            if before_arrivals and time == until and (hop.dropped is not None or row >= arriving):
+                return
+            packets -= 1
+            size -= packet.size
+            if hop.dropped is None:
+                in_service, in_service_until = packet.size, time + transmission_time(packet.size, link.at(time)[0])
+            position += 1
+
+    def check_limit(packet: Packet) -> None:
+        depart(previous, before_arrivals=False)
+        if not link.limit.has_room(packets, size):
+            findings.add(
+                "queue-limit", previous, _at(link), packet.number,
+                f"{packets} packets ({size} B) wait after its arrival; at most {link.limit} may",
+            )  # fmt: skip
+
+    #: Instants at which something came for which there was no room.
+    full: set[int] = set()
+    previous, last, arriving = 0, None, 0
+    for packet, hop in crossings:
+        now = hop.entered
+        if now is None:
+            _refused(link, packet, hop, findings)
+            continue
+        arriving = hop.row
+        if last is not None and now > previous:
+            check_limit(last)
+        depart(now, before_arrivals=True)
+        serving = in_service if link.counts_packet_in_service and in_service_until > now else 0
+        room = link.limit.has_room(packets + 1 + int(serving > 0), size + packet.size + serving)
+        if not room:
+            full.add(now)
+        if _refused_by_queue(link, hop):
+            if room and not _may_drop_early(link, packets, size, most):
+                findings.add(
+                    "drop", now, _at(link), packet.number,
+                    f"{link.discipline} drops it at its arrival with {packets} packets ({size} B) before it, "
+                    f"of at most "
+                    f"{link.limit}: it may not yet",
+                )  # fmt: skip
+        else:
+            packets += 1
+            size += packet.size
+        if hop.marked is not None:
+            _marked(link, packet, hop, findings)
+        most = max(most, packets)
+        previous, last = now, packet
+    if last is not None:
+        check_limit(last)
+    for packet, hop in crossings:
+        if hop.dropped is not None and not _refused_by_queue(link, hop):
+            _dropped_later(link, packet, hop, hop.dropped in full, findings)
+
+
+def _refused_by_queue(link: Link, hop: Hop) -> bool:
+    """Return whether the discipline dropped a packet as it came."""
+    return hop.dropped is not None and hop.dropped == hop.entered and link.discipline not in PUSH_OUT
+
+
+def _may_drop_early(link: Link, packets: int, size: int, most: int) -> bool:
+    """Return whether the discipline may drop an arrival though there is room."""
+    match link.discipline:
+        case "pie":
+            return size > 2 * USUAL_PACKET
+        case "red":
+            # The average is never above the longest queue there was.
+            return max(most, packets) >= int(str(link.keys.get("minimum", "5 packets")).split()[0])
+    return False
+
+
+def _dropped_later(link: Link, packet: Packet, hop: Hop, full: bool, findings: Findings) -> None:
+    if hop.dropped is None or hop.entered is None or (full and link.discipline in PUSH_OUT):
+        return
+    match link.discipline:
+        case "codel" | "fq-codel":
+            target = time_of(link.keys.get("target", "5 ms"))
+            waited = hop.dropped - hop.entered
+            if waited + EXACT >= target:
+                return
+            allowed = f"it has waited {seconds(waited)}, and CoDel drops what has waited {seconds(target)}"
+        case "dualpi2":
+            return
+        case "drr":
+            allowed = f"nothing came for which there was no room; {link.limit} may wait"
+        case other:
+            allowed = f"{other} drops at arrival only"
+    findings.add("drop", hop.dropped, _at(link), packet.number, f"dropped from the queue, but {allowed}")
+
+
+def _refused(link: Link, packet: Packet, hop: Hop, findings: Findings) -> None:
+    """A drop before a managed queue is the work of a mechanism that stands there."""
+    if not any(mechanism.may_drop(packet.kind) for mechanism in link.mechanisms):
+        findings.add(
+            "drop", hop.refused, _at(link), packet.number,
+            f"dropped before the queue, where nothing may drop a packet of kind {packet.kind}",
+        )  # fmt: skip
+
+
+def _marked(link: Link, packet: Packet, hop: Hop, findings: Findings) -> None:
+    allowed = ""
+    if not link.marks:
+        allowed = f"this queue ({link.discipline}) does not mark"
+    elif hop.ecn == "not-ect":
+        allowed = "its transport does not understand marks"
+    elif link.discipline in {"codel", "fq-codel"} and hop.marked is not None and hop.entered is not None:
+        target = time_of(link.keys.get("target", "5 ms"))
+        if hop.marked - hop.entered + EXACT < target:
+            allowed = (
+                f"it has waited {seconds(hop.marked - hop.entered)}, and CoDel marks what has waited {seconds(target)}"
+            )
+    if allowed:
+        findings.add("mark", hop.marked, _at(link), packet.number, f"marked, but {allowed}")
+
+
+# --- wire ------------------------------------------------------------------------------------------------------------
+
+
+def _wire(link: Link, promise: Promise, crossings: list[tuple[Packet, Hop]], end: int, findings: Findings) -> None:
+    """Check that what is sent arrives after the delay, in order, or is lost where the wire loses."""
+    transmitted = [(hop.started, hop.row, packet, hop) for packet, hop in crossings if hop.started is not None]
+    transmitted.sort(key=lambda sent: sent[:2])
+    # When the packet before was at the end of the link: at the earliest and at the latest, for a router may have
+    # held it.
+    low = high = interrupt = 0
+    coalescing = link.coalescing if link.enters_host else 0
+    for start, _, packet, hop in transmitted:
+        # A drop-tail queue gives a packet its times when it comes, the others when they send it.
+        accepted = hop.entered if link.discipline == "drop-tail" and hop.entered is not None else start
+        rate, delay = link.at(accepted)
+        sent = start + transmission_time(packet.size, rate)
+        if hop.lost is not None:
+            _lost(link, packet, (hop.lost, sent), findings)
+            continue
+        # Jitter is below its bound; a packet that would overtake comes with the one before it.
+        earliest, latest = max(sent + delay, low), max(sent + delay + max(link.jitter - 1, 0), high)
+        if coalescing and link.jitter:
+            latest += coalescing
+        elif coalescing:
+            if earliest > interrupt:
+                interrupt = earliest + coalescing
+            earliest = latest = interrupt
+        seen, held = _seen_next(promise, packet, hop)
+        if seen is None:
+            if latest + EXACT < end and not held and not packet.over:
+                findings.add(
+                    "conservation", latest, _at(link), packet.number,
+                    f"it has vanished: by {seconds(latest)} it is at the end of the link, and the run goes on "
+                    f"until {seconds(end)}",
+                )  # fmt: skip
+            low, high = max(low, earliest), max(high, latest)
+            continue
+        if seen < earliest - EXACT or (seen > latest + EXACT and not held):
+            findings.add(
+                "order" if seen < low - EXACT else "delay", seen, _at(link), packet.number,
+                f"at the end of the link at {seconds(seen)}; sent from {seconds(start)} on at {rate} bit/s, "
+                f"with a delay of "
+                f"{seconds(delay)}, behind one that is there at {seconds(low)}, it is there at {seconds(earliest)}"
+                + (f" to {seconds(latest)}" if latest > earliest else ""),
+            )  # fmt: skip
+        if held:
+            low, high = max(low, earliest), max(high, latest)
+        elif not coalescing:
+            low = high = max(low, seen)
+        elif link.jitter:
+            low, high = max(low, seen - coalescing), max(high, seen)
+
+
+def _seen_next(promise: Promise, packet: Packet, hop: Hop) -> tuple[int | None, bool]:
+    """Return when a packet is seen after this hop, and whether a router may have held it until then."""
+    position = next(index for index, other in enumerate(packet.hops) if other is hop) + 1
+    if position < len(packet.hops):
+        following = packet.hops[position]
+        seen = following.entered if following.entered is not None else following.refused
+        return seen, any(mechanism.may_hold for mechanism in promise.links[following.link].mechanisms)
+    return packet.delivered, packet.delivered is None and _may_be_held(promise, packet, position)
+
+
+def _lost(link: Link, packet: Packet, times: tuple[int, int], findings: Findings) -> None:
+    lost, sent = times
+    if not link.may_lose:
+        findings.add("loss", lost, _at(link), packet.number, "lost on a wire that loses nothing")
+    elif abs(lost - sent) > EXACT:
+        findings.add("loss", lost, _at(link), packet.number, f"lost not when its transmission ends, at {seconds(sent)}")
+
+
+def _may_be_held(promise: Promise, packet: Packet, position: int) -> bool:
+    """Return whether a router may hold the packet before the link that comes next."""
+    flow = promise.flows[packet.flow]
+    ways = [flow.forward, flow.reverse] if packet.kind == "resource-discovery" else [packet.route(promise)]
+    ahead = [way[position] for way in ways if position < len(way)]
+    return any(mechanism.may_hold for name in ahead for mechanism in promise.links[name].mechanisms)

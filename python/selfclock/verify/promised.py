@@ -1,0 +1,516 @@
+"""What a scenario promises, read from its text a second time.
+
+A verifier that asked the engine what a link's rate is would believe the engine's mistakes. So this reads the TOML
+that stands in
+the record's metadata by itself, after the scenario reference: units, topologies, defaults, routes, queues in
+bandwidth-delay
+products. It assumes a scenario that the engine has accepted, and reads only what the checks need.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+import tomllib
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+#: Times are whole picoseconds, as in the engine.
+SECOND = 10**12
+
+_TIME = {
+    "ps": 1,
+    "ns": 10**3,
+    "us": 10**6,
+    "µs": 10**6,
+    "ms": 10**9,
+    "s": SECOND,
+    "min": 60 * SECOND,
+    "h": 3600 * SECOND,
+}
+_RATE = {
+    f"{prefix}{unit}": factor
+    for prefix, factor in (("", 1), ("k", 10**3), ("M", 10**6), ("G", 10**9), ("T", 10**12))
+    for unit in ("bps", "bit/s")
+}
+_SIZE = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+
+#: Packet sizes of `packet = "imix"`.
+_IMIX = (40, 576, 1500)
+
+
+class UnknownError(Exception):
+    """The text of the scenario says something that this reader does not know."""
+
+
+def _split(text: str) -> tuple[Fraction, str]:
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(\S+)\s*", text)
+    if match is None:
+        raise UnknownError(f"the scenario says {text!r}, which is no quantity")
+    return Fraction(match[1]), match[2]
+
+
+def _of(units: dict[str, int], text: str) -> int:
+    """Return a quantity as a whole number of its smallest unit, to the nearest."""
+    number, unit = _split(text)
+    if unit not in units:
+        raise UnknownError(f"the scenario says {text!r}, whose unit is not one of {', '.join(units)}")
+    return int(number * units[unit] + Fraction(1, 2))
+
+
+@cache
+def time_of(text: str) -> int:
+    """Return a time in picoseconds."""
+    return _of(_TIME, text)
+
+
+@cache
+def rate_of(text: str) -> int:
+    """Return a rate in bit/s."""
+    return _of(_RATE, text)
+
+
+@cache
+def size_of(text: str) -> int:
+    """Return a size in bytes."""
+    return _of(_SIZE, text)
+
+
+def transmission_time(size: int, rate: int) -> int:
+    """Return how long so many bytes take at a rate in bit/s: picoseconds, to the nearest."""
+    return (size * 8 * SECOND + rate // 2) // rate
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What a queue holds at most: packets, bytes, or neither."""
+
+    packets: int | None = None
+    bytes: int | None = None
+
+    def has_room(self, packets: int, size: int) -> bool:
+        """Return whether so many packets of so many bytes in all may wait."""
+        return (self.packets is None or packets <= self.packets) and (self.bytes is None or size <= self.bytes)
+
+    def __str__(self) -> str:
+        return "any number" if self.packets is self.bytes else _count(self)
+
+
+def _count(limit: Limit) -> str:
+    return f"{limit.packets} packets" if limit.packets is not None else f"{limit.bytes} B"
+
+
+@dataclass
+class Mechanism:
+    """A mechanism of a router, as written."""
+
+    name: str
+    keys: dict[str, Any]
+
+    @property
+    def may_hold(self) -> bool:
+        """Whether a packet may wait in it."""
+        return self.name in {"ack-thinning", "forwarding-limit", "reordering"} or (
+            self.name == "ficcrd" and self.keys.get("feedback") == "ack-bucket"
+        )
+
+    def may_drop(self, kind: str) -> bool:
+        """Whether it may drop a packet of this kind."""
+        match self.name:
+            case "policer" | "csfq":
+                return True
+            case "loss":
+                return kind in self.keys["kinds"] and float(self.keys.get("probability", 1)) > 0
+            case "ack-thinning":
+                return kind == "ack"
+            case "forwarding-limit":
+                return str(self.keys.get("limit", "unlimited")) != "unlimited"
+        return False
+
+
+@dataclass
+class Link:
+    """A one-way link."""
+
+    name: str
+    start: str
+    end: str
+    #: Rate in bit/s and delay in ps from a time on, ps; the first from the beginning.
+    path: list[tuple[int, int, int]]
+    discipline: str
+    keys: dict[str, Any]
+    limit_text: str
+    counts_packet_in_service: bool
+    loss: dict[str, float] | None
+    jitter: int
+    coalescing: int
+    limit: Limit = field(default_factory=Limit)
+    #: Packets end their way behind it: there its network card hands them over.
+    enters_host: bool = False
+    mechanisms: list[Mechanism] = field(default_factory=list)
+
+    @property
+    def delay(self) -> int:
+        """Propagation delay at the beginning, ps."""
+        return self.path[0][2]
+
+    def at(self, now: int) -> tuple[int, int]:
+        """Return rate and delay at this time."""
+        rate, delay = self.path[0][1:]
+        for since, *changed in self.path[1:]:
+            if since <= now:
+                rate, delay = changed
+        return rate, delay
+
+    @property
+    def may_lose(self) -> bool:
+        """Whether a packet can be lost on its wire."""
+        return self.loss is not None and any(
+            self.loss.get(key, default) > 0 for key, default in (("probability", 0), ("loss_good", 0), ("loss_bad", 1))
+        )
+
+    @property
+    def marks(self) -> bool:
+        """Whether its queue may mark packets."""
+        if self.discipline == "drop-tail":
+            return "mark_above" in self.keys
+        return self.discipline == "dualpi2" or (self.discipline != "drr" and bool(self.keys.get("ecn", True)))
+
+
+@dataclass(frozen=True)
+class Tcp:
+    """Transport settings of a flow, of those that the checks use."""
+
+    mss: int
+    header: int
+    ack: int
+    recovery: str
+    handshake: bool
+    timestamps: bool
+    ecn: str
+    #: Bytes that the receiver advertises; `None`: any number.
+    window: int | None
+    ack_every: int
+    ack_timer: int
+    ack_grid: bool
+    rto_minimum: int
+    rto_initial: int
+    rto_tick: int
+
+    @property
+    def selective(self) -> bool:
+        """Whether the receiver sends SACK blocks."""
+        return self.recovery in {"sack", "rack"}
+
+    @property
+    def full_size(self) -> int:
+        """Size of a full segment on the wire, without the options of the algorithm."""
+        return self.mss + self.header + (12 if self.timestamps else 0)
+
+
+@dataclass
+class Flow:
+    """A flow."""
+
+    name: str
+    start_node: str
+    end_node: str
+    start: int
+    start_jitter: int
+    stop: int | None
+    control: str
+    traffic: dict[str, Any]
+    #: `None`: UDP.
+    tcp: Tcp | None
+    peer_knows_option: bool
+    forward: list[str] = field(default_factory=list)
+    reverse: list[str] = field(default_factory=list)
+
+    @property
+    def short_connections(self) -> bool:
+        """Whether it stands for many short connections."""
+        return self.tcp is not None and ("load" in self.traffic or "interval" in self.traffic)
+
+    def uses(self, algorithm: str) -> bool:
+        """Whether this algorithm is part of its congestion control."""
+        return re.search(rf"(?<![\w-]){re.escape(algorithm)}(?![\w-])", self.control) is not None
+
+
+@dataclass
+class Promise:
+    """A scenario."""
+
+    duration: int
+    seed: int
+    links: dict[str, Link]
+    flows: dict[str, Flow]
+
+
+def promise(text: str, seed: int) -> Promise:
+    """Read the text of a scenario."""
+    try:
+        document = tomllib.loads(text)
+        return _promise(document, seed)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UnknownError(f"the text of the scenario cannot be read: {error!r}") from error
+
+
+def _promise(document: dict[str, Any], seed: int) -> Promise:
+    classic = document.get("profile", "modern") == "classic"
+    flows = _flows(document, classic)
+    links = _links(document["network"], classic, len(flows))
+    # A link's card coalesces only where packets end their way.
+    ways = Ways(links)
+    crossing: dict[str, list[Flow]] = {name: [] for name in links}
+    for flow in flows.values():
+        flow.forward = ways.between(flow.start_node, flow.end_node)
+        flow.reverse = ways.between(flow.end_node, flow.start_node)
+        for name in {*flow.forward, *flow.reverse}:
+            crossing[name].append(flow)
+        for way in (flow.forward, flow.reverse):
+            links[way[-1]].enters_host = True
+    for link in links.values():
+        link.limit = _limit(link, links, crossing[link.name])
+    for router in document.get("router", []):
+        name = router["mechanism"]
+        before = router.get("links", [])
+        if name == "ficcrd":
+            before = [link.name for link in links.values() if link.start in router["nodes"]]
+        for link_name in before:
+            links[link_name].mechanisms.append(Mechanism(name, router))
+    return Promise(time_of(document["duration"]), seed, links, flows)
+
+
+# --- flows ----------------------------------------------------------------------------------------------------------
+
+
+def _flows(document: dict[str, Any], classic: bool) -> dict[str, Flow]:
+    network = document["network"]
+    flows: dict[str, Flow] = {}
+    total = sum(flow.get("count", 1) for flow in document["flow"])
+    for position, written in enumerate(document["flow"], 1):
+        count = written.get("count", 1)
+        base = written.get("name", f"flow{position}")
+        for copy in range(1, count + 1):
+            name = f"{base}-{copy}" if count > 1 else base
+            host = _host(network, len(flows), total)
+            udp = written.get("protocol", "tcp") == "udp"
+            traffic = written.get("traffic", "bulk")
+            transport = [document.get("transport", {}), written.get("transport", {})]
+            knows = [layer["peer_knows_option"] for layer in transport if "peer_knows_option" in layer]
+            flows[name] = Flow(
+                name=name,
+                start_node=written.get("from", f"source{host}"),
+                end_node=written.get("to", f"sink{host}"),
+                start=time_of(written.get("start", "0 s")),
+                start_jitter=time_of(written.get("start_jitter", "0 s")),
+                stop=time_of(written["stop"]) if "stop" in written else None,
+                control=repr(written.get("congestion_control", "reno")),
+                traffic=traffic if isinstance(traffic, dict) else {},
+                tcp=None if udp else _tcp(classic, transport),
+                peer_knows_option=knows[-1] if knows else True,
+            )
+    return flows
+
+
+def _host(network: dict[str, Any], flow: int, flows: int) -> int | None:
+    match network["topology"]:
+        case "dumbbell":
+            return flow % int(network.get("hosts", flows)) + 1
+        case "parking-lot":
+            return flow % (int(network["hops"]) + 1)
+    return None
+
+
+def _tcp(classic: bool, layers: list[dict[str, Any]]) -> Tcp:
+    profile: dict[str, Any] = {
+        "mss": "1000 B" if classic else "1448 B",
+        "header": "40 B",
+        "ack": "40 B",
+        "recovery": "reno" if classic else "rack",
+        "receive_window": "20 segments" if classic else "unlimited",
+        "window_scaling": True,
+        "handshake": not classic,
+        "timestamps": not classic,
+        "ecn": "off",
+    }
+    acks: dict[str, Any] = (
+        {"every": 1, "timer": "200 ms", "clock": "grid"}
+        if classic
+        else {"every": 2, "timer": "40 ms", "clock": "segment"}
+    )
+    timer: dict[str, str] = (
+        {"initial": "3 s", "minimum": "1 s", "granularity": "500 ms", "arithmetic": "bsd"}
+        if classic
+        else {"initial": "1 s", "minimum": "200 ms", "granularity": "1 ms", "arithmetic": "rfc6298"}
+    )
+    for layer in layers:
+        profile.update(layer)
+        delayed = layer.get("delayed_ack", {})
+        acks.update({"every": 1} if delayed == "off" else delayed)
+        timer.update(layer.get("timer", {}))
+    mss = size_of(profile["mss"])
+    window = _window(profile["receive_window"], mss)
+    if not profile["window_scaling"]:
+        window = min(window or 65_535, 65_535)
+    return Tcp(
+        mss=mss,
+        header=size_of(profile["header"]),
+        ack=size_of(profile["ack"]),
+        recovery=profile["recovery"],
+        handshake=profile["handshake"],
+        timestamps=profile["timestamps"],
+        ecn=profile["ecn"],
+        window=window,
+        ack_every=int(acks["every"]),
+        ack_timer=time_of(str(acks["timer"])),
+        ack_grid=acks["clock"] == "grid",
+        rto_minimum=time_of(timer["minimum"]),
+        rto_initial=time_of(timer["initial"]),
+        rto_tick=time_of(timer["granularity"]) if timer["arithmetic"] == "bsd" else 0,
+    )
+
+
+def _window(text: str, mss: int) -> int | None:
+    if text == "unlimited":
+        return None
+    number, unit = _split(text)
+    return int(float(number) * mss) if unit.startswith("segment") else size_of(text)
+
+
+# --- network --------------------------------------------------------------------------------------------------------
+
+
+def _links(network: dict[str, Any], classic: bool, flows: int) -> dict[str, Link]:
+    links: dict[str, Link] = {}
+
+    def add(name: str, start: str, end: str, wire: dict[str, Any], queue: str = "unlimited") -> None:
+        links[name] = _link(name, start, end, wire, queue, classic)
+
+    def cable(a: str, b: str, wire: dict[str, Any]) -> None:
+        add(f"{a}-{b}", a, b, wire)
+        add(f"{b}-{a}", b, a, wire)
+
+    match network["topology"]:
+        case "dumbbell":
+            add("bottleneck", "left", "right", network["bottleneck"], "1 bdp")
+            add("reverse", "right", "left", network.get("reverse", network["bottleneck"]), "1 bdp")
+            for host in range(1, int(network.get("hosts", flows)) + 1):
+                cable(f"source{host}", "left", network["access"])
+                cable("right", f"sink{host}", network.get("sink_access", network["access"]))
+        case "parking-lot":
+            hops = int(network["hops"])
+            for hop in range(1, hops + 1):
+                near, far = f"router{hop - 1}", f"router{hop}"
+                add(f"hop{hop}", near, far, network["hop"], "1 bdp")
+                add(f"hop{hop}-reverse", far, near, network["hop"], "1 bdp")
+            for pair in range(hops + 1):
+                first, last = (0, hops) if pair == 0 else (pair - 1, pair)
+                cable(f"source{pair}", f"router{first}", network["access"])
+                cable(f"router{last}", f"sink{pair}", network["access"])
+        case "graph":
+            for wire in network["link"]:
+                start, end = wire["from"], wire["to"]
+                name = wire.get("name", f"{start}-{end}")
+                add(name, start, end, wire, "1 bdp")
+                if wire.get("duplex", True):
+                    other = f"{name}-reverse" if "name" in wire else f"{end}-{start}"
+                    add(other, end, start, wire, "1 bdp")
+        case other:
+            raise UnknownError(f"topology {other!r}")
+    return links
+
+
+def _link(name: str, start: str, end: str, wire: dict[str, Any], default_queue: str, classic: bool) -> Link:
+    queue = wire.get("queue", {})
+    keys = queue if isinstance(queue, dict) else {"limit": queue}
+    path = [(0, rate_of(wire["rate"]), time_of(wire["delay"]))]
+    for change in wire.get("changes", []):
+        rate = rate_of(change["rate"]) if "rate" in change else path[-1][1]
+        delay = time_of(change["delay"]) if "delay" in change else path[-1][2]
+        path.append((time_of(change["at"]), rate, delay))
+    return Link(
+        name=name,
+        start=start,
+        end=end,
+        path=path,
+        discipline=keys.get("discipline", "drop-tail"),
+        keys=keys,
+        limit_text=keys.get("limit", default_queue),
+        counts_packet_in_service=wire.get("queue_counts", "in-system" if classic else "waiting") == "in-system",
+        loss=wire.get("loss"),
+        jitter=time_of(wire.get("jitter", "0 s")),
+        coalescing=time_of(wire.get("coalescing", "0 s")),
+    )
+
+
+class Ways:
+    """Routes: of least delay, then of fewest links, then of the links that come first in the list."""
+
+    def __init__(self, links: dict[str, Link]) -> None:
+        self.names = list(links)
+        self.leaving: dict[str, list[tuple[int, Link]]] = {}
+        self.entering: dict[str, list[tuple[int, Link]]] = {}
+        for position, link in enumerate(links.values()):
+            self.leaving.setdefault(link.start, []).append((position, link))
+            self.entering.setdefault(link.end, []).append((position, link))
+        self.known: dict[tuple[str, str], tuple[int, ...]] = {}
+
+    def between(self, start: str, end: str) -> list[str]:
+        """Return the names of the links from one node to another."""
+        first: tuple[int, ...] = ()
+        last: tuple[int, ...] = ()
+        # A host has one link and no choice: the way between its routers serves all their hosts.
+        if len(self.leaving.get(start, [])) == 1:
+            position, link = self.leaving[start][0]
+            first, start = (position,), link.end
+        if start != end and len(self.entering.get(end, [])) == 1:
+            position, link = self.entering[end][0]
+            last, end = (position,), link.start
+        if (start, end) not in self.known:
+            self.known[start, end] = self._search(start, end)
+        return [self.names[position] for position in (*first, *self.known[start, end], *last)]
+
+    def _search(self, start: str, end: str) -> tuple[int, ...]:
+        # Whole paths are compared: the rest of the best path of the smallest label at a node is its best continuation.
+        frontier: list[tuple[int, int, tuple[int, ...], str]] = [(0, 0, (), start)]
+        settled: set[str] = set()
+        while frontier:
+            delay, hops, path, node = heapq.heappop(frontier)
+            if node == end:
+                return path
+            if node in settled:
+                continue
+            settled.add(node)
+            for position, link in self.leaving.get(node, []):
+                if link.end not in settled:
+                    heapq.heappush(frontier, (delay + link.delay, hops + 1, (*path, position), link.end))
+        raise UnknownError(f"no way from {start} to {end}")
+
+
+def _limit(link: Link, links: dict[str, Link], crossing: list[Flow]) -> Limit:
+    if link.limit_text == "unlimited":
+        return Limit()
+    number, unit = _split(link.limit_text)
+    if unit in {"packet", "packets"}:
+        return Limit(packets=int(number))
+    if unit != "bdp":
+        return Limit(bytes=size_of(link.limit_text))
+    round_trips = [
+        sum(links[name].delay for name in (*flow.forward, *flow.reverse)) for flow in crossing if flow.tcp is not None
+    ]
+    packets = [flow.tcp.full_size if flow.tcp is not None else max(packet_sizes(flow)) for flow in crossing]
+    product = link.path[0][1] * max(round_trips, default=2 * link.delay) // (8 * SECOND)
+    return Limit(bytes=max(int(product * float(number)), max(packets, default=1500)))
+
+
+def packet_sizes(flow: Flow) -> list[int]:
+    """Return the sizes of a UDP flow's packets on the wire."""
+    packet = flow.traffic.get("packet", "1500 B")
+    if packet == "imix":
+        return list(_IMIX)
+    if isinstance(packet, str):
+        return [size_of(packet)]
+    return [size_of(entry["size"]) for entry in packet]

@@ -1,0 +1,268 @@
+"""Receivers: acknowledgements tell of what has arrived, of nothing else, and not too late."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import deque
+from typing import TYPE_CHECKING
+
+from selfclock.verify.links import seconds
+
+if TYPE_CHECKING:
+    from selfclock.verify.lives import Lives, Packet
+    from selfclock.verify.promised import Flow, Promise, Tcp
+    from selfclock.verify.violation import Findings
+
+#: Most segments for which packet-pair TCP lets one acknowledgement stand (section 4.2.1 of the paper).
+MOST_PER_ACK = 4
+#: The timestamps option, and kind, length and padding of the SACK option and each of its blocks (RFC 7323, RFC
+#: 2018), bytes.
+TIMESTAMPS, SACK_HEADER, SACK_BLOCK = 12, 4, 8
+
+
+class Held:
+    """The bytes that have arrived: all below `edge`, and runs beyond it."""
+
+    def __init__(self) -> None:
+        self.edge = 0
+        #: First bytes and ends of the runs, in order.
+        self.starts: list[int] = []
+        self.ends: list[int] = []
+        #: Segments that brought something, and those of them that are delivered in order.
+        self.segments_beyond: list[int] = []
+        self.segments = 0
+
+    def take(self, start: int, end: int) -> bool:
+        """A segment arrives; true if it was the next in order and nothing was held."""
+        if end <= self.edge:
+            return False
+        if start <= self.edge:
+            plain = start == self.edge and not self.starts
+            self.edge = end
+            self.segments += 1
+            while self.starts and self.starts[0] <= self.edge:
+                self.edge = max(self.edge, self.ends.pop(0))
+                self.starts.pop(0)
+                self.segments += self.segments_beyond.pop(0)
+            return plain
+        first = bisect_right(self.ends, start - 1)
+        last = first
+        count = 1
+        while last < len(self.starts) and self.starts[last] <= end:
+            if self.starts[last] <= start and end <= self.ends[last]:
+                return False
+            start, end = min(start, self.starts[last]), max(end, self.ends[last])
+            count += self.segments_beyond[last]
+            last += 1
+        self.starts[first:last], self.ends[first:last], self.segments_beyond[first:last] = [start], [end], [count]
+        return False
+
+    def is_run(self, start: int, end: int) -> bool:
+        """Whether just these bytes are held beyond the edge, and not those beside them."""
+        index = bisect_right(self.starts, start) - 1
+        return index >= 0 and self.starts[index] == start and self.ends[index] == end
+
+
+def check_receivers(lives: Lives, promise: Promise, findings: Findings) -> dict[tuple[str, int | None], Held]:
+    """Check what every receiver answers; return what each has got."""
+    held: dict[tuple[str, int | None], Held] = {}
+    for key in sorted(lives.sent.keys() | lives.delivered.keys(), key=str):
+        flow = promise.flows.get(key[0])
+        if flow is not None and flow.tcp is not None:
+            receiver = Receiver(flow, flow.tcp, lives.end, findings)
+            held[key] = receiver.follow(lives.sent.get(key, []), lives.delivered.get(key, []))
+    return held
+
+
+class Receiver:
+    """One receiver, played again."""
+
+    def __init__(self, flow: Flow, tcp: Tcp, end: int, findings: Findings) -> None:
+        self.flow, self.tcp, self.end, self.findings = flow, tcp, end, findings
+        self.held = Held()
+        self.now = -1
+        #: In-order segments not yet acknowledged: how many, and since when.
+        self.pending = 0
+        self.pending_since = 0
+        #: When an acknowledgement was last due at once, and which packet asked for it.
+        self.due: Packet | None = None
+        #: The timer goes off at the time of an arrival, and before it.
+        self.timer_first = False
+        self.arrivals = self.answers = 0
+        self.marked = 0
+        self.seen_mark = False
+        #: Without a handshake nothing can be echoed before the first segment in order.
+        self.timestamps: set[int] = set() if tcp.handshake else {0}
+        self.most = tcp.ack_every
+        if flow.peer_knows_option and flow.uses("packet-pair"):
+            self.most = max(self.most, MOST_PER_ACK)
+        #: An algorithm's receiver may put the delayed acknowledgement off.
+        self.restarts_timer = flow.peer_knows_option and flow.uses("modified-swift-start")
+
+    def fault(self, rule: str, time: int, packet: Packet | None, what: str) -> None:
+        """Note a violation."""
+        self.findings.add(rule, time, f"flow {self.flow.name}", None if packet is None else packet.number, what)
+
+    def follow(self, sent: list[Packet], delivered: list[Packet]) -> Held:
+        """Go through what arrived and what was answered, instant by instant.
+
+        Of several packets that arrive at one instant the record may show the arrivals first and then the answers.
+        """
+        arrivals = deque(packet for packet in delivered if packet.kind in {"data", "syn"})
+        answers = deque(packet for packet in sent if packet.kind in {"ack", "syn-ack"})
+        self.findings.count("acknowledgement", len(answers))
+        self.findings.count("delayed-ack", len(arrivals))
+        while arrivals or answers:
+            self.now = min(
+                arrivals[0].delivered or 0 if arrivals else self.end,
+                answers[0].sent if answers else self.end,
+            )
+            self.check_due(self.now)
+            coming: deque[Packet] = deque()
+            while arrivals and arrivals[0].delivered == self.now:
+                coming.append(arrivals.popleft())
+            # At equal times the timer comes first.
+            if coming and self.pending and self.deadline() == self.now and not self.restarts_timer:
+                self.pending, self.timer_first = 0, True
+            while answers and answers[0].sent == self.now:
+                answer = answers.popleft()
+                if not self.timer_first and self.due is None and coming:
+                    self.on_arrival(coming.popleft())
+                while coming and not self.fits(answer):
+                    self.on_arrival(coming.popleft())
+                self.on_answer(answer)
+            while coming:
+                self.on_arrival(coming.popleft())
+        self.check_due(self.end + 1)
+        return self.held
+
+    def fits(self, answer: Packet) -> bool:
+        """Whether an answer tells of what has arrived until now."""
+        runs = len(self.held.starts)
+        blocks = all(self.held.is_run(start, end) for start, end in answer.sack)
+        return (
+            answer.acknowledgement == self.held.edge
+            and blocks
+            and (bool(answer.sack) == (runs > 0) or not self.tcp.selective)
+        )
+
+    def on_arrival(self, packet: Packet) -> None:
+        """A packet arrives."""
+        if packet.kind == "data":
+            self.on_data(packet)
+        else:
+            self.due = packet
+            self.timestamps.add(packet.timestamp or 0)
+
+    def check_due(self, now: int) -> None:
+        """Time goes on to `now`: no acknowledgement may be late."""
+        if self.due is not None:
+            self.fault(
+                "delayed-ack",
+                self.now,
+                self.due,
+                "not answered at once: it is a SYN, out of order, fills a gap, or is one of so many that an "
+                "acknowledgement is due",
+            )
+            self.due = None
+        if self.timer_first or (self.pending and now > self.deadline() and not self.restarts_timer):
+            self.fault(
+                "delayed-ack",
+                self.deadline(),
+                None,
+                f"segments have not been acknowledged since {seconds(self.pending_since)}; at "
+                f"{seconds(self.deadline())} at the latest they are",
+            )
+            self.pending, self.timer_first = 0, False
+
+    def deadline(self) -> int:
+        """When what is pending must be acknowledged."""
+        if self.tcp.ack_grid:
+            return (self.pending_since // self.tcp.ack_timer + 1) * self.tcp.ack_timer
+        return self.pending_since + self.tcp.ack_timer
+
+    def on_data(self, packet: Packet) -> None:
+        """A segment arrives."""
+        self.arrivals += 1
+        self.timestamps.add(packet.timestamp or 0)
+        if packet.delivered_ecn == "ce":
+            self.marked += packet.payload
+            self.seen_mark = True
+        known = packet.end <= self.held.edge
+        if self.held.take(packet.sequence, packet.end):
+            if not self.pending:
+                self.pending_since = self.now
+            self.pending += 1
+            if self.pending >= self.most:
+                self.due = packet
+        elif not (known and self.flow.short_connections):
+            # A short connection that is over answers nothing any more.
+            self.due = packet
+
+    def on_answer(self, answer: Packet) -> None:
+        """An acknowledgement leaves."""
+        now, tcp = answer.sent, self.tcp
+        if answer.acknowledgement != self.held.edge:
+            self.fault(
+                "acknowledgement",
+                now,
+                answer,
+                f"it acknowledges {answer.acknowledgement} B; what has arrived in order is {self.held.edge} B",
+            )
+        for start, end in answer.sack:
+            if not self.held.is_run(start, end) or start <= answer.acknowledgement:
+                runs = ", ".join(f"{a}-{b}" for a, b in zip(self.held.starts, self.held.ends, strict=True)) or "nothing"
+                self.fault(
+                    "sack", now, answer, f"it reports {start}-{end}; beyond {self.held.edge} B has arrived {runs}"
+                )
+        if len(set(answer.sack)) != len(answer.sack) or (answer.sack and not tcp.selective):
+            self.fault(
+                "sack",
+                now,
+                answer,
+                f"blocks {answer.sack} from a receiver that {'repeats none' if tcp.selective else 'sends none'}",
+            )
+        if (
+            tcp.selective
+            and self.held.starts
+            and not answer.sack
+            and answer.acknowledgement == self.held.edge
+            and answer.kind == "ack"
+        ):
+            self.fault("sack", now, answer, "no block, though data is held beyond a gap")
+        self.answers += answer.kind == "ack"
+        if self.answers > self.arrivals:
+            self.fault(
+                "acknowledgement",
+                now,
+                answer,
+                f"it is number {self.answers}, and {self.arrivals} segments have arrived: each is acknowledged once",
+            )
+            self.answers = self.arrivals
+        if answer.window != tcp.window:
+            self.fault(
+                "receive-window",
+                now,
+                answer,
+                f"it advertises {answer.window} B; the receiver's buffer is {tcp.window} B",
+            )
+        if tcp.ecn == "accurate" and answer.marked_bytes != self.marked % 2**32:
+            self.fault(
+                "mark", now, answer, f"it reports {answer.marked_bytes} B marked; {self.marked} B have arrived marked"
+            )
+        if answer.ece and not (tcp.ecn == "classic" and self.seen_mark):
+            self.fault("mark", now, answer, "it echoes a congestion mark, and none has arrived")
+        if tcp.timestamps and answer.echo not in self.timestamps:
+            self.fault("timestamp", now, answer, f"it echoes {answer.echo} us; nothing with this has arrived")
+        self.check_size(answer)
+        if self.timer_first:
+            self.timer_first = False
+        else:
+            self.pending, self.due = 0, None
+
+    def check_size(self, answer: Packet) -> None:
+        """Check the size on the wire; an option of the algorithm comes with its own length."""
+        size = self.tcp.ack + (TIMESTAMPS if self.tcp.timestamps else 0)
+        size += (SACK_HEADER + SACK_BLOCK * len(answer.sack)) if answer.sack else 0
+        if answer.size != size and (answer.option is None or answer.size < size):
+            self.fault("size", answer.sent, answer, f"{answer.size} B on the wire; with its options it has {size} B")

@@ -1,0 +1,85 @@
+"""The files that a run has left, as the verifier reads them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from selfclock.verify.promised import SECOND
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: Columns of a packet record, in the order in which rows are read.
+COLUMNS = (
+    "time_s", "event", "link", "flow", "connection", "kind", "ecn", "ece", "cwr", "marked_bytes", "retransmission",
+    "packet",
+    "sequence", "payload_bytes", "size_bytes", "acknowledgement", "receive_window_bytes", "timestamp_us",
+    "timestamp_echo_us",
+    "sack", "option",
+)  # fmt: skip
+
+
+class UnreadableError(Exception):
+    """There is no record to verify, or it is damaged."""
+
+
+@dataclass
+class Record:
+    """A run's packet record and what the run says of itself. What is absent is not compared."""
+
+    scenario: str
+    seed: int
+    packets: pl.DataFrame
+    summary: dict[str, Any] | None = None
+    flows: pl.DataFrame | None = None
+    links: pl.DataFrame | None = None
+    connections: pl.DataFrame | None = None
+
+
+def load(path: Path) -> Record:
+    """Read a run's directory, or its packets.parquet alone."""
+    table = path / "packets.parquet" if path.is_dir() else path
+    if not path.exists():
+        raise UnreadableError(f"{path}: there is no such file or directory")
+    if not table.exists():
+        raise UnreadableError(f"{path} holds no packets.parquet: run the scenario with --set record.packets=true")
+    packets = _table(table)
+    missing = [name for name in COLUMNS if name not in packets.columns]
+    if missing:
+        raise UnreadableError(f"{table} is no packet record: it has no column {missing[0]!r}")
+    metadata = pl.read_parquet_metadata(table)
+    try:
+        scenario, seed = metadata["selfclock.scenario"], int(metadata["selfclock.seed"])
+    except (KeyError, ValueError) as error:
+        raise UnreadableError(f"{table} does not say of which scenario and seed it is") from error
+    record = Record(scenario, seed, packets)
+    if not path.is_dir():
+        return record
+    summary = path / "summary.json"
+    if summary.exists():
+        try:
+            record.summary = json.loads(summary.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise UnreadableError(f"{summary} is damaged: {error}") from error
+    for name in ("flows", "links", "connections"):
+        file = path / f"{name}.parquet"
+        if file.exists():
+            setattr(record, name, _table(file))
+    return record
+
+
+def _table(path: Path) -> pl.DataFrame:
+    try:
+        return pl.read_parquet(path)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise UnreadableError(f"{path} is damaged or no Parquet file: {str(error).splitlines()[0]}") from error
+
+
+def picoseconds(seconds: pl.Series) -> list[int]:
+    """Return a column of times in whole picoseconds: what the record was made from, up to some two hours."""
+    values: list[int] = (seconds * float(SECOND)).round().cast(pl.Int64).to_list()
+    return values

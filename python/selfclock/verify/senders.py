@@ -1,0 +1,286 @@
+"""Senders: what they may send, and when they may send it again."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from selfclock.verify.links import EXACT, seconds
+from selfclock.verify.promised import SECOND, packet_sizes, rate_of, size_of, time_of, transmission_time
+from selfclock.verify.receivers import TIMESTAMPS
+
+if TYPE_CHECKING:
+    from selfclock.verify.lives import Lives, Packet
+    from selfclock.verify.promised import Flow, Promise, Tcp
+    from selfclock.verify.violation import Findings
+
+#: Microseconds of timestamps wrap at 32 bits.
+MICROSECOND = 10**6
+
+
+def check_senders(lives: Lives, promise: Promise, findings: Findings) -> dict[tuple[str, int | None], Sender]:
+    """Check what every TCP sender sends; return each as it is at the end."""
+    senders: dict[tuple[str, int | None], Sender] = {}
+    for key in sorted(lives.sent, key=str):
+        flow = promise.flows.get(key[0])
+        if flow is None:
+            continue
+        if flow.tcp is None:
+            _udp(flow, lives.sent[key], findings)
+            continue
+        round_trip = sum(promise.links[name].delay for name in (*flow.forward, *flow.reverse))
+        changes = any(len(promise.links[name].path) > 1 for name in (*flow.forward, *flow.reverse))
+        senders[key] = Sender(flow, flow.tcp, 0 if changes else round_trip, findings)
+        senders[key].follow(lives.sent[key], lives.delivered.get(key, []))
+    return senders
+
+
+def _udp(flow: Flow, sent: list[Packet], findings: Findings) -> None:
+    """Check sizes, and the rate where it is constant."""
+    sizes = packet_sizes(flow)
+    rates = [(0, rate_of(flow.traffic["rate"]))] if "rate" in flow.traffic else []
+    rates += [(time_of(step["at"]), rate_of(step["rate"])) for step in flow.traffic.get("steps", [])]
+    fastest = max(rate for _, rate in rates)
+    constant = flow.traffic.get("arrivals", "constant") == "constant"
+    previous: Packet | None = None
+    for packet in sent:
+        where = f"flow {flow.name}"
+        if packet.size not in sizes:
+            findings.add("size", packet.sent, where, packet.number, f"{packet.size} B on the wire; it sends {sizes} B")
+        if previous is not None and constant:
+            gap = transmission_time(previous.size, fastest)
+            if packet.sent < previous.sent + gap - EXACT:
+                findings.add(
+                    "application",
+                    packet.sent,
+                    where,
+                    packet.number,
+                    f"{seconds(packet.sent - previous.sent)} after the last one; at {fastest} bit/s it comes "
+                    f"{seconds(gap)} after it",
+                )
+        _in_time(flow, packet, findings)
+        previous = packet
+    findings.count("application", len(sent))
+
+
+def _in_time(flow: Flow, packet: Packet, findings: Findings) -> None:
+    if packet.sent < flow.start:
+        findings.add(
+            "application",
+            packet.sent,
+            f"flow {flow.name}",
+            packet.number,
+            f"sent before the flow starts, at {seconds(flow.start)}",
+        )
+
+
+class Sender:
+    """One sender, as far as the record shows it."""
+
+    def __init__(self, flow: Flow, tcp: Tcp, round_trip: int, findings: Findings) -> None:
+        self.flow, self.tcp, self.round_trip, self.findings = flow, tcp, round_trip, findings
+        self.next = self.una = 0
+        self.window = tcp.window
+        self.segments = self.repeated = 0
+        #: First bytes and ends of the segments outstanding, in order, and when each was sent last, by its first byte.
+        self.outstanding: deque[tuple[int, int]] = deque()
+        self.sent_at: dict[int, int] = {}
+        #: Last sign that something may be lost: a duplicate or selective acknowledgement, or a timeout.
+        self.sign = -1
+        #: What had been sent at the first sign of loss that is not yet over.
+        self.recover = 0
+        #: Last time at which the retransmission timer was set anew.
+        self.progress = 0
+        self.established = not tcp.handshake
+        self.started: int | None = None
+        self.completed: int | None = None
+        #: (time, next) and (time, una), to compare with the series.
+        self.next_history: list[tuple[int, int]] = []
+        self.una_history: list[tuple[int, int]] = []
+        #: Times of duplicate acknowledgements, marks and repetitions: after them the window is not what limits.
+        self.trouble: list[tuple[int, int]] = []
+
+    def fault(self, rule: str, packet: Packet, time: int, what: str) -> None:
+        """Note a violation."""
+        self.findings.add(rule, time, f"flow {self.flow.name}", packet.number, what)
+
+    def follow(self, sent: list[Packet], delivered: list[Packet]) -> None:
+        """Go through what was sent and what came back, in the order of the record."""
+        leaving = [(packet.row, packet) for packet in sent if packet.kind in {"data", "syn"}]
+        coming = [(packet.delivered_row, packet) for packet in delivered if packet.kind in {"ack", "syn-ack"}]
+        for row, packet in sorted(leaving + coming, key=lambda event: event[0]):
+            if row != packet.row:
+                self.on_answer(packet, packet.delivered or 0)
+                continue
+            self.started = packet.sent if self.started is None else self.started
+            _in_time(self.flow, packet, self.findings)
+            if packet.kind == "data":
+                self.on_data(packet)
+            else:
+                self.progress = packet.sent
+            self.check_packet(packet)
+        for rule in ("sequence", "receive-window", "retransmission", "application"):
+            self.findings.count(rule, len(leaving))
+
+    # --- what comes back ---------------------------------------------------------------------------------------------
+
+    def on_answer(self, answer: Packet, now: int) -> None:
+        """An acknowledgement arrives."""
+        if answer.kind == "syn-ack":
+            self.established = True
+            return
+        if self.tcp.window is not None and (answer.delivered_window or 0) > self.tcp.window:
+            self.fault(
+                "receive-window",
+                answer,
+                now,
+                f"a router has raised the window to {answer.delivered_window} B; routers lower it",
+            )
+        if answer.acknowledgement > self.next:
+            self.fault(
+                "acknowledgement",
+                answer,
+                now,
+                f"it acknowledges {answer.acknowledgement} B, and {self.next} B were sent",
+            )
+            return
+        if answer.acknowledgement < self.una:
+            return
+        self.window = answer.delivered_window
+        advances = answer.acknowledgement > self.una
+        if not advances or answer.sack:
+            self.sign = now
+            if self.una >= self.recover:
+                self.recover = self.next
+        if not advances or answer.sack or answer.ece or answer.marked_bytes:
+            self.trouble.append((now, self.next))
+        if advances:
+            while self.outstanding and self.outstanding[0][1] <= answer.acknowledgement:
+                del self.sent_at[self.outstanding.popleft()[0]]
+            self.una = answer.acknowledgement
+            self.una_history.append((now, self.una))
+            self.progress = now
+            size = self.flow.traffic.get("size")
+            if isinstance(size, str) and self.una >= size_of(size) and self.completed is None:
+                self.completed = now
+
+    # --- what leaves -------------------------------------------------------------------------------------------------
+
+    def on_data(self, packet: Packet) -> None:
+        """A segment leaves."""
+        now, tcp = packet.sent, self.tcp
+        self.segments += 1
+        self.repeated += packet.retransmission
+        if not self.established:
+            self.fault("sequence", packet, now, "data before the handshake is answered")
+        if not 0 < packet.payload <= tcp.mss:
+            self.fault("sequence", packet, now, f"{packet.payload} B of payload; a segment has 1 to {tcp.mss} B")
+        if packet.sequence >= self.next:
+            self.on_new(packet)
+        elif not packet.retransmission:
+            self.fault(
+                "sequence",
+                packet,
+                now,
+                f"bytes {packet.sequence}-{packet.end} count as new; all below {self.next} B have been sent",
+            )
+        else:
+            self.on_again(packet)
+        if self.una == self.next - packet.payload and not packet.retransmission:
+            self.progress = now
+
+    def on_new(self, packet: Packet) -> None:
+        """New data leaves."""
+        now = packet.sent
+        if packet.sequence != self.next or packet.retransmission:
+            self.fault(
+                "sequence",
+                packet,
+                now,
+                f"bytes "
+                f"{packet.sequence}-{packet.end}{' count as sent before' if packet.retransmission else ''}; "
+                f"the next new byte is {self.next}",
+            )
+        limit = None if self.window is None else self.una + self.window
+        # A window without room for a segment is probed with one byte (RFC 9293, section 3.8.6.1).
+        if limit is not None and packet.end > limit and not (packet.payload == 1 and self.una == packet.sequence):
+            self.fault("receive-window", packet, now, f"bytes up to {packet.end}; the receiver has room up to {limit}")
+        self.next = max(self.next, packet.end)
+        self.outstanding.append((packet.sequence, packet.end))
+        self.sent_at[packet.sequence] = now
+        self.next_history.append((now, self.next))
+        produced = self.produced(now)
+        if produced is not None and self.next > produced:
+            self.fault(
+                "application", packet, now, f"bytes up to {packet.end}; the application has written {produced} B"
+            )
+
+    def on_again(self, packet: Packet) -> None:
+        """A segment leaves that has been sent before; there must be a reason."""
+        now = packet.sent
+        self.trouble.append((now, self.next))
+        if packet.end <= self.una:
+            self.fault(
+                "retransmission",
+                packet,
+                now,
+                f"bytes {packet.sequence}-{packet.end}; all below {self.una} are acknowledged",
+            )
+            return
+        before = self.sent_at.get(packet.sequence)
+        if before is None:
+            self.fault("retransmission", packet, now, f"no segment begins at byte {packet.sequence}")
+            return
+        self.sent_at[packet.sequence] = now
+        # NewReno sets its timer anew on the first partial acknowledgement only (RFC 6582): it may go off at any time.
+        if self.sign >= before or (self.tcp.recovery == "newreno" and self.una < self.recover):
+            return
+        patience = min(self.tcp.rto_minimum, self.tcp.rto_initial) - self.tcp.rto_tick
+        if self.tcp.recovery == "rack":
+            # A probe of the tail after two smoothed round-trip times (RFC 8985, section 7.2).
+            patience = min(patience, 2 * self.round_trip)
+        silent = now - max(before, min(self.progress, now))
+        if silent + EXACT < patience:
+            self.fault(
+                "retransmission",
+                packet,
+                now,
+                f"sent again {seconds(now - before)} after it was sent last, and {seconds(silent)} after the "
+                f"last sign of life, without a duplicate or selective acknowledgement; the timers wait for "
+                f"{seconds(patience)} at least",
+            )
+        elif packet.sequence == self.una:
+            self.sign = now
+
+    def produced(self, now: int) -> int | None:
+        """Return what the application has written by now, bytes; `None`: any number."""
+        traffic: dict[str, Any] = self.flow.traffic
+        if self.flow.short_connections:
+            return None
+        if "size" in traffic:
+            return size_of(traffic["size"])
+        if "rate" in traffic:
+            # One write of a segment at once, then one each time that this takes at its rate.
+            writes = (now - self.flow.start) // max(transmission_time(self.tcp.mss, rate_of(traffic["rate"])), 1) + 1
+            return writes * self.tcp.mss
+        return None
+
+    def check_packet(self, packet: Packet) -> None:
+        """Check size, timestamp and codepoint."""
+        tcp = self.tcp
+        size = (
+            packet.payload + (tcp.header if packet.kind == "data" else tcp.ack) + (TIMESTAMPS if tcp.timestamps else 0)
+        )
+        if packet.size != size and (packet.option is None or packet.size < size):
+            self.fault("size", packet, packet.sent, f"{packet.size} B on the wire; with its headers it has {size} B")
+        if tcp.timestamps and packet.timestamp != packet.sent // MICROSECOND % 2**32:
+            self.fault(
+                "timestamp", packet, packet.sent, f"timestamp {packet.timestamp} us at {packet.sent / SECOND:.9f} s"
+            )
+        if packet.sent_ecn == "ce" or (tcp.ecn == "off" and packet.sent_ecn != "not-ect"):
+            self.fault(
+                "mark",
+                packet,
+                packet.sent,
+                f"sent with {packet.sent_ecn}; its ecn is {tcp.ecn!r}, and only queues mark",
+            )

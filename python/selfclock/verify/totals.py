@@ -1,0 +1,357 @@
+"""The summary and the series, made again from the packet record."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from selfclock.verify.promised import SECOND, transmission_time
+from selfclock.verify.record import picoseconds
+
+if TYPE_CHECKING:
+    from selfclock.verify.lives import Hop, Lives, Packet
+    from selfclock.verify.promised import Flow, Link, Promise
+    from selfclock.verify.receivers import Held
+    from selfclock.verify.record import Record
+    from selfclock.verify.senders import Sender
+    from selfclock.verify.violation import Findings
+
+#: Whole numbers, one for each sample: picoseconds, bytes, packets.
+Times = np.ndarray[tuple[int], np.dtype[np.int64]]
+
+#: Sums of at most some millions of doubles, each to half a unit in the last place.
+RELATIVE = 1e-9
+
+
+@dataclass
+class Replayed:
+    """What the checks of senders and receivers have found of each connection."""
+
+    senders: dict[tuple[str, int | None], Sender]
+    held: dict[tuple[str, int | None], Held]
+
+
+def check_totals(record: Record, lives: Lives, promise: Promise, replayed: Replayed, findings: Findings) -> None:
+    """Compare the summary and the series with what the record says."""
+    said_of_links, said_of_flows = (
+        {entry["name"]: entry for entry in record.summary[part]} if record.summary is not None else {}
+        for part in ("links", "flows")
+    )
+    rows_of_links, rows_of_flows = _rows(record.links, "link"), _rows(record.flows, "flow")
+    for name, link in promise.links.items():
+        own = OfLink(link, lives)
+        if record.summary is not None:
+            own.check_summary(said_of_links.get(name, {}), findings)
+        if name in rows_of_links:
+            own.check_series(rows_of_links[name], findings)
+    ends: dict[str, list[tuple[str, int | None]]] = {name: [] for name in promise.flows}
+    for key in sorted(lives.sent.keys() | lives.delivered.keys(), key=str):
+        ends[key[0]].append(key)
+    for name, flow in promise.flows.items():
+        if record.summary is not None:
+            _flow_summary(said_of_flows.get(name, {}), flow, ends[name], (lives, replayed), findings)
+        if name in rows_of_flows and flow.tcp is not None and not flow.short_connections:
+            _flow_series(rows_of_flows[name], flow, replayed.senders.get((name, None)), findings)
+    if record.summary is not None:
+        hops = sum(link["packets"] for link in record.summary["links"])
+        _same(findings, "run", "packet_hops", record.summary["packet_hops"], hops)
+    if record.connections is not None:
+        _connections(record.connections, promise, replayed, findings)
+
+
+def _rows(table: pl.DataFrame | None, column: str) -> dict[str, pl.DataFrame]:
+    """Return the rows of each link or flow."""
+    if table is None or not table.height:
+        return {}
+    parts = table.with_columns(pl.col(column).cast(pl.String)).partition_by(column, as_dict=True, maintain_order=True)
+    return {str(name): part for (name,), part in parts.items()}
+
+
+def _same(
+    findings: Findings, where: str, what: str, said: float | None, made: float | None, time: int | None = None
+) -> None:
+    """Compare what the run says with what the record makes."""
+    findings.count("summary" if time is None else "series")
+    if said is None or made is None or abs(said - made) > RELATIVE * max(abs(said), abs(made)):
+        if said is made:
+            return
+        findings.add(
+            "summary" if time is None else "series", time, where, None, f"{what} is {said}; the record makes it {made}"
+        )
+
+
+# --- links -----------------------------------------------------------------------------------------------------------
+
+
+class OfLink:
+    """What a link did, as lists of times."""
+
+    def __init__(self, link: Link, lives: Lives) -> None:
+        self.link, self.end = link, lives.end
+        crossings: list[tuple[Packet, Hop]] = lives.hops[link.name]
+        self.entered = sorted(hop.entered for _, hop in crossings if hop.entered is not None)
+        #: What left the queue: transmitted or dropped from it.
+        self.left = sorted(
+            time
+            for _, hop in crossings
+            if hop.entered is not None
+            for time in (hop.started if hop.dropped is None else hop.dropped,)
+            if time is not None
+        )
+        sent = sorted(
+            (hop.started, hop.entered or 0, packet.size) for packet, hop in crossings if hop.started is not None
+        )
+        self.started = [start for start, _, _ in sent]
+        self.bytes = [0]
+        self.busy = [0]
+        fifo = link.discipline == "drop-tail"
+        self.ends: list[int] = []
+        for start, entered, size in sent:
+            length = transmission_time(size, link.at(entered if fifo else start)[0])
+            self.bytes.append(self.bytes[-1] + size)
+            self.busy.append(self.busy[-1] + length)
+            self.ends.append(start + length)
+        self.gone = sorted(
+            time for _, hop in crossings for time in (hop.refused, hop.dropped, hop.lost) if time is not None
+        )
+        self.marks = sum(1 for _, hop in crossings if hop.marked is not None)
+        self.wait = sum(
+            (left if left is not None else lives.end) - hop.entered
+            for _, hop in crossings
+            if hop.entered is not None
+            for left in (hop.started if hop.dropped is None else hop.dropped,)
+        )
+        self.most = self._most(crossings)
+        self.waited_for = len(self.entered) if fifo else len(self.started)
+
+    def _most(self, crossings: list[tuple[Packet, Hop]]) -> int:
+        """Most packets that waited at once; one that is sent as it comes does not wait."""
+        # At one instant transmissions begin first; then packets come, each with what it pushes out.
+        events = []
+        for _, hop in crossings:
+            if hop.entered is not None and hop.started != hop.entered:
+                events.append((hop.entered, hop.row, 1))
+                if hop.dropped is not None:
+                    events.append((hop.dropped, hop.dropped_row, -1))
+                elif hop.started is not None:
+                    events.append((hop.started, -1, -1))
+        events.sort()
+        most = now = 0
+        for _, row, change in events:
+            if change > 0 or row < 0:
+                most = max(most, now)
+            now += change
+        return max(most, now)
+
+    def busy_until(self, time: int) -> int:
+        """Time for which the transmitter was busy up to now, ps."""
+        count = bisect_right(self.started, time)
+        return self.busy[count] - max(0, (self.ends[count - 1] if count else 0) - time)
+
+    def check_summary(self, said: dict[str, Any], findings: Findings) -> None:
+        """Compare with the link's part of the summary."""
+        length = self.end
+        made = {
+            "rate_bps": self.link.at(self.end)[0],
+            "utilization": self.busy_until(self.end) / length,
+            "packets": len(self.started),
+            "bytes": self.bytes[-1],
+            "drops": len(self.gone),
+            "ce_marks": self.marks,
+            "queue_mean_packets": self.wait / length,
+            "queue_max_packets": self.most,
+            "queue_mean_s": self.wait / SECOND / self.waited_for if self.waited_for else 0.0,
+        }
+        for what, value in made.items():
+            _same(findings, f"link {self.link.name}", what, said.get(what), value)
+
+    def check_series(self, rows: pl.DataFrame, findings: Findings) -> None:
+        """Compare with the link's part of the series."""
+        times = np.array(picoseconds(rows["time_s"]), dtype=np.int64)
+        begun = np.searchsorted(np.array(self.started, dtype=np.int64), times, side="right")
+        ends = np.array([0, *self.ends], dtype=np.int64)[begun]
+        busy = np.array(self.busy, dtype=np.int64)[begun] - np.maximum(0, ends - times)
+        made = {
+            "queue_packets": _counts(self.entered, times) - _counts(self.left, times),
+            "drops": _counts(self.gone, times),
+            "bytes": np.array(self.bytes, dtype=np.int64)[begun],
+            "utilization": np.diff(busy, prepend=0) / np.diff(times, prepend=0),
+        }
+        _same_series(findings, f"link {self.link.name}", rows, times, made)
+
+
+def _counts(events: list[int], times: Times) -> Times:
+    """Return how many of these events there were by each time."""
+    return np.searchsorted(np.array(events, dtype=np.int64), times, side="right").astype(np.int64)
+
+
+def _same_series(findings: Findings, where: str, rows: pl.DataFrame, times: Times, made: dict[str, Any]) -> None:
+    for what, values in made.items():
+        said = rows[what].to_numpy()
+        findings.count("series", len(said))
+        for index in np.flatnonzero(np.abs(said - values) > RELATIVE * np.maximum(np.abs(said), np.abs(values))):
+            findings.add(
+                "series",
+                int(times[index]),
+                where,
+                None,
+                f"{what} is {said[index]}; the record makes it {values[index]}",
+            )
+
+
+# --- flows -----------------------------------------------------------------------------------------------------------
+
+
+def _flow_summary(
+    said: dict[str, Any],
+    flow: Flow,
+    keys: list[tuple[str, int | None]],
+    found: tuple[Lives, Replayed],
+    findings: Findings,
+) -> None:
+    lives, replayed = found
+    where = f"flow {flow.name}"
+    data = "datagram" if flow.tcp is None else "data"
+    sent = [packet for key in keys for packet in lives.sent.get(key, []) if packet.kind == data]
+    arrived = [
+        packet
+        for key in keys
+        for packet in lives.delivered.get(key, [])
+        if packet.kind == data and not _after_its_end(flow, replayed.senders.get(key), packet)
+    ]
+    if flow.tcp is None:
+        segments, size = len(arrived), sum(packet.payload for packet in arrived)
+    else:
+        held = [replayed.held[key] for key in keys if key in replayed.held]
+        segments, size = sum(each.segments for each in held), sum(each.edge for each in held)
+    _same(findings, where, "delivered_segments", said.get("delivered_segments"), segments)
+    _same(findings, where, "delivered_bytes", said.get("delivered_bytes"), size)
+    _same(findings, where, "sent_segments", said.get("sent_segments"), len(sent))
+    repeated = sum(packet.retransmission for packet in sent)
+    _same(findings, where, "retransmitted_segments", said.get("retransmitted_segments"), repeated)
+    sender = replayed.senders.get((flow.name, None))
+    completed = sender.completed if sender is not None else None
+    started = flow.start
+    if flow.start_jitter:
+        # What a flow sends first it sends at its start.
+        started = min((packet.sent for key in keys for packet in lives.sent.get(key, [])), default=lives.end)
+    if flow.short_connections:
+        _connection_rates(flow, (said, size, sum(packet.size for packet in arrived)), lives.end, findings)
+        return
+    if flow.tcp is not None and "size" in flow.traffic:
+        _same(
+            findings,
+            where,
+            "completion_s",
+            said.get("completion_s"),
+            None if completed is None else (completed - started) / SECOND,
+        )
+    elif flow.stop is not None and said.get("completion_s") is not None:
+        completed = started + round(said["completion_s"] * SECOND)
+    span = (completed or lives.end) - started
+    for what, total in (("goodput_bps", size), ("throughput_bps", sum(packet.size for packet in arrived))):
+        if flow.start_jitter and flow.tcp is None:
+            # A source of datagrams may send its first some time after its start.
+            most, least = (
+                total * 8 * SECOND / (end - since) for end in (span + started,) for since in (started, flow.start)
+            )
+            if not least * (1 - RELATIVE) <= said.get(what, 0.0) <= most * (1 + RELATIVE):
+                findings.add(
+                    "summary", None, where, None, f"{what} is {said.get(what)}; the record makes it {least} to {most}"
+                )
+        elif span > 0 or said.get(what):
+            _same(findings, where, what, said.get(what), total * 8 * SECOND / span if span > 0 else 0.0)
+
+
+def _after_its_end(flow: Flow, sender: Sender | None, packet: Packet) -> bool:
+    """A short connection is gone when its last byte is acknowledged: what arrives then is not counted."""
+    if not flow.short_connections or sender is None or sender.una < sender.next or not sender.una_history:
+        return False
+    return packet.delivered is not None and packet.delivered >= sender.una_history[-1][0]
+
+
+def _connection_rates(flow: Flow, totals: tuple[dict[str, Any], int, int], end: int, findings: Findings) -> None:
+    said, size, wire = totals
+    if flow.start_jitter:
+        return
+    span = min(flow.stop or end, end) - flow.start
+    for what, total in (("goodput_bps", size), ("throughput_bps", wire)):
+        _same(findings, f"flow {flow.name}", what, said.get(what), total * 8 * SECOND / span if span > 0 else 0.0)
+
+
+def _flow_series(rows: pl.DataFrame, flow: Flow, sender: Sender | None, findings: Findings) -> None:
+    """Compare what was sent and acknowledged, and hold the window against what is outstanding."""
+    times = np.array(picoseconds(rows["time_s"]), dtype=np.int64)
+    where = f"flow {flow.name}"
+    made = {
+        "sent_bytes": _latest(sender.next_history if sender is not None else [], times),
+        "acknowledged_bytes": _latest(sender.una_history if sender is not None else [], times),
+    }
+    _same_series(findings, where, rows, times, made)
+    outstanding = made["sent_bytes"] - made["acknowledged_bytes"]
+    in_flight = rows["in_flight_bytes"].to_numpy()
+    for index in np.flatnonzero(in_flight > outstanding):
+        what = f"{in_flight[index]} B in flight of {outstanding[index]} B that are outstanding"
+        findings.add("series", int(times[index]), where, None, what)
+    if sender is not None:
+        _window(rows, times, outstanding, sender, findings)
+
+
+def _latest(history: list[tuple[int, int]], times: Times) -> Times:
+    """Return the last value at each time; zero before the first."""
+    entries = np.array([(-1, 0), *history], dtype=np.int64)
+    latest: Times = entries[np.searchsorted(entries[:, 0], times, side="right") - 1, 1]
+    return latest
+
+
+def _window(rows: pl.DataFrame, times: Times, outstanding: Times, sender: Sender, findings: Findings) -> None:
+    """What is outstanding was let go by the window of its time.
+
+    The record has the window at sample times only. So: where nothing was lost, marked or sent twice since everything
+    outstanding was
+    sent, what is outstanding is within the largest window of the samples since then and of the one before. Between
+    two samples a
+    window may have grown and shrunk again: one segment is allowed for each sample passed (our choice).
+    """
+    windows = rows["cwnd_bytes"].to_numpy()
+    findings.count("window", len(windows))
+    trouble_times = [time for time, _ in sender.trouble]
+    for position in np.flatnonzero(outstanding > windows):
+        time = int(times[position])
+        acknowledged = int(rows["acknowledged_bytes"][int(position)])
+        # When the oldest byte outstanding was sent.
+        first = bisect_right(sender.next_history, acknowledged, key=lambda entry: entry[1])
+        since = sender.next_history[first][0] if first < len(sender.next_history) else time
+        troubled = bisect_right(trouble_times, time)
+        if troubled and sender.trouble[troubled - 1][1] > acknowledged:
+            continue
+        early = max(0, min(int(np.searchsorted(times, since)), int(position)) - 1)
+        largest = windows[early : position + 1].max()
+        if outstanding[position] > largest + sender.tcp.mss * (position - early):
+            findings.add(
+                "window", time, f"flow {sender.flow.name}", None,
+                f"{outstanding[position]} B are outstanding, and nothing was lost; the window was "
+                f"{largest:.0f} B at most since the "
+                f"oldest of them was sent",
+            )  # fmt: skip
+
+
+def _connections(table: pl.DataFrame, promise: Promise, replayed: Replayed, findings: Findings) -> None:
+    """Check that every short connection was complete when it says so, and only if it says so."""
+    columns = [table[name].to_list() for name in ("flow", "size_bytes", "completion_s", "retransmitted_segments")]
+    for row, (flow, size, completion, repeated) in enumerate(zip(*columns, strict=True)):
+        sender = replayed.senders.get((str(flow), row))
+        where = f"flow {flow}, connection {row}"
+        if str(flow) not in promise.flows or sender is None:
+            continue
+        start = sender.started or 0
+        whole = [time for time, una in sender.una_history if una >= size]
+        made = (whole[0] - start) / SECOND if whole else None
+        _same(findings, where, "completion_s", completion, made)
+        _same(findings, where, "retransmitted_segments", repeated, sender.repeated)
+        if sender.next > size:
+            findings.add("application", None, where, None, f"{sender.next} B sent of {size} B that it has to send")

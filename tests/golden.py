@@ -1,0 +1,90 @@
+"""Makes tests/golden.toml: a fingerprint of what each scenario of the repository leaves behind.
+
+They are made in a release build and again in a debug build, and must be the same. They may differ from those on record
+only if CHANGELOG.md has got an entry since: its last paragraph, of which the file keeps the beginning, must be another.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+GOLDEN = ROOT / "tests/golden.toml"
+#: Of the last entry of CHANGELOG.md so much is kept.
+LETTERS = 60
+HEAD = """\
+# What every scenario leaves behind: fingerprints of its results and of its packet record, and how long it ran for each,
+# ps.
+# Made by `make golden`, which refuses to change them until CHANGELOG.md has another last entry than this.
+"""
+
+
+def scenarios() -> list[str]:
+    """Return every scenario file of the repository."""
+    found = [path for folder in ("examples", "python") for path in sorted((ROOT / folder).rglob("*.toml"))]
+    return [str(path.relative_to(ROOT)) for path in found if "[network]" in path.read_text(encoding="utf-8")]
+
+
+def last_entry() -> str:
+    """Return the beginning of the last entry of the changes."""
+    paragraphs = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").strip().split("\n\n")
+    return paragraphs[-1][:LETTERS]
+
+
+def fingerprints(profile: list[str]) -> dict[str, str]:
+    """Return the fingerprint of each scenario, in a build with this profile."""
+    files = scenarios()
+    command = [
+        "cargo",
+        "run",
+        "--quiet",
+        "--locked",
+        *profile,
+        "--package",
+        "selfclock-simulator",
+        "--example",
+        "fingerprint",
+        "--",
+        *files,
+    ]
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
+    return dict(zip(files, (line.rsplit(" ", 1)[0] for line in done.stdout.splitlines()), strict=True))
+
+
+def text(made: dict[str, str]) -> str:
+    """Return the file."""
+    lines = [f"{json.dumps(name)} = {json.dumps(fingerprint)}" for name, fingerprint in made.items()]
+    return (
+        HEAD + f"entry = {json.dumps(last_entry(), ensure_ascii=False)}\n\n[fingerprints]\n" + "\n".join(lines) + "\n"
+    )
+
+
+def main() -> int:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", choices=["release", "debug"], help="make them in this build alone")
+    only = parser.parse_args().only
+    made = fingerprints(["--release"] if only != "debug" else [])
+    if only is None and (debug := fingerprints([])) != made:
+        differ = [name for name in made if made[name] != debug[name]]
+        sys.stderr.write(f"a debug build gives other results than a release build: {', '.join(differ)}\n")
+        return 1
+    if GOLDEN.exists():
+        known = tomllib.loads(GOLDEN.read_text(encoding="utf-8"))
+        changed = [name for name, was in known["fingerprints"].items() if made.get(name, was) != was]
+        for name in changed:
+            sys.stderr.write(f"{name}: {known['fingerprints'][name]} is now {made[name]}\n")
+        if changed and known["entry"] == last_entry():
+            sys.stderr.write("these results changed: say why at the end of CHANGELOG.md, then make golden again\n")
+            return 1
+    GOLDEN.write_text(text(made), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,256 @@
+"""`selfclock evaluate`: its documents, its verdicts, and known truths on a few of its runs."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import selfclock as sc
+from selfclock.evaluate import evaluate_all, matrix
+from selfclock.evaluate.judge import Case, Judged, Marks, Samples, of_cases, worst
+from selfclock.evaluate.measure import Reading
+from selfclock.evaluate.rows import ROWS, queues, sharing
+from selfclock.evaluate.rows.aqm import cuts
+from selfclock.evaluate.rows.papers import FROZEN
+from selfclock.evaluate.scorecard import Line
+from selfclock.evaluate.subject import Subject
+from selfclock.own import registered
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+
+    from selfclock.evaluate.runs import Experiment
+
+    Command = Callable[..., subprocess.CompletedProcess[str]]
+
+ROOT = Path(__file__).parents[2]
+
+
+def read(experiment: Experiment[Any], name: str, *keys: object) -> list[Any]:
+    """Run some of the runs of an experiment, and read them."""
+    scenarios = experiment.scenarios(Subject.named(name))
+    results = sc.run_many([scenarios[key] for key in keys])
+    return [experiment.read(Reading(result), key) for result, key in zip(results, keys, strict=True)]
+
+
+# The command.
+
+
+def test_json_and_a_report(selfclock: Command, tmp_path: Path) -> None:
+    done = selfclock("evaluate", "vegas", "--rows", "S1,S19", "--against", "reno,cubic", "--against", "bbr3", "--json",
+                     "--out", "out")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    card = json.loads(done.stdout)
+    assert card["algorithm"] == "vegas"
+    outage, absence = card["rows"]
+    assert {"id", "test", "measure", "value", "verdict"} <= set(outage)
+    assert (outage["id"], outage["verdict"], absence["verdict"]) == ("S1", "pass", "not applicable")
+    assert list(outage["baselines"]) == ["reno", "cubic", "bbr3"]
+    # RFC 6298, section 5.5: the intervals double.
+    assert outage["value"] == pytest.approx(2.0, abs=0.01)
+    assert json.loads((tmp_path / "out/scorecard.json").read_text(encoding="utf-8")) == card
+    page = (tmp_path / "out/report.html").read_text(encoding="utf-8")
+    assert "Scorecard of vegas" in page
+    assert page.count('class="chart"') == 1
+    assert 'class="verdict not-applicable"' in page
+
+
+def test_a_table(selfclock: Command) -> None:
+    done = selfclock("evaluate", "reno+hystart++", "--rows", "S1", "--against", "reno")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    for word in ("reno+hystart++", "full backoff", "pass", "report.html"):
+        assert word in done.stdout
+
+
+def test_an_algorithm_of_ones_own(selfclock: Command, tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(
+        "import selfclock as sc\n"
+        "@sc.algorithm('evaluated')\n"
+        "class Own(sc.CongestionControl):\n"
+        "    def on_ack(self, event): self.cwnd += 1 / self.cwnd\n"
+        "    def on_loss(self, event): self.cwnd = self.ssthresh = max(self.cwnd / 2, 2)\n"
+        "    def on_timeout(self, event): self.ssthresh = max(self.cwnd / 2, 2)\n",
+        encoding="utf-8",
+    )
+    done = selfclock("evaluate", "evaluated", "--algorithm", "own.py", "--rows", "S1", "--against", "reno", "--json")
+    assert done.returncode == 0, done.stderr
+    assert [row["verdict"] for row in json.loads(done.stdout)["rows"]] == ["pass"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("renoo",), ["renoo", "cubic"]),
+        (("cubic+renoo",), ["cubic+renoo", "hystart++"]),
+        (("reno", "--against", "cubic,cubix"), ["cubix", "cubic"]),
+        (("reno", "--rows", "S1,S99"), ["S99", "S20", "PP1"]),
+    ],
+)
+def test_bad_usage_is_one_message(
+    selfclock: Command, tmp_path: Path, arguments: tuple[str, ...], words: list[str]
+) -> None:
+    done = selfclock("evaluate", *arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    assert all(word in done.stderr for word in words)
+    assert not (tmp_path / "results").exists()
+
+
+def test_an_error_in_an_algorithm_ends_it(selfclock: Command, tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(
+        "import selfclock as sc\n"
+        "@sc.algorithm('broken')\n"
+        "class Own(sc.CongestionControl):\n"
+        "    def on_ack(self, event): raise ArithmeticError('no idea')\n"
+        "    def on_loss(self, event): pass\n"
+        "    def on_timeout(self, event): pass\n",
+        encoding="utf-8",
+    )
+    done = selfclock("evaluate", "broken", "--algorithm", "own.py", "--rows", "S1", "--against", "reno")
+    assert done.returncode == 1
+    assert "no idea" in done.stderr
+    assert not (tmp_path / "results").exists()
+
+
+# The documents.
+
+
+def test_every_row_is_explained() -> None:
+    page = " ".join((ROOT / "docs/evaluation.md").read_text(encoding="utf-8").split())
+    for row in ROWS[:20]:
+        assert f"### {row.id}: " in page
+        text = page.split(f"### {row.id}: ")[1].split(" ### ")[0]
+        assert row.passes in text, (row.id, row.passes)
+        assert row.warns in text, (row.id, row.warns)
+        assert row.source in text, (row.id, row.source)
+    for row in ROWS[20:]:
+        assert f"| {row.id} |" in page
+
+
+def test_the_matrix_has_every_algorithm_and_row() -> None:
+    page = (ROOT / "docs/scorecards.md").read_text(encoding="utf-8")
+    built_in = [name for name in matrix.names() if name not in registered()]
+    for name in built_in:
+        assert f"| `{name}` |" in page
+    assert f"selfclock {sc.VERSION}" in page
+    for row in ROWS:
+        assert f"| {row.id} |" in page
+
+
+# Verdicts.
+
+
+def test_marks() -> None:
+    smaller, larger = Marks(1.0, 2.0), Marks(0.9, 0.8, larger_is_better=True)
+    assert [smaller.verdict(value) for value in (0.5, 1.0, 1.1, 2.0, 2.1, math.inf, math.nan)] == [
+        "pass", "pass", "warn", "warn", "fail", "fail", "fail"
+    ]  # fmt: skip
+    assert [larger.verdict(value) for value in (1.0, 0.9, 0.85, 0.8, 0.7)] == ["pass", "pass", "warn", "warn", "fail"]
+    assert Marks(1.0).verdict(1.5) == "fail"
+    assert worst(["pass", "not applicable", "report"]) == "pass"
+
+
+def test_a_row_is_as_good_as_its_worst_case() -> None:
+    cases = [Case("a", 0.95, "pass"), Case("b", 0.7, "fail"), Case("c", 0.6, "fail"), Case("d", 0.1, "report")]
+    judged = of_cases(cases, larger_is_better=True)
+    assert (judged.value, judged.verdict) == (0.6, "fail")
+
+
+def test_samples() -> None:
+    samples = Samples.of([3.0, 1.0, math.inf])
+    assert (samples.median, samples.spread) == (3.0, (1.0, math.inf))
+    assert Samples.of([2.0]).spread is None
+
+
+def test_what_never_happened_is_null_in_json() -> None:
+    # A seed in which two flows never became fair had an infinite time, which ended the command in a traceback.
+    found = Judged(12.0, "warn", (Case("time", 12.0, "warn", (3.0, math.inf)),))
+    document = Line(ROWS[0], found, {"reno": Judged(math.inf, "fail")}).document()
+    text = json.dumps(document, allow_nan=False)
+    assert json.loads(text)["cases"][0]["spread"] == [3.0, None]
+
+
+def test_harm() -> None:
+    # Half of the rate is gone; the round-trip time has doubled; what is better than alone is no harm.
+    assert sharing.harm("rate", 10.0, 5.0) == 0.5
+    assert sharing.harm("p95 round-trip time", 0.1, 0.2) == 0.5
+    assert sharing.harm("rate", 10.0, 12.0) == sharing.harm("loss", 0.02, 0.01) == 0.0
+    assert sharing.harm("loss", 0.0, 0.01) == 1.0
+
+
+def test_the_exponent_of_a_power_law() -> None:
+    points = [(ratio, ratio**1.7) for ratio in (2.0, 4.0, 8.0)]
+    assert sharing.exponent(points) == pytest.approx(1.7)
+    assert sharing.exponent([(1.0, 1.0)]) == 0.0
+
+
+def test_cuts_are_counted_once_a_round_trip() -> None:
+    times = np.arange(0, 4, 0.01)
+    rtt = np.full(len(times), 0.1)
+    window = np.where((times > 1.1) & (times < 2.0), 50.0, 100.0)
+    # One mark is answered; those of the same round trip are not asked of again; that at 3 s is not answered.
+    assert cuts(np.array([1.0, 1.02, 1.15, 3.0]), times, window, rtt) == (2, 1)
+    assert cuts(np.array([]), times, window, rtt) == (0, 0)
+
+
+def test_what_algorithms_have_in_common_runs_once() -> None:
+    done: list[float] = []
+    cards = evaluate_all(["reno", "cubic"], ["reno"], rows=["S2"], progress=done.append)
+    # Reno is subject, baseline and mark.
+    assert len(done) == 2
+    assert [line.found.verdict for card in cards for line in card.lines] == ["pass", "warn"]
+
+
+# Known truths, on few runs; `make scorecard-truths` has the rows whole.
+
+
+def test_reno_gives_more_to_the_shorter_round_trip_time() -> None:
+    # Between 1 and 2 by theory (Lakshman and Madhow 1997), whatever the losses have in common.
+    (unequal,) = read(sharing.UNEQUAL_RTTS, "reno", (40, 1))
+    assert 1.0 < math.log(unequal.ratio) / math.log(unequal.rtt_ratio) < 2.2
+
+
+def test_scalable_does_not_become_fair() -> None:
+    # Multiplicative increase and decrease keep the ratio of two windows that lose together (Chiu and Jain 1989).
+    (scalable,), (reno,) = (read(sharing.EQUAL_FLOWS, name, (10, 1)) for name in ("scalable", "reno"))
+    assert scalable < 0.9 < reno
+
+
+def test_cubic_keeps_a_longer_queue_than_reno_and_bbr_a_short_one() -> None:
+    (reno,), (cubic,), (bbr3,) = (read(queues.DEEP_QUEUE, name, 0) for name in ("reno", "cubic", "bbr3"))
+    # After a loss Reno has half of a window of 5 BDP, 1.5 of the 4 BDP of queue, CUBIC 0.7 of it, 2.5.
+    assert cubic.mean > reno.mean + 0.3
+    assert cubic.p95 > reno.p95
+    assert bbr3.p95 < 1.0
+
+
+def test_bbr_takes_more_than_its_share_at_a_shallow_buffer() -> None:
+    shallow, deep = ("reno", 0.25, 1, 1), ("reno", 1.0, 1, 1)
+    (bbr3,) = read(sharing.MIXED, "bbr3", shallow)
+    (reno,) = read(sharing.MIXED, "reno", deep)
+    assert bbr3.share > 0.6
+    assert 0.35 < reno.share < 0.65
+
+
+def test_packet_pair_is_worth_nothing_and_costs_nothing_without_its_partner() -> None:
+    # Without a reply it sent one segment per 10 ms after the first loss, for ever: 10 MB took 60 s, not 4.
+    (card,) = evaluate_all(["packet-pair"], (), rows=["S19"])
+    (line,) = card.lines
+    assert line.found.verdict == "pass"
+
+
+def test_a_frozen_swift_start_does_not_grow() -> None:
+    # "The Swift Start sends only 4 segments each RTT" (Khalil et al., section 4.2): 691 segments of 1 MB, 4 in 42 ms.
+    scenarios = FROZEN.experiments[0].scenarios(Subject.named("swift-start"))
+    result = scenarios["every 2", False, 1].run()
+    completion = result.summary["flows"][0]["completion_s"]
+    assert completion is not None
+    assert completion == pytest.approx(691 / 4 * 0.042, rel=0.1)

@@ -1,0 +1,66 @@
+"""At the edges of machine and model a run completes, or ends with a clear error, and leaves nothing half-written."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+import selfclock as sc
+from load_cases import CASES, Case
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_heavy_scenarios_run(case: Case) -> None:
+    scenario = sc.Scenario.parse(case.text, overrides=[f"duration={case.short}", 'record.interval="off"'])
+    summary = scenario.run().summary
+    assert summary["simulated_s"] == scenario.duration_s
+    assert sum(flow["sent_segments"] for flow in summary["flows"]) > 0 or case.name == "100,000 flows"
+    if case.short == "24 h":
+        assert summary["links"][0]["utilization"] > case.busy
+
+
+def limited(command: list[str], directory: Path, limit: int, value: int) -> subprocess.CompletedProcess[str]:
+    """Run a command that may not use more of a resource than this."""
+    return subprocess.run(
+        command,
+        cwd=directory,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        preexec_fn=lambda: resource.setrlimit(limit, (value, value)),
+    )
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of this kind are Linux's")
+@pytest.mark.parametrize("kilobytes", [1, 30, 300])
+def test_a_full_disk_leaves_no_result(small: Path, tmp_path: Path, kilobytes: int) -> None:
+    """A file may not grow beyond this, which is how a full disk looks to a program: a write fails."""
+    command = [sys.executable, "-m", "selfclock", "run", str(small), "--out", "run", "--set", "record.packets=true"]
+    done = limited(command, tmp_path, resource.RLIMIT_FSIZE, kilobytes * 1024)
+    assert done.returncode in (1, 2), done
+    assert done.stderr.startswith("selfclock: "), done.stderr
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    assert [path.name for path in tmp_path.iterdir() if path != small] == []
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of this kind are Linux's")
+def test_no_memory_leaves_no_result(small: Path, tmp_path: Path) -> None:
+    """Interpreter and libraries take some hundred MB of address space; this run's packets do not fit beside them."""
+    command = [
+        sys.executable, "-m", "selfclock", "run", str(small), "--out", "run", "--set", "record.packets=true",
+        "--set", "network.bottleneck.rate=10 Gbps", "--set", "network.access.rate=10 Gbps", "--set", "duration=20 s",
+    ]  # fmt: skip
+    done = limited(command, tmp_path, resource.RLIMIT_AS, 1500 * 2**20)
+    assert done.returncode != 0, done
+    assert "memory" in done.stderr.lower() or "packet events" in done.stderr, done.stderr
+    assert "Traceback" not in done.stderr
+    assert [path.name for path in tmp_path.iterdir() if path != small] == []

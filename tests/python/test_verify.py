@@ -1,0 +1,459 @@
+"""The verifier: it passes what the simulator does, and does not pass anything else."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+import selfclock as sc
+from random_scenarios import scenarios
+from selfclock.save import write_table
+from selfclock.verify import Record, verify
+from selfclock.verify.violation import RULES
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from selfclock.verify import Findings
+
+Rows = list[dict[str, Any]]
+
+
+def recorded(scenario: sc.Scenario) -> Record:
+    """Run a scenario and take what it would write."""
+    result = scenario.run()
+    return Record(
+        scenario.text,
+        scenario.seed,
+        pl.DataFrame(result.packets),
+        dict(result.summary),
+        pl.DataFrame(result.flows),
+        pl.DataFrame(result.links),
+        pl.DataFrame(result.connections) if result.connections.num_rows else None,
+    )
+
+
+def check(text: str) -> Findings:
+    findings = verify(recorded(sc.Scenario.parse(text)))
+    assert not findings.violations, "\n".join(map(str, findings.violations[:20])) + "\n\n" + text
+    return findings
+
+
+#: The same scenarios in every run: a failure is one of the change at hand. `make verify` has more of them, and makes
+#: what fails as small as it can be.
+@settings(
+    max_examples=25,
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+    phases=[Phase.generate],
+)
+@given(scenarios())
+def test_random_scenarios(text: str) -> None:
+    check(text)
+
+
+# --- what it finds ---------------------------------------------------------------------------------------------------
+
+NETWORK = """\
+schema = 1
+name = "to be tampered with"
+duration = "4 s"
+
+[network]
+topology = "dumbbell"
+bottleneck = { rate = "2 Mbps", delay = "20 ms", queue = QUEUE }
+access = { rate = "20 Mbps", delay = "2 ms" }
+
+[record]
+packets = true
+interval = "20 ms"
+
+[transport]
+receive_window = "30 segments"
+"""
+
+TWO_FLOWS = """
+[[flow]]
+congestion_control = "reno"
+
+[[flow]]
+congestion_control = "cubic"
+start = "300 ms"
+traffic = { size = "200 kB" }
+"""
+
+SCENARIOS = {
+    "drop-tail": NETWORK.replace("QUEUE", '"5 packets"') + TWO_FLOWS,
+    "codel": NETWORK.replace("QUEUE", '{ discipline = "codel", limit = "50 packets" }') + TWO_FLOWS,
+    "policed": NETWORK.replace("QUEUE", '"50 packets"')
+    + TWO_FLOWS
+    + '\n[[router]]\nmechanism = "policer"\nlinks = ["bottleneck"]\nrate = "1 Mbps"\nburst = "20 kB"\n',
+    "thinned": NETWORK.replace("QUEUE", '"50 packets"')
+    + TWO_FLOWS
+    + '\n[[router]]\nmechanism = "ack-thinning"\nlinks = ["reverse"]\ninterval = "13 ms"\n',
+}
+
+
+@pytest.fixture(scope="module")
+def records() -> dict[str, Record]:
+    made = {name: recorded(sc.Scenario.parse(text)) for name, text in SCENARIOS.items()}
+    for record in made.values():
+        names = [name for name, kind in record.packets.schema.items() if kind in {pl.Categorical, pl.Enum}]
+        record.packets = record.packets.with_columns(pl.col(names).cast(pl.String))
+    return made
+
+
+def find(rows: Rows, nth: int = 0, **wanted: object) -> int:
+    """Return the number of the nth row with these values."""
+    matches = [index for index, row in enumerate(rows) if all(row[key] == value for key, value in wanted.items())]
+    return matches[nth]
+
+
+def of(rows: Rows, packet: int) -> Rows:
+    return [row for row in rows if row["packet"] == packet]
+
+
+def change(rows: Rows, packet: int, **changes: object) -> None:
+    for row in of(rows, packet):
+        row.update(changes)
+
+
+def an_ack(rows: Rows, **wanted: object) -> dict[str, Any]:
+    return rows[find(rows, 40, event="send", kind="ack", flow="flow1", **wanted)]
+
+
+def new_data(rows: Rows) -> dict[str, Any]:
+    """Return a new segment of the second flow, sent after two others, with nothing lost since it began."""
+    return rows[find(rows, 5, event="send", kind="data", flow="flow2", retransmission=False)]
+
+
+def last_row_twice(rows: Rows) -> None:
+    rows.append({**rows[-1], "time_s": 4.1})
+
+
+def never_sent(rows: Rows) -> None:
+    del rows[find(rows, 30, event="send", kind="data")]
+
+
+def sent_twice(rows: Rows) -> None:
+    index = find(rows, 30, event="send", kind="data")
+    rows.insert(index, dict(rows[index]))
+
+
+def delivered_twice(rows: Rows) -> None:
+    index = find(rows, 30, event="deliver", kind="data")
+    rows.insert(index, dict(rows[index]))
+
+
+def another_payload(rows: Rows) -> None:
+    rows[find(rows, 30, event="deliver", kind="data")]["sequence"] += 1
+
+
+def another_link(rows: Rows) -> None:
+    packet = rows[find(rows, 30, event="send", kind="data")]["packet"]
+    for row in of(rows, packet):
+        row["link"] = "reverse" if row["link"] == "bottleneck" else row["link"]
+
+
+def sooner_on_the_wire(rows: Rows) -> None:
+    for index, row in enumerate(rows):
+        waits = (
+            row["event"] == "transmit" and row["link"] == "bottleneck" and rows[index - 1]["packet"] != row["packet"]
+        )
+        if waits and row["time_s"] > 1:
+            row["time_s"] -= 1e-9
+            return
+
+
+def overtaking(rows: Rows) -> None:
+    first, second = (rows[find(rows, nth, event="transmit", link="bottleneck")] for nth in (200, 201))
+    entered = [find(rows, event="enqueue", link="bottleneck", packet=row["packet"]) for row in (first, second)]
+    assert rows[entered[1]]["time_s"] <= first["time_s"], "both wait"
+    first["packet"], second["packet"] = second["packet"], first["packet"]
+
+
+def arrival_out_of_turn(rows: Rows) -> None:
+    index = find(rows, 50, event="enqueue", link="right-sink1")
+    row = rows[index]
+    row["time_s"] += 1e-3
+    rows.sort(key=lambda other: other["time_s"])
+
+
+def a_mark(rows: Rows) -> None:
+    index = find(rows, 30, event="enqueue", link="bottleneck")
+    rows.insert(index + 1, {**rows[index], "event": "mark", "ecn": "ce"})
+
+
+def lost_on_the_wire(rows: Rows) -> None:
+    index = find(rows, 30, event="transmit", link="bottleneck")
+    row = rows[index]
+    rows[:] = rows[: index + 1] + [other for other in rows[index + 1 :] if other["packet"] != row["packet"]]
+    rows.append({**row, "event": "lose", "time_s": row["time_s"] + 1500 * 8 / 2e6})
+    rows.sort(key=lambda other: other["time_s"])
+
+
+def vanishing(rows: Rows) -> None:
+    index = find(rows, 30, event="transmit", link="bottleneck")
+    packet = rows[index]["packet"]
+    rows[:] = rows[: index + 1] + [other for other in rows[index + 1 :] if other["packet"] != packet]
+
+
+def too_late(rows: Rows) -> None:
+    rows[find(rows, 30, event="deliver", kind="ack")]["time_s"] += 1e-6
+    rows.sort(key=lambda other: other["time_s"])
+
+
+def acknowledging_more(rows: Rows) -> None:
+    ack = an_ack(rows)
+    change(rows, ack["packet"], acknowledgement=ack["acknowledgement"] + 1448)
+
+
+def two_acknowledgements(rows: Rows) -> None:
+    """Optimistic division: three acknowledgements for each that there was, so that some are for nothing."""
+    for index in range(len(rows) - 1, -1, -1):
+        if rows[index]["kind"] == "ack":
+            for copy in (1, 2):
+                rows.insert(index + 1, {**rows[index], "packet": rows[index]["packet"] + copy * 1_000_000})
+
+
+def another_block(rows: Rows) -> None:
+    ack = next(row for row in rows if row["sack"] and row["event"] == "send")
+    change(rows, ack["packet"], sack=[{"first": ack["sack"][0]["first"], "end": ack["sack"][0]["end"] + 1448}])
+
+
+def no_block(rows: Rows) -> None:
+    ack = next(row for row in rows if row["sack"] and row["event"] == "send")
+    change(rows, ack["packet"], sack=[], size_bytes=52)
+
+
+def unanswered(rows: Rows) -> None:
+    packet = an_ack(rows)["packet"]
+    rows[:] = [row for row in rows if row["packet"] != packet]
+
+
+def a_larger_window(rows: Rows) -> None:
+    change(rows, an_ack(rows)["packet"], receive_window_bytes=10**6)
+
+
+def another_echo(rows: Rows) -> None:
+    change(rows, an_ack(rows)["packet"], timestamp_echo_us=7)
+
+
+def a_byte_more(rows: Rows) -> None:
+    data = new_data(rows)
+    change(rows, data["packet"], size_bytes=data["size_bytes"] + 1)
+
+
+def a_gap(rows: Rows) -> None:
+    data = new_data(rows)
+    change(rows, data["packet"], sequence=data["sequence"] + 1448)
+
+
+def again_without_reason(rows: Rows) -> None:
+    data = new_data(rows)
+    change(rows, data["packet"], sequence=data["sequence"] - 1448, retransmission=True)
+
+
+TAMPERED: dict[str, tuple[str, str, Callable[[Rows], None]]] = {
+    function.__name__: (rule, scenario, function)
+    for rule, scenario, function in (
+        ("clock", "drop-tail", last_row_twice),
+        ("sent-once", "drop-tail", never_sent),
+        ("sent-once", "drop-tail", sent_twice),
+        ("one-end", "drop-tail", delivered_twice),
+        ("unchanged", "drop-tail", another_payload),
+        ("route", "drop-tail", another_link),
+        ("rate", "drop-tail", sooner_on_the_wire),
+        ("order", "codel", overtaking),
+        ("delay", "drop-tail", arrival_out_of_turn),
+        ("mark", "drop-tail", a_mark),
+        ("loss", "drop-tail", lost_on_the_wire),
+        ("conservation", "drop-tail", vanishing),
+        ("delay", "codel", too_late),
+        ("acknowledgement", "drop-tail", acknowledging_more),
+        ("acknowledgement", "drop-tail", two_acknowledgements),
+        ("sack", "drop-tail", another_block),
+        ("sack", "drop-tail", no_block),
+        ("delayed-ack", "drop-tail", unanswered),
+        ("receive-window", "drop-tail", a_larger_window),
+        ("timestamp", "drop-tail", another_echo),
+        ("size", "drop-tail", a_byte_more),
+        ("sequence", "drop-tail", a_gap),
+        ("retransmission", "codel", again_without_reason),
+    )
+}
+
+#: What a scenario says in place of what was run: (rule, scenario, written, instead).
+ANOTHER_SCENARIO = (
+    ("queue-limit", "drop-tail", "5 packets", "4 packets"),
+    ("queue-limit", "codel", "50 packets", "3 packets"),
+    ("drop", "drop-tail", "5 packets", "6 packets"),
+    ("drop", "codel", '"codel"', '"codel", target = "200 ms"'),
+    ("drop", "codel", "codel", "drr"),
+    ("rate", "codel", "2 Mbps", "1.9 Mbps"),
+    ("rate", "drop-tail", "2 Mbps", "2.1 Mbps"),
+    ("delay", "drop-tail", '"20 ms", queue', '"21 ms", queue'),
+    ("policer", "policed", "1 Mbps", "900 kbps"),
+    ("thinning", "thinned", '"13 ms"', '"5 ms"'),
+    ("application", "drop-tail", "200 kB", "100 kB"),
+    ("application", "drop-tail", "300 ms", "400 ms"),
+    ("receive-window", "codel", "30 segments", "29 segments"),
+    ("delayed-ack", "codel", "[transport]", "[transport]\ndelayed_ack = { every = 1 }"),
+    ("delayed-ack", "codel", "[transport]", '[transport]\ndelayed_ack = { timer = "5 ms" }'),
+)
+
+
+@pytest.mark.parametrize("name", TAMPERED)
+def test_a_tampered_record_is_found(records: dict[str, Record], name: str) -> None:
+    rule, scenario, tamper = TAMPERED[name]
+    original = records[scenario]
+    rows = original.packets.to_dicts()
+    tamper(rows)
+    packets = pl.DataFrame(rows, schema=original.packets.schema)
+    findings = verify(Record(original.scenario, original.seed, packets))
+    assert rule in {violation.rule for violation in findings.violations}, [str(v) for v in findings.violations[:5]]
+
+
+@pytest.mark.parametrize(("rule", "scenario", "written", "instead"), ANOTHER_SCENARIO)
+def test_the_record_of_another_scenario_is_found(
+    records: dict[str, Record], rule: str, scenario: str, written: str, instead: str
+) -> None:
+    original = records[scenario]
+    text = original.scenario.replace(written, instead)
+    assert text != original.scenario
+    findings = verify(Record(text, original.seed, original.packets))
+    assert rule in {violation.rule for violation in findings.violations}, [str(v) for v in findings.violations[:5]]
+
+
+def test_another_summary_is_found(records: dict[str, Record]) -> None:
+    original = records["drop-tail"]
+    assert original.summary is not None
+    for part in ("flows", "links"):
+        for key, value in original.summary[part][0].items():
+            derived = isinstance(value, int | float) and key not in {
+                "timeouts", "fast_retransmits", "rtt_min_s", "rtt_mean_s", "rtt_p95_s",
+            }  # fmt: skip
+            if derived:
+                summary = json.loads(json.dumps(original.summary))
+                summary[part][0][key] = value + 1
+                record = Record(original.scenario, original.seed, original.packets, summary)
+                assert {violation.rule for violation in verify(record).violations} == {"summary"}, key
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "rule"),
+    [("links", "queue_packets", "series"), ("links", "drops", "series"), ("links", "bytes", "series"),
+     ("links", "utilization", "series"), ("flows", "sent_bytes", "series"), ("flows", "acknowledged_bytes", "series"),
+     ("flows", "in_flight_bytes", "series"), ("flows", "cwnd_bytes", "window")],
+)  # fmt: skip
+def test_other_series_are_found(records: dict[str, Record], table: str, column: str, rule: str) -> None:
+    original = records["codel"]
+    frame: pl.DataFrame = getattr(original, table)
+    changed = frame.with_columns(
+        pl.lit(1e3).cast(frame.schema[column]).alias(column) if rule == "window" else pl.col(column) + 100_000
+    )
+    record = Record(original.scenario, original.seed, original.packets, **{table: changed})
+    assert rule in {violation.rule for violation in verify(record).violations}
+
+
+def test_every_rule_can_fail() -> None:
+    tampered = {rule for rule, _, _ in TAMPERED.values()} | {rule for rule, *_ in ANOTHER_SCENARIO}
+    assert tampered | {"summary", "series", "window"} == RULES.keys()
+
+
+def test_untampered_records_pass(records: dict[str, Record]) -> None:
+    for record in records.values():
+        findings = verify(record)
+        assert findings.violations == []
+        assert findings.checked.keys() <= RULES.keys()
+
+
+# --- bugs that it found ----------------------------------------------------------------------------------------------
+
+
+def test_the_series_counts_a_loss_when_it_happens() -> None:
+    """Random losses were counted when the packet came to the queue, before its transmission ended; drops by a
+    policer in the
+    sample before, if that had not been taken yet."""
+    lossy = SCENARIOS["drop-tail"].replace('"5 packets"', '"5 packets", loss = { probability = 0.1 }')
+    check(lossy)
+    check(SCENARIOS["policed"])
+
+
+def test_what_does_not_wait_is_no_queue() -> None:
+    """A packet that met an idle link with a managed queue counted as one that had waited."""
+    summary = (
+        sc.Scenario.parse(
+            NETWORK.replace("QUEUE", '{ discipline = "red" }') + "[[flow]]\ntraffic = { size = '1 kB' }\n"
+        )
+        .run()
+        .summary
+    )
+    bottleneck = next(link for link in summary["links"] if link["name"] == "bottleneck")
+    assert (bottleneck["packets"], bottleneck["queue_max_packets"]) == (2, 0)
+
+
+def test_the_record_has_the_window_that_is_advertised() -> None:
+    """Without the window scale option the record said that the whole buffer was advertised, not 65535 bytes."""
+    check(SCENARIOS["drop-tail"].replace('"30 segments"', '"unlimited"\nwindow_scaling = false'))
+
+
+def test_the_timestamp_of_the_syn_is_echoed() -> None:
+    """When the first segment was lost, acknowledgements echoed no timestamp instead of that of the SYN."""
+    text = SCENARIOS["drop-tail"].replace('"5 packets"', '"1 packet"')
+    record = recorded(sc.Scenario.parse(text))
+    acks = record.packets.filter((pl.col("kind").cast(str) == "ack") & (pl.col("event").cast(str) == "send"))
+    assert 0 not in acks.filter(pl.col("time_s") > 1)["timestamp_echo_us"].to_list()
+    check(text)
+
+
+# --- the command -----------------------------------------------------------------------------------------------------
+
+
+def test_command(selfclock: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path) -> None:
+    scenario = sc.Scenario.parse(SCENARIOS["drop-tail"])
+    result = scenario.run()
+    run = tmp_path / "run"
+    run.mkdir()
+    for name in ("packets", "flows", "links"):
+        write_table(getattr(result, name), run / f"{name}.parquet", scenario)
+    (run / "summary.json").write_text(json.dumps(result.summary), encoding="utf-8")
+    good = selfclock("verify", run)
+    assert (good.returncode, good.stderr) == (0, "")
+    assert "no violation" in good.stdout
+    alone = json.loads(selfclock("verify", run / "packets.parquet", "--json").stdout)
+    assert alone["violations"] == []
+    assert alone["checked"]["acknowledgement"] > 100
+
+    wrong = json.loads((run / "summary.json").read_text(encoding="utf-8"))
+    wrong["links"][0]["drops"] += 1
+    (run / "summary.json").write_text(json.dumps(wrong), encoding="utf-8")
+    bad = selfclock("verify", run)
+    assert bad.returncode == 1
+    assert bad.stdout.splitlines()[0].startswith("whole run, link bottleneck: summary: drops is ")
+    (document,) = json.loads(selfclock("verify", run, "--json").stdout)["violations"]
+    assert (document["rule"], document["time_s"], document["where"]) == ("summary", None, "link bottleneck")
+
+    (run / "summary.json").write_text("{", encoding="utf-8")
+    (tmp_path / "half.parquet").write_bytes((run / "packets.parquet").read_bytes()[:5000])
+    (tmp_path / "empty").mkdir()
+    for path, why in (
+        (run, "summary.json is damaged"),
+        (run / "links.parquet", "is no packet record"),
+        (tmp_path / "half.parquet", "is damaged"),
+        (tmp_path / "empty", "record.packets=true"),
+        (tmp_path / "nowhere", "no such file"),
+    ):
+        failed = selfclock("verify", path)
+        assert failed.returncode == 2, failed
+        assert why in failed.stderr
+        assert len(failed.stderr.splitlines()) == 1
+        assert failed.stdout == ""

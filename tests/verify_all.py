@@ -1,0 +1,104 @@
+"""Verifies the packet records of every scenario in the repository and of random ones: make verify, make verify-night.
+
+Scenarios that would record more than some million packet events run for less simulated time here: the length is in
+`SHORTENED`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from pathlib import Path
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+import selfclock as sc
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "tests/python"))
+
+from random_scenarios import scenarios  # noqa: E402
+from selfclock.verify import verify  # noqa: E402
+from test_verify import recorded  # noqa: E402
+
+#: What the record of a scenario is kept small with, by its path; the others run as they are.
+SHORTENED = {
+    "examples/holes.toml": "1.2 s",
+    "examples/two-paths-graph.toml": "25 s",
+    "python/selfclock/benches/A1.toml": "1.5 s",
+    "python/selfclock/benches/A100.toml": "0.6 s",
+    "python/selfclock/benches/A100L.toml": "0.6 s",
+    "python/selfclock/benches/B1.toml": "0.5 s",
+    "python/selfclock/benches/C10k.toml": "0.06 s",
+    "python/selfclock/benches/D100G.toml": "0.2 s",
+    "python/selfclock/benches/P.toml": "0.2 s",
+    "python/selfclock/benches/U100.toml": "0.5 s",
+    "python/selfclock/benches/W.toml": "0.5 s",
+}
+
+
+def files() -> list[Path]:
+    """Return every scenario file of the repository."""
+    found = [path for folder in ("examples", "python") for path in sorted((ROOT / folder).rglob("*.toml"))]
+    return [
+        path
+        for path in found
+        if "schema = 1" in path.read_text(encoding="utf-8") and "[network]" in path.read_text(encoding="utf-8")
+    ]
+
+
+def verify_file(path: Path) -> bool:
+    """Run and verify one file; say how it went."""
+    name = str(path.relative_to(ROOT))
+    length = [f"duration={SHORTENED[name]}"] if name in SHORTENED else []
+    clock = time.process_time()
+    record = recorded(sc.Scenario.load(path, [*length, "record.packets=true"]))
+    findings = verify(record)
+    spent = time.process_time() - clock
+    shortened = f" ({SHORTENED[name]} of it)" if length else ""
+    sys.stdout.write(f"{name}{shortened}: {record.packets.height:,} events, {findings.verdict()}; {spent:.0f} s\n")
+    for violation in findings.violations[:20]:
+        sys.stdout.write(f"  {violation}\n")
+    sys.stdout.flush()
+    return not findings.violations
+
+
+def verify_random(count: int, start: int) -> None:
+    """Verify so many random scenarios; the first that fails is made as small as it can be and shown."""
+    events = 0
+
+    @seed(start)
+    @settings(
+        max_examples=count, deadline=None, database=None, suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate, Phase.shrink],
+    )  # fmt: skip
+    @given(scenarios())
+    def each(text: str) -> None:
+        nonlocal events
+        record = recorded(sc.Scenario.parse(text))
+        events += record.packets.height
+        findings = verify(record)
+        assert not findings.violations, "\n".join(map(str, findings.violations[:20])) + "\n\n" + text
+
+    each()
+    sys.stdout.write(f"{count} random scenarios from seed {start}: {events:,} events, no violation\n")
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--random", type=int, default=200, metavar="COUNT", help="random scenarios")
+    parser.add_argument("--seed", type=int, help="of the random scenarios; any, and printed, if not given")
+    parser.add_argument("--only-random", action="store_true", help="leave the files out")
+    arguments = parser.parse_args()
+    start = random.SystemRandom().randrange(2**32) if arguments.seed is None else arguments.seed
+    failed = [] if arguments.only_random else [path for path in files() if not verify_file(path)]
+    sys.stdout.write(f"random scenarios from seed {start}\n")
+    verify_random(arguments.random, start)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
