@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from selfclock.compare import Measures
     from selfclock.result import FlowSummary, LinkSummary
+    from selfclock.sweep.run import Estimate, PointSummary
+
+#: What a table of a sweep shows of a point: heading, measure, factor to the unit of the heading.
+OF_POINT = (
+    ("goodput Mbit/s", "goodput_bps", 1e-6),
+    ("busy %", "utilization", 100.0),
+    ("RTT ms", "rtt_mean_s", 1e3),
+    ("queue packets", "queue_mean_packets", 1.0),
+)
 
 
 def milliseconds(seconds: float | None) -> str:
-    """Return a time in milliseconds, "-" if there is none."""
-    return "-" if seconds is None else f"{seconds * 1e3:.4g}"
+    """Return a time in milliseconds, not finer than a tenth of a microsecond; "-" if there is none."""
+    return "-" if seconds is None else f"{round(seconds * 1e3, 4):.4g}"
 
 
 def of_flow(flow: FlowSummary) -> list[str]:
@@ -55,6 +67,34 @@ def of_algorithm(row: Measures) -> list[str]:
         f"{row['timeouts']}",
         f"{row['queue_mean_packets']:.1f}",
     ]
+
+
+def of_point(point: PointSummary, *, failed: bool) -> list[str]:
+    """Return the settings of a point of a sweep, how many of its runs failed if that is wanted, and its measures."""
+    return [
+        *(str(value) for value in point["settings"].values()),
+        *([f"{point['failed']} of {point['runs']}"] if failed else []),
+        *(estimate(point["measures"].get(name), factor) for _, name, factor in OF_POINT),
+    ]
+
+
+def short_paths(paths: Sequence[str]) -> list[str]:
+    """Return the last key of each path, or the whole path where two end alike."""
+    last = [path.rsplit(".", 1)[-1] for path in paths]
+    return [short if last.count(short) == 1 else path for path, short in zip(paths, last, strict=True)]
+
+
+def estimate(found: Estimate | None, factor: float) -> str:
+    """Return the mean with as many decimals as the first digit of its interval needs."""
+    if found is None:
+        return "-"
+    mean, half = found["mean"] * factor, (found["half_width"] or 0.0) * factor
+    if half == 0.0:
+        return f"{mean:.4g}"
+    decimals = max(0, -math.floor(math.log10(half)))
+    known = len(f"{abs(mean):.0f}") + decimals
+    # An interval beyond the fourth digit is no news.
+    return f"{mean:.4g}" if known > 4 and decimals > 1 else f"{mean:.{decimals}f} ± {half:.{decimals}f}"
 
 
 def number(value: float | None, unit: str = "") -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import io
 import json
-import math
 import signal
 import sys
 import traceback
@@ -23,7 +22,7 @@ from selfclock.algorithms import Algorithm, algorithms
 from selfclock.bench import CASES, BenchError, bench
 from selfclock.own import AlgorithmError, load_algorithms
 from selfclock.progress import progress_bar
-from selfclock.save import UnwritableError, check_writable, file_stem
+from selfclock.save import FORMATS, FormatError, UnwritableError, check_writable, file_stem, parse_formats
 from selfclock.scenario import Scenario, grid_schema, schema
 from selfclock.sweep import BusyError, ClusterError
 from selfclock.verify.record import UnreadableError
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
     from selfclock.result import Summary
     from selfclock.sweep import Sweep
-    from selfclock.sweep.run import Estimate
 
 FAILED, BAD_USAGE, INTERRUPTED = 1, 2, 128 + signal.SIGINT
 
@@ -73,7 +71,15 @@ def _command(work: Callable[P, None]) -> Callable[P, None]:
     def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
             work(*args, **kwargs)
-        except (AlgorithmError, BusyError, ScenarioError, UnreadableError, UsageError, UnwritableError) as error:
+        except (
+            AlgorithmError,
+            BusyError,
+            FormatError,
+            ScenarioError,
+            UnreadableError,
+            UnwritableError,
+            UsageError,
+        ) as error:
             _fail(str(error), BAD_USAGE)
         except (RunError, BenchError, ClusterError) as error:
             _fail(f"{_own_traceback(error)}{error}", FAILED)
@@ -115,6 +121,13 @@ AlgorithmFiles = Annotated[
     typer.Option(
         "--algorithm", metavar="FILE.py", help="Python file that registers congestion controls; may be repeated."
     ),
+]
+
+
+#: Formats of the figures, for every command that writes some.
+Formats = Annotated[
+    str,
+    typer.Option("--format", metavar="FORMATS", help=f"Figures as files: {', '.join(FORMATS)}, several with commas."),
 ]
 
 
@@ -162,12 +175,14 @@ def run(
     seed: Annotated[int | None, typer.Option(min=0, max=2**63 - 1, help="Seed of every random stream.")] = None,
     out: Annotated[Path | None, typer.Option(help="Directory of the results.  [default: results/NAME]")] = None,
     pcap: Annotated[bool, typer.Option("--pcap", help="Record packets and write one capture per link.")] = False,
+    formats: Formats = "png",
     algorithm_files: AlgorithmFiles = None,
     as_json: Json = False,
 ) -> None:
     """Run one simulation: a summary, figures and Parquet tables."""
     from selfclock.save import save  # noqa: PLC0415
 
+    kinds = parse_formats(formats)
     load_algorithms(*(algorithm_files or []))
     settings = [*(overrides or []), *(["record.packets=true"] if pcap else [])]
     loaded = Scenario.load(scenario, settings)
@@ -177,7 +192,7 @@ def run(
     check_writable(directory)
     with progress_bar(loaded.name) as progress:
         result = loaded.run(progress)
-    save(result, directory, pcap=pcap)
+    save(result, directory, pcap=pcap, formats=kinds)
     if as_json:
         _print_json(result.summary)
     else:
@@ -256,17 +271,19 @@ def compare_algorithms(
     duration: Annotated[str, typer.Option(help="Simulated time.")] = "60s",
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the start times.")] = 1,
     out: Annotated[Path, typer.Option(help="Directory of the results.")] = Path("results/compare"),
+    formats: Formats = "png",
     algorithm_files: AlgorithmFiles = None,
     as_json: Json = False,
 ) -> None:
     """Run the same path under each algorithm, side by side."""
     from selfclock.compare import compare  # noqa: PLC0415
 
+    kinds = parse_formats(formats)
     load_algorithms(*(algorithm_files or []))
     check_writable(out)
     with progress_bar("compare") as progress:
         comparison = compare(names or [], rate, rtt, buffer, flows, duration, seed=seed, progress=progress)
-    comparison.save(out)
+    comparison.save(out, formats=kinds)
     if as_json:
         _print_json({"runs": comparison.measures})
         return
@@ -290,19 +307,21 @@ def reproduce_papers(
         typer.Argument(help="Papers; all if none is named.", show_default=False, autocompletion=_complete_paper),
     ] = None,
     out: Annotated[Path, typer.Option(help="Directory of the report.")] = Path("results/reproduction"),
+    formats: Formats = "",
     as_json: Json = False,
 ) -> None:
     """Run the experiments of papers: a table of claims and every figure, in one HTML report."""
     from selfclock import reproduce as reproduction  # noqa: PLC0415
     from selfclock.report import write_report  # noqa: PLC0415
 
+    kinds = parse_formats(formats)
     try:
         chosen = reproduction.find(papers or [])
     except reproduction.UnknownPaperError as error:
         raise UsageError(str(error)) from None
     check_writable(out)
     reports = [reproduction.reproduce(name) for name in chosen]
-    written = write_report(reports, out)
+    written = write_report(reports, out, formats=kinds)
     claims = [claim for report in reports for claim in report.claims]
     if as_json:
         _print_json({"claims": [claim.row() for claim in claims]})
@@ -389,23 +408,26 @@ def sweep_grid(
     threads: Annotated[int | None, typer.Option(min=1, help="Runs at the same time.  [default: one per core]")] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Run again what failed before.")] = False,
     out: Annotated[Path | None, typer.Option(help="Directory of the results.  [default: results/NAME]")] = None,
+    formats: Formats = "",
     algorithm_files: AlgorithmFiles = None,
     as_json: Json = False,
 ) -> None:
     """Run every point of a grid with every seed; what is there already is not run again."""
     from selfclock.sweep import Grid, sweep  # noqa: PLC0415
 
+    kinds = parse_formats(formats)
     load_algorithms(*(algorithm_files or []))
     loaded = Grid.load(grid)
     directory = out or Path("results") / loaded.name
     check_writable(directory)
     with progress_bar(loaded.name) as progress:
         found = sweep(loaded, directory, on=on, threads=threads, retry=retry, progress=progress)
+    report = found.write_report(formats=kinds)
     if as_json:
         _print_json(found.document)
     else:
         _print_sweep(found)
-        sys.stdout.write(f"\nRuns, one row each: {found.path}\n")
+        sys.stdout.write(f"\nRuns, one row each: {found.path}\nReport: {report}\n")
     if found.errors:
         _fail(f"{len(found.errors)} of {loaded.runs} runs failed, the first of them: {found.errors[0]}", FAILED)
 
@@ -419,44 +441,16 @@ def _print_sweep(found: Sweep) -> None:
         f"{found.done:,} runs in {found.seconds:.1f} s, {grid.runs - found.done:,} known before\n",
         highlight=False,
     )
-    shown = {
-        "goodput\nMbit/s": ("goodput_bps", 1e-6),
-        "busy\n%": ("utilization", 100.0),
-        "RTT\nms": ("rtt_mean_s", 1e3),
-        "queue\npackets": ("queue_mean_packets", 1.0),
-    }
     failed = ["failed"] if found.errors else []
-    table = _table(*_short(grid.paths), *failed, *shown, left=len(grid.paths))
+    shown = [heading.replace(" ", "\n") for heading, _, _ in cells.OF_POINT]
+    table = _table(*cells.short_paths(grid.paths), *failed, *shown, left=len(grid.paths))
     for column in table.columns[: len(grid.paths)]:
         column.no_wrap = True
     for point in found.points[:MOST_LISTED]:
-        table.add_row(
-            *(str(value) for value in point["settings"].values()),
-            *([f"{point['failed']} of {point['runs']}"] if failed else []),
-            *(_estimate(point["measures"].get(name), factor) for name, factor in shown.values()),
-        )
+        table.add_row(*cells.of_point(point, failed=bool(failed)))
     console.print(table)
     if len(found.points) > MOST_LISTED:
         sys.stdout.write(f"and {len(found.points) - MOST_LISTED:,} more points: {found.directory / 'summary.json'}\n")
-
-
-def _short(paths: list[str]) -> list[str]:
-    """Return the last key of each path, or the whole path where two end alike."""
-    last = [path.rsplit(".", 1)[-1] for path in paths]
-    return [short if last.count(short) == 1 else path for path, short in zip(paths, last, strict=True)]
-
-
-def _estimate(estimate: Estimate | None, factor: float) -> str:
-    """Write the mean with as many decimals as the first digit of the interval needs."""
-    if estimate is None:
-        return "-"
-    mean, half = estimate["mean"] * factor, (estimate["half_width"] or 0.0) * factor
-    if half == 0.0:
-        return f"{mean:.4g}"
-    decimals = max(0, -math.floor(math.log10(half)))
-    known = len(f"{abs(mean):.0f}") + decimals
-    # An interval beyond the fourth digit is no news.
-    return f"{mean:.4g}" if known > 4 and decimals > 1 else f"{mean:.{decimals}f} ± {half:.{decimals}f}"
 
 
 @app.command("algorithms")
@@ -578,6 +572,8 @@ def verify(
 @_command
 def print_schema(
     grid: Annotated[bool, typer.Option("--grid", help="Of grid files, which say what a sweep runs.")] = False,
+    algorithm_files: AlgorithmFiles = None,
 ) -> None:
     """Print the JSON Schema of scenario files."""
+    load_algorithms(*(algorithm_files or []))
     _print_json(grid_schema() if grid else schema())

@@ -14,7 +14,7 @@ from selfclock._core import ScenarioError
 from selfclock.algorithms import algorithms
 from selfclock.dumbbell import dumbbell
 from selfclock.result import Summary
-from selfclock.save import FIGURE_DPI, file_stem, staged, write_table
+from selfclock.save import file_stem, forget_figures, staged, write_figure, write_table
 from selfclock.scenario import run_many
 
 if TYPE_CHECKING:
@@ -85,15 +85,16 @@ class Comparison:
             drawn.suptitle(self.path, fontsize=10)
         return drawn
 
-    def save(self, directory: Path) -> None:
-        """Write the measures, the figure, the report and the tables of every run."""
+    def save(self, directory: Path, *, formats: Sequence[str] = ("png",)) -> None:
+        """Write the measures, the figure in these formats, the report and the tables of every run."""
         from selfclock.report import comparison_page  # noqa: PLC0415
 
         with staged(directory) as aside:
             document = json.dumps({"runs": self.measures}, indent=2, allow_nan=False) + "\n"
             (aside / "compare.json").write_text(document, encoding="utf-8")
             (aside / "report.html").write_text(comparison_page(self), encoding="utf-8")
-            self.figure().savefig(aside / "compare.png", dpi=FIGURE_DPI)
+            write_figure(self.figure(), aside / "compare", formats)
+            forget_figures(directory, ["compare"], formats)
             for label, result in self.results.items():
                 write_table(result.flows, aside / f"{file_stem(label)}-flows.parquet", result.scenario)
                 write_table(result.links, aside / f"{file_stem(label)}-links.parquet", result.scenario)

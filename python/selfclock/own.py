@@ -11,6 +11,8 @@ import keyword
 import linecache
 import math
 import sys
+import tempfile
+import threading
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,6 +74,10 @@ def parameter(
 
 
 Class = TypeVar("Class", bound=type[CongestionControl])
+
+#: What the files had in them that `load_algorithms` has read, by the name of the file.
+_loaded: dict[str, str] = {}
+_loading = threading.Lock()
 
 #: The registered classes by name.
 _registered: dict[str, type[CongestionControl]] = {}
@@ -180,7 +186,24 @@ def load_algorithms(*paths: str | PathLike[str]) -> list[str]:
         if not new:
             raise AlgorithmError(f"{path} registers no algorithm: write @selfclock.algorithm(NAME) before a class")
         names += new
+        _loaded[path.name] = path.read_text(encoding="utf-8")
     return names
+
+
+def loaded_files() -> dict[str, str]:
+    """Return the texts of the files that `load_algorithms` has read: what another process needs to do the same."""
+    return dict(_loaded)
+
+
+def load_texts(files: dict[str, str]) -> None:
+    """Do what `load_algorithms` did in another process, unless it has been done here."""
+    with _loading:
+        for name, text in files.items():
+            if _loaded.get(name) != text:
+                # Kept for as long as the process lives: tracebacks show lines of it.
+                path = Path(tempfile.mkdtemp(prefix="selfclock-")) / name
+                path.write_text(text, encoding="utf-8")
+                load_algorithms(path)
 
 
 def _run(path: Path) -> None:

@@ -20,7 +20,7 @@ from selfclock import cells, style
 from selfclock._core import VERSION
 from selfclock.chart import BINS, UntranslatableError, translate
 from selfclock.reproduce import Grid, Illustration
-from selfclock.save import staged
+from selfclock.save import staged, write_figure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,16 +32,20 @@ if TYPE_CHECKING:
     from selfclock.evaluate import Scorecard
     from selfclock.reproduce import PaperReport
     from selfclock.result import Result, Summary
+    from selfclock.sweep import Sweep
 
 #: Rows of a table of a run, so that ten thousand flows remain a page.
 MOST_ROWS = 500
 
 
-def write_report(reports: list[PaperReport], directory: Path) -> Path:
-    """Write the report of papers into a directory; return its path."""
+def write_report(reports: list[PaperReport], directory: Path, *, formats: Sequence[str] = ()) -> Path:
+    """Write the report of papers into a directory, and its figures as files in these formats; return its path."""
     with staged(directory) as aside:
         page = _render("reproduce.html.j2", reports=reports)
         (aside / "report.html").write_text(page, encoding="utf-8")
+        for report in reports if formats else []:
+            for number, illustration in enumerate(report.findings.figures, 1):
+                write_figure(illustration.figure, aside / f"{report.name}-{number}", formats)
     return directory / "report.html"
 
 
@@ -78,6 +82,25 @@ def comparison_page(comparison: Comparison) -> str:
     )
     about = "The same path under each algorithm."
     return page(comparison.path, about, [Grid("Algorithms", caption, columns, rows, texts=1)], [figure])
+
+
+def sweep_page(found: Sweep) -> str:
+    """Return the report of a sweep."""
+    from selfclock.sweep.figure import figure  # noqa: PLC0415
+
+    grid, points, failed = found.grid, found.points, bool(found.errors)
+    about = (
+        f"{grid.points:,} points, {len(grid.seeds):,} seeds each: means over the seeds, "
+        f"with intervals that hold the mean with {grid.confidence * 100:g} % confidence."
+    )
+    if failed:
+        about += f" {len(found.errors):,} of {grid.runs:,} runs failed, the first of them: {found.errors[0]}"
+    rows = [cells.of_point(point, failed=failed) for point in points[:MOST_ROWS]]
+    caption = f"The first {len(rows)} of {len(points):,}." if len(rows) < len(points) else ""
+    columns = [*cells.short_paths(grid.paths), *(["failed"] if failed else []), *(name for name, *_ in cells.OF_POINT)]
+    illustration = Illustration("What the points came to", "Bars: confidence intervals.", figure(found))
+    tables = [Grid("Points", caption, columns, rows, texts=len(grid.paths))]
+    return page(grid.name, about, tables, [illustration], f"{grid.text}\n# The scenario\n{grid.scenario.text}")
 
 
 def scorecard_page(card: Scorecard) -> str:

@@ -15,19 +15,52 @@ from selfclock._core import VERSION
 from selfclock.own import registered, source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
+
+    from matplotlib.figure import Figure
 
     from selfclock import _core
     from selfclock.result import Result
     from selfclock.scenario import Scenario
 
 FIGURE_DPI = 200
+FORMATS = ("png", "svg", "pdf")
 FIGURES = ("sequence", "window", "queue", "rate", "rtt")
 
 
 class UnwritableError(Exception):
     """Results cannot be written where they should."""
+
+
+class FormatError(Exception):
+    """No format of figures has this name."""
+
+
+def parse_formats(names: str) -> tuple[str, ...]:
+    """Return the formats in a text such as "png,pdf"; none in an empty one."""
+    chosen = tuple(dict.fromkeys(name.strip().lower() for name in names.split(",") if name.strip()))
+    for name in chosen:
+        if name not in FORMATS:
+            raise FormatError(f"--format: {name!r}; allowed: {', '.join(FORMATS)}, several with commas")
+    return chosen
+
+
+def write_figure(figure: Figure, path: Path, formats: Sequence[str]) -> None:
+    """Write a figure in these formats; the path has no ending. The same figure gives the same bytes."""
+    from selfclock import style  # noqa: PLC0415
+
+    for kind in formats:
+        undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
+        with style.house():
+            figure.savefig(path.with_name(f"{path.name}.{kind}"), dpi=FIGURE_DPI, metadata=undated)
+
+
+def forget_figures(directory: Path, names: Iterable[str], formats: Sequence[str]) -> None:
+    """Take away figures of an earlier run in formats that this one does not write: they would pass for its own."""
+    for name in names:
+        for kind in set(FORMATS) - set(formats):
+            (directory / f"{name}.{kind}").unlink(missing_ok=True)
 
 
 def check_writable(directory: Path) -> None:
@@ -87,8 +120,8 @@ def file_name(link: str) -> str:
     return re.sub(r"[^\w.-]+", "_", link) + ".pcapng"
 
 
-def save(result: Result, directory: Path, *, pcap: bool = False) -> None:
-    """Write summary, tables, figures and, if wanted, one capture per link."""
+def save(result: Result, directory: Path, *, pcap: bool = False, formats: Sequence[str] = ("png",)) -> None:
+    """Write report, summary, tables, figures in these formats and, if wanted, one capture per link."""
     from selfclock.report import run_page  # noqa: PLC0415
 
     scenario = result.scenario
@@ -107,7 +140,8 @@ def save(result: Result, directory: Path, *, pcap: bool = False) -> None:
                 result.write_pcapng(link, aside / file_name(link))
         for name in FIGURES:
             if result.flows.num_rows or name == "sequence":
-                getattr(result.plot, name)().savefig(aside / f"{name}.png", dpi=FIGURE_DPI)
+                write_figure(getattr(result.plot, name)(), aside / name, formats)
+        forget_figures(directory, FIGURES, formats)
         # Tables of an earlier run that this one did not record would pass for its own.
         for name, recorded in (
             ("packets", scenario.records_packets),

@@ -6,10 +6,12 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from selfclock import _core
+from selfclock.algorithms import algorithms
+from selfclock.own import registered
 from selfclock.result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from os import PathLike
 
 
@@ -137,9 +139,33 @@ def run_stream(
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON Schema of scenario files."""
+    """Return the JSON Schema of scenario files; algorithms of one's own that are registered are in it."""
     loaded: dict[str, Any] = json.loads(_core.schema())
+    own = [algorithm for algorithm in algorithms() if algorithm.name in registered()]
+    for control in _controls(loaded):
+        names, table = control["anyOf"]
+        properties = table["properties"]
+        for algorithm in own:
+            names["enum"].append(algorithm.name)
+            properties["model"]["enum"].append(algorithm.name)
+            for parameter in algorithm.parameters:
+                # Only the library knows what each accepts: an editor is told the name and the meaning.
+                known = properties.get(parameter.name, {}).get("description", "")
+                properties[parameter.name] = {"description": f"{known} {algorithm.name}: {parameter.about}".strip()}
     return loaded
+
+
+def _controls(node: object) -> Iterator[dict[str, Any]]:
+    """Every place of a schema where an algorithm is chosen."""
+    if isinstance(node, list):
+        for inner in node:
+            yield from _controls(inner)
+    elif isinstance(node, dict):
+        for key, inner in node.items():
+            if key == "congestion_control":
+                yield inner
+            else:
+                yield from _controls(inner)
 
 
 def grid_schema() -> dict[str, Any]:

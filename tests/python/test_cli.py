@@ -35,6 +35,25 @@ def test_run_prints_a_table_and_writes_results(selfclock: Command, small: Path, 
     assert names == tables | {f"{figure}.png" for figure in ("sequence", "window", "queue", "rate", "rtt")}
 
 
+def test_figures_have_the_formats_that_are_asked_for(selfclock: Command, small: Path, tmp_path: Path) -> None:
+    """Those of an earlier run in other formats do not pass for its own."""
+    starts = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
+    for formats in ("png", "svg,pdf"):
+        done = selfclock("run", small, "--out", "out", "--format", formats, "--set", "duration=1 s")
+        assert done.returncode == 0, done.stderr
+        chosen = formats.split(",")
+        found = {path.suffix[1:] for path in (tmp_path / "out").glob("window.*")}
+        assert found == set(chosen)
+        for kind in chosen:
+            assert (tmp_path / "out" / f"window.{kind}").read_bytes().startswith(starts[kind])
+    before = [(tmp_path / "out" / f"window.{kind}").read_bytes() for kind in ("svg", "pdf")]
+    selfclock("run", small, "--out", "out", "--format", "svg,pdf", "--set", "duration=1 s")
+    assert before == [(tmp_path / "out" / f"window.{kind}").read_bytes() for kind in ("svg", "pdf")]
+    refused = selfclock("run", small, "--format", "gif")
+    assert refused.returncode == 2
+    assert "allowed: png, svg, pdf" in refused.stderr
+
+
 def test_run_json_has_the_keys_of_the_contract(selfclock: Command, small: Path) -> None:
     done = selfclock("run", small, "--seed", 7, "--json", "--set", "duration=1 s")
     assert done.returncode == 0, done.stderr

@@ -100,6 +100,45 @@ def toml(value: object) -> str:
 
 
 @pytest.mark.usefixtures("my_aimd")
+def test_every_command_takes_it(selfclock: Command, my_aimd: Path, tmp_path: Path) -> None:
+    """What is Reno by another name has Reno's numbers wherever it is named."""
+    file = ("--algorithm", my_aimd)
+    compared = selfclock("compare", "my-aimd", "reno", "--rate", "5Mbps", "--duration", "3s", "--json", *file)
+    assert compared.returncode == 0, compared.stderr
+    mine, reno = json.loads(compared.stdout)["runs"]
+    assert mine["goodput_bps"] == reno["goodput_bps"]
+    (tmp_path / "scenario.toml").write_text(SCENARIO, encoding="utf-8")
+    # A short queue, so that there are losses to react to.
+    short = 'duration = "2 s"\n"network.bottleneck.queue" = "10 packets"\n'
+    grid = f'schema = 1\nscenario = "scenario.toml"\nseeds = 2\n[set]\n{short}[grid]\n'
+    paths = '"flow.0.congestion_control" = ["my-aimd", "reno", { model = "my-aimd", decrease = 0.9 }]\n'
+    (tmp_path / "grid.toml").write_text(grid + paths, encoding="utf-8")
+    swept = selfclock("sweep", "grid.toml", "--json", *file)
+    assert swept.returncode == 0, swept.stderr
+    first, second, other = (point["measures"]["goodput_bps"]["mean"] for point in json.loads(swept.stdout)["points"])
+    assert first == second != other
+    # One row, and one baseline: what the others measure is tested elsewhere.
+    judged = selfclock("evaluate", "my-aimd", "--against", "reno", "--rows", "S1", "--json", *file)
+    assert judged.returncode == 0, judged.stderr
+    assert json.loads(judged.stdout)["algorithm"] == "my-aimd"
+
+
+def test_the_schema_for_editors_has_it_where_its_file_is_named(selfclock: Command, my_aimd: Path) -> None:
+    """Without the file a name that is not built in is a slip of the keyboard."""
+
+    def words(*arguments: object) -> tuple[list[str], list[str], dict[str, Any]]:
+        document = json.loads(selfclock("schema", *arguments).stdout)
+        names, table = document["properties"]["flow"]["items"]["properties"]["congestion_control"]["anyOf"]
+        return names["enum"], table["properties"]["model"]["enum"], table["properties"]
+
+    names, models, _ = words()
+    assert "my-aimd" not in names + models
+    names, models, properties = words("--algorithm", my_aimd)
+    assert names[-1] == models[-1] == "my-aimd"
+    assert "my-aimd: What a round trip adds to the window." in properties["increase"]["description"]
+    assert "type" not in properties["decrease"]
+
+
 def test_tables_carry_the_source_of_the_class(selfclock: Command, tmp_path: Path) -> None:
     (tmp_path / "scenario.toml").write_text(SCENARIO, encoding="utf-8")
     done = selfclock("run", "scenario.toml", "--algorithm", "my_aimd.py")

@@ -19,6 +19,7 @@ import selfclock as sc
 from conftest import SMALL
 from selfclock.student import half_width, quantile
 from selfclock.sweep.dataset import JOURNAL, RUNS
+from selfclock.sweep.figure import figure
 from selfclock.sweep.row import MEASURES
 
 if TYPE_CHECKING:
@@ -35,6 +36,22 @@ seeds = 4
 [grid]
 "network.bottleneck.queue" = ["2 packets", "20 packets"]
 "flow.0.congestion_control" = ["reno", "cubic"]
+"""
+
+
+#: An algorithm of the user's own.
+HALVING = """\
+import selfclock as sc
+
+@sc.algorithm("test-halving")
+class Halving(sc.CongestionControl):
+    def on_ack(self, event):
+        if not event.recovering:
+            self.cwnd += 2 / self.cwnd
+    def on_loss(self, event):
+        self.cwnd /= 2
+    def on_timeout(self, event):
+        pass
 """
 
 
@@ -84,9 +101,32 @@ def test_the_dataset_is_for_duckdb_too(grid: Path, tmp_path: Path) -> None:
 
 
 def test_the_table_names_points_and_intervals(selfclock: Command, grid: Path) -> None:
-    shown = selfclock("sweep", grid).stdout
+    shown = selfclock("sweep", grid, "--format", "svg").stdout
     for word in ("4 points, 4 seeds, 95 % confidence", "16 runs", "20 packets", "cubic", "±", "runs.parquet"):
         assert word in shown
+    left = {path.name for path in (grid.parent / "results" / "grid").iterdir() if not path.name.startswith(".")}
+    assert left == {"report.html", "runs.parquet", "summary.json", "sweep.svg"}
+
+
+def test_the_figure_has_a_line_for_each_of_the_other_settings(tmp_path: Path) -> None:
+    """What has most values is the axis, logarithmic if it grows by factors; bars are the intervals."""
+    paths = {"flow.*.congestion_control": ["reno", "cubic"], "network.bottleneck.queue": ["1 bdp", "4 bdp", "16 bdp"]}
+    network = sc.dumbbell(duration="1 s", flows=[{"start_jitter": "500 ms"}])
+    found = sc.sweep(sc.Grid.over(network, paths, seeds=3), tmp_path / "out")
+    panels = figure(found).axes
+    goodput = panels[0]
+    assert [line.get_label() for line in goodput.lines] == ["reno", "cubic"]
+    for line, first in zip(goodput.lines, (0, 3), strict=True):
+        means = [point["measures"]["goodput_bps"]["mean"] / 1e6 for point in found.points[first : first + 3]]
+        assert list(line.get_xdata()) == [1, 4, 16]
+        assert list(line.get_ydata()) == pytest.approx(means)
+    assert (panels[-1].get_xscale(), panels[-1].get_xlabel()) == ("log", "queue (bdp)")
+    bars = goodput.collections[0].get_segments()[0]
+    half = found.points[0]["measures"]["goodput_bps"]["half_width"]
+    assert half is not None
+    assert bars[1][1] - bars[0][1] == pytest.approx(2e-6 * half)
+    words = sc.sweep(sc.Grid.over(network, {"flow.*.congestion_control": ["reno", "cubic"]}), tmp_path / "words")
+    assert [label.get_text() for label in figure(words).axes[-1].get_xticklabels()] == ["reno", "cubic"]
 
 
 def test_only_what_is_missing_is_run(grid: Path, tmp_path: Path) -> None:
@@ -328,3 +368,23 @@ def test_a_killed_worker_of_a_cluster_loses_nothing(grid: Path, tmp_path: Path) 
     assert found.runs.select("point", "seed").n_unique() == 800
     here = sc.sweep(grid, tmp_path / "here").runs
     assert found.runs.drop("cpu_s").equals(here.drop("cpu_s"))
+
+
+def test_a_cluster_has_the_algorithms_of_files(tmp_path: Path) -> None:
+    """Workers knew no algorithm of the user's own: every run failed."""
+    distributed = pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
+    file = tmp_path / "halving.py"
+    file.write_text(HALVING, encoding="utf-8")
+    sc.load_algorithms(file)
+    paths = {"flow.*.congestion_control": ["reno", "test-halving"]}
+    grid = sc.Grid.over(sc.Scenario.parse(SMALL), paths, seeds=3)
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=2, processes=True, dashboard_address=None, host="127.0.0.1",
+        silence_logs="CRITICAL",
+    ) as cluster:  # fmt: skip
+        found = sc.sweep(grid, tmp_path / "out", on=cluster.scheduler_address.replace("tcp", "dask"))
+    assert (found.done, found.errors) == (6, [])
+    here = sc.sweep(grid, tmp_path / "here").runs
+    assert found.runs.drop("cpu_s").equals(here.drop("cpu_s"))
+    of = found.runs.group_by("flow.*.congestion_control", maintain_order=True).agg(pl.col("goodput_bps").mean())
+    assert of["goodput_bps"][0] != of["goodput_bps"][1]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import polars as pl
 
 from selfclock._core import ScenarioError
-from selfclock.save import staged
+from selfclock.save import forget_figures, staged, write_figure
 from selfclock.student import half_width
 from selfclock.sweep.dataset import Dataset
 from selfclock.sweep.grid import Grid
@@ -20,7 +20,7 @@ from selfclock.sweep.row import MEASURES
 from selfclock.sweep.workers import CLUSTER, LOCAL, run_here, run_on_cluster
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from os import PathLike
 
     from selfclock.sweep.workers import Row
@@ -96,6 +96,18 @@ class Sweep:
             point=row["point"], settings=settings, runs=row["runs"], failed=row["failed"], measures=measures
         )
 
+    def write_report(self, *, formats: Sequence[str] = ()) -> Path:
+        """Write the page of the sweep beside the dataset, and its figure as files in these formats; return its path."""
+        from selfclock.report import sweep_page  # noqa: PLC0415
+        from selfclock.sweep.figure import figure  # noqa: PLC0415
+
+        with staged(self.directory) as aside:
+            (aside / "report.html").write_text(sweep_page(self), encoding="utf-8")
+            if formats:
+                write_figure(figure(self), aside / "sweep", formats)
+            forget_figures(self.directory, ["sweep"], formats)
+        return self.directory / "report.html"
+
     @property
     def document(self) -> dict[str, object]:
         """What `selfclock sweep --json` prints."""
@@ -128,6 +140,7 @@ def sweep(
     >>> grid = sc.Grid.over(sc.dumbbell(duration="1 s"), {"flow.*.congestion_control": ["reno", "cubic"]}, seeds=3)
     >>> found = sc.sweep(grid, "results/two")  # doctest: +SKIP
     >>> found.runs.group_by("flow.*.congestion_control").mean()  # doctest: +SKIP
+    >>> found.write_report()  # doctest: +SKIP
     """
     if on != LOCAL and not on.startswith(CLUSTER):
         raise ScenarioError(f"--on: {on!r}; allowed: local, or the address of a Dask scheduler as dask://host:8786")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 from typing import TYPE_CHECKING, Any
 
 from selfclock._core import VERSION, ScenarioError
+from selfclock.own import load_texts, loaded_files
 from selfclock.scenario import Scenario, run_stream
 from selfclock.sweep.row import failed, finished
 
@@ -78,10 +80,11 @@ def run_on_cluster(address: str, grid: Grid, jobs: Iterable[Job], keep: Callable
         raise ClusterError(f"no Dask scheduler answers at {address}: {error}") from None
     with client:
         packages = _batched(jobs, TOGETHER)
+        files, pickled = loaded_files(), pickle.dumps(grid)
         under_way: dict[str, tuple[Job, ...]] = {}
 
         def submit(package: tuple[Job, ...]) -> Future:
-            future = client.submit(_package, grid, package, pure=False)
+            future = client.submit(_package, files, pickled, package, pure=False)
             under_way[future.key] = package
             return future
 
@@ -114,8 +117,10 @@ def _batched(jobs: Iterable[Job], size: int) -> Iterator[tuple[Job, ...]]:
         yield package
 
 
-def _package(grid: Grid, jobs: tuple[Job, ...]) -> tuple[str, list[Row]]:
-    """Run jobs on one thread of a worker."""
+def _package(files: dict[str, str], pickled: bytes, jobs: tuple[Job, ...]) -> tuple[str, list[Row]]:
+    """Run jobs on one thread of a worker. The grid can be read once its algorithms are known."""
+    load_texts(files)
+    grid: Grid = pickle.loads(pickled)  # noqa: S301  of our own making
     rows: list[Row] = []
     run_here(grid, jobs, rows.append, threads=1)
     return VERSION, rows

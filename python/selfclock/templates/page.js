@@ -35,7 +35,10 @@
   };
   const dressed = ({ data, layout }) => {
     const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
-    const traces = dark() ? data.map((trace) => ({ ...trace, line: turned(trace.line), marker: turned(trace.marker) })) : data;
+    // A key that is there but undefined is more than Plotly can bear.
+    const drawn = (trace) => Object.fromEntries(Object.entries(trace).map(([key, value]) =>
+      [key, key === "line" || key === "marker" ? turned(value) : value]));
+    const traces = dark() ? data.map(drawn) : data;
     const page = { ...layout, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       font: { color: colour("--text"), family: "system-ui, sans-serif", size: 12 },
       modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("--line"), activecolor: colour("--text") },
