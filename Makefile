@@ -12,7 +12,7 @@ RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DELETE_ON_ERROR:
-.PHONY: help prerequisites build reproduce test rust-test python-test lint docs docs-long figures record bench package scorecards scorecard-truths sweep-10000 verify verify-night golden oracles load misbehaviour mutants fuzz coverage clean
+.PHONY: help prerequisites build reproduce test rust-test python-test lint docs docs-long figures record bench package scorecards scorecard-truths sweep-10000 verify verify-night golden instructions instructions-record oracles load misbehaviour mutants fuzz coverage clean
 
 help:
 	@echo 'make reproduce  reproduce the papers; the report is $(OUT)/report.html'
@@ -29,6 +29,7 @@ help:
 	@echo 'make sweep-10000  a sweep of 10,000 runs, killed and started again'
 	@echo 'make verify     check packet records of every scenario and of 200 random ones; verify-night: of 5000'
 	@echo 'make golden     fingerprints of every scenario in tests/golden.toml, in two builds'
+	@echo 'make instructions  instructions of the speed cases against those on record; needs valgrind'
 	@echo 'make misbehaviour  what misbehaving receivers gain: the table of docs/misbehaviour.md'
 	@echo 'make fuzz       fuzz algorithms, files and option bytes, FUZZ_SECONDS each (600); needs nightly Rust and cargo-fuzz'
 	@echo 'make mutants    mutation testing of the algorithms and the transport; hours; needs cargo-mutants'
@@ -68,7 +69,7 @@ build: $(BIN)/.built
 reproduce: build
 	$(BIN)/selfclock reproduce --out $(OUT)
 
-test: lint rust-test python-test docs
+test: lint rust-test python-test docs instructions
 
 rust-test: | prerequisites
 	cargo test --workspace --locked
@@ -147,6 +148,13 @@ verify-night: build
 # The results of every scenario, in a release and in a debug build; they change only with an entry in CHANGELOG.md.
 golden: | prerequisites
 	$(PYTHON) tests/golden.py
+
+# After the extension, with which the release build shares what it depends on.
+instructions: build
+	$(BIN)/python tests/instructions.py
+
+instructions-record: build
+	$(BIN)/python tests/instructions.py --record
 
 misbehaviour: | prerequisites
 	cargo test --locked -p selfclock-simulator --test misbehaviour -- --ignored table
