@@ -455,8 +455,8 @@ impl Controller {
     /// Payload that may be in flight now.
     #[inline(always)]
     pub fn window(&self) -> Bytes {
-        // By way of i64, which is a shorter conversion; the bounds on cwnd and MSS keep the product below 2^47.
-        Bytes((self.state.cwnd * self.state.mss.get() as f64) as i64 as u64)
+        // By way of i64, which are shorter conversions; the bounds on cwnd and MSS keep the product below 2^47.
+        Bytes((self.state.cwnd * self.state.mss.get() as i64 as f64) as i64 as u64)
     }
 
     /// What the sender may do now.

@@ -65,22 +65,23 @@ fn main() -> ExitCode {
             extra: NO_EXTRA,
             number: number as u32,
         };
-        let (run, is_first) = in_flight.add(packet);
+        let (_, run, is_first) = in_flight.add(packet.arrival, order, &packet);
         if is_first {
             events.push_run(packet.arrival, order, run);
         }
     }
     for _ in 0..trips {
         let Some(Target::Packets(run)) = events.peek().map(|event| event.target) else { break };
-        let (packet, next) = in_flight.take_first(run);
-        events.advance_run(next);
+        let packet = in_flight.take_first(run);
+        events.advance_run(run, in_flight.first_due(run));
         let own = 2 + 4 * packet.flow as usize;
         let mut at = packet.arrival;
         for link in [own, 0, own + 1, own + 2, 1, own + 3] {
             at = links[link].cross(at);
         }
         let order = events.take_order();
-        let (run, is_first) = in_flight.add(Packet { arrival: at, order, ..packet });
+        let (landed, run, is_first) = in_flight.add(at, order, &packet);
+        (landed.arrival, landed.order) = (at, order);
         if is_first {
             events.push_run(at, order, run);
         }

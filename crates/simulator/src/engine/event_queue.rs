@@ -131,7 +131,7 @@ impl EventQueue {
     #[inline]
     pub fn push(&mut self, time: Time, order: u64, target: Target) {
         let target = target.pack();
-        let (run, is_first) = self.timers.add(Timed { time, order, target });
+        let (_, run, is_first) = self.timers.add(time, order, &Timed { time, order, target });
         if is_first {
             self.push_entry(Entry { time: time.picoseconds(), order, target, run });
         }
@@ -163,32 +163,33 @@ impl EventQueue {
     #[inline]
     pub fn pop(&mut self) {
         let Some(&Entry { run, .. }) = self.heap.first() else { return };
-        match self.timers.take_first(run).1 {
-            Some((time, order)) => {
-                let target = self.timers.first(run).map_or(0, |next| next.target);
-                self.sift_down(Entry { time: time.picoseconds(), order, target, run });
+        self.timers.take_first(run);
+        match self.timers.first(run) {
+            Some(&Timed { time, order, target }) => {
+                self.replace_first(Entry { time: time.picoseconds(), order, target, run });
             }
             None => self.drop_first(),
         }
     }
 
     /// The earliest event was for packets, of a run whose next packet is due then; `None`: it is now empty.
-    #[inline]
-    pub fn advance_run(&mut self, next: Option<(Time, u64)>) {
+    #[inline(always)]
+    pub fn advance_run(&mut self, run: u32, next: Option<(Time, u64)>) {
         match next {
             Some((time, order)) => {
-                let Entry { target, run, .. } = self.heap[0];
-                self.sift_down(Entry { time: time.picoseconds(), order, target, run });
+                let target = Target::Packets(run).pack();
+                self.replace_first(Entry { time: time.picoseconds(), order, target, run: 0 });
             }
             None => self.drop_first(),
         }
     }
 
+    #[cold]
     fn drop_first(&mut self) {
         if let Some(last) = self.heap.pop()
             && !self.heap.is_empty()
         {
-            self.sift_down(last);
+            self.replace_first(last);
         }
     }
 
@@ -217,29 +218,44 @@ impl EventQueue {
         self.heap[index] = entry;
     }
 
-    /// Puts an entry in the place of the first. Its parts come in registers: stored, and loaded again in another width,
-    /// they would wait for the stores to complete.
-    fn sift_down(&mut self, entry: Entry) {
-        let length = self.heap.len();
-        let mut index = 0;
-        loop {
-            let first_child = index * ARITY + 1;
-            if first_child >= length {
-                break;
+    /// The least child of a place in the heap, and where it is.
+    #[inline(always)]
+    fn least_child(&self, index: usize) -> Option<(usize, Entry)> {
+        let first = index * ARITY + 1;
+        let (head, others) = self.heap.get(first..)?.split_first()?;
+        let (mut least, mut best) = (first, head);
+        for (offset, child) in others.iter().take(ARITY - 1).enumerate() {
+            if child.before(best) {
+                (least, best) = (first + 1 + offset, child);
             }
-            let mut smallest = first_child;
-            let mut best = self.heap[first_child];
-            for (offset, child) in self.heap[first_child + 1..].iter().take(ARITY - 1).enumerate() {
-                if child.before(&best) {
-                    smallest = first_child + 1 + offset;
-                    best = *child;
+        }
+        Some((least, *best))
+    }
+
+    /// Puts an entry in the place of the first. Mostly it stays there or changes places with one other.
+    #[inline(always)]
+    fn replace_first(&mut self, entry: Entry) {
+        match self.least_child(0) {
+            Some((index, least)) if least.before(&entry) => {
+                self.heap[0] = least;
+                if index * ARITY + 1 < self.heap.len() {
+                    self.sift_down(index, entry);
+                } else {
+                    self.heap[index] = entry;
                 }
             }
-            if !best.before(&entry) {
-                break;
-            }
-            self.heap[index] = best;
-            index = smallest;
+            _ => self.heap[0] = entry,
+        }
+    }
+
+    /// Puts an entry in this place or below it. Its parts come in registers: stored, and loaded again in another width,
+    /// they would wait for the stores to complete.
+    fn sift_down(&mut self, mut index: usize, entry: Entry) {
+        while let Some((least, child)) = self.least_child(index)
+            && child.before(&entry)
+        {
+            self.heap[index] = child;
+            index = least;
         }
         self.heap[index] = entry;
     }

@@ -67,15 +67,17 @@ impl<T: Copy> Ring<T> {
         self.get_mut(self.length.wrapping_sub(1))
     }
 
-    /// Adds a value at the end.
+    /// Adds a value at the end, and returns it where it is.
     #[inline]
-    pub fn push(&mut self, value: T) {
+    pub fn push(&mut self, value: T) -> &mut T {
         if self.length == self.places.len() {
             self.grow(value);
         }
         let place = self.place(self.length);
-        self.places[place] = value;
         self.length += 1;
+        let held = &mut self.places[place];
+        *held = value;
+        held
     }
 
     #[cold]

@@ -65,25 +65,32 @@ impl<T: Due> Runs<T> {
         run
     }
 
-    /// Adds a value. Returns its run, and true if it is the first there, so that the run must be put into the event
-    /// queue.
+    /// Adds a value that is due at this time. Returns it where it is, its run, and true if it is the first there, so that
+    /// the run must be put into the event queue. The caller sees to it that the value, too, says when it is due: it may be
+    /// a copy of one that was due at another time.
     #[inline(always)]
-    pub fn add(&mut self, value: T) -> (u32, bool) {
-        let run = self.run_for(value.time(), value.order());
+    pub fn add(&mut self, time: Time, order: u64, value: &T) -> (&mut T, u32, bool) {
+        let run = self.run_for(time, order);
         let ring = &mut self.runs[run as usize];
-        ring.push(value);
         self.length += 1;
-        (run, ring.len() == 1)
+        let is_first = ring.is_empty();
+        (ring.push(*value), run, is_first)
     }
 
-    /// Removes the first value of a run, of which there must be one. Returns it, and when the next is due.
-    #[inline]
-    pub fn take_first(&mut self, run: u32) -> (T, Option<(Time, u64)>) {
+    /// Removes the first value of a run, of which there must be one.
+    #[inline(always)]
+    pub fn take_first(&mut self, run: u32) -> T {
         let ring = &mut self.runs[run as usize];
         let value = ring[0];
         ring.drop_front();
         self.length -= 1;
-        (value, ring.front().map(|next| (next.time(), next.order())))
+        value
+    }
+
+    /// When the first value of a run is due, if there is one.
+    #[inline(always)]
+    pub fn first_due(&self, run: u32) -> Option<(Time, u64)> {
+        self.runs[run as usize].front().map(|next| (next.time(), next.order()))
     }
 
     /// The first value of a run.
@@ -125,7 +132,8 @@ mod tests {
     fn as_many_runs_as_delays() {
         let mut runs = Runs::default();
         for now in 0..1000 {
-            runs.add(At(now + [500, 20, 300][now as usize % 3], now));
+            let time = now + [500, 20, 300][now as usize % 3];
+            runs.add(Time::from_picoseconds(time), now, &At(time, now));
         }
         assert_eq!(runs.runs.len(), 3);
     }
@@ -138,14 +146,14 @@ mod tests {
             let mut sorted: Vec<At> = Vec::new();
             for (order, time) in times.into_iter().enumerate() {
                 let value = At(time, order as u64);
-                runs.add(value);
+                runs.add(value.time(), value.order(), &value);
                 sorted.push(value);
             }
             sorted.sort_unstable();
             for expected in sorted {
                 let first = (0..runs.runs.len() as u32).filter(|&run| runs.first(run).is_some());
                 let run = first.min_by_key(|&run| *runs.first(run).expect("not empty")).expect("a value is left");
-                prop_assert_eq!(runs.take_first(run).0, expected);
+                prop_assert_eq!(runs.take_first(run), expected);
             }
             prop_assert!(runs.is_empty());
         }

@@ -63,6 +63,9 @@ pub struct Link {
     /// Packets have to be marked or refused one by one.
     marks: bool,
     queue: DropTail,
+    /// A packet of the size accepted last that waits no longer than that, behind others of its size alone, finds no more
+    /// packets waiting than have ever been: `most_waiting` counts them.
+    most_wait: Duration,
     totals: Totals,
     /// Time of the next sample; [`Time::NEVER`] if there is none.
     next_sample: Time,
@@ -155,6 +158,7 @@ impl Link {
             recent_size: 0,
             marks: plan.mark_above.is_some(),
             queue: DropTail::new(plan.queue, plan.counts_packet_in_service),
+            most_wait: Duration::ZERO,
             totals: Totals::default(),
             next_sample,
             plain_limit,
@@ -184,7 +188,14 @@ impl Link {
             return None;
         }
         if self.free_at > now {
-            return self.accept_waiting(now, size);
+            let wait = self.free_at.since(now);
+            if wait > self.most_wait || !self.queue.extend(self.free_at, size) {
+                return self.accept_waiting(now, size);
+            }
+            self.totals.waited += u128::from(wait.picoseconds());
+            self.recent_count += 1;
+            self.free_at += self.recent_time;
+            return Some(self.free_at + self.delay);
         }
         self.recent_count += 1;
         // What the queue has served is forgotten when the next packet has to wait.
@@ -192,7 +203,7 @@ impl Link {
         Some(self.free_at + self.delay)
     }
 
-    #[inline]
+    #[inline(never)]
     fn accept_waiting(&mut self, now: Time, size: u32) -> Option<Time> {
         if self.marks {
             return None;
@@ -212,7 +223,12 @@ impl Link {
     fn wait(&mut self, now: Time, size: u32, previous: u32) {
         self.queue.add(self.free_at, size, self.recent_time, previous);
         self.totals.most_waiting = self.totals.most_waiting.max(self.queue.packets());
-        self.totals.waited += u128::from(self.free_at.since(now).picoseconds());
+        let wait = self.free_at.since(now);
+        self.totals.waited += u128::from(wait.picoseconds());
+        // The packet in service may be of another kind, and its rest longer than the time of one of these.
+        if self.queue.is_uniform() && wait <= self.recent_time.times(self.queue.packets()) {
+            self.most_wait = self.most_wait.max(wait);
+        }
     }
 
     /// A packet of `size` bytes arrives at `now`, not before the previous one.
@@ -342,6 +358,7 @@ impl Link {
         self.count_recent();
         self.recent_size = size;
         self.recent_time = self.rate.transmission_time(Bytes(size.into()));
+        self.most_wait = Duration::ZERO;
     }
 
     /// The last of the changes whose time has come is what the path is now.
@@ -356,6 +373,7 @@ impl Link {
             (self.rate, self.delay) = (change.rate, change.delay);
         }
         self.recent_time = self.rate.transmission_time(Bytes(self.recent_size.into()));
+        self.most_wait = Duration::ZERO;
     }
 
     /// Brings the totals up to date.
@@ -552,6 +570,42 @@ mod tests {
         assert_eq!(link.samples().iter().map(|sample| sample.drops).collect::<Vec<_>>(), [1, 2, 3]);
         let summary = at_the_end.finish(ms(5));
         assert_eq!((summary.drops, summary.rate_bps), (4, 1));
+    }
+
+    /// Small packets behind a large one wait as long as many small ones behind each other. A link that had seen the first
+    /// once took the second for no longer a queue.
+    #[test]
+    fn the_longest_queue_is_counted_in_packets() {
+        let us = |number| Time::ZERO + Duration::from_microseconds(number);
+        let plan = LinkPlan {
+            name: "link".into(),
+            from: 0,
+            to: 1,
+            rate: Rate::from_bits_per_second(8_000_000),
+            delay: Duration::ZERO,
+            queue: QueueLimit::Unlimited,
+            discipline: DisciplinePlan::DropTail,
+            mark_above: None,
+            counts_packet_in_service: false,
+            loss: LossPlan::None,
+            jitter: Duration::ZERO,
+            coalescing: Duration::ZERO,
+            changes: Vec::new(),
+        };
+        let mut link = Link::new(&plan, 1, 0, None);
+        let mut arrive = |now, size| {
+            if link.accept_plain(now, size).is_none() {
+                link.accept(now, size);
+            }
+        };
+        // 1500 us in service, and 40 us that wait for 1490.
+        arrive(us(0), 1500);
+        arrive(us(10), 40);
+        // One in service, 29 that wait for 1160 us at most.
+        for _ in 0..30 {
+            arrive(us(2000), 40);
+        }
+        assert_eq!(link.finish(us(5000)).queue_max_packets, 29);
     }
 
     /// 1000 B at 8 Mbit/s and then at 80 Mbit/s, 10 ms and then 1 ms away. The packet that waits when the path changes keeps

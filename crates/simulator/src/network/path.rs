@@ -126,8 +126,14 @@ impl Network {
     }
 
     /// An endpoint sends a packet; its `hop` is the beginning of its route.
-    #[inline]
-    pub fn send(&mut self, events: &mut EventQueue, now: Time, mut packet: Packet) {
+    #[inline(never)]
+    pub fn send(&mut self, events: &mut EventQueue, now: Time, packet: Packet) {
+        self.send_here(events, now, packet);
+    }
+
+    /// Of the same, a copy for the two places from which nearly every packet is sent.
+    #[inline(always)]
+    pub(crate) fn send_here(&mut self, events: &mut EventQueue, now: Time, mut packet: Packet) {
         self.count_sent(now, &mut packet);
         self.forward(events, now, &packet);
     }
@@ -239,7 +245,9 @@ impl Network {
             return self.deliver_ahead(at, packet);
         }
         let order = events.take_order();
-        let (run, is_first) = self.in_flight.add(Packet { arrival: at, order, hop: hop as u32, ..*packet });
+        let (landed, run, is_first) = self.in_flight.add(at, order, packet);
+        // Copied whole and then changed: put together from its parts it would be written twice.
+        (landed.arrival, landed.order, landed.hop) = (at, order, hop as u32);
         if is_first {
             events.push_run(at, order, run);
         }
@@ -254,7 +262,10 @@ impl Network {
         if self.recorder.is_some() {
             self.record(PacketEvent::Deliver, arrival, u32::MAX, packet);
         }
-        self.delivered_ahead.push(Packet { arrival, ..*packet });
+        self.delivered_ahead.push(*packet);
+        if let Some(delivered) = self.delivered_ahead.last_mut() {
+            delivered.arrival = arrival;
+        }
     }
 
     /// Of the same, a copy that is not compiled into the way from stop to stop.
@@ -291,10 +302,10 @@ impl Network {
 
     /// The first packet of a run, of which there must be one, has reached its stop. The run's entry must be the first in
     /// the event queue; it is moved to the next packet.
-    #[inline]
+    #[inline(always)]
     pub fn take_first(&mut self, events: &mut EventQueue, run: u32) -> Packet {
-        let (packet, next) = self.in_flight.take_first(run);
-        events.advance_run(next);
+        let packet = self.in_flight.take_first(run);
+        events.advance_run(run, self.in_flight.first_due(run));
         packet
     }
 

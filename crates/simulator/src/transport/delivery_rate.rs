@@ -77,7 +77,9 @@ impl DeliveryRate {
         };
         match self.sendings.get_mut(index) {
             Some(earlier) => *earlier = sending,
-            None => self.sendings.push(sending),
+            None => {
+                self.sendings.push(sending);
+            }
         }
     }
 

@@ -195,7 +195,7 @@ impl Receiver {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     fn acknowledge(&mut self, context: &mut Context<'_>, option: Option<PeerOption>) {
         self.unacknowledged = 0;
         self.timer.cancel();
@@ -204,7 +204,12 @@ impl Receiver {
         if self.misbehaviour.is_some() {
             return self.misbehave(context, option);
         }
-        self.send(context, PacketKind::Ack, self.recent_timestamp, option);
+        if option.is_some() || (self.sack && self.reassembly.has_gap()) {
+            return self.send(context, PacketKind::Ack, self.recent_timestamp, option);
+        }
+        let options = if self.timestamps { TIMESTAMPS_OPTION } else { 0 };
+        let packet = self.packet(context.now, PacketKind::Ack, self.recent_timestamp, options, NO_EXTRA);
+        context.network.send_here(context.events, context.now, packet);
     }
 
     /// Acknowledges as no receiver may.
@@ -222,7 +227,8 @@ impl Receiver {
         self.misbehaviour = Some(misbehaviour);
     }
 
-    #[inline(always)]
+    /// Sends a packet that may carry SACK blocks and options.
+    #[inline(never)]
     fn send(&mut self, context: &mut Context<'_>, kind: PacketKind, echo: Time, option: Option<PeerOption>) {
         let mut options = if self.timestamps { TIMESTAMPS_OPTION } else { 0 };
         let mut extra = NO_EXTRA;
@@ -240,11 +246,17 @@ impl Receiver {
             }
             extra = context.network.extras.put(parts);
         }
-        let packet = Packet {
+        let packet = self.packet(context.now, kind, echo, options, extra);
+        context.network.send(context.events, context.now, packet);
+    }
+
+    #[inline(always)]
+    fn packet(&self, now: Time, kind: PacketKind, echo: Time, options: u32, extra: u32) -> Packet {
+        Packet {
             arrival: Time::ZERO,
             order: 0,
             sequence: self.last_acknowledgement,
-            sent: context.now,
+            sent: now,
             echo,
             flow: self.flow,
             hop: self.route,
@@ -254,7 +266,6 @@ impl Receiver {
             flags: self.echo,
             extra,
             number: 0,
-        };
-        context.network.send(context.events, context.now, packet);
+        }
     }
 }

@@ -488,7 +488,11 @@ impl Sender {
                 self.on_congestion_echo(context.now);
             }
         }
-        self.transmit(context, opportunity);
+        if PLAIN && self.transmits_plainly() {
+            self.transmit_as::<true>(context, opportunity);
+        } else {
+            self.transmit(context, opportunity);
+        }
         if !PLAIN {
             self.set_rack_timer(context, opportunity);
         }
@@ -903,7 +907,7 @@ impl Sender {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn restart_retransmission_timer(&mut self, context: &mut Context<'_>) {
         let deadline = context.now + self.rtt.timeout();
         self.retransmission_timer.set(context.events, deadline, Target::Retransmission(self.flow));
@@ -1120,32 +1124,39 @@ impl Sender {
     }
 
     /// Sends what may be sent now.
-    #[inline]
+    #[inline(never)]
     fn transmit(&mut self, context: &mut Context<'_>, opportunity: Opportunity) {
-        let plain = self.window_alone
-            && self.duplicates == 0
-            && self.state == State::Open
-            && self.scoreboard.unrepaired_bytes() == 0;
-        if plain {
+        if self.transmits_plainly() {
             self.transmit_as::<true>(context, opportunity)
         } else {
             self.transmit_as::<false>(context, opportunity)
         }
     }
 
-    /// Compiled for itself is the usual case, `PLAIN`: the window alone decides, and nothing waits to be sent again.
+    /// The window alone decides, and nothing waits to be sent again.
+    #[inline(always)]
+    fn transmits_plainly(&self) -> bool {
+        self.window_alone
+            && self.duplicates == 0
+            && self.state == State::Open
+            && self.scoreboard.unrepaired_bytes() == 0
+    }
+
+    /// Compiled for itself is the usual case, `PLAIN`: see [`Sender::transmits_plainly`].
+    #[inline(always)]
     fn transmit_as<const PLAIN: bool>(&mut self, context: &mut Context<'_>, opportunity: Opportunity) {
-        if !matches!(self.state, State::Open | State::FastRecovery(_)) {
+        if !PLAIN && !matches!(self.state, State::Open | State::FastRecovery(_)) {
             return;
         }
         // Probes belong to the beginning of a flight, not to what was held back from it.
         let mut may_probe = matches!(opportunity, Opportunity::NewAck | Opportunity::Application);
         let produced = self.application.produced(context.now, self.next);
         let limit = produced.min(self.una.saturating_add(self.receive_window));
+        // Nothing that is sent changes it.
+        let plain_window = if PLAIN { self.control.window() } else { Bytes::ZERO };
         loop {
             let decision = if PLAIN {
-                let window = self.control.window();
-                Decision { window, pacing: None, probe: None, allowance: Bytes::MAX }
+                Decision { window: plain_window, pacing: None, probe: None, allowance: Bytes::MAX }
             } else {
                 self.control.decision()
             };
@@ -1231,7 +1242,7 @@ impl Sender {
         false
     }
 
-    #[inline]
+    #[inline(always)]
     fn send_new<const PLAIN: bool>(
         &mut self,
         context: &mut Context<'_>,
@@ -1356,7 +1367,7 @@ impl Sender {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn put_on_wire<const PLAIN: bool>(
         &mut self,
         context: &mut Context<'_>,
@@ -1388,10 +1399,10 @@ impl Sender {
             extra,
             number: 0,
         };
-        context.network.send(context.events, context.now, packet);
         if PLAIN {
-            return;
+            return context.network.send_here(context.events, context.now, packet);
         }
+        context.network.send(context.events, context.now, packet);
         self.pacer.on_sent(context.now, Bytes(size.into()), pacing);
         let held_back = if pacing.is_some() { self.held_back(context.now) } else { 0 };
         self.control.on_sent(&Sent {

@@ -1,0 +1,20 @@
+"""Fingerprints on record: one for each scenario, and the entry of the changes that they belong to."""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+
+import golden  # noqa: E402
+
+
+def test_every_scenario_has_a_fingerprint() -> None:
+    known = tomllib.loads(golden.GOLDEN.read_text(encoding="utf-8"))
+    # The largest, C10k, gets its fingerprint with the next `make golden`: it takes minutes in a debug build.
+    missing = set(golden.scenarios()) - set(known["fingerprints"]) - {"python/selfclock/benches/C10k.toml"}
+    assert not missing, "run make golden"
+    assert known["entry"] in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
