@@ -225,8 +225,9 @@ impl Link {
         self.totals.most_waiting = self.totals.most_waiting.max(self.queue.packets());
         let wait = self.free_at.since(now);
         self.totals.waited += u128::from(wait.picoseconds());
-        // The packet in service may be of another kind, and its rest longer than the time of one of these.
-        if self.queue.is_uniform() && wait <= self.recent_time.times(self.queue.packets()) {
+        // The packet in service may be of another kind, and its rest longer than the time of one of these. Where packets
+        // are marked each has to be looked at.
+        if !self.marks && self.queue.is_uniform() && wait <= self.recent_time.times(self.queue.packets()) {
             self.most_wait = self.most_wait.max(wait);
         }
     }
