@@ -99,7 +99,6 @@ def toml(value: object) -> str:
     return json.dumps(value)
 
 
-@pytest.mark.usefixtures("my_aimd")
 def test_every_command_takes_it(selfclock: Command, my_aimd: Path, tmp_path: Path) -> None:
     """What is Reno by another name has Reno's numbers wherever it is named."""
     file = ("--algorithm", my_aimd)
@@ -139,6 +138,7 @@ def test_the_schema_for_editors_has_it_where_its_file_is_named(selfclock: Comman
     assert "type" not in properties["decrease"]
 
 
+@pytest.mark.usefixtures("my_aimd")
 def test_tables_carry_the_source_of_the_class(selfclock: Command, tmp_path: Path) -> None:
     (tmp_path / "scenario.toml").write_text(SCENARIO, encoding="utf-8")
     done = selfclock("run", "scenario.toml", "--algorithm", "my_aimd.py")
