@@ -1,6 +1,8 @@
 """Makes tests/golden.toml: a fingerprint of what each scenario of the repository leaves behind.
 
-And of what many short ones leave, which `crates/simulator/tests/common/short.rs` makes of those in `tests/golden`. They are made in a release build and again in a debug build, and must be the same. They may differ from those on record
+And of what many short ones leave, which `crates/simulator/tests/common/short.rs` makes of those in `tests/golden`.
+
+They are made in a release build and again in a debug build, and must be the same. They may differ from those on record
 only if CHANGELOG.md has got an entry since: its last paragraph, of which the file keeps the beginning, must be another.
 """
 

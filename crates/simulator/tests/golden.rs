@@ -6,7 +6,7 @@
 mod fingerprint;
 
 use fingerprint::short::Short;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Scenarios that take a debug build less than some seconds.
@@ -74,7 +74,7 @@ fn every_fingerprint_is_checked() {
 #[test]
 fn every_parameter_tells() {
     let golden = golden();
-    let mut without: HashMap<Vec<String>, String> = HashMap::new();
+    let mut without: BTreeMap<Vec<String>, String> = BTreeMap::new();
     let mut silent = Vec::new();
     for short in fingerprint::short::all() {
         let Some(unchanged) = &short.unchanged else { continue };
