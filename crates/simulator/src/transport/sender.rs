@@ -1557,4 +1557,6 @@ enum Opportunity {
 }
 
 #[cfg(test)]
+mod packetdrill;
+#[cfg(test)]
 mod tests;
