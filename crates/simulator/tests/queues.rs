@@ -4,10 +4,10 @@ mod common;
 
 use common::{Dumbbell, add_flow, ms, tcp};
 use selfclock_congestion::registry::Selection;
-use selfclock_congestion::units::{Bytes, Duration, Rate};
+use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
 use selfclock_simulator::plan::{
-    Arrivals, CoDelPlan, CsfqPlan, DisciplinePlan, DualPi2Plan, Ecn, FqCoDelPlan, MechanismPlan, PiePlan,
-    Plan, PolicerPlan, Protocol, QueueLimit, RedPlan, RouterPlan, Transport, UdpPlan,
+    Arrivals, CoDelPlan, CsfqPlan, DisciplinePlan, DualPi2Plan, Ecn, FqCoDelPlan, LinkChange, MechanismPlan,
+    PiePlan, Plan, PolicerPlan, Protocol, QueueLimit, RedPlan, RouterPlan, Transport, UdpPlan,
 };
 use selfclock_simulator::record::packets::PacketEvent;
 use selfclock_simulator::record::summary::FlowSummary;
@@ -175,6 +175,73 @@ fn xcp_is_fair_and_full_without_a_drop() {
         assert!(jain > if round < 13 { 0.95 } else { 0.99 }, "round {round}: {jain} {rates:?}");
         let used = sum * 8.0 / 0.08 / 1e9;
         assert!(used > 0.93, "round {round}: {used}");
+    }
+}
+
+/// The rate of the link falls to a fifth after 4 s and is back after 8 s. Routers used to know the rate with which a link begins: what
+/// seemed spare was given out for ever, until the standing queue, alpha d S / beta = 1.1 MB here, outweighed it.
+#[test]
+fn xcp_knows_the_rate_that_a_link_has() {
+    let limit = QueueLimit::Unlimited;
+    let dumbbell = Dumbbell::new(2, (1_000_000_000, ms(1)), (100_000_000, ms(38)), limit);
+    let mut plan = dumbbell.plan(ms(12_000));
+    plan.record.interval = Some(ms(80));
+    let change = |at: u64, megabits: u64| LinkChange {
+        at: Time::ZERO + ms(at),
+        rate: Rate::from_bits_per_second(megabits * 1_000_000),
+        delay: ms(38),
+    };
+    plan.links[0].changes = vec![change(4000, 20), change(8000, 100)];
+    for pair in 0..2 {
+        add_flow(&mut plan, pair, tcp("slow-start", "reno", Transport::modern()));
+        let Some(flow) = plan.flows.last_mut() else { continue };
+        let Protocol::Tcp(tcp) = &mut flow.protocol else { continue };
+        tcp.control = Selection::model("xcp").expect("a known name");
+    }
+    plan.routers.push(RouterPlan { links: (0..plan.links.len()).collect(), mechanism: MechanismPlan::Xcp });
+    let series = common::run(&plan).link_series;
+    let mean = |column: &dyn Fn(usize) -> f64, from: f64, until: f64| {
+        let own = (0..series.time_s.len())
+            .filter(|&index| series.link[index] == 0 && (from..until).contains(&series.time_s[index]));
+        let values: Vec<f64> = own.map(column).collect();
+        values.iter().sum::<f64>() / values.len() as f64
+    };
+    let utilization = |from, until| mean(&|index| series.utilization[index], from, until);
+    let queue = |from, until| mean(&|index| series.queue_packets[index] as f64, from, until);
+    println!(
+        "{} {}; {} {}",
+        utilization(6.0, 8.0),
+        queue(6.0, 8.0),
+        utilization(10.0, 12.0),
+        queue(10.0, 12.0)
+    );
+    // 20 Mbit/s and 80 ms are 132 packets, 1.1 MB 730.
+    assert!(utilization(6.0, 8.0) > 0.95 && queue(6.0, 8.0) < 30.0);
+    assert!(utilization(10.0, 12.0) > 0.95 && queue(10.0, 12.0) < 30.0);
+}
+
+/// Sources of 2, 4, 6, 8 and 10 Mbit/s on 20 Mbit/s that have become 8 when they begin, after 6 s: 1.6 for each. Routers used to know the
+/// rate with which a link begins. And all of them, with any rate, were shut out for ever: the first packet after a silence, whose flow
+/// has no rate yet, made the share nothing, and what multiplies it left it at that.
+#[test]
+fn core_stateless_fair_queueing_knows_the_rate_that_a_link_has() {
+    let dumbbell = Dumbbell::new(5, (100_000_000, ms(10)), (20_000_000, ms(10)), QueueLimit::Packets(60));
+    let mut plan = dumbbell.plan(ms(25_000));
+    let rate = Rate::from_bits_per_second(8_000_000);
+    plan.links[0].changes = vec![LinkChange { at: Time::ZERO + ms(5000), rate, delay: ms(10) }];
+    for (pair, megabits) in [2, 4, 6, 8, 10].into_iter().enumerate() {
+        let rate = Rate::from_bits_per_second(megabits * 1_000_000);
+        add_flow(&mut plan, pair, Protocol::Udp(UdpPlan::steady(Bytes(1000), rate, Arrivals::Poisson)));
+        if let Some(flow) = plan.flows.last_mut() {
+            flow.reverse.clear();
+            flow.start = Time::ZERO + ms(6000);
+        }
+    }
+    let csfq = CsfqPlan { flow_constant: ms(100), link_constant: ms(200) };
+    plan.routers.push(RouterPlan { links: vec![0], mechanism: MechanismPlan::Csfq(csfq) });
+    for flow in run(&plan).summary.flows {
+        let share = flow.throughput_bps / 1.6e6;
+        assert!((0.88..1.12).contains(&share), "{}: {share}", flow.name);
     }
 }
 

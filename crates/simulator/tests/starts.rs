@@ -161,6 +161,19 @@ fn quick_start_begins_at_what_the_routers_approve() {
     assert!((rate / 40.96e6 - 1.0).abs() < 0.001, "paced at {rate}");
 }
 
+/// The link has become five times slower before the request comes: of 0.9 x 9.9 Mbit/s code 7, 5.12 Mbit/s, is approved. Routers used
+/// to know the rate with which a link begins, and approved 40.96 Mbit/s here.
+#[test]
+fn quick_start_knows_the_rate_that_a_link_has() {
+    let changes = "network.bottleneck.changes=[{ at = \"1 s\", rate = \"9.9 Mbps\" }]";
+    let outcome = outcome("quick-start", &["duration=4 s", "flow.0.start=2 s", changes], QUICK_START);
+    let approved = outcome.packets.iter().find_map(|record| match record.option {
+        Some(PeerOption::QuickStart(QuickStartOption::Report { rate, .. })) => Some(rate),
+        _ => None,
+    });
+    assert_eq!(approved, Some(7));
+}
+
 /// A router that does not understand takes from the TTL of the IP header and not from that of Quick-Start.
 #[test]
 fn quick_start_is_slow_start_where_a_router_does_not_understand() {

@@ -343,9 +343,18 @@ impl Link {
         (self.queue.packets(), self.queue.bytes(), self.queue.limit())
     }
 
-    /// Rate of the transmitter.
-    pub fn rate(&self) -> Rate {
-        self.rate
+    /// Rate of the transmitter for a packet that comes at `now`, the time of the clock.
+    pub fn rate(&self, now: Time) -> Rate {
+        let come = |imperfections: &Imperfections| {
+            imperfections
+                .changes
+                .iter()
+                .rev()
+                .take_while(|change| change.at <= now)
+                .last()
+                .map(|change| change.rate)
+        };
+        self.imperfections.as_deref().and_then(come).unwrap_or(self.rate)
     }
 
     /// A packet that arrives now and must wait finds the queue above this threshold.

@@ -71,12 +71,14 @@ struct Core {
 impl Core {
     /// `estimate_alpha` of figure 3 of the paper.
     fn estimate(&mut self, now: Time, window: Duration, label: f64) {
+        // Of a flow's first packet no rate is known. A share of nothing would stay nothing whatever it is multiplied by.
+        let largest = Some(self.largest_label.max(label)).filter(|&label| label > 0.0);
         if self.arrival.rate >= self.capacity {
+            // The first estimate is the largest label of the last window.
+            self.share = self.share.or(largest);
             if !self.congested {
                 self.congested = true;
                 self.since = now;
-                // The first estimate is the largest label of the last window.
-                self.share.get_or_insert(self.largest_label.max(label));
             } else if now > self.since + window {
                 if let Some(share) = &mut self.share
                     && self.accepted.rate > 0.0
@@ -93,7 +95,7 @@ impl Core {
         } else if now < self.since + window {
             self.largest_label = self.largest_label.max(label);
         } else {
-            self.share = Some(self.largest_label.max(label));
+            self.share = largest.or(self.share);
             self.since = now;
             self.largest_label = 0.0;
         }
@@ -132,6 +134,7 @@ impl Csfq {
             }
         };
         let core = &mut self.links[station.link];
+        core.capacity = station.network.links[station.link].rate(now).bits_per_second() as f64;
         core.arrival.add(now, bits, self.plan.link_constant);
         core.estimate(now, self.plan.link_constant, label);
         let share = core.share.unwrap_or(f64::INFINITY);

@@ -144,8 +144,7 @@ impl Mechanism {
                 MechanismPlan::AckThinning(interval) => Self::AckThinning(AckThinning::new(*interval)),
                 MechanismPlan::ForwardingLimit(limit) => Self::ForwardingLimit(ForwardingLimit::new(*limit)),
                 MechanismPlan::QuickStart(quick_start) => {
-                    let rates = plan.links.iter().map(|link| link.rate);
-                    Self::QuickStart(QuickStart::new(*quick_start, rates, plan.seed, index))
+                    Self::QuickStart(QuickStart::new(*quick_start, plan.links.len(), plan.seed, index))
                 }
             }))
         });

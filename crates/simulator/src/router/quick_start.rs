@@ -64,15 +64,19 @@ impl Accounts {
 }
 
 impl QuickStart {
-    /// Nothing approved yet. `rates` are those of the links.
-    pub fn new(plan: QuickStartPlan, rates: impl Iterator<Item = Rate>, seed: u64, router: usize) -> Self {
-        let links = rates.map(|rate| Accounts { rate, ..Accounts::default() }).collect();
-        Self { plan, links, random: Stream::new(seed, Purpose::Router, router) }
+    /// Nothing approved yet.
+    pub fn new(plan: QuickStartPlan, links: usize, seed: u64, router: usize) -> Self {
+        Self {
+            plan,
+            links: vec![Accounts::default(); links],
+            random: Stream::new(seed, Purpose::Router, router),
+        }
     }
 
     /// Counts the packet, and answers the request that it carries.
     pub fn on_packet(&mut self, station: &mut Station<'_>, packet: &Packet) -> Fate {
         let accounts = &mut self.links[station.link];
+        accounts.rate = station.network.links[station.link].rate(station.now);
         if packet.extra != NO_EXTRA {
             let mut extra = station.network.extras.get(packet.extra);
             if let Some(PeerOption::QuickStart(option)) = &mut extra.option {

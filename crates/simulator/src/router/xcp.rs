@@ -6,7 +6,7 @@ use crate::network::Packet;
 use crate::plan::Plan;
 use selfclock_congestion::PeerOption;
 use selfclock_congestion::option::XcpOption;
-use selfclock_congestion::units::{Duration, Time};
+use selfclock_congestion::units::{Duration, Rate, Time};
 
 /// Stability constants of the efficiency controller: any pair with 0 < alpha < pi / (4 sqrt 2), beta = alpha^2 sqrt 2.
 const ALPHA: f64 = 0.4;
@@ -123,18 +123,21 @@ impl OutputQueue {
     }
 }
 
+fn bytes_per_second(rate: Rate) -> f64 {
+    rate.bits_per_second() as f64 / 8.0
+}
+
 impl Xcp {
     /// For the links of this plan.
     pub fn new(plan: &Plan) -> Self {
-        let capacity = |bits: u64| bits as f64 / 8.0;
-        let queues = plan.links.iter().map(|link| OutputQueue::new(capacity(link.rate.bits_per_second())));
-        Self { queues: queues.collect() }
+        Self { queues: plan.links.iter().map(|link| OutputQueue::new(bytes_per_second(link.rate))).collect() }
     }
 
     /// Lowers the feedback in the packet to what the queue that it is about to enter grants.
     pub fn on_packet(&mut self, station: &mut Station<'_>, packet: &Packet) -> Fate {
         let (_, backlog, _) = station.network.links[station.link].backlog(station.now);
         let queue = &mut self.queues[station.link];
+        queue.capacity = bytes_per_second(station.network.links[station.link].rate(station.now));
         queue.catch_up(station.now);
         queue.input += f64::from(packet.size);
         queue.queue = queue.queue.min(backlog as f64);

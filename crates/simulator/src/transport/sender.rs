@@ -1512,4 +1512,6 @@ enum Opportunity {
 }
 
 #[cfg(test)]
+mod packetdrill;
+#[cfg(test)]
 mod tests;

@@ -12,10 +12,10 @@ use selfclock_congestion::units::Rate;
 
 const MSS: u64 = 1000;
 
-struct Rig {
+pub(super) struct Rig {
     events: EventQueue,
     network: Network,
-    sender: Sender,
+    pub(super) sender: Sender,
     reported: usize,
     /// What acknowledgements carry.
     flags: Flags,
@@ -43,12 +43,12 @@ fn link(name: &str, from: usize, to: usize) -> LinkPlan {
 impl Rig {
     /// A sender that starts at time 0.
     fn new(source: Source, transport: Transport) -> Self {
-        let tcp = TcpPlan {
-            control: Selection::new("slow-start", "reno").expect("known names"),
-            control_name: "reno".to_owned(),
-            source,
-            transport,
-        };
+        Self::with(Selection::new("slow-start", "reno").expect("known names"), source, transport)
+    }
+
+    /// The same with another congestion control.
+    pub(super) fn with(control: Selection, source: Source, transport: Transport) -> Self {
+        let tcp = TcpPlan { control, control_name: "test".to_owned(), source, transport };
         let plan = Plan {
             name: "test".to_owned(),
             seed: 1,
@@ -110,7 +110,7 @@ impl Rig {
         }
     }
 
-    fn answer(&mut self, milliseconds: u64, kind: PacketKind, next: u64, sack: &[(u64, u64)]) {
+    pub(super) fn answer(&mut self, milliseconds: u64, kind: PacketKind, next: u64, sack: &[(u64, u64)]) {
         self.run_until(milliseconds);
         let mut parts = Extra { sack_blocks: sack.len() as u8, ..Extra::default() };
         for (block, &(first, end)) in parts.sack.iter_mut().zip(sack) {
@@ -139,7 +139,7 @@ impl Rig {
 
     /// An acknowledgement arrives at this time that expects segment `next` and reports the segments from the first
     /// number of each pair to before the second.
-    fn ack(&mut self, milliseconds: u64, next: u64, sack: &[(u64, u64)]) {
+    pub(super) fn ack(&mut self, milliseconds: u64, next: u64, sack: &[(u64, u64)]) {
         self.answer(milliseconds, PacketKind::Ack, next, sack);
     }
 
@@ -168,7 +168,7 @@ impl Rig {
     }
 
     /// The segments sent since the last call.
-    fn sent(&mut self) -> Vec<u64> {
+    pub(super) fn sent(&mut self) -> Vec<u64> {
         let records = self.network.recorder.clone().expect("packets are recorded").finish();
         let sent: Vec<u64> = records
             .iter()
@@ -181,7 +181,12 @@ impl Rig {
     }
 
     /// In segments.
-    fn ssthresh(&self) -> f64 {
+    pub(super) fn cwnd(&self) -> f64 {
+        self.sender.control.snapshot().cwnd_segments
+    }
+
+    /// In segments.
+    pub(super) fn ssthresh(&self) -> f64 {
         self.sender.control.snapshot().ssthresh_segments
     }
 }
