@@ -7,7 +7,7 @@ use crate::network::Network;
 use crate::plan::{Plan, Protocol};
 use crate::record::connections::{ConnectionRecord, ConnectionsSummary};
 use crate::record::packets::{PacketKind, PacketRecord};
-use crate::record::series::{FlowSeries, LinkSeries};
+use crate::record::series::{FlowSeries, LinkSeries, Sampling};
 use crate::record::summary::{FlowSummary, Summary};
 use crate::traffic::connections::{ConnectionSource, ConnectionTotals, Connections};
 use crate::transport::groups::Groups;
@@ -71,41 +71,27 @@ pub struct Outcome {
 const MANY_FLOWS: usize = 500;
 
 /// Asks for what the packets touch that are next in this run: of a far one what is known from the packet alone, of a near one
-/// what that leads to.
+/// what that leads to. A flow's packets mostly come in bursts, of which the first asks for all.
 #[inline(always)]
 fn prefetch_ahead(network: &Network, sources: &[Source], sinks: &[Sink], run: u32) {
-    if let Some(far) = network.coming(run, 8) {
-        network.prefetch_route(far);
-        match far.kind {
-            PacketKind::Ack => {
-                if let Some(source) = sources.get(far.flow as usize) {
-                    prefetch::<0, TOUCHED, Source>(source);
-                }
+    if let Some(far) = network.first_of_burst(run, 8) {
+        network.prefetch_routes(far);
+        if far.kind == PacketKind::Ack {
+            if let Some(source) = sources.get(far.flow as usize) {
+                prefetch::<0, TOUCHED, Source>(source);
             }
-            _ => {
-                if let Some(sink) = sinks.get(far.flow as usize) {
-                    prefetch::<0, { size_of::<Sink>() }, Sink>(sink);
-                }
-            }
+        } else if let Some(sink) = sinks.get(far.flow as usize) {
+            prefetch::<0, { size_of::<Sink>() }, Sink>(sink);
         }
     }
-    if let Some(near) = network.coming(run, 3) {
+    if let Some(near) = network.first_of_burst(run, 3) {
         let delivered = network.prefetch_links(near);
-        match near.kind {
-            PacketKind::Ack if delivered => {
-                if let Some(Source::Tcp(sender)) = sources.get(near.flow as usize) {
-                    sender.prefetch_lists();
-                }
-                if let Some(routes) = network.flow_routes.get(near.flow as usize) {
-                    network.prefetch_links_from(routes.forward as usize);
-                }
-            }
-            PacketKind::Data => {
-                if let Some(routes) = network.flow_routes.get(near.flow as usize) {
-                    network.prefetch_links_from(routes.reverse as usize);
-                }
-            }
-            _ => {}
+        let Some(routes) = network.flow_routes.get(near.flow as usize) else { return };
+        if near.kind != PacketKind::Ack {
+            network.prefetch_links_from(routes.reverse as usize);
+        } else if delivered && let Some(Source::Tcp(sender)) = sources.get(near.flow as usize) {
+            sender.prefetch_lists();
+            network.prefetch_links_from(routes.forward as usize);
         }
     }
 }
@@ -118,6 +104,7 @@ impl Simulation {
         let mut sources = memory::vector(plan.flows.len());
         let mut sinks = memory::vector(plan.flows.len());
         let mut starts = Vec::with_capacity(plan.flows.len());
+        let sampling = Sampling::of(plan, Time::ZERO + plan.duration);
         for (index, (flow, routes)) in plan.flows.iter().zip(routes).enumerate() {
             let number = index as u32;
             let jitter = Stream::new(plan.seed, Purpose::FlowStart, index).duration_below(flow.start_jitter);
@@ -127,8 +114,7 @@ impl Simulation {
                 Protocol::Tcp(tcp) => {
                     let control_seed = Stream::new(plan.seed, Purpose::FlowControl, index).bits();
                     let times = (start, flow.stop);
-                    let mut sender =
-                        Sender::new(number, routes, tcp, times, control_seed, plan.record.interval);
+                    let mut sender = Sender::new(number, routes, tcp, times, control_seed, sampling);
                     sender.schedule_start(&mut context, start);
                     sources.push(Source::Tcp(sender));
                     sinks.push(Sink::Tcp(Receiver::new(number, routes, tcp)));
@@ -349,7 +335,9 @@ impl Simulation {
     /// Ends the run where it is and takes the results.
     pub fn finish(mut self) -> Outcome {
         let end = self.now;
-        let mut flow_series = FlowSeries::default();
+        let samples = Sampling::of(&self.plan, end).map_or(0, |sampling| sampling.expected);
+        let senders = self.sources.iter().filter(|source| matches!(source, Source::Tcp(_))).count();
+        let mut flow_series = FlowSeries::with_capacity(senders * samples);
         let (connections, totals) = std::mem::replace(&mut self.connections, Connections::new(0)).finish();
         let mut flows = Vec::with_capacity(self.plan.flows.len());
         for index in 0..self.plan.flows.len() {
@@ -363,11 +351,11 @@ impl Simulation {
             }
             flows.push(summary);
         }
-        let mut link_series = LinkSeries::default();
+        let mut link_series = LinkSeries::with_capacity(self.network.links.len() * samples);
         let mut links = Vec::with_capacity(self.plan.links.len());
         for (index, link) in self.network.links.iter_mut().enumerate() {
             links.push(link.finish(end));
-            link_series.extend(index as u32, link.samples());
+            link_series.extend(index as u32, &link.take_samples());
         }
         let summary = Summary {
             scenario: self.plan.name.clone(),

@@ -14,6 +14,7 @@ use crate::engine::memory::{self, prefetch};
 use crate::engine::{EventQueue, Runs};
 use crate::plan::{DisciplinePlan, Plan, Protocol};
 use crate::record::packets::{PacketEvent, PacketRecorder};
+use crate::record::series::Sampling;
 use crate::router::Mechanism;
 use selfclock_congestion::units::Time;
 
@@ -71,9 +72,10 @@ pub struct FlowRoutes {
 impl Network {
     /// The network of a plan, and where each flow's routes begin.
     pub fn new(plan: &Plan) -> (Self, Vec<FlowRoutes>) {
+        let sampling = Sampling::of(plan, Time::ZERO + plan.duration);
         let mut links: Vec<Link> = memory::vector(plan.links.len());
         let planned = plan.links.iter().enumerate();
-        links.extend(planned.map(|(index, link)| Link::new(link, plan.seed, index, plan.record.interval)));
+        links.extend(planned.map(|(index, link)| Link::new(link, plan.seed, index, sampling)));
         let feeders = feeders(plan);
         let (routers, gates) = Mechanism::all(plan);
         let is_gate =
@@ -307,18 +309,20 @@ impl Network {
         packet
     }
 
-    /// The packet that comes up in this run after so many others; if it is delivered there.
+    /// The packet that comes up in this run after so many others, if the one before it is of another flow.
     #[inline(always)]
-    pub(crate) fn coming(&self, run: u32, position: usize) -> Option<&Packet> {
-        self.in_flight.get(run, position)
+    pub(crate) fn first_of_burst(&self, run: u32, position: usize) -> Option<&Packet> {
+        let packet = self.in_flight.get(run, position)?;
+        let before = self.in_flight.get(run, position - 1)?;
+        (packet.flow != before.flow).then_some(packet)
     }
 
-    /// Asks for the part of the route table that a packet of this flow needs there, and for where its routes begin.
+    /// Asks for the part of the route table that a packet needs there, and for where its flow's routes begin.
     #[inline(always)]
-    pub(crate) fn prefetch_route(&self, packet: &Packet) {
+    pub(crate) fn prefetch_routes(&self, packet: &Packet) {
         prefetch::<0, 4, u32>(&self.routes[packet.hop as usize]);
         if let Some(routes) = self.flow_routes.get(packet.flow as usize) {
-            prefetch::<0, 12, FlowRoutes>(routes);
+            prefetch::<0, { size_of::<FlowRoutes>() }, FlowRoutes>(routes);
         }
     }
 
