@@ -1,5 +1,7 @@
 """Makes tests/golden.toml: a fingerprint of what each scenario of the repository leaves behind.
 
+And of what many short ones leave, which `crates/simulator/tests/common/short.rs` makes of those in `tests/golden`.
+
 They are made in a release build and again in a debug build, and must be the same. They may differ from those on record
 only if CHANGELOG.md has got an entry since: its last paragraph, of which the file keeps the beginning, must be another.
 """
@@ -19,7 +21,7 @@ GOLDEN = ROOT / "tests/golden.toml"
 LETTERS = 60
 HEAD = """\
 # What every scenario leaves behind: fingerprints of its results and of its packet record, and how long it ran for each,
-# ps.
+# ps; then one fingerprint of each of the short scenarios of tests/golden.
 # Made by `make golden`, which refuses to change them until CHANGELOG.md has another last entry than this.
 """
 
@@ -36,9 +38,8 @@ def last_entry() -> str:
     return paragraphs[-1][:LETTERS]
 
 
-def fingerprints(profile: list[str]) -> dict[str, str]:
-    """Return the fingerprint of each scenario, in a build with this profile."""
-    files = scenarios()
+def printed(profile: list[str], what: list[str]) -> list[str]:
+    """Return what the example `fingerprint` prints, in a build with this profile."""
     command = [
         "cargo",
         "run",
@@ -50,18 +51,30 @@ def fingerprints(profile: list[str]) -> dict[str, str]:
         "--example",
         "fingerprint",
         "--",
-        *files,
+        *what,
     ]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
-    return dict(zip(files, (line.rsplit(" ", 1)[0] for line in done.stdout.splitlines()), strict=True))
+    return done.stdout.splitlines()
 
 
-def text(made: dict[str, str]) -> str:
+def fingerprints(profile: list[str]) -> dict[str, dict[str, str]]:
+    """Return the fingerprints of the scenarios and those of the short ones."""
+    files = scenarios()
+    lines = printed(profile, files)
+    short = (line.split(" ", 1) for line in printed(profile, ["--short"]))
+    return {
+        "fingerprints": dict(zip(files, (line.rsplit(" ", 1)[0] for line in lines), strict=True)),
+        "short": {name: fingerprint for fingerprint, name in short},
+    }
+
+
+def text(made: dict[str, dict[str, str]]) -> str:
     """Return the file."""
-    lines = [f"{json.dumps(name)} = {json.dumps(fingerprint)}" for name, fingerprint in made.items()]
-    return (
-        HEAD + f"entry = {json.dumps(last_entry(), ensure_ascii=False)}\n\n[fingerprints]\n" + "\n".join(lines) + "\n"
-    )
+    lines = [f"entry = {json.dumps(last_entry(), ensure_ascii=False)}"]
+    for kind, of_kind in made.items():
+        lines += ["", f"[{kind}]"]
+        lines += [f"{json.dumps(name)} = {json.dumps(fingerprint)}" for name, fingerprint in of_kind.items()]
+    return HEAD + "\n".join(lines) + "\n"
 
 
 def main() -> int:
@@ -71,14 +84,19 @@ def main() -> int:
     only = parser.parse_args().only
     made = fingerprints(["--release"] if only != "debug" else [])
     if only is None and (debug := fingerprints([])) != made:
-        differ = [name for name in made if made[name] != debug[name]]
+        differ = [name for kind in made for name in made[kind] if made[kind][name] != debug[kind][name]]
         sys.stderr.write(f"a debug build gives other results than a release build: {', '.join(differ)}\n")
         return 1
     if GOLDEN.exists():
         known = tomllib.loads(GOLDEN.read_text(encoding="utf-8"))
-        changed = [name for name, was in known["fingerprints"].items() if made.get(name, was) != was]
-        for name in changed:
-            sys.stderr.write(f"{name}: {known['fingerprints'][name]} is now {made[name]}\n")
+        changed = [
+            f"{name}: {was} is now {made[kind][name]}"
+            for kind in made
+            for name, was in known.get(kind, {}).items()
+            if made[kind].get(name, was) != was
+        ]
+        for line in changed:
+            sys.stderr.write(f"{line}\n")
         if changed and known["entry"] == last_entry():
             sys.stderr.write("these results changed: say why at the end of CHANGELOG.md, then make golden again\n")
             return 1

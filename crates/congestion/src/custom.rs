@@ -259,3 +259,275 @@ impl CustomModel {
         self.model.phase()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::controller::Controller;
+    use crate::controller::tests::ack;
+    use crate::event::{ProbePart, RestartCause};
+    use crate::option::XcpOption;
+    use crate::registry::{Part, RegistrationError, Registry, Selection};
+
+    /// A model that does as it is told, and keeps what it hears.
+    #[derive(Clone, Debug, Default)]
+    struct Told {
+        heard: Vec<&'static str>,
+        /// The window and the threshold that it sets at each event.
+        sets: Option<(f64, f64)>,
+        fails: bool,
+        pacing: Option<Pacing>,
+    }
+
+    impl Told {
+        fn hear(&mut self, what: &'static str, state: &mut WindowState) {
+            self.heard.push(what);
+            if let Some(sets) = self.sets {
+                (state.cwnd, state.ssthresh) = sets;
+            }
+        }
+    }
+
+    const OPTION: PeerOption = PeerOption::Xcp(XcpOption::Reply { feedback: 7 });
+
+    impl ModelPart for Told {
+        fn begin(&mut self, _setup: &Setup, _state: &WindowState) {
+            self.heard.push("begin");
+        }
+        fn wants_rate_samples(&self) -> bool {
+            self.fails
+        }
+        fn on_established(&mut self, _event: &Established, state: &mut WindowState) {
+            self.hear("established", state);
+        }
+        fn on_ack(&mut self, _event: &Acknowledged, state: &mut WindowState) {
+            self.hear("ack", state);
+        }
+        fn on_duplicate_ack(&mut self, _event: &DuplicateAck, state: &mut WindowState) {
+            self.hear("duplicate", state);
+        }
+        fn on_loss(&mut self, _event: &LossDetected, state: &mut WindowState) {
+            self.hear("loss", state);
+        }
+        fn on_ecn_echo(&mut self, _event: &EcnEcho, state: &mut WindowState) {
+            self.hear("mark", state);
+        }
+        fn on_timeout(&mut self, _event: &Timeout, state: &mut WindowState) {
+            self.hear("timeout", state);
+        }
+        fn on_recovery_ended(&mut self, _event: &RecoveryEnded, state: &mut WindowState) {
+            self.hear("repaired", state);
+        }
+        fn on_sent(&mut self, _event: &Sent, state: &mut WindowState) {
+            self.hear("sent", state);
+        }
+        fn option_for(&mut self, _state: &WindowState) -> Option<PeerOption> {
+            Some(OPTION)
+        }
+        fn pacing(&self, _state: &WindowState) -> Option<Pacing> {
+            self.pacing
+        }
+        fn phase(&self) -> Option<Phase> {
+            Some(Phase::ProbeUp)
+        }
+        fn failure(&mut self) -> Option<Reason> {
+            self.fails.then(|| Arc::new(fmt::Error) as Reason)
+        }
+    }
+
+    impl Custom for Told {
+        type Model = Self;
+        fn entry(&self) -> Entry {
+            Entry { name: "told", part: Part::Window, about: "", source: "", parameters: &[] }
+        }
+        fn set(&mut self, name: &str, value: Value<'_>) -> Result<(), ParameterError> {
+            match (name, value) {
+                ("fails", Value::Switch(on)) => self.fails = on,
+                _ => return Err(ParameterError::Unknown),
+            }
+            Ok(())
+        }
+        fn responds_to_marks(&self, accurate: bool) -> bool {
+            accurate
+        }
+        fn build(&self) -> Self {
+            self.clone()
+        }
+    }
+
+    fn connection(told: Told) -> Controller {
+        let setup = Setup {
+            mss: Bytes(1000),
+            header: Bytes(40),
+            initial_window: 10.0,
+            initial_ssthresh: f64::INFINITY,
+            receive_window: Bytes::MAX,
+            selective_acks: true,
+            seed: 1,
+        };
+        Selection::custom(told).controller(setup)
+    }
+
+    /// Every event, in this order.
+    fn all_events(controller: &mut Controller) {
+        let now = Time::from_picoseconds(5);
+        let nothing = Bytes::ZERO;
+        controller.on_established(&Established { now, rtt: None, option: None });
+        controller.on_sent(&Sent { now, size: nothing, in_flight: nothing, held_back: nothing });
+        controller.on_ack(&Acknowledged { now, ..ack(1000) });
+        let (count, rtt, rate, option) = (1, None, None, None);
+        controller.on_duplicate_ack(&DuplicateAck {
+            now,
+            count,
+            rtt,
+            in_flight: nothing,
+            marked: nothing,
+            rate,
+            option,
+        });
+        controller.on_ecn_echo(&EcnEcho { now, flight_size: nothing });
+        controller.on_loss(&LossDetected { now, flight_size: nothing });
+        controller.on_recovery_ended(&RecoveryEnded { now });
+        let cause = RestartCause::TimerExpired;
+        controller.on_timeout(&Timeout { now, flight_size: nothing, repeated: false, cause });
+    }
+
+    const ALL: [&str; 9] =
+        ["begin", "established", "sent", "ack", "duplicate", "mark", "loss", "repaired", "timeout"];
+
+    fn heard(controller: &Controller) -> &[&'static str] {
+        &controller.custom::<Told>().expect("its type").heard
+    }
+
+    #[test]
+    fn it_hears_of_everything_once() {
+        let mut controller = connection(Told::default());
+        all_events(&mut controller);
+        assert_eq!(heard(&controller), ALL);
+        assert_eq!(heard(&controller.clone()), ALL, "a copy is a copy");
+        assert!(controller.failure().is_none());
+        assert_eq!(controller.option_for(ProbePart::Single), Some(OPTION));
+        assert_eq!(controller.snapshot().phase, Phase::ProbeUp);
+        assert!(controller.custom::<crate::model::Model>().is_none(), "another type");
+    }
+
+    #[test]
+    fn what_it_sets_is_held_between_bounds() {
+        // 0 and 10^12 segments are windows, though not such as a sender can have; the threshold is never below two.
+        for (sets, window, threshold) in
+            [((0.0, 0.0), 1.0, 2.0), ((1e12, f64::INFINITY), 1e9, f64::INFINITY), ((3.5, 7.0), 3.5, 7.0)]
+        {
+            let mut controller = connection(Told { sets: Some(sets), ..Told::default() });
+            controller.on_ack(&ack(1000));
+            assert!(controller.failure().is_none(), "{sets:?}");
+            let snapshot = controller.snapshot();
+            assert_eq!((snapshot.cwnd_segments, snapshot.ssthresh_segments), (window, threshold));
+        }
+    }
+
+    #[test]
+    fn no_window_ends_it() {
+        let nan = f64::NAN;
+        for (sets, says) in [
+            ((nan, 5.0), "cwnd was set to NaN: it is a number of segments from 0"),
+            ((-0.5, nan), "cwnd was set to -0.5: it is a number of segments from 0"),
+            ((f64::INFINITY, 5.0), "cwnd was set to inf: it is a number of segments from 0"),
+            ((5.0, nan), "ssthresh was set to NaN: it is a number of segments from 0"),
+            ((5.0, -1.0), "ssthresh was set to -1: it is a number of segments from 0"),
+        ] {
+            let pacing = Some(Pacing::every(1.0, Bytes(1000)));
+            let mut controller = connection(Told { sets: Some(sets), pacing, ..Told::default() });
+            assert!(controller.decision().pacing.is_some());
+            all_events(&mut controller);
+            let failure = controller.failure().expect("no window");
+            assert_eq!((failure.now.picoseconds(), failure.reason.to_string()), (5, says.to_owned()));
+            assert_eq!(heard(&controller), &ALL[..2], "it hears of nothing more");
+            let snapshot = controller.snapshot();
+            assert_eq!((snapshot.cwnd_segments, snapshot.ssthresh_segments), (1.0, 2.0));
+            assert_eq!(controller.decision().pacing, None);
+            assert_eq!(controller.option_for(ProbePart::Single), None);
+            assert_eq!(controller.steer(Time::ZERO, |_: &mut Told, _| ()), None);
+        }
+    }
+
+    /// The first error counts, also where the model then leaves no window.
+    #[test]
+    fn an_error_of_its_own_ends_it() {
+        let mut controller = connection(Told::default());
+        let steered = controller.steer(Time::from_picoseconds(3), |told: &mut Told, state| {
+            told.fails = true;
+            state.cwnd = f64::NAN;
+            state.mss
+        });
+        assert_eq!(steered, Some(Bytes(1000)), "what was said to it");
+        let failure = controller.failure().expect("it fails");
+        assert_eq!((failure.now.picoseconds(), failure.reason.to_string()), (3, fmt::Error.to_string()));
+        // One that cannot begin has failed before its first event.
+        let controller = connection(Told { fails: true, ..Told::default() });
+        assert_eq!(controller.failure().expect("it fails").now, Time::ZERO);
+    }
+
+    #[test]
+    fn a_release_takes_time_and_bytes() {
+        let none = Pacing { interval: Duration::ZERO, size: Bytes::ZERO, tick: Duration::ZERO };
+        let controller = connection(Told { pacing: Some(none), ..Told::default() });
+        let pacing = controller.decision().pacing.expect("it paces");
+        assert_eq!((pacing.interval.picoseconds(), pacing.size), (1, Bytes(1)));
+    }
+
+    #[test]
+    fn parameters_and_what_it_says_of_itself_pass_through() {
+        let mut registry = Registry::built_in();
+        registry.register(Told::default()).expect("a new name");
+        let mut selection = registry.model("told").expect("registered");
+        assert!(selection.is_custom());
+        assert!(selection.responds_to_marks(true));
+        assert!(!selection.responds_to_marks(false));
+        assert_eq!(selection.set("none", Value::Switch(true)), Err(ParameterError::Unknown));
+        assert_eq!(selection.set("fails", Value::Switch(true)), Ok(()));
+        assert!(registry.model("told").is_some_and(|told| told.is_custom()));
+        assert!(registry.model("tolled").is_none());
+        let entries: Vec<_> = registry.entries().skip(crate::registry::ENTRIES.len()).collect();
+        assert_eq!(entries.len(), 1);
+        // It stands among the models, whatever part it says that it is.
+        assert_eq!((entries[0].name, entries[0].part), ("told", Part::Model));
+    }
+
+    /// A name is one word that no built-in algorithm has, and its parameters are not the words beside which they stand.
+    #[test]
+    fn names_that_are_refused() {
+        #[derive(Clone, Debug)]
+        struct Named(&'static str, &'static [crate::parameter::Parameter]);
+        impl Custom for Named {
+            type Model = Told;
+            fn entry(&self) -> Entry {
+                Entry { name: self.0, part: Part::Model, about: "", source: "", parameters: self.1 }
+            }
+            fn set(&mut self, _name: &str, _value: Value<'_>) -> Result<(), ParameterError> {
+                Err(ParameterError::Unknown)
+            }
+            fn build(&self) -> Told {
+                Told::default()
+            }
+        }
+        let longest: &str = "a123456789_123456789-123456789a123456789a123456789a123456789";
+        assert_eq!(longest.len(), 60);
+        let mut registry = Registry::built_in();
+        for good in ["a", "x-1_b", longest] {
+            assert_eq!(registry.register(Named(good, &[])), Ok(()), "{good}");
+        }
+        let too_long: &'static str = Box::leak(format!("{longest}b").into_boxed_str());
+        for bad in ["", "1a", "-a", "_", "A", "aB", "a b", "ä", "aä", too_long] {
+            assert_eq!(registry.register(Named(bad, &[])), Err(RegistrationError::BadName), "{bad}");
+        }
+        assert_eq!(registry.register(Named("cubic", &[])), Err(RegistrationError::BuiltIn));
+        for error in [RegistrationError::BadName, RegistrationError::BuiltIn] {
+            assert!(error.to_string().contains("name"));
+        }
+        // One of the same name takes the place of the earlier one.
+        assert_eq!(registry.entries().count(), crate::registry::ENTRIES.len() + 3);
+        assert_eq!(registry.register(Named("a", &[])), Ok(()));
+        assert_eq!(registry.entries().count(), crate::registry::ENTRIES.len() + 3);
+        assert!(!registry.model("a").expect("registered").responds_to_marks(true), "nothing said: no");
+    }
+}

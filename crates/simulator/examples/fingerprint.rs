@@ -1,9 +1,13 @@
 //! Prints a fingerprint of everything that scenarios leave behind, one line a file:
-//! `cargo run --release --example fingerprint -- FILE ...`.
+//! `cargo run --release --example fingerprint -- FILE ...`; with `--short` in the place of files, those of the short
+//! scenarios of `tests/golden`.
 //!
 //! A change that is to make the simulator faster and nothing else must not change a line. Each scenario is run twice, to
 //! its end or for as long as it takes to send a number of packets: as it is, and with every packet recorded. The number of
 //! events is not part of it, for a faster simulator may need fewer.
+
+#[path = "../tests/common/short.rs"]
+pub mod short;
 
 use selfclock_congestion::units::{Duration, Time};
 use selfclock_simulator::Simulation;
@@ -12,6 +16,8 @@ use selfclock_simulator::scenario::{Scenario, ScenarioError};
 use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
+
+use short::Short;
 
 /// Packets after which a run is ended.
 const PACKETS: u64 = 500_000;
@@ -61,7 +67,31 @@ pub fn of_file(file: &Path) -> Result<String, ScenarioError> {
     Ok(format!("{result:016x} {packets:016x} {} {}", whole.picoseconds(), recorded.picoseconds()))
 }
 
+/// The fingerprint of a short scenario: it is run once, as it is.
+pub fn of_short(short: &Short) -> Result<String, ScenarioError> {
+    let file = short::folder().join(short.path).with_extension("toml");
+    let plan = Scenario::load(&file, &short.overrides)?.plan;
+    Ok(format!("{:016x}", fingerprint(&plan)))
+}
+
+fn every_short() -> ExitCode {
+    let mut code = ExitCode::SUCCESS;
+    for short in short::all() {
+        match of_short(&short) {
+            Ok(fingerprint) => println!("{fingerprint} {}: {}", short.path, short.name),
+            Err(error) => {
+                eprintln!("{error}");
+                code = ExitCode::from(2);
+            }
+        }
+    }
+    code
+}
+
 fn main() -> ExitCode {
+    if std::env::args().nth(1).is_some_and(|word| word == "--short") {
+        return every_short();
+    }
     for file in std::env::args().skip(1) {
         match of_file(file.as_ref()) {
             Ok(fingerprint) => println!("{fingerprint} {file}"),

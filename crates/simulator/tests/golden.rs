@@ -5,6 +5,8 @@
 #[path = "../examples/fingerprint.rs"]
 mod fingerprint;
 
+use fingerprint::short::Short;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Scenarios that take a debug build less than some seconds.
@@ -15,17 +17,75 @@ const CHEAP: [&str; 4] = [
     "python/selfclock/papers/packet_pair/figure_10.toml",
 ];
 
+fn golden() -> toml::Table {
+    let file = fingerprint::short::folder().with_extension("toml");
+    let golden = std::fs::read_to_string(file).expect("a file of this repository");
+    golden.parse().expect("TOML")
+}
+
+/// What to do about a fingerprint that is another.
+const REMEDY: &str = "if it is meant to, write an entry in CHANGELOG.md and run `make golden`";
+
 #[test]
 fn results_are_those_on_record() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let golden = std::fs::read_to_string(root.join("tests/golden.toml")).expect("a file of this repository");
-    let golden: toml::Table = golden.parse().expect("TOML");
     for file in CHEAP {
         let made = fingerprint::of_file(&root.join(file)).expect("a scenario");
-        assert_eq!(
-            golden["fingerprints"][file].as_str(),
-            Some(made.as_str()),
-            "{file} gives another result: if it is meant to, write an entry in CHANGELOG.md and run `make golden`"
-        );
+        let known = golden()["fingerprints"][file].as_str().map(str::to_owned);
+        assert_eq!(known, Some(made), "{file} gives another result: {REMEDY}");
     }
+}
+
+/// The short scenarios of a path are what they were.
+fn check(path: &str) {
+    let golden = golden();
+    let of_path: Vec<Short> = fingerprint::short::all().into_iter().filter(|it| it.path == path).collect();
+    assert!(of_path.len() > 20, "{path}");
+    for short in of_path {
+        let name = format!("{path}: {}", short.name);
+        let made = fingerprint::of_short(&short).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let known = golden["short"].get(&name).and_then(toml::Value::as_str);
+        assert_eq!(known, Some(made.as_str()), "{name} gives another result: {REMEDY}");
+    }
+}
+
+/// A test for each path, so that they run beside each other.
+macro_rules! paths {
+    ($($path:ident),+) => {
+        $(#[test] fn $path() { check(stringify!($path)); })+
+
+        #[test]
+        fn every_path_has_a_test() {
+            assert_eq!([$(stringify!($path)),+], fingerprint::short::PATHS);
+        }
+    };
+}
+paths!(narrow, wide, lossy, changing, marked, classic, short, measured, slow);
+
+/// No fingerprint is on record for what is not run.
+#[test]
+fn every_fingerprint_is_checked() {
+    let golden = golden();
+    let known = golden["short"].as_table().expect("a table").len();
+    assert_eq!(known, fingerprint::short::all().len());
+}
+
+/// A parameter that is read and never used has no effect: each changes the run where it is said to tell.
+#[test]
+fn every_parameter_tells() {
+    let golden = golden();
+    let mut without: BTreeMap<Vec<String>, String> = BTreeMap::new();
+    let mut silent = Vec::new();
+    for short in fingerprint::short::all() {
+        let Some(unchanged) = &short.unchanged else { continue };
+        let unchanged = Short { overrides: unchanged.clone(), unchanged: None, name: String::new(), ..short };
+        let was = without
+            .entry(unchanged.overrides.clone())
+            .or_insert_with(|| fingerprint::of_short(&unchanged).expect("a scenario"));
+        let name = format!("{}: {}", short.path, short.name);
+        if golden["short"][&name].as_str() == Some(was.as_str()) {
+            silent.push(name);
+        }
+    }
+    assert!(silent.is_empty(), "these change nothing: {silent:#?}");
 }
