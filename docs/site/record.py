@@ -11,12 +11,11 @@ import json
 import sys
 from pathlib import Path
 
-from selfclock.reproduce import PAPERS, find, reproduce
+from selfclock.reproduce import PAPERS, PaperReport, find, reproduce
 
 
-def record(name: str) -> list[str]:
-    """Reproduce a paper, write its claims down, and say where its verdicts are not those on record."""
-    report = reproduce(name)
+def record(report: PaperReport) -> list[str]:
+    """Write the claims of a paper down, and say where its verdicts are not those on record."""
     claims = [
         {
             "id": claim.id,
@@ -27,14 +26,14 @@ def record(name: str) -> list[str]:
         }
         for claim in report.claims
     ]
-    path = Path(str(importlib.resources.files(PAPERS[name]))) / "claims.json"
+    path = Path(str(importlib.resources.files(PAPERS[report.name]))) / "claims.json"
     path.write_text(json.dumps(claims, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return report.differences()
 
 
 def main() -> int:
-    """Record the papers that are named, or all."""
-    differences = [difference for name in find(sys.argv[1:]) for difference in record(name)]
+    """Reproduce and record the papers that are named, or all."""
+    differences = [difference for report in reproduce(find(sys.argv[1:])) for difference in record(report)]
     sys.stderr.writelines(f"{difference}\n" for difference in differences)
     return 1 if differences else 0
 

@@ -320,7 +320,7 @@ def reproduce_papers(
     except reproduction.UnknownPaperError as error:
         raise UsageError(str(error)) from None
     check_writable(out)
-    reports = [reproduction.reproduce(name) for name in chosen]
+    reports = reproduction.reproduce(chosen)
     written = write_report(reports, out, formats=kinds)
     claims = [claim for report in reports for claim in report.claims]
     if as_json:

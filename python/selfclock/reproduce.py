@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import importlib
 import json
-import time
 from dataclasses import dataclass, field
 from importlib import resources
 from typing import TYPE_CHECKING, Literal, Protocol, TypedDict
 
 from selfclock.progress import progress_bar
+from selfclock.studies import run_studies
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
     from matplotlib.figure import Figure
+
+    from selfclock.studies import Study
 
 Verdict = Literal["reproduced", "direction", "not reproduced"]
 
@@ -119,8 +121,8 @@ class PaperModule(Protocol):
     TITLE: str
     REFERENCE: str
 
-    def reproduce(self, progress: Callable[[float], None]) -> Findings:
-        """Run every experiment."""
+    def study(self) -> Study:
+        """Return every experiment."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,8 @@ class PaperReport:
     findings: Findings
     #: Verdicts on record.
     recorded: dict[str, Verdict] = field(repr=False)
-    seconds: float
+    #: How long its runs took together.
+    cpu_s: float
 
     @property
     def claims(self) -> list[Claim]:
@@ -165,14 +168,16 @@ def find(names: list[str]) -> list[str]:
     return list(dict.fromkeys(names)) or list(PAPERS)
 
 
-def reproduce(name: str) -> PaperReport:
-    """Run the experiments of one paper."""
-    package = PAPERS[name]
-    paper: PaperModule = importlib.import_module(package)
-    folder = resources.files(package)
-    begun = time.monotonic()
-    with progress_bar(name) as progress:
-        findings = paper.reproduce(progress)
+def reproduce(names: Sequence[str]) -> list[PaperReport]:
+    """Run the experiments of papers, all of them in one pool."""
+    papers: list[PaperModule] = [importlib.import_module(PAPERS[name]) for name in names]
+    with progress_bar("reproduce") as progress:
+        found = run_studies([paper.study() for paper in papers], progress)
+    return [_report(name, paper, *own) for name, paper, own in zip(names, papers, found, strict=True)]
+
+
+def _report(name: str, paper: PaperModule, findings: Findings, cpu_s: float) -> PaperReport:
+    folder = resources.files(PAPERS[name])
     return PaperReport(
         name=name,
         title=paper.TITLE,
@@ -180,7 +185,7 @@ def reproduce(name: str) -> PaperReport:
         readings=(folder / "README.md").read_text(encoding="utf-8"),
         findings=findings,
         recorded=json.loads((folder / "verdicts.json").read_text(encoding="utf-8")),
-        seconds=time.monotonic() - begun,
+        cpu_s=cpu_s,
     )
 
 

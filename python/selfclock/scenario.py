@@ -49,6 +49,11 @@ class Scenario:
         return self._core.resolved
 
     @property
+    def settings(self) -> str:
+        """The same without the name: two scenarios with the same settings have the same results."""
+        return self._core.settings
+
+    @property
     def name(self) -> str:
         """Name of the scenario."""
         return self._core.name
@@ -87,6 +92,11 @@ class Scenario:
     def link_names(self) -> list[str]:
         """Names of the one-way links."""
         return self._core.link_names
+
+    @property
+    def expected_packet_hops(self) -> float:
+        """Packet-hops if every flow carries what its path has for it: an estimate of how long the run takes."""
+        return self._core.expected_packet_hops
 
     @property
     def records_packets(self) -> bool:

@@ -20,6 +20,7 @@ from selfclock.papers import ficcrd
 from selfclock.report import write_report
 from selfclock.reproduce import PaperReport
 from selfclock.save import save
+from selfclock.studies import run_studies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -51,7 +52,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     flows = ["reno", "cubic", {"congestion_control": "packet-pair", "start": "1 s"}]
     save(sc.dumbbell("5 Mbps", flows=flows, duration="5 s").run(), folder / "run", formats=())
     sc.compare(["reno", "bbr3"], rate="10 Mbps", duration="5 s", flows=2).save(folder / "compare", formats=())
-    findings = ficcrd.reproduce(lambda _: None, scale=0.02)
+    [(findings, _)] = run_studies([ficcrd.study(0.02)])
     readings = (resources.files("selfclock.papers.ficcrd") / "README.md").read_text(encoding="utf-8")
     verdicts = {claim.id: claim.verdict for claim in findings.claims}
     report = PaperReport("ficcrd", ficcrd.TITLE, ficcrd.REFERENCE, readings, findings, verdicts, 1.0)

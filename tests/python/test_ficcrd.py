@@ -10,6 +10,7 @@ import pytest
 from selfclock.papers import ficcrd
 from selfclock.papers.ficcrd import verdicts
 from selfclock.papers.ficcrd.network import FLOWS, WINDOW, jain, scenario
+from selfclock.studies import run_studies
 
 
 def test_rules() -> None:
@@ -51,7 +52,7 @@ def test_window_adaptation_is_seen_in_records() -> None:
 
 
 def test_every_claim_has_a_verdict_on_record() -> None:
-    findings = ficcrd.reproduce(lambda _: None, scale=0.02)
+    [(findings, _)] = run_studies([ficcrd.study(0.02)])
     recorded = json.loads((resources.files(ficcrd) / "verdicts.json").read_text(encoding="utf-8"))
     assert sorted(claim.id for claim in findings.claims) == sorted(recorded)
     assert len(findings.figures) == 5

@@ -12,6 +12,7 @@ from selfclock.papers import inline_measurement
 from selfclock.papers.inline_measurement import verdicts
 from selfclock.papers.inline_measurement.network import Background, Flow, flow_series, goodput_gbps, scenario
 from selfclock.species import limit, populations
+from selfclock.studies import run_studies
 
 if TYPE_CHECKING:
     from selfclock.reproduce import Findings
@@ -88,7 +89,8 @@ def test_measured_and_not_given() -> None:
 @pytest.fixture(scope="module")
 def findings() -> Findings:
     """Every claim, of runs that are too short to mean anything."""
-    return inline_measurement.reproduce(lambda _fraction: None, TINY)
+    [(findings, _)] = run_studies([inline_measurement.study(TINY)])
+    return findings
 
 
 def test_every_verdict_on_record_has_a_claim(findings: Findings) -> None:

@@ -85,6 +85,12 @@ impl Scenario {
         format!("{:?}", self.inner.plan)
     }
 
+    /// The same without the name, on which nothing but its records depends.
+    #[getter]
+    fn settings(&self) -> String {
+        format!("{:?}", Plan { name: String::new(), ..self.inner.plan.clone() })
+    }
+
     #[getter]
     fn name(&self) -> &str {
         &self.inner.plan.name
@@ -108,6 +114,11 @@ impl Scenario {
     #[getter]
     fn source_name(&self) -> &str {
         &self.inner.source_name
+    }
+    /// Packet-hops that the run comes to if every flow carries what its path has for it: an estimate.
+    #[getter]
+    fn expected_packet_hops(&self) -> f64 {
+        self.inner.plan.expected_packet_hops()
     }
     #[getter]
     fn records_packets(&self) -> bool {

@@ -5,6 +5,7 @@
 
 pub mod engine;
 pub mod environment;
+mod expected;
 pub mod network;
 pub mod plan;
 pub mod queue;

@@ -6,7 +6,7 @@ use crate::network::Network;
 use crate::plan::{Plan, Protocol};
 use crate::record::connections::{ConnectionRecord, ConnectionsSummary};
 use crate::record::packets::{PacketKind, PacketRecord};
-use crate::record::series::{FlowSeries, LinkSeries};
+use crate::record::series::{FlowSeries, LinkSeries, Sampling};
 use crate::record::summary::{FlowSummary, Summary};
 use crate::traffic::connections::{ConnectionSource, ConnectionTotals, Connections};
 use crate::transport::groups::Groups;
@@ -74,6 +74,7 @@ impl Simulation {
         let mut sources = Vec::with_capacity(plan.flows.len());
         let mut sinks = Vec::with_capacity(plan.flows.len());
         let mut starts = Vec::with_capacity(plan.flows.len());
+        let sampling = Sampling::of(plan, Time::ZERO + plan.duration);
         for (index, (flow, routes)) in plan.flows.iter().zip(routes).enumerate() {
             let number = index as u32;
             let jitter = Stream::new(plan.seed, Purpose::FlowStart, index).duration_below(flow.start_jitter);
@@ -83,8 +84,7 @@ impl Simulation {
                 Protocol::Tcp(tcp) => {
                     let control_seed = Stream::new(plan.seed, Purpose::FlowControl, index).bits();
                     let times = (start, flow.stop);
-                    let mut sender =
-                        Sender::new(number, routes, tcp, times, control_seed, plan.record.interval);
+                    let mut sender = Sender::new(number, routes, tcp, times, control_seed, sampling);
                     sender.schedule_start(&mut context, start);
                     sources.push(Source::Tcp(sender));
                     sinks.push(Sink::Tcp(Receiver::new(number, routes, tcp)));
@@ -302,7 +302,9 @@ impl Simulation {
     /// Ends the run where it is and takes the results.
     pub fn finish(mut self) -> Outcome {
         let end = self.now;
-        let mut flow_series = FlowSeries::default();
+        let samples = Sampling::of(&self.plan, end).map_or(0, |sampling| sampling.expected);
+        let senders = self.sources.iter().filter(|source| matches!(source, Source::Tcp(_))).count();
+        let mut flow_series = FlowSeries::with_capacity(senders * samples);
         let (connections, totals) = std::mem::replace(&mut self.connections, Connections::new(0)).finish();
         let mut flows = Vec::with_capacity(self.plan.flows.len());
         for index in 0..self.plan.flows.len() {
@@ -316,11 +318,11 @@ impl Simulation {
             }
             flows.push(summary);
         }
-        let mut link_series = LinkSeries::default();
+        let mut link_series = LinkSeries::with_capacity(self.network.links.len() * samples);
         let mut links = Vec::with_capacity(self.plan.links.len());
         for (index, link) in self.network.links.iter_mut().enumerate() {
             links.push(link.finish(end));
-            link_series.extend(index as u32, link.samples());
+            link_series.extend(index as u32, &link.take_samples());
         }
         let summary = Summary {
             scenario: self.plan.name.clone(),

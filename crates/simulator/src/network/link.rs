@@ -10,6 +10,7 @@ use crate::engine::Ring;
 use crate::engine::random::{Purpose, Stream};
 use crate::plan::{LinkChange, LinkPlan, MarkAbove, QueueLimit};
 use crate::queue::{Discipline, DropTail, ManagedQueue};
+use crate::record::series::Sampling;
 use crate::record::summary::LinkSummary;
 use selfclock_congestion::units::{Bytes, Duration, PICOSECONDS_PER_SECOND, Rate, Time};
 
@@ -131,7 +132,7 @@ pub struct LinkSample {
 
 impl Link {
     /// An idle link.
-    pub fn new(plan: &LinkPlan, seed: u64, index: usize, sample_interval: Option<Duration>) -> Self {
+    pub fn new(plan: &LinkPlan, seed: u64, index: usize, sampling: Option<Sampling>) -> Self {
         let loss = Loss::new(plan.loss, seed, index);
         let changes: Vec<LinkChange> = plan.changes.iter().rev().copied().collect();
         let imperfect = loss.is_some() || !plan.jitter.is_zero() || !changes.is_empty();
@@ -145,7 +146,7 @@ impl Link {
                 changes,
             })
         });
-        let next_sample = sample_interval.map_or(Time::NEVER, |interval| Time::ZERO + interval);
+        let next_sample = sampling.map_or(Time::NEVER, |sampling| Time::ZERO + sampling.interval);
         let plain_limit = if imperfections.is_some() { Time::ZERO } else { Time::NEVER };
         Self {
             free_at: Time::ZERO,
@@ -165,8 +166,9 @@ impl Link {
             mark_above: plan.mark_above,
             rate: plan.rate,
             imperfections,
-            sampler: sample_interval
-                .map(|interval| Box::new(LinkSampler { interval, busy_before: 0, samples: Vec::new() })),
+            sampler: sampling.map(|Sampling { interval, expected }| {
+                Box::new(LinkSampler { interval, busy_before: 0, samples: Vec::with_capacity(expected) })
+            }),
             managed: Discipline::new(plan, seed, index).map(|discipline| {
                 Box::new(ManagedQueue::new(discipline, plan.queue, plan.counts_packet_in_service))
             }),
@@ -464,9 +466,9 @@ impl Link {
         }
     }
 
-    /// The samples taken.
-    pub fn samples(&self) -> &[LinkSample] {
-        self.sampler.as_ref().map_or(&[], |sampler| &sampler.samples)
+    /// Takes the samples.
+    pub fn take_samples(&mut self) -> Vec<LinkSample> {
+        self.sampler.take().map_or_else(Vec::new, |sampler| sampler.samples)
     }
 
     pub(super) fn count_mark(&mut self) {
@@ -572,12 +574,13 @@ mod tests {
             }],
         };
         // Four packets at once, 1 ms each.
-        let mut link = Link::new(&plan, 1, 0, Some(Duration::from_milliseconds(1)));
+        let mut link =
+            Link::new(&plan, 1, 0, Some(Sampling { interval: Duration::from_milliseconds(1), expected: 3 }));
         (0..4).for_each(|_| assert!(matches!(link.accept(ms(0), 1000), Passage::Lost { .. })));
         assert_eq!(link.held(ms(2)), 2);
         let mut at_the_end = link.clone();
         assert_eq!(link.finish(ms(3)).drops, 3);
-        assert_eq!(link.samples().iter().map(|sample| sample.drops).collect::<Vec<_>>(), [1, 2, 3]);
+        assert_eq!(link.take_samples().iter().map(|sample| sample.drops).collect::<Vec<_>>(), [1, 2, 3]);
         let summary = at_the_end.finish(ms(5));
         assert_eq!((summary.drops, summary.rate_bps), (4, 1));
     }

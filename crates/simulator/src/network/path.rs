@@ -13,6 +13,7 @@ use super::packet::{Extras, Flags, Packet};
 use crate::engine::{EventQueue, Runs};
 use crate::plan::{DisciplinePlan, Plan, Protocol};
 use crate::record::packets::{PacketEvent, PacketRecorder};
+use crate::record::series::Sampling;
 use crate::router::Mechanism;
 use selfclock_congestion::units::Time;
 
@@ -70,11 +71,12 @@ pub struct FlowRoutes {
 impl Network {
     /// The network of a plan, and where each flow's routes begin.
     pub fn new(plan: &Plan) -> (Self, Vec<FlowRoutes>) {
+        let sampling = Sampling::of(plan, Time::ZERO + plan.duration);
         let mut links: Vec<Link> = plan
             .links
             .iter()
             .enumerate()
-            .map(|(index, link)| Link::new(link, plan.seed, index, plan.record.interval))
+            .map(|(index, link)| Link::new(link, plan.seed, index, sampling))
             .collect();
         let feeders = feeders(plan);
         let (routers, gates) = Mechanism::all(plan);

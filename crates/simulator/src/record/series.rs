@@ -4,8 +4,30 @@
 //! thing happens to the flow or link, so they cost no events.
 
 use crate::network::link::LinkSample;
+use crate::plan::Plan;
 use selfclock_congestion::Phase;
-use selfclock_congestion::units::Time;
+use selfclock_congestion::units::{Duration, Time};
+
+/// Samples of one flow or link for which room is made before the first.
+const MOST_EXPECTED: u64 = 1 << 16;
+
+/// When samples are taken.
+#[derive(Clone, Copy, Debug)]
+pub struct Sampling {
+    /// Time between two samples.
+    pub interval: Duration,
+    /// Each flow and link will have so many: with room for all of them it need not be moved to more room again and again.
+    pub expected: usize,
+}
+
+impl Sampling {
+    /// That of a run of this plan that ends then; `None`: there is none.
+    pub fn of(plan: &Plan, end: Time) -> Option<Self> {
+        let interval = plan.record.interval?;
+        let samples = end.picoseconds() / interval.picoseconds().max(1);
+        Some(Self { interval, expected: samples.min(MOST_EXPECTED) as usize })
+    }
+}
 
 /// State of a flow at a sample time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,6 +86,24 @@ pub struct FlowSeries {
 }
 
 impl FlowSeries {
+    /// An empty one with room for so many samples.
+    pub fn with_capacity(samples: usize) -> Self {
+        Self {
+            time_s: Vec::with_capacity(samples),
+            flow: Vec::with_capacity(samples),
+            cwnd_bytes: Vec::with_capacity(samples),
+            ssthresh_bytes: Vec::with_capacity(samples),
+            in_flight_bytes: Vec::with_capacity(samples),
+            pacing_bps: Vec::with_capacity(samples),
+            srtt_s: Vec::with_capacity(samples),
+            sent_bytes: Vec::with_capacity(samples),
+            acknowledged_bytes: Vec::with_capacity(samples),
+            phase: Vec::with_capacity(samples),
+            available_bps: Vec::with_capacity(samples),
+            capacity_bps: Vec::with_capacity(samples),
+        }
+    }
+
     /// Appends the samples of one flow.
     pub fn extend(&mut self, flow: u32, samples: &[FlowSample]) {
         self.time_s.extend(samples.iter().map(|sample| sample.time.seconds()));
@@ -99,6 +139,18 @@ pub struct LinkSeries {
 }
 
 impl LinkSeries {
+    /// An empty one with room for so many samples.
+    pub fn with_capacity(samples: usize) -> Self {
+        Self {
+            time_s: Vec::with_capacity(samples),
+            link: Vec::with_capacity(samples),
+            queue_packets: Vec::with_capacity(samples),
+            drops: Vec::with_capacity(samples),
+            bytes: Vec::with_capacity(samples),
+            utilization: Vec::with_capacity(samples),
+        }
+    }
+
     /// Appends the samples of one link.
     pub fn extend(&mut self, link: u32, samples: &[LinkSample]) {
         self.time_s.extend(samples.iter().map(|sample| sample.time.seconds()));

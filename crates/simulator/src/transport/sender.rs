@@ -16,7 +16,7 @@ use crate::network::packet::{Flags, NO_EXTRA, Packet};
 use crate::network::{Extra, path::FlowRoutes};
 use crate::plan::{Ecn, Recovery, RttSamples, TcpPlan};
 use crate::record::packets::PacketKind;
-use crate::record::series::FlowSample;
+use crate::record::series::{FlowSample, Sampling};
 use crate::traffic::source::Application;
 use selfclock_congestion::controller::{Controller, Setup};
 use selfclock_congestion::event::{Decision, Pacing, Probe, ProbePart, RestartCause};
@@ -199,7 +199,7 @@ impl Sender {
         plan: &TcpPlan,
         (start, stop): (Time, Time),
         control_seed: u64,
-        sample_interval: Option<Duration>,
+        sampling: Option<Sampling>,
     ) -> Self {
         let transport = &plan.transport;
         let receive_window = transport.advertised_window().get();
@@ -282,10 +282,10 @@ impl Sender {
             totals: SenderTotals::default(),
             rtt_samples: RttHistogram::default(),
             completed: None,
-            sampler: sample_interval.map(|interval| FlowSampler {
+            sampler: sampling.map(|Sampling { interval, expected }| FlowSampler {
                 next: Time::ZERO + interval,
                 interval,
-                samples: Vec::new(),
+                samples: Vec::with_capacity(expected),
             }),
         }
     }

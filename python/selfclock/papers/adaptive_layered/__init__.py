@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from selfclock.papers.adaptive_layered import exponents, fairness, groups, ns2, overlap, single
 from selfclock.reproduce import Findings
-from selfclock.scenario import run_many
+from selfclock.studies import Part, Study
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
+
+    from selfclock.result import Result
 
 TITLE = "ALTCP and Adaptive TCP"
 REFERENCE = (
@@ -17,12 +20,14 @@ REFERENCE = (
 )
 
 
-def reproduce(progress: Callable[[float], None], scale: float = 1.0) -> Findings:
-    """Run every experiment of the paper; a `scale` below 1 shortens every run, for tests of what follows the runs."""
-    # All at once, the longest first, so that no core waits for another at the end of each experiment.
-    lists = [part.scenarios(scale) for part in (single, ns2, overlap, groups, fairness, exponents)]
-    results = iter(run_many([scenario for scenarios in lists for scenario in scenarios], progress=progress))
-    alone, beside_ns2, overlapping, grouped, pairs, laws = ([next(results) for _ in scenarios] for scenarios in lists)
+def study(scale: float = 1.0) -> Study:
+    """Return every experiment of the paper; `scale` below 1 shortens every run, to test what follows the runs."""
+    parts = (single, ns2, overlap, groups, fairness, exponents)
+    return Study([Part(part.scenarios(scale)) for part in parts], partial(_findings, scale=scale))
+
+
+def _findings(results: Sequence[list[Result]], scale: float) -> Findings:
+    alone, beside_ns2, overlapping, grouped, pairs, laws = results
     alone_claims, alone_figures = single.findings(alone, scale)
     overlap_claims, overlap_figures = overlap.findings(overlapping, scale)
     group_claims, group_tables = groups.findings(grouped, overlap.alone_mbps(overlapping, scale), scale)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from selfclock.papers.inline_measurement import behaviour, estimates, model, ns2, parameters, together
 from selfclock.papers.inline_measurement.mechanisms import MECHANISMS
 from selfclock.reproduce import Findings
-from selfclock.scenario import run_many
+from selfclock.studies import Part, Study
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
+
+    from selfclock.result import Result
 
 TITLE = "TCP with inline measurement: ICIM and the Lotka-Volterra window"
 REFERENCE = (
@@ -19,18 +22,20 @@ REFERENCE = (
 )
 
 
-def reproduce(progress: Callable[[float], None], scale: float = 1.0) -> Findings:
-    """Run every experiment of the thesis; a `scale` below 1 shortens every run, for tests of what follows the runs."""
-    # All at once, the longest first, so that no core waits for another at the end of each experiment.
-    lists = [
+def study(scale: float = 1.0) -> Study:
+    """Return every experiment of the thesis; `scale` below 1 shortens every run, to test what follows the runs."""
+    parts = [
         behaviour.scenarios(scale),
         ns2.scenarios(scale),
         together.scenarios(scale),
         parameters.scenarios(scale),
         [case.scenario for case in estimates.cases(scale)],
     ]
-    results = iter(run_many([scenario for scenarios in lists for scenario in scenarios], progress=progress))
-    behaved, beside, shared, swept, measured = ([next(results) for _ in scenarios] for scenarios in lists)
+    return Study([Part(scenarios) for scenarios in parts], partial(_findings, scale=scale))
+
+
+def _findings(results: Sequence[list[Result]], scale: float) -> Findings:
+    behaved, beside, shared, swept, measured = results
     count = len(MECHANISMS)
     model_claims, model_figures = model.findings()
     claims, figures, tables = behaviour.findings(behaved, scale)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from selfclock.scenario import Scenario, run_many
+from selfclock.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from selfclock.result import Result
 
@@ -136,20 +136,9 @@ def segments_sent(result: Result, seconds: float) -> int:
     return int(in_time.select(pl.len()).collect().item())
 
 
-def measure(progress: Callable[[float], None]) -> list[Ensemble]:
-    """Run every experiment under every setting with every seed, in the order of `SETTINGS`."""
-    ensembles = []
-    for number, setting in enumerate(SETTINGS):
-
-        def step(fraction: float, number: int = number) -> None:
-            progress((number + fraction) / len(SETTINGS))
-
-        ensembles.append(_measure(setting, step))
-    return ensembles
-
-
-def _measure(setting: Setting, progress: Callable[[float], None]) -> Ensemble:
-    runs = [
+def scenarios() -> list[Scenario]:
+    """Return every experiment under every setting, in the order of `SETTINGS`, with every seed."""
+    return [
         scenario(
             experiment,
             setting,
@@ -157,18 +146,26 @@ def _measure(setting: Setting, progress: Callable[[float], None]) -> Ensemble:
             f"duration={experiment.seconds + START_JITTER_S} s",
             "record.interval=off",
         ).with_seed(seed)
+        for setting in SETTINGS
         for experiment in EXPERIMENTS
         for seed in SEEDS
     ]
-    results = iter(run_many(runs, progress=progress))
-    counts = {
-        experiment.figure: [segments_sent(next(results), experiment.seconds) for _ in SEEDS]
-        for experiment in EXPERIMENTS
-    }
-    return Ensemble(setting, counts)
 
 
-def single_runs() -> dict[int, Result]:
-    """Run every experiment once, from time 0, as the paper's figures show them."""
-    results = run_many(scenario(experiment, HEADLINE) for experiment in EXPERIMENTS)
-    return {experiment.figure: result for experiment, result in zip(EXPERIMENTS, results, strict=True)}
+def segments_of_run(result: Result) -> int:
+    """Count different segments that were sent within the time of the figure, in a run with a random start."""
+    return segments_sent(result, result.scenario.duration_s - START_JITTER_S)
+
+
+def ensembles(segments: Sequence[int]) -> list[Ensemble]:
+    """Sort what was counted by setting."""
+    rest = iter(segments)
+    return [
+        Ensemble(setting, {experiment.figure: [next(rest) for _ in SEEDS] for experiment in EXPERIMENTS})
+        for setting in SETTINGS
+    ]
+
+
+def single_scenarios() -> list[Scenario]:
+    """Return every experiment from time 0, as the paper's figures show them."""
+    return [scenario(experiment, HEADLINE) for experiment in EXPERIMENTS]

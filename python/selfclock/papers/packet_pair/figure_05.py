@@ -46,10 +46,10 @@ class Events:
     intervals: list[int]
 
 
-def run() -> Events:
-    """Run it."""
+def scenario() -> Scenario:
+    """Return its scenario."""
     text = (resources.files(__package__) / "figure_05.toml").read_text(encoding="utf-8")
-    return events(Scenario.parse(text, "figure_05.toml").run())
+    return Scenario.parse(text, "figure_05.toml")
 
 
 def events(result: Result) -> Events:

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from selfclock.papers.swift_start import estimates, figures, harm, matrix, sharing, transfers
 from selfclock.reproduce import Findings
-from selfclock.scenario import run_many
+from selfclock.studies import Part, Study
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
+
+    from selfclock.result import Result
 
 TITLE = "Swift Start"
 REFERENCE = (
@@ -19,14 +21,14 @@ REFERENCE = (
 )
 
 
-def reproduce(progress: Callable[[float], None]) -> Findings:
-    """Run every experiment of the paper, and what it leaves out."""
-    # All at once, the longest first, so that no core waits for another at the end of each experiment.
-    lists = [part.scenarios() for part in (sharing, harm, figures, matrix, transfers, estimates)]
-    results = iter(run_many([scenario for scenarios in lists for scenario in scenarios], progress=progress))
-    shared, harmful, drawn, crossed, transferred, estimated = (
-        [next(results) for _ in scenarios] for scenarios in lists
-    )
+def study() -> Study:
+    """Return every experiment of the paper, and what it leaves out."""
+    parts = (sharing, harm, figures, matrix, transfers, estimates)
+    return Study([Part(part.scenarios()) for part in parts], _findings)
+
+
+def _findings(results: Sequence[list[Result]]) -> Findings:
+    shared, harmful, drawn, crossed, transferred, estimated = results
     figure_claims, figure_drawings, figure_tables = figures.findings(drawn)
     estimate_claims, estimate_tables = estimates.findings(estimated)
     sharing_drawings, sharing_tables = sharing.findings(shared)

@@ -1,0 +1,103 @@
+//! How much there is to simulate, before it is simulated.
+
+use crate::plan::{FlowPlan, Plan, Protocol, Source, Transport, UdpPlan};
+use selfclock_congestion::units::Time;
+
+impl Plan {
+    /// Packet-hops that a run comes to if every flow carries what it is offered or what its slowest link has for it, data
+    /// and acknowledgements together. An estimate, for the order in which many runs are best begun: losses, windows and
+    /// starts are not in it.
+    pub fn expected_packet_hops(&self) -> f64 {
+        let offered: Vec<f64> = self.flows.iter().map(|flow| self.offered_bytes(flow)).collect();
+        let mut wanted = vec![0.0; self.links.len()];
+        for (flow, &bytes) in self.flows.iter().zip(&offered) {
+            for &link in &flow.forward {
+                wanted[link] += bytes;
+            }
+        }
+        let part = |&link: &usize| {
+            let capacity = self.links[link].rate.bits_per_second() as f64 / 8.0 * self.duration.seconds();
+            (capacity / wanted[link].max(1.0)).min(1.0)
+        };
+        let flows = self.flows.iter().zip(&offered);
+        flows
+            .map(|(flow, bytes)| {
+                bytes * flow.forward.iter().map(part).fold(1.0, f64::min) * hops_per_byte(flow)
+            })
+            .sum()
+    }
+
+    /// What a flow would send on a network of its own, bytes on the wire.
+    fn offered_bytes(&self, flow: &FlowPlan) -> f64 {
+        let end = Time::ZERO + self.duration;
+        let seconds = flow.stop.min(end).since(flow.start).seconds();
+        let rates = flow.forward.iter().map(|&link| self.links[link].rate.bits_per_second() as f64);
+        let most = rates.fold(f64::INFINITY, f64::min) / 8.0 * seconds;
+        let offered = match &flow.protocol {
+            Protocol::Tcp(tcp) => match tcp.source {
+                Source::Bulk => f64::INFINITY,
+                Source::Size(size) => size.get() as f64,
+                Source::Rate(rate) => rate.bits_per_second() as f64 / 8.0 * seconds,
+            },
+            Protocol::Connections(each) => each.size.mean() * seconds / each.interval.seconds(),
+            Protocol::Udp(udp) => udp_bytes(udp, flow.start, flow.stop.min(end)),
+        };
+        offered.min(most)
+    }
+}
+
+/// What a UDP source sends between two times, bytes.
+fn udp_bytes(udp: &UdpPlan, start: Time, stop: Time) -> f64 {
+    let ends = udp.rates.iter().skip(1).map(|&(time, _)| time).chain([stop]);
+    let periods = udp.rates.iter().zip(ends);
+    let bytes = periods.map(|(&(from, rate), to)| {
+        rate.bits_per_second() as f64 / 8.0 * to.min(stop).since(from.max(start)).seconds()
+    });
+    bytes.sum()
+}
+
+/// Links that a byte's packet and what is sent back for it cross, for each byte.
+fn hops_per_byte(flow: &FlowPlan) -> f64 {
+    let there = flow.forward.len() as f64;
+    let and_back = |transport: &Transport| {
+        let packet = (transport.mss + transport.header).get() as f64;
+        (there + flow.reverse.len() as f64 / f64::from(transport.delayed_ack.every.max(1))) / packet
+    };
+    match &flow.protocol {
+        Protocol::Tcp(tcp) => and_back(&tcp.transport),
+        Protocol::Connections(each) => and_back(&each.tcp.transport),
+        Protocol::Udp(udp) => {
+            let weights: f64 = udp.packets.iter().map(|&(_, weight)| weight).sum();
+            let bytes: f64 = udp.packets.iter().map(|&(size, weight)| size.get() as f64 * weight).sum();
+            there * weights / bytes
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Simulation;
+    use crate::scenario::Scenario;
+
+    /// What is expected of paths that are full, or offered less than they carry, is what then crosses them: within a
+    /// tenth, for a start and a sawtooth leave something free, and what is lost is sent again.
+    #[test]
+    fn expected_is_what_is_simulated() {
+        let network = "[network]\ntopology = \"dumbbell\"\nbottleneck = { rate = \"20 Mbps\", delay = \"5 ms\" }\naccess = { rate = \"1 Gbps\", delay = \"1 ms\" }\n";
+        for flows in [
+            "[[flow]]\ncongestion_control = \"cubic\"",
+            "[[flow]]\ncongestion_control = \"cubic\"\n[[flow]]\ncongestion_control = \"reno\"\nstart = \"4 s\"",
+            "[[flow]]\ncongestion_control = \"reno\"\ntraffic = { size = \"2 MB\" }",
+            "[[flow]]\ncongestion_control = \"reno\"\ntraffic = { rate = \"3 Mbps\" }",
+            "[[flow]]\nprotocol = \"udp\"\ntraffic = { rate = \"4 Mbps\", steps = [{ at = \"5 s\", rate = \"1 Mbps\" }], packet = \"imix\" }",
+            "[[flow]]\nprotocol = \"udp\"\ntraffic = { rate = \"4 Mbps\", packet = \"500 B\" }\nstop = \"3 s\"",
+        ] {
+            let text = format!("schema = 1\nname = \"expected\"\nduration = \"10 s\"\n{network}{flows}\n");
+            let plan = Scenario::parse(&text, "expected", &[]).expect("a scenario").plan;
+            let mut simulation = Simulation::new(&plan);
+            while !simulation.advance(u64::MAX) {}
+            let ratio = plan.expected_packet_hops() / simulation.finish().summary.packet_hops as f64;
+            assert!((0.9..1.1).contains(&ratio), "{flows}: {ratio}");
+        }
+    }
+}
