@@ -57,7 +57,7 @@ mod tests {
         // 53 bits of the first.
         assert_eq!(
             Random::new(1_234_567).uniform(),
-            (6_457_827_717_110_365_317_u64 >> 11) as f64 / 2_f64.powi(53)
+            (6_457_827_717_110_365_317_u64 >> 11) as f64 / (1_u64 << 53) as f64
         );
     }
 }
