@@ -17,6 +17,8 @@
 //!   reading what became of it.
 //! * With `reading = "line"` the result is where the spacings of the bursts that grew say that they would begin to grow, instead of the
 //!   smallest B_j that did.
+//! * An available bandwidth that can't be measured any more is forgotten after a time. Where a burst has no room for eight gaps between
+//!   acknowledgements there are no measurements, and a window that follows from the last of them would stay for ever.
 //! * Now and then another burst at a multiple of A follows, for the physical bandwidth: see [`super::capacity`].
 
 use super::EstimatePart;
@@ -79,6 +81,9 @@ parameters! {
         /// Pause between measurements, Q, in smoothed round-trip times.
         wait: f64 = 1.0, shown "1", unit "RTT", range (0.0, 1000.0),
             source "our choice: the thesis has one result in 1 to 4 round trips";
+        /// An available bandwidth that no measurement has confirmed for so many smoothed round-trip times is forgotten.
+        expiry: f64 = 40.0, shown "40", unit "RTT", range (4.0, 1e9),
+            source "our choice: ten times the longest that the thesis takes for a result";
         /// Length of a burst in smoothed round-trip times; 0: one interrupt.
         span: f64 = 0.0625, shown "0.0625", unit "RTT", range (0.0, 0.1),
             source "our choice; 0: thesis section 2.2.3";
@@ -233,6 +238,8 @@ pub struct Icim {
     /// Measurements since the last one with a burst for the physical bandwidth.
     since_capacity: u32,
     give_up: Time,
+    /// When a measurement last told the available bandwidth.
+    told: Time,
 }
 
 impl Icim {
@@ -254,6 +261,7 @@ impl Icim {
             with_interrupt: Bytes::ZERO,
             since_capacity: u32::MAX,
             give_up: Time::NEVER,
+            told: Time::ZERO,
         }
     }
 
@@ -377,7 +385,7 @@ impl Icim {
             // Until the range has once held the available bandwidth its upper end is a mere bound, which would end slow start
             // early.
             if state.path.available_bps.is_some() {
-                state.path.available_bps = Some(highest);
+                self.tell(highest, state);
             }
             return;
         };
@@ -407,7 +415,7 @@ impl Icim {
                 edge
             }
         };
-        state.path.available_bps = Some(available);
+        self.tell(available, state);
         match line {
             Some(Line { capacity: Some(result), .. }) => self.capacity.add(result),
             Some(_) => {}
@@ -421,6 +429,21 @@ impl Icim {
         }
         if let Some(interval) = self.capacity.estimate() {
             state.path.capacity_bps = Some(interval.mean);
+        }
+    }
+
+    fn tell(&mut self, available: f64, state: &mut WindowState) {
+        state.path.available_bps = Some(available);
+        self.told = self.now;
+    }
+
+    /// What nothing confirms is not known, and the next search begins as the first did.
+    fn forget_what_is_old(&mut self, round_trip: f64, state: &mut WindowState) {
+        if state.path.available_bps.is_some()
+            && self.now.since(self.told).seconds() > self.parameters.expiry * round_trip
+        {
+            state.path.available_bps = None;
+            self.range = SearchRange::default();
         }
     }
 
@@ -440,6 +463,7 @@ impl EstimatePart for Icim {
         self.with_interrupt = event.acknowledged_total;
         let Some(round_trip) = event.smoothed_rtt.map(Duration::seconds) else { return };
         let begins = self.clock.on_ack(event, round_trip);
+        self.forget_what_is_old(round_trip, state);
         if begins && matches!(self.phase, Phase::Storing(_) | Phase::Sending(_)) {
             // What was held back in the pause did not leave as planned.
             self.abandon(event.now);

@@ -290,7 +290,13 @@ impl Network {
     fn on_unusual_passage(&mut self, events: &mut EventQueue, passage: Passage, hop: usize, packet: &Packet) {
         let link = (self.routes[hop] & LINK) as usize;
         match passage {
-            Passage::Lost { .. } | Passage::Dropped => self.extras.release(packet.extra),
+            Passage::Lost { above, .. } => {
+                if above && marked(packet).flags.has(Flags::CE) {
+                    self.links[link].count_mark();
+                }
+                self.extras.release(packet.extra);
+            }
+            Passage::Dropped => self.extras.release(packet.extra),
             Passage::Crosses { arrival, .. } | Passage::CrossesAbove { arrival, .. } => {
                 let mut packet = marked(packet);
                 if packet.flags.has(Flags::CE) {
@@ -358,10 +364,14 @@ impl Network {
                 }
                 self.record(PacketEvent::Transmit, start, link, &packet);
             }
-            Passage::Lost { start, end } => {
+            Passage::Lost { start, end, above } => {
                 self.record(PacketEvent::Enqueue, now, link, packet);
-                self.record(PacketEvent::Transmit, start, link, packet);
-                self.record(PacketEvent::Lose, end, link, packet);
+                let packet = if above { marked(packet) } else { *packet };
+                if above && packet.flags.has(Flags::CE) {
+                    self.record(PacketEvent::Mark, now, link, &packet);
+                }
+                self.record(PacketEvent::Transmit, start, link, &packet);
+                self.record(PacketEvent::Lose, end, link, &packet);
             }
         }
     }
