@@ -209,8 +209,11 @@ pub(crate) mod tests {
     use crate::event::RestartCause;
     use crate::units::{Bytes, Time};
 
+    /// Tells a start of something.
+    type Tell = fn(&mut dyn StartPart, &mut WindowState);
+
     /// A loss, a mark and a timeout.
-    pub fn ends() -> [(&'static str, fn(&mut dyn StartPart, &mut WindowState)); 3] {
+    pub fn ends() -> [(&'static str, Tell); 3] {
         const NOW: Time = Time::ZERO;
         const FLIGHT: Bytes = Bytes(10_000);
         [
