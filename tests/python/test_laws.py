@@ -255,12 +255,15 @@ def test_vegas_keeps_alpha_to_beta_segments_in_the_queue(flows: int, alpha: int,
 @pytest.mark.parametrize("flows", [1, 2, 4])
 @pytest.mark.parametrize("alpha", [20, 50, 100])
 def test_fast_keeps_alpha_segments_in_the_queue(flows: int, alpha: int) -> None:
-    """w = baseRTT/RTT w + alpha at rest: w (1 - baseRTT/RTT) = alpha of each flow wait. 5 %."""
+    """w = baseRTT/RTT w + alpha at rest: w (1 - baseRTT/RTT) = alpha of each flow wait, less a fraction of a segment.
+
+    (5 % before the first run, which showed that what is missing is up to one segment of each flow.)
+    """
     control = {"window": "fast", "alpha": float(alpha)}
     result = run([{"congestion_control": control, "count": flows}], 60, "unlimited")
     mean = series(result.links, "bottleneck").filter(pl.col("time_s") > 30)["queue_packets"].mean()
     tell(f"FAST, {flows} flows, {alpha}", mean / (flows * alpha) - 1)
-    assert mean == pytest.approx(flows * alpha, rel=0.05)
+    assert flows * (alpha - 1) - 0.1 <= mean <= flows * alpha + 0.1
 
 
 # --- the square-root law ---------------------------------------------------------------------------------------------
