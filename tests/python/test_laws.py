@@ -233,8 +233,10 @@ def test_the_lotka_volterra_window_is_the_logistic_curve(part: float, epsilon: f
     growth = np.exp(epsilon * (latest - times[0]) * (1 - gamma * (1 - part)))
     expected = np.maximum(5 * growth * limit / (5 * (growth - 1) + limit), 2)
     worst = float(np.abs(windows / expected - 1).max())
-    tell(f"logistic curve, A/K {part}, epsilon {epsilon}, gamma {gamma}", worst)
+    tell(f"logistic curve, A/K {part}, epsilon {epsilon}, gamma {gamma}, 10^-12", worst * 1e12)
     assert worst < 1e-3
+    assert windows[0] < 6
+    assert windows[-1] > 1.5 * windows[0], "the test must see it grow"
 
 
 # --- what delay-based windows leave in the queue ---------------------------------------------------------------------
