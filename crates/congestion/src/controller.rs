@@ -250,7 +250,7 @@ impl Controller {
     }
 
     /// An acknowledgement advanced.
-    #[inline]
+    #[inline(always)]
     pub fn on_ack(&mut self, event: &Acknowledged) {
         match &mut self.algorithm {
             Algorithm::Parts { start, window } => advance(start, window, event, &mut self.state),
