@@ -3,6 +3,8 @@
 //! What `VecDeque` does, for `Copy` values only: an index is masked instead of compared, and popping moves nothing but a
 //! counter. It stands in every hot path: packets on a wire, packets in a queue, segments outstanding.
 
+use super::memory::{self, prefetch};
+
 /// A growable ring. Positions are counted from the front.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
@@ -80,10 +82,26 @@ impl<T: Copy> Ring<T> {
         held
     }
 
+    /// Adds a place at the end, for a value to be written there part by part: put together elsewhere and then copied, it would
+    /// be written twice, and read before the first time is over. Holds some old value.
+    #[inline(always)]
+    pub fn push_place(&mut self) -> &mut T
+    where
+        T: Default,
+    {
+        if self.length == self.places.len() {
+            self.grow(T::default());
+        }
+        let place = self.place(self.length);
+        self.length += 1;
+        &mut self.places[place]
+    }
+
     #[cold]
+    #[inline(never)]
     fn grow(&mut self, filler: T) {
         let capacity = (self.places.len() * 2).max(8);
-        let mut places = Vec::with_capacity(capacity);
+        let mut places = memory::vector(capacity);
         places.extend(self.iter().copied());
         places.resize(capacity, filler);
         self.places = places;
@@ -104,6 +122,14 @@ impl<T: Copy> Ring<T> {
         debug_assert!(self.length > 0);
         self.front = self.place(1);
         self.length -= 1;
+    }
+
+    /// Asks for the memory of the value at this position, or of where it would be.
+    #[inline(always)]
+    pub fn prefetch(&self, position: usize) {
+        if let Some(value) = self.places.get(self.place(position)) {
+            prefetch::<0, { usize::MAX }, T>(value);
+        }
     }
 
     /// Removes all values.

@@ -12,6 +12,9 @@
 use super::ring::Ring;
 use selfclock_congestion::units::Time;
 
+/// So many values before its turn the memory of a value is asked for.
+const PREFETCHED: usize = 16;
+
 /// What has a place in the order of events.
 pub trait Due: Copy {
     /// When it is due.
@@ -83,8 +86,15 @@ impl<T: Due> Runs<T> {
         let ring = &mut self.runs[run as usize];
         let value = ring[0];
         ring.drop_front();
+        ring.prefetch(PREFETCHED);
         self.length -= 1;
         value
+    }
+
+    /// The value of a run that comes after so many others.
+    #[inline(always)]
+    pub fn get(&self, run: u32, position: usize) -> Option<&T> {
+        self.runs[run as usize].get(position)
     }
 
     /// When the first value of a run is due, if there is one.
