@@ -19,7 +19,7 @@ from rich.table import Table
 from selfclock import __version__, cells
 from selfclock._core import RunError, ScenarioError
 from selfclock.algorithms import Algorithm, algorithms
-from selfclock.bench import CASES, BenchError, bench
+from selfclock.bench import CASES, BenchError, bench, bench_mechanisms
 from selfclock.own import AlgorithmError, load_algorithms
 from selfclock.progress import progress_bar
 from selfclock.save import FORMATS, FormatError, UnwritableError, check_writable, file_stem, parse_formats
@@ -513,8 +513,13 @@ def run_bench(
             raise UsageError(f"no case is named {case!r}; there are {', '.join(CASES)}")
     with progress_bar("bench") as progress:
         measured = bench(cases or CASES, progress)
+    if not cases:
+        with progress_bar("bench: mechanisms") as progress:
+            mechanisms = bench_mechanisms(progress)
+    else:
+        mechanisms = []
     if as_json:
-        _print_json({"cases": measured})
+        _print_json({"cases": measured, "mechanisms": mechanisms})
         return
     table = _table(
         "case",
@@ -523,6 +528,7 @@ def run_bench(
         "events\nper packet",
         "CPU s",
         "million packet-hops\nper CPU second",
+        "of the\nbare loop",
         "peak MB",
         "bytes\nper flow",
         "bytes per packet\nin flight",
@@ -536,11 +542,22 @@ def run_bench(
             f"{row['events_per_packet']:.2f}",
             f"{row['cpu_s']:.2f}",
             f"{row['packet_hops_per_cpu_s'] / 1e6:.1f}",
+            f"{row['of_bare_loop']:.0%}",
             f"{row['peak_rss_bytes'] / 1e6:.0f}",
             _whole_or_nothing(row["bytes_per_flow"]),
             _whole_or_nothing(row["bytes_per_packet_in_flight"]),
         )
     Console().print(table)
+    if mechanisms:
+        table = _table("mechanism", "ns per packet", "of drop-tail", "bytes\nper flow", left=1)
+        for each in mechanisms:
+            table.add_row(
+                each["mechanism"],
+                f"{each['cpu_s_per_packet'] * 1e9:.0f}",
+                f"{each['of_drop_tail']:.2f}",
+                _whole_or_nothing(each["bytes_per_flow"]),
+            )
+        Console().print(table)
 
 
 @app.command()

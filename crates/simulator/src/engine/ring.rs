@@ -1,13 +1,15 @@
-//! A queue of plain values in a ring of a power-of-two size.
+//! A queue of plain values in a ring.
 //!
-//! What `VecDeque` does, for `Copy` values only: an index is masked instead of compared, and popping moves nothing but a
-//! counter. It stands in every hot path: packets on a wire, packets in a queue, segments outstanding.
+//! What `VecDeque` does, for `Copy` values only: popping moves nothing but a counter. It stands in every hot path: packets on
+//! a wire, packets in a queue, segments outstanding. A large one grows by an eighth, not to twice its size, so that what
+//! is in flight takes hardly more memory than its packets.
 
 /// A growable ring. Positions are counted from the front.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
-    /// Length zero or a power of two; places outside of the queue hold old values.
+    /// Places outside of the queue hold old values.
     places: Vec<T>,
+    /// Place of the first value; less than the number of places, if there are any.
     front: usize,
     length: usize,
 }
@@ -18,10 +20,16 @@ impl<T> Default for Ring<T> {
     }
 }
 
+/// A ring begins with so many places, and grows by no fewer.
+const FEWEST: usize = 8;
+/// Below this a ring grows to twice its size.
+const SMALL: usize = 256;
+
 impl<T: Copy> Ring<T> {
     #[inline]
     fn place(&self, position: usize) -> usize {
-        self.front.wrapping_add(position) & self.places.len().wrapping_sub(1)
+        let place = self.front + position;
+        if place < self.places.len() { place } else { place - self.places.len() }
     }
 
     /// Number of values.
@@ -45,20 +53,23 @@ impl<T: Copy> Ring<T> {
     /// The value at this position, to change.
     #[inline]
     pub fn get_mut(&mut self, position: usize) -> Option<&mut T> {
+        if position >= self.length {
+            return None;
+        }
         let place = self.place(position);
-        if position < self.length { self.places.get_mut(place) } else { None }
+        self.places.get_mut(place)
     }
 
     /// The first value.
     #[inline]
     pub fn front(&self) -> Option<&T> {
-        self.get(0)
+        if self.length > 0 { self.places.get(self.front) } else { None }
     }
 
     /// The first value, to change.
     #[inline]
     pub fn front_mut(&mut self) -> Option<&mut T> {
-        self.get_mut(0)
+        if self.length > 0 { self.places.get_mut(self.front) } else { None }
     }
 
     /// The last value, to change.
@@ -80,14 +91,19 @@ impl<T: Copy> Ring<T> {
         held
     }
 
+    /// Makes room, of which there is none. What stands before the end of the places moves to their new end, and the values
+    /// at the beginning of the places stay behind it.
     #[cold]
     fn grow(&mut self, filler: T) {
-        let capacity = (self.places.len() * 2).max(8);
-        let mut places = Vec::with_capacity(capacity);
-        places.extend(self.iter().copied());
-        places.resize(capacity, filler);
-        self.places = places;
-        self.front = 0;
+        let before = self.places.len();
+        let more = if before < SMALL { before.max(FEWEST) } else { before / 8 };
+        // Large allocations are extended in place.
+        self.places.reserve_exact(more);
+        self.places.resize(before + more, filler);
+        if self.front > 0 {
+            self.places.copy_within(self.front..before, self.front + more);
+            self.front += more;
+        }
     }
 
     /// Removes the first value.
@@ -102,7 +118,8 @@ impl<T: Copy> Ring<T> {
     #[inline]
     pub fn drop_front(&mut self) {
         debug_assert!(self.length > 0);
-        self.front = self.place(1);
+        let next = self.front + 1;
+        self.front = if next < self.places.len() { next } else { 0 };
         self.length -= 1;
     }
 
@@ -180,6 +197,7 @@ mod tests {
                 prop_assert_eq!(ring.front(), model.front());
                 prop_assert_eq!(ring.get(3), model.get(3));
                 prop_assert_eq!(ring.get_mut(model.len()), None);
+                prop_assert_eq!(ring.last_mut(), model.back_mut());
                 let middle = model.get(model.len() / 2).copied().unwrap_or(0);
                 prop_assert_eq!(ring.partition_point(|&held| held < middle), model.partition_point(|&held| held < middle));
             }
