@@ -1,12 +1,14 @@
 """Verifies the packet records of every scenario in the repository and of random ones: make verify, make verify-night.
 
 Scenarios that would record more than some million packet events run for less simulated time here: the length is in
-`SHORTENED`.
+`SHORTENED`. Of those that the papers build in Python some of each part run, for the time in which so many packet-hops
+are expected as `PAPER_HOPS` says.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import random
 import sys
 import time
@@ -20,6 +22,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tests/python"))
 
 from random_scenarios import scenarios  # noqa: E402
+from selfclock.reproduce import PAPERS  # noqa: E402
 from selfclock.verify import verify  # noqa: E402
 from test_verify import recorded  # noqa: E402
 
@@ -37,6 +40,11 @@ SHORTENED = {
     "python/selfclock/benches/U100.toml": "0.5 s",
     "python/selfclock/benches/W.toml": "0.5 s",
 }
+
+#: Of each part of a paper's study so many scenarios are run, spread over the part, until about so many packet-hops.
+PAPER_RUNS, PAPER_HOPS = 6, 30_000
+#: And no less than this, s: before it some networks send nothing.
+LEAST_S = 0.3
 
 
 def files() -> list[Path]:
@@ -63,6 +71,33 @@ def verify_file(path: Path) -> bool:
         sys.stdout.write(f"  {violation}\n")
     sys.stdout.flush()
     return not findings.violations
+
+
+def verify_paper(paper: str) -> bool:
+    """Verify some of the networks that a paper builds in Python; say how it went."""
+    clock = time.process_time()
+    events = runs = 0
+    failed = False
+    for part in importlib.import_module(PAPERS[paper]).study().parts:
+        for scenario in part.scenarios[:: -(-len(part.scenarios) // PAPER_RUNS) or 1]:
+            share = PAPER_HOPS / max(scenario.expected_packet_hops, 1)
+            duration = max(min(1.0, share) * scenario.duration_s, min(LEAST_S, scenario.duration_s))
+            shorter = [f"duration={duration:.6f} s", "record.packets=true", "seed=" + str(scenario.seed)]
+            record = recorded(sc.Scenario.parse(scenario.text, overrides=shorter))
+            findings = verify(record)
+            events += record.packets.height
+            runs += 1
+            if findings.violations:
+                failed = True
+                sys.stdout.write(f"{paper}, {scenario.name}, {duration:g} s of it: {findings.verdict()}\n")
+                for violation in findings.violations[:5]:
+                    sys.stdout.write(f"  {violation}\n")
+    spent = time.process_time() - clock
+    sys.stdout.write(
+        f"{paper}: {runs} networks, {events:,} events, {'FAILED' if failed else 'no violation'}; {spent:.0f} s\n"
+    )
+    sys.stdout.flush()
+    return not failed
 
 
 def verify_random(count: int, start: int) -> None:
@@ -94,7 +129,10 @@ def main() -> None:
     parser.add_argument("--only-random", action="store_true", help="leave the files out")
     arguments = parser.parse_args()
     start = random.SystemRandom().randrange(2**32) if arguments.seed is None else arguments.seed
-    failed = [] if arguments.only_random else [path for path in files() if not verify_file(path)]
+    failed: list[object] = []
+    if not arguments.only_random:
+        failed = [path for path in files() if not verify_file(path)]
+        failed += [paper for paper in PAPERS if not verify_paper(paper)]
     sys.stdout.write(f"random scenarios from seed {start}\n")
     verify_random(arguments.random, start)
     sys.exit(1 if failed else 0)

@@ -122,6 +122,12 @@ def transports(draw: st.DrawFn, control: str) -> dict[str, Any]:
         "pacing_gain": [1.2, "off"],
         "shaper": [{"rate": "2 Mbps", "burst": "6 kB"}, "off"],
         "peer_knows_option": [True, False],
+        "encrypted": [True, False],
+        "misbehaviour": [
+            {"ack_parts": 3}, {"ack_parts": 30}, {"ack_repeats": 2}, {"ack_ahead": 0}, {"ack_ahead": 4},
+            {"renege_every": 1}, {"renege_every": 3}, {"interval_factor": 0.1},
+            {"ack_parts": 2, "ack_ahead": 1, "ack_repeats": 1, "interval_factor": 3},
+        ],
     }  # fmt: skip
     for key, values in choices.items():
         if chance(draw, 4):
@@ -168,12 +174,41 @@ def flows(draw: st.DrawFn, rate: int, duration_ms: int, ends: list[tuple[str, st
 
 
 @st.composite
-def routers(draw: st.DrawFn, rate: int, links: list[str]) -> dict[str, Any]:
+def losses(draw: st.DrawFn, duration_ms: int) -> dict[str, Any]:
+    """Return losses by chance, in turn, or all for a time."""
+    kinds = draw(st.sampled_from([["data", "ack", "syn"], ["data", "datagram"], ["syn-ack"], ["ack"]]))
+    pattern = draw(
+        st.sampled_from(
+            [{"probability": 0.1}, {"probability": 1}, {"every": 7}, {"spacing": f"{duration_ms // 12 + 1} ms"}]
+        )
+    )
+    loss = {"mechanism": "loss", "kinds": kinds, **pattern}
+    if pattern == {"probability": 1} or chance(draw, 3):
+        loss["from"] = f"{duration_ms // 4} ms"
+        loss["until"] = f"{duration_ms // 3 + 1} ms"
+    return loss
+
+
+@st.composite
+def tampering(draw: st.DrawFn) -> dict[str, Any]:
+    """Return what a router changes that it should only forward."""
+    written = draw(
+        st.sampled_from(
+            [{"receive_window": "0 B"}, {"receive_window": "20 kB"}, {"options": "duplicate"}, {"options": "swap"}]
+        )
+    )
+    return {"mechanism": "tampering", "probability": draw(st.sampled_from([0.3, 1])), **written}
+
+
+@st.composite
+def routers(draw: st.DrawFn, rate: int, links: list[str], duration_ms: int) -> dict[str, Any]:
     """Return a mechanism in a router."""
     where = {"links": [draw(st.sampled_from(links))]}
     choices: list[dict[str, Any]] = [
         {"mechanism": "policer", "rate": f"{max(rate // 2, 1)} kbps", "burst": "8 kB", **where},
-        {"mechanism": "loss", "probability": 0.1, "kinds": ["data", "ack", "syn"], **where},
+        {**draw(losses(duration_ms)), **where},
+        {**draw(tampering()), **where},
+        {"mechanism": "reordering", "probability": 0.1, "delay": milliseconds(draw, 1, 40), **where},
         {"mechanism": "ack-thinning", "interval": "8 ms", **where},
         {"mechanism": "csfq", **where},
         {"mechanism": "forwarding-limit", "packets_per_second": 300, "limit": "10 packets", **where},
@@ -202,7 +237,7 @@ def scenarios(draw: st.DrawFn) -> str:
     if chance(draw, 4):
         document["profile"] = "classic"
     if chance(draw, 3):
-        document["router"] = [draw(routers(rate, links))]
+        document["router"] = [draw(routers(rate, links, duration_ms))]
         if document["router"][0]["mechanism"] == "xcp":
             document["flow"].append({"congestion_control": "xcp", **({} if not ends else {"from": "a", "to": "d"})})
     if chance(draw, 10) and network["topology"] == "dumbbell":

@@ -96,6 +96,35 @@ SCENARIOS = {
     "policed": NETWORK.replace("QUEUE", '"50 packets"')
     + TWO_FLOWS
     + '\n[[router]]\nmechanism = "policer"\nlinks = ["bottleneck"]\nrate = "1 Mbps"\nburst = "20 kB"\n',
+    "unruly": NETWORK.replace("QUEUE", '"unlimited"')
+    + TWO_FLOWS.replace(
+        'congestion_control = "reno"',
+        'congestion_control = "reno"\ntransport = { misbehaviour = { ack_parts = 2, renege_every = 9 } }',
+    )
+    + """
+[[router]]
+mechanism = "loss"
+kinds = ["data"]
+every = 40
+from = "500 ms"
+until = "3500 ms"
+links = ["bottleneck"]
+
+[[router]]
+mechanism = "reordering"
+probability = 0.05
+delay = "15 ms"
+links = ["right-sink1"]
+
+[[router]]
+mechanism = "tampering"
+receive_window = "20 kB"
+probability = 0.5
+links = ["reverse"]
+""",
+    "exchanged": NETWORK.replace("QUEUE", '"50 packets"')
+    + '[[flow]]\ncongestion_control = "packet-pair"\n'
+    + '\n[[router]]\nmechanism = "tampering"\noptions = "duplicate"\nlinks = ["bottleneck", "reverse"]\n',
     "thinned": NETWORK.replace("QUEUE", '"50 packets"')
     + TWO_FLOWS
     + '\n[[router]]\nmechanism = "ack-thinning"\nlinks = ["reverse"]\ninterval = "13 ms"\n',
@@ -303,6 +332,17 @@ ANOTHER_SCENARIO = (
     ("delay", "drop-tail", '"20 ms", queue', '"21 ms", queue'),
     ("policer", "policed", "1 Mbps", "900 kbps"),
     ("thinning", "thinned", '"13 ms"', '"5 ms"'),
+    ("drop", "unruly", "every = 40", "every = 41"),
+    ("drop", "unruly", "every = 40", 'spacing = "300 ms"'),
+    ("drop", "unruly", '"500 ms"', '"800 ms"'),
+    ("drop", "unruly", '["data"]', '["ack"]'),
+    ("delay", "unruly", '"15 ms"', '"14 ms"'),
+    ("receive-window", "unruly", '"20 kB"', '"10 kB"'),
+    ("acknowledgement", "unruly", "ack_parts = 2", "ack_parts = 3"),
+    ("acknowledgement", "unruly", "ack_parts = 2, ", ""),
+    ("sack", "unruly", "renege_every = 9", "renege_every = 8"),
+    ("unchanged", "exchanged", '"duplicate"', '"none"'),
+    ("unchanged", "exchanged", '["bottleneck", "reverse"]', '["reverse"]'),
     ("application", "drop-tail", "200 kB", "100 kB"),
     ("application", "drop-tail", "300 ms", "400 ms"),
     ("receive-window", "codel", "30 segments", "29 segments"),

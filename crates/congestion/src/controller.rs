@@ -250,7 +250,7 @@ impl Controller {
     }
 
     /// An acknowledgement advanced.
-    #[inline]
+    #[inline(always)]
     pub fn on_ack(&mut self, event: &Acknowledged) {
         match &mut self.algorithm {
             Algorithm::Parts { start, window } => advance(start, window, event, &mut self.state),
@@ -554,5 +554,76 @@ pub(crate) mod tests {
         let rtt = Some(Duration::from_seconds(rtt));
         let now = Time::ZERO + Duration::from_seconds(now);
         Acknowledged { now, rtt, smoothed_rtt: rtt, minimum_rtt: rtt, ..ack(1000) }
+    }
+
+    #[test]
+    fn windows_in_segments() {
+        let mut state = state(10.0);
+        assert_eq!(state.full_segment_on_wire(), Bytes(1040));
+        assert_eq!(state.segments(Bytes(2500)), 2.5);
+        // A whole segment and more is one acknowledgement, a part of one that part.
+        assert_eq!(
+            [250, 999, 1000, 2000].map(|size| state.acknowledgements(Bytes(size))),
+            [0.25, 0.999, 1.0, 1.0]
+        );
+        assert_eq!(state.window_in_use(), 10.0);
+        state.receive_window = Bytes(7500);
+        assert_eq!((state.receive_window_segments(), state.window_in_use()), (7.5, 7.5));
+        state.ssthresh = 10.0;
+        assert!(!state.in_slow_start(), "at the threshold it is over");
+        state.cwnd = 9.999;
+        assert!(state.in_slow_start());
+    }
+
+    /// What is told is held: a window has one segment at least and 10^9 at most, the threshold two.
+    #[test]
+    fn a_connection_begins_within_bounds() {
+        use crate::registry::Selection;
+        for (initial_window, initial_ssthresh, window, threshold) in
+            [(0.0, 0.0, 1.0, 2.0), (1e12, f64::INFINITY, 1e9, f64::INFINITY), (3.5, 64.0, 3.5, 64.0)]
+        {
+            let setup = Setup {
+                mss: Bytes(1000),
+                header: Bytes(40),
+                initial_window,
+                initial_ssthresh,
+                receive_window: Bytes::MAX,
+                selective_acks: true,
+                seed: 1,
+            };
+            for name in ["reno", "prague", "icim"] {
+                let snapshot = Selection::named(name).expect("listed").controller(setup).snapshot();
+                assert_eq!(
+                    (snapshot.cwnd_segments, snapshot.ssthresh_segments),
+                    (window, threshold),
+                    "{name}"
+                );
+            }
+        }
+    }
+
+    /// Rates are measured, which costs time, for those alone that use them.
+    #[test]
+    fn who_wants_rates() {
+        use crate::registry::{ENTRIES, Part, Selection};
+        let setup = Setup {
+            mss: Bytes(1000),
+            header: Bytes(40),
+            initial_window: 10.0,
+            initial_ssthresh: 64.0,
+            receive_window: Bytes::MAX,
+            selective_acks: true,
+            seed: 1,
+        };
+        let wants =
+            |selection: Option<Selection>| selection.expect("listed").controller(setup).wants_rate_samples();
+        for entry in ENTRIES {
+            let expected = ["bbr3", "bbr-startup"].contains(&entry.name);
+            assert_eq!(wants(Selection::named(entry.name)), expected, "{}", entry.name);
+            if entry.part == Part::Start {
+                let measured = Selection::new(entry.name, "cubic").and_then(|it| it.with_estimate("icim"));
+                assert_eq!(wants(measured), expected, "{} beside an estimator", entry.name);
+            }
+        }
     }
 }

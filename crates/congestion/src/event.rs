@@ -290,3 +290,36 @@ pub struct Snapshot {
     /// What its estimator has found of the path.
     pub path: PathEstimate,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Phases stand in records by number and by name.
+    #[test]
+    fn phases_have_names_and_numbers_of_their_own() {
+        for (number, phase) in Phase::ALL.into_iter().enumerate() {
+            assert_eq!(phase as usize, number);
+            assert!(!phase.name().is_empty());
+            assert!(Phase::ALL[..number].iter().all(|other| other.name() != phase.name()), "{phase:?}");
+        }
+        assert_eq!(Phase::ProbeRtt.name(), "probe RTT");
+    }
+
+    /// Spacing is never nothing, which would let go everything at once, and never longer than an hour, which would overflow.
+    #[test]
+    fn spacing_within_bounds() {
+        let size = Bytes(1250);
+        // 10 kbit at 1 Mbit/s.
+        assert_eq!(Pacing::at_wire_rate(1e6, size).interval, Duration::from_milliseconds(10));
+        assert_eq!(
+            Pacing::every(0.25, size),
+            Pacing { interval: Duration::from_milliseconds(250), size, tick: Duration::ZERO }
+        );
+        for (seconds, picoseconds) in
+            [(0.0, 1), (f64::INFINITY, 3_600_000_000_000_000), (3601.0, 3_600_000_000_000_000)]
+        {
+            assert_eq!(Pacing::every(seconds, size).interval.picoseconds(), picoseconds);
+        }
+    }
+}

@@ -418,6 +418,93 @@ mod tests {
         assert_eq!(quick_start_nonce_mask(15), 0x3fff_ffff);
     }
 
+    /// The congestion header of the paper: H_cwnd, H_rtt, H_feedback, 32 bits each; on the way back the feedback alone.
+    #[test]
+    fn bytes_of_xcp() {
+        let encoded = |option| {
+            let (bytes, length) = PeerOption::Xcp(option).encode();
+            bytes[..length].to_vec()
+        };
+        let request = XcpOption::Request { window: 0x0102_0304, rtt_us: 0x0506_0708, feedback: -2 };
+        assert_eq!(encoded(request), [253, 16, b'X', b'C', 1, 2, 3, 4, 5, 6, 7, 8, 255, 255, 255, 254]);
+        assert_eq!(encoded(XcpOption::Reply { feedback: 258 }), [253, 8, b'X', b'C', 0, 0, 1, 2]);
+        assert_eq!(XcpOption::bytes(40), 2.5);
+        assert_eq!([2.5, -2.5, 1e12, f64::NAN].map(XcpOption::feedback), [40, -40, i32::MAX, 0]);
+    }
+
+    /// Quick-Start asks and reports in the IP header, where routers see it, and answers in that of TCP (RFC 4782, sections 3.1
+    /// and 3.2); the others are options of TCP.
+    #[test]
+    fn which_header_an_option_is_in() {
+        let (rate, ttl, ttl_difference, nonce) = (1, 2, 3, 4);
+        let request = QuickStartOption::Request { rate, ttl, nonce };
+        let response = QuickStartOption::Response { rate, ttl_difference, nonce };
+        for (option, in_ip_header) in [
+            (PeerOption::QuickStart(request), true),
+            (PeerOption::QuickStart(QuickStartOption::Report { rate, nonce }), true),
+            (PeerOption::QuickStart(response), false),
+            (swift(SwiftStartOption::Mark(PairMark::First, 1)), false),
+            (PeerOption::Xcp(XcpOption::Reply { feedback: 0 }), false),
+            (option(Some((PairMark::First, 0)), None), false),
+        ] {
+            assert_eq!(option.is_in_ip_header(), in_ip_header, "{option:?}");
+        }
+    }
+
+    /// Fields that are too large are cut to their width, and never reach into their neighbours.
+    #[test]
+    fn fields_keep_to_themselves() {
+        let third = |option: PeerOption| option.encode().0[2];
+        let nonce = 0;
+        assert_eq!(
+            third(PeerOption::QuickStart(QuickStartOption::Request { rate: 0xff, ttl: 0, nonce })),
+            0x0f
+        );
+        assert_eq!(third(PeerOption::QuickStart(QuickStartOption::Report { rate: 0xff, nonce })), 0x8f);
+        let id = 0xff;
+        assert_eq!(swift(SwiftStartOption::Mark(PairMark::First, id)).encode().0[7], 0x7f);
+        assert_eq!(swift(SwiftStartOption::Reply { id, microseconds: 0 }).encode().0[7], 0xff);
+        // A rate code has four bits; what is larger counts as the largest.
+        assert_eq!(quick_start_rate(200), quick_start_rate(15));
+        assert_eq!(quick_start_nonce_mask(200), quick_start_nonce_mask(15));
+    }
+
+    #[test]
+    fn blocks_that_are_no_options() {
+        use OptionError::{BadLength, Truncated, UnknownType};
+        for (bytes, expected) in [
+            // Nothing, the end of the list, no-operations, and another's option, also an experimental one.
+            (&[][..], Ok(None)),
+            (&[0, 6, 4, 1, 7], Ok(None)),
+            (&[1, 1, 1], Ok(None)),
+            (&[8, 2, 1], Ok(None)),
+            (&[253, 6, b'Z', b'Z', 0, 0], Ok(None)),
+            (&[253, 8, b'S', b'X', 0, 0, 0, 0], Ok(None)),
+            // One without a length, one that ends behind the block, and lengths that count less than themselves.
+            (&[6], Err(Truncated)),
+            (&[6, 4, 1], Err(Truncated)),
+            (&[6, 0], Err(BadLength)),
+            (&[6, 1], Err(BadLength)),
+            // Packet pair: a body of another length than that of its type, none, and a type that is none.
+            (&[6, 2], Err(BadLength)),
+            (&[6, 3, 1], Err(BadLength)),
+            (&[6, 5, 2, 7, 7], Err(BadLength)),
+            (&[6, 4, 3, 7], Err(BadLength)),
+            (&[6, 4, 4, 7], Err(UnknownType)),
+            // XCP: of no length that it has.
+            (&[253, 4, b'X', b'C'], Err(BadLength)),
+            (&[253, 9, b'X', b'C', 0, 0, 0, 0, 0], Err(BadLength)),
+            (&[253, 12, b'X', b'C', 0, 0, 0, 0, 0, 0, 0, 0], Err(BadLength)),
+            // Behind another's option.
+            (
+                &[8, 3, 9, 253, 8, b'X', b'C', 0, 0, 0, 5],
+                Ok(Some(PeerOption::Xcp(XcpOption::Reply { feedback: 5 }))),
+            ),
+        ] {
+            assert_eq!(PeerOption::decode(bytes), expected, "{bytes:?}");
+        }
+    }
+
     fn any_mark() -> impl Strategy<Value = PairMark> {
         prop_oneof![Just(PairMark::First), Just(PairMark::Second)]
     }
@@ -443,6 +530,10 @@ mod tests {
             (rate(), nonce())
                 .prop_map(|(rate, nonce)| QuickStartOption::Report { rate, nonce })
                 .prop_map(PeerOption::QuickStart),
+            any::<(u32, u32, i32)>()
+                .prop_map(|(window, rtt_us, feedback)| XcpOption::Request { window, rtt_us, feedback })
+                .prop_map(PeerOption::Xcp),
+            any::<i32>().prop_map(|feedback| PeerOption::Xcp(XcpOption::Reply { feedback })),
         ]
     }
 

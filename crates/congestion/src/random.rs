@@ -41,4 +41,23 @@ mod tests {
         let mut again = Random::new(1);
         assert!(numbers.iter().all(|number| *number == again.uniform()));
     }
+
+    /// The first numbers of the reference implementation (splitmix64.c of Sebastiano Vigna) from the seed 1234567.
+    #[test]
+    fn the_published_sequence() {
+        let mut random = Random::new(1_234_567);
+        let published = [
+            6_457_827_717_110_365_317,
+            3_203_168_211_198_807_973,
+            9_817_491_932_198_370_423,
+            4_593_380_528_125_082_431,
+            16_408_922_859_458_223_821,
+        ];
+        assert_eq!(published.map(|_| random.bits()), published);
+        // 53 bits of the first.
+        assert_eq!(
+            Random::new(1_234_567).uniform(),
+            (6_457_827_717_110_365_317_u64 >> 11) as f64 / (1_u64 << 53) as f64
+        );
+    }
 }

@@ -97,6 +97,42 @@ fn icim_and_the_lotka_volterra_window() {
     }
 }
 
+/// 100 Mbit/s and 60 ms, of which UDP takes 70 Mbit/s from 10 to 25 s: a burst has no room for eight gaps then, and nothing is measured.
+/// The connection used to stay at the last available bandwidth for ever, and left the link 70 % idle when the others had gone. Now it
+/// is forgotten after 40 round trips, and Reno's growth brings the window to where bursts can be measured again. 1460 of 1500 B are
+/// payload.
+#[test]
+fn an_available_bandwidth_that_nothing_confirms_is_forgotten() {
+    let (link_rate, window) = (100_000_000, 500);
+    let limit = QueueLimit::Bytes(Bytes(window * 1500));
+    let mut plan = Dumbbell::new(1, (4 * link_rate, ms(1)), (link_rate, ms(28)), limit).plan(ms(60_000));
+    plan.record.interval = Some(ms(1000));
+    let control = Selection::named("lotka-volterra").expect("listed");
+    let transport = Transport {
+        timestamps: false,
+        mss: Bytes(1460),
+        initial_ssthresh: window as f64,
+        ..Transport::modern()
+    };
+    let control_name = "under test".to_owned();
+    let tcp = TcpPlan { control, control_name, source: Source::Bulk, transport };
+    add_flow(&mut plan, 0, Protocol::Tcp(Box::new(tcp)));
+    let mut udp = plan.flows[0].clone();
+    (udp.from, udp.to, udp.forward, udp.reverse) = (0, 1, vec![0], vec![]);
+    (udp.start, udp.stop) = (Time::ZERO + ms(10_000), Time::ZERO + ms(25_000));
+    udp.protocol = Protocol::Udp(UdpPlan::steady(Bytes(500), rate(70_000_000), Arrivals::Constant));
+    plan.flows.push(udp);
+    let series = run(&plan).flow_series;
+    let own: Vec<usize> = (0..series.time_s.len()).filter(|&index| series.flow[index] == 0).collect();
+    let megabits = |from: usize, until: usize| {
+        let bytes = series.acknowledged_bytes[own[until]] - series.acknowledged_bytes[own[from]];
+        bytes as f64 * 8.0 / 1e6 / (series.time_s[own[until]] - series.time_s[own[from]])
+    };
+    assert!(megabits(5, 9) > 90.0);
+    assert!((20.0..30.0).contains(&megabits(15, 24)), "{}", megabits(15, 24));
+    assert!(megabits(40, 59) > 85.0, "{}", megabits(40, 59));
+}
+
 /// Delayed acknowledgements halve the number of acknowledgements, and move that of a burst's first segment by less than one
 /// segment's time.
 #[test]

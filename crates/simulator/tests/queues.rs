@@ -125,6 +125,36 @@ fn fair_queueing_protects_a_small_flow() {
     }
 }
 
+/// A limit in bytes holds where packets have several sizes. Found by the verifier: a discipline that pushes out dropped once for each
+/// packet that came, however small what it dropped was, and the queue grew beyond its limit.
+#[test]
+fn pushing_out_makes_enough_room() {
+    let fq = FqCoDelPlan { codel: codel(), flows: 1024, quantum: Bytes(1514) };
+    for discipline in [DisciplinePlan::Drr { quantum: Bytes(1500) }, DisciplinePlan::FqCoDel(fq)] {
+        let dumbbell =
+            Dumbbell::new(2, (100_000_000, ms(1)), (1_000_000, ms(10)), QueueLimit::Bytes(Bytes(6000)));
+        let mut plan = dumbbell.plan(ms(5000));
+        plan.links[0].discipline = discipline;
+        for (pair, size) in [40, 1500].into_iter().enumerate() {
+            let rate = Rate::from_bits_per_second(1_500_000);
+            let udp = UdpPlan::steady(Bytes(size), rate, Arrivals::Poisson);
+            add_flow(&mut plan, pair, Protocol::Udp(udp));
+        }
+        let mut waiting = 0_i64;
+        let outcome = run(&plan);
+        for record in outcome.packets.iter().filter(|record| record.link == 0) {
+            match record.event {
+                PacketEvent::Enqueue => waiting += i64::from(record.size),
+                PacketEvent::Transmit | PacketEvent::Drop => waiting -= i64::from(record.size),
+                _ => {}
+            }
+            // What is pushed out leaves after what came for it.
+            assert!(waiting <= 6000 + 1500, "{waiting} B at {:?}", record.time);
+        }
+        assert!(outcome.summary.links[0].drops > 100);
+    }
+}
+
 /// A policer lets through its rate and no more, and nothing waits.
 #[test]
 fn a_policer_holds_a_rate() {

@@ -17,7 +17,7 @@ from selfclock.verify.lives import lives
 from selfclock.verify.promised import UnknownError, promise
 from selfclock.verify.receivers import check_receivers
 from selfclock.verify.record import Record, UnreadableError, load
-from selfclock.verify.routers import check_entrances
+from selfclock.verify.routers import check_entrances, check_losses_in_turn
 from selfclock.verify.senders import check_senders
 from selfclock.verify.totals import Replayed, check_totals
 from selfclock.verify.violation import Findings, Violation
@@ -43,6 +43,7 @@ def verify(record: Record) -> Findings:
     gc.disable()
     try:
         all_lives = lives(record, promised, findings)
+        check_losses_in_turn(all_lives, promised, findings)
         check_links(all_lives, promised, findings)
         check_entrances(all_lives, promised, findings)
         held = check_receivers(all_lives, promised, findings)

@@ -63,10 +63,10 @@ def _drop_tail(link: Link, crossings: list[tuple[Packet, Hop]], end: int, findin
         busy = free_at > now
         counted = int(link.counts_packet_in_service)
         room = not busy or link.limit.has_room(
-            len(waiting) + counted + 1, waiting_bytes + counted * in_service + packet.size
+            len(waiting) + counted + 1, waiting_bytes + counted * in_service + hop.size
         )
         if hop.refused is not None:
-            if room and not any(mechanism.may_drop(packet.kind) for mechanism in link.mechanisms):
+            if room and not any(mechanism.may_drop(packet.kind, packet.number, now) for mechanism in link.mechanisms):
                 findings.add(
                     "drop", now, _at(link), packet.number,
                     f"dropped, though {len(waiting)} packets ({waiting_bytes} B) wait of at most "
@@ -77,12 +77,12 @@ def _drop_tail(link: Link, crossings: list[tuple[Packet, Hop]], end: int, findin
         if not room:
             findings.add(
                 "queue-limit", now, _at(link), packet.number,
-                f"{len(waiting) + 1} packets ({waiting_bytes + packet.size} B) wait with it"
+                f"{len(waiting) + 1} packets ({waiting_bytes + hop.size} B) wait with it"
                 f"{f' and {in_service} B are in service' if counted else ''}; at most {link.limit} may",
             )  # fmt: skip
         _step_marking(link, packet, hop, (now, free_at, len(waiting) + counted), findings)
         start = max(now, free_at)
-        length = transmission_time(packet.size, rate)
+        length = transmission_time(hop.size, rate)
         if start <= end and (hop.started is None or abs(hop.started - start) > EXACT):
             told = "never begins" if hop.started is None else f"begins at {seconds(hop.started)}"
             findings.add(
@@ -93,10 +93,10 @@ def _drop_tail(link: Link, crossings: list[tuple[Packet, Hop]], end: int, findin
         # What the record says goes on: one fault is told of once.
         start = hop.started if hop.started is not None else start
         if busy:
-            waiting.append((start, packet.size))
-            waiting_bytes += packet.size
+            waiting.append((start, hop.size))
+            waiting_bytes += hop.size
         else:
-            in_service = packet.size
+            in_service = hop.size
         free_at = start + length
 
 
@@ -150,7 +150,7 @@ def _managed(link: Link, crossings: list[tuple[Packet, Hop]], end: int, findings
                 packet.number,
                 f"it waited since {seconds(entered)}, and the transmitter stood idle until {seconds(busy_since)}",
             )
-        free_at = max(free_at, start) + transmission_time(packet.size, rate)
+        free_at = max(free_at, start) + transmission_time(hop.size, rate)
         queue = _queue_of(link, packet, hop)
         if last_entered.get(queue, -1) > hop.row:
             findings.add(
@@ -187,11 +187,11 @@ def _managed_backlog(  # noqa: PLR0912, PLR0915 - a queue in one piece is read m
     link: Link, crossings: list[tuple[Packet, Hop]], findings: Findings
 ) -> None:
     """Play the queue: what waits after each instant is within the limit, and who is dropped or marked may be."""
-    departures: list[tuple[int, int, Packet, Hop]] = []
-    for packet, hop in crossings:
+    departures: list[tuple[int, int, Hop]] = []
+    for _, hop in crossings:
         left = hop.started if hop.dropped is None else hop.dropped
         if hop.entered is not None and left is not None and not _refused_by_queue(link, hop):
-            departures.append((left, hop.row, packet, hop))
+            departures.append((left, hop.row, hop))
     departures.sort(key=lambda departure: departure[:2])
     position = packets = size = most = 0
     in_service_until = in_service = 0
@@ -200,13 +200,13 @@ def _managed_backlog(  # noqa: PLR0912, PLR0915 - a queue in one piece is read m
         """Let go what left by this time; before its arrivals, not what these have pushed out."""
         nonlocal position, packets, size, in_service_until, in_service
         while position < len(departures) and departures[position][0] <= until:
-            time, row, packet, hop = departures[position]
+            time, row, hop = departures[position]
             if before_arrivals and time == until and (hop.dropped is not None or row >= arriving):
                 return
             packets -= 1
-            size -= packet.size
+            size -= hop.size
             if hop.dropped is None:
-                in_service, in_service_until = packet.size, time + transmission_time(packet.size, link.at(time)[0])
+                in_service, in_service_until = hop.size, time + transmission_time(hop.size, link.at(time)[0])
             position += 1
 
     def check_limit(packet: Packet) -> None:
@@ -230,7 +230,7 @@ def _managed_backlog(  # noqa: PLR0912, PLR0915 - a queue in one piece is read m
             check_limit(last)
         depart(now, before_arrivals=True)
         serving = in_service if link.counts_packet_in_service and in_service_until > now else 0
-        room = link.limit.has_room(packets + 1 + int(serving > 0), size + packet.size + serving)
+        room = link.limit.has_room(packets + 1 + int(serving > 0), size + hop.size + serving)
         if not room:
             full.add(now)
         if _refused_by_queue(link, hop):
@@ -243,7 +243,7 @@ def _managed_backlog(  # noqa: PLR0912, PLR0915 - a queue in one piece is read m
                 )  # fmt: skip
         else:
             packets += 1
-            size += packet.size
+            size += hop.size
         if hop.marked is not None:
             _marked(link, packet, hop, findings)
         most = max(most, packets)
@@ -292,7 +292,8 @@ def _dropped_later(link: Link, packet: Packet, hop: Hop, full: bool, findings: F
 
 def _refused(link: Link, packet: Packet, hop: Hop, findings: Findings) -> None:
     """A drop before a managed queue is the work of a mechanism that stands there."""
-    if not any(mechanism.may_drop(packet.kind) for mechanism in link.mechanisms):
+    now = hop.refused or 0
+    if not any(mechanism.may_drop(packet.kind, packet.number, now) for mechanism in link.mechanisms):
         findings.add(
             "drop", hop.refused, _at(link), packet.number,
             f"dropped before the queue, where nothing may drop a packet of kind {packet.kind}",
@@ -330,7 +331,7 @@ def _wire(link: Link, promise: Promise, crossings: list[tuple[Packet, Hop]], end
         # A drop-tail queue gives a packet its times when it comes, the others when they send it.
         accepted = hop.entered if link.discipline == "drop-tail" and hop.entered is not None else start
         rate, delay = link.at(accepted)
-        sent = start + transmission_time(packet.size, rate)
+        sent = start + transmission_time(hop.size, rate)
         if hop.lost is not None:
             _lost(link, packet, (hop.lost, sent), findings)
             continue

@@ -24,6 +24,10 @@ class Hop:
 
     link: str
     row: int
+    #: Size as it came.
+    size: int
+    #: Codepoint as it came.
+    ecn: str
     #: It was taken into the queue, or refused before it was.
     entered: int | None = None
     refused: int | None = None
@@ -33,8 +37,6 @@ class Hop:
     dropped_row: int = -1
     started: int | None = None
     lost: int | None = None
-    #: Codepoint as it came.
-    ecn: str = "not-ect"
 
 
 @dataclass(slots=True)
@@ -64,6 +66,7 @@ class Packet:
     hops: list[Hop] = field(default_factory=list)
     delivered: int | None = None
     delivered_row: int = -1
+    delivered_size: int = 0
     delivered_window: int | None = None
     delivered_ecn: str = "not-ect"
     delivered_option: str | None = None
@@ -95,7 +98,7 @@ class Lives:
 
 #: What does not change on the way. Routers may lower the window and write into options; queues mark.
 _FIXED = (
-    "flow", "connection", "kind", "retransmission", "sequence", "payload_bytes", "size_bytes", "acknowledgement",
+    "flow", "connection", "kind", "retransmission", "sequence", "payload_bytes", "acknowledgement",
     "timestamp_us", "timestamp_echo_us", "marked_bytes", "ece", "cwr", "sack",
 )  # fmt: skip
 
@@ -112,7 +115,7 @@ def lives(record: Record, promise: Promise, findings: Findings) -> Lives:
     times = picoseconds(record.packets["time_s"])
     found = Lives({}, {name: [] for name in promise.links}, {}, {}, promise.duration)
     packets = found.packets
-    events, links, numbers, ecns = (columns[name] for name in ("event", "link", "packet", "ecn"))
+    events, links, numbers, ecns, sizes = (columns[name] for name in ("event", "link", "packet", "ecn", "size_bytes"))
     previous = 0
     for row, (time, event, link, number) in enumerate(zip(times, events, links, numbers, strict=True)):
         if time < previous or time > found.end:
@@ -151,11 +154,12 @@ def lives(record: Record, promise: Promise, findings: Findings) -> Lives:
         if packet.over:
             findings.add("one-end", time, _where(link, packet.flow), number, f"{event} after its way was over")
             continue
-        _advance(found, promise, findings, packet, (row, time, event, link), ecns[row])
+        _advance(found, promise, findings, packet, (row, time, event, link), (sizes[row], ecns[row]))
         if event == "deliver":
+            packet.delivered_size = sizes[row]
             packet.delivered_window = columns["receive_window_bytes"][row]
             packet.delivered_option = columns["option"][row]
-    _check_unchanged(record.packets, times, findings)
+    _check_unchanged(record.packets, times, promise, findings)
     findings.count("sent-once", len(packets))
     findings.count("one-end", len(packets))
     findings.count("unchanged", len(times))
@@ -163,12 +167,17 @@ def lives(record: Record, promise: Promise, findings: Findings) -> Lives:
     return found
 
 
-def _check_unchanged(table: pl.DataFrame, times: list[int], findings: Findings) -> None:
-    """Compare every row with that of the packet's sending, in what does not change on the way."""
-    sent = table.filter(table["event"].cast(str) == "send").unique("packet", keep="first").select("packet", *_FIXED)
-    rows = table.select("packet", "event", "link", *_FIXED).with_row_index("row")
+def _check_unchanged(table: pl.DataFrame, times: list[int], promise: Promise, findings: Findings) -> None:
+    """Compare every row with that of the packet's sending, in what does not change on the way.
+
+    A router that exchanges or repeats options changes the size of what it forwards by theirs; what may change of
+    such packets is checked where they enter the next link.
+    """
+    fixed = _FIXED if promise.exchanges_options else (*_FIXED, "size_bytes")
+    sent = table.filter(table["event"].cast(str) == "send").unique("packet", keep="first").select("packet", *fixed)
+    rows = table.select("packet", "event", "link", *fixed).with_row_index("row")
     both = rows.join(sent, on="packet", how="inner", suffix=" sent", maintain_order="left")
-    for name in _FIXED:
+    for name in fixed:
         for changed in both.filter(pl.col(name).ne_missing(pl.col(f"{name} sent"))).iter_rows(named=True):
             findings.add(
                 "unchanged", times[changed["row"]], _where(changed["link"], changed["flow"]), changed["packet"],
@@ -212,7 +221,7 @@ def _advance(  # noqa: PLR0912 - one branch for each event
     findings: Findings,
     packet: Packet,
     event: tuple[int, int, str, str | None],
-    ecn: str,
+    seen: tuple[int, str],
 ) -> None:
     """Check that what happens to a packet is what can happen next."""
     row, time, what, link = event
@@ -233,7 +242,7 @@ def _advance(  # noqa: PLR0912 - one branch for each event
             fits = len(packet.hops) < len(expected) and expected[len(packet.hops)] == link
         if not fits or link is None:
             return refuse(f"its route is {' '.join(expected)}, of which it has passed {len(packet.hops)}")
-        new = Hop(link, row, ecn=ecn)
+        new = Hop(link, row, *seen)
         if what == "enqueue":
             new.entered = time
         else:
@@ -245,7 +254,7 @@ def _advance(  # noqa: PLR0912 - one branch for each event
         complete = packet.kind == OF_ROUTERS or len(packet.hops) == len(packet.route(promise))
         if not moving or not complete or (hop is None and packet.kind != OF_ROUTERS):
             return refuse(f"it has passed {len(packet.hops)} of the links {' '.join(packet.route(promise))}")
-        packet.delivered, packet.delivered_row, packet.delivered_ecn, packet.over = time, row, ecn, True
+        packet.delivered, packet.delivered_row, packet.delivered_ecn, packet.over = time, row, seen[1], True
         found.delivered.setdefault((packet.flow, packet.connection), []).append(packet)
     elif hop is None or hop.link != link:
         refuse(f"it is at link {hop.link if hop else None}")

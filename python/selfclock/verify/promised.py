@@ -108,6 +108,8 @@ class Mechanism:
 
     name: str
     keys: dict[str, Any]
+    #: Numbers of the packets whose turn it is to be lost; `None`: that is left to chance, or cannot be told.
+    due: set[int] | None = None
 
     @property
     def may_hold(self) -> bool:
@@ -116,13 +118,25 @@ class Mechanism:
             self.name == "ficcrd" and self.keys.get("feedback") == "ack-bucket"
         )
 
-    def may_drop(self, kind: str) -> bool:
-        """Whether it may drop a packet of this kind."""
+    @property
+    def exchanges_options(self) -> bool:
+        """Whether it changes the options of packets that it should only forward."""
+        return self.name == "tampering" and self.keys.get("options", "none") != "none"
+
+    def is_on(self, kind: str, now: int) -> bool:
+        """Whether packets of this kind are lost now, those whose turn it is (`"loss"`)."""
+        begins, ends = time_of(self.keys.get("from", "0 s")), self.keys.get("until")
+        return kind in self.keys["kinds"] and begins <= now and (ends is None or now < time_of(ends))
+
+    def may_drop(self, kind: str, number: int, now: int) -> bool:
+        """Whether it may drop a packet of this kind and number now."""
         match self.name:
             case "policer" | "csfq":
                 return True
             case "loss":
-                return kind in self.keys["kinds"] and float(self.keys.get("probability", 1)) > 0
+                if self.due is not None:
+                    return number in self.due
+                return self.is_on(kind, now) and float(self.keys.get("probability", 1)) > 0
             case "ack-thinning":
                 return kind == "ack"
             case "forwarding-limit":
@@ -198,11 +212,18 @@ class Tcp:
     rto_minimum: int
     rto_initial: int
     rto_tick: int
+    #: What the receiver does that it must not: parts and repetitions of each acknowledgement, how many segments it
+    #: acknowledges beyond what has arrived (`None`: it does not), and at each how manieth report it throws away what
+    #: it has reported.
+    ack_parts: int
+    ack_repeats: int
+    ack_ahead: int | None
+    renege_every: int | None
 
     @property
     def selective(self) -> bool:
-        """Whether the receiver sends SACK blocks."""
-        return self.recovery in {"sack", "rack"}
+        """Whether the receiver sends SACK blocks. One that acknowledges gaps conceals them."""
+        return self.recovery in {"sack", "rack"} and self.ack_ahead is None
 
     @property
     def full_size(self) -> int:
@@ -247,6 +268,11 @@ class Promise:
     links: dict[str, Link]
     flows: dict[str, Flow]
 
+    @property
+    def exchanges_options(self) -> bool:
+        """Whether a router changes options that it should only forward."""
+        return any(mechanism.exchanges_options for link in self.links.values() for mechanism in link.mechanisms)
+
 
 def promise(text: str, seed: int) -> Promise:
     """Read the text of a scenario."""
@@ -278,8 +304,9 @@ def _promise(document: dict[str, Any], seed: int) -> Promise:
         before = router.get("links", [])
         if name == "ficcrd":
             before = [link.name for link in links.values() if link.start in router["nodes"]]
+        mechanism = Mechanism(name, router)
         for link_name in before:
-            links[link_name].mechanisms.append(Mechanism(name, router))
+            links[link_name].mechanisms.append(mechanism)
     return Promise(time_of(document["duration"]), seed, links, flows)
 
 
@@ -346,8 +373,10 @@ def _tcp(classic: bool, layers: list[dict[str, Any]]) -> Tcp:
         if classic
         else {"initial": "1 s", "minimum": "200 ms", "granularity": "1 ms", "arithmetic": "rfc6298"}
     )
+    misbehaviour: dict[str, Any] = {}
     for layer in layers:
         profile.update(layer)
+        misbehaviour.update(layer.get("misbehaviour", {}))
         delayed = layer.get("delayed_ack", {})
         acks.update({"every": 1} if delayed == "off" else delayed)
         timer.update(layer.get("timer", {}))
@@ -370,7 +399,15 @@ def _tcp(classic: bool, layers: list[dict[str, Any]]) -> Tcp:
         rto_minimum=time_of(timer["minimum"]),
         rto_initial=time_of(timer["initial"]),
         rto_tick=time_of(timer["granularity"]) if timer["arithmetic"] == "bsd" else 0,
+        ack_parts=misbehaviour.get("ack_parts", 1),
+        ack_repeats=misbehaviour.get("ack_repeats", 0),
+        ack_ahead=_or_off(misbehaviour.get("ack_ahead", "off")),
+        renege_every=_or_off(misbehaviour.get("renege_every", "off")),
     )
+
+
+def _or_off(value: int | str) -> int | None:
+    return None if value == "off" else int(value)
 
 
 def _window(text: str, mss: int) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import deque
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from selfclock.verify.links import seconds
@@ -31,6 +32,15 @@ class Held:
         #: Segments that brought something, and those of them that are delivered in order.
         self.segments_beyond: list[int] = []
         self.segments = 0
+
+    @property
+    def highest(self) -> int:
+        """First byte above everything that is held."""
+        return self.ends[-1] if self.ends else self.edge
+
+    def discard(self) -> None:
+        """Throw away what is held beyond the edge."""
+        self.starts, self.ends, self.segments_beyond = [], [], []
 
     def take(self, start: int, end: int) -> bool:
         """A segment arrives; true if it was the next in order and nothing was held."""
@@ -89,6 +99,9 @@ class Receiver:
         #: The timer goes off at the time of an arrival, and before it.
         self.timer_first = False
         self.arrivals = self.answers = 0
+        #: What is still to come of the acknowledgements that leave together; an honest receiver sends one.
+        self.numbers: deque[int] = deque()
+        self.acknowledged = self.reports = 0
         self.marked = 0
         self.seen_mark = False
         #: Without a handshake nothing can be echoed before the first segment in order.
@@ -126,9 +139,9 @@ class Receiver:
                 self.pending, self.timer_first = 0, True
             while answers and answers[0].sent == self.now:
                 answer = answers.popleft()
-                if not self.timer_first and self.due is None and coming:
+                if not self.timer_first and self.due is None and coming and not self.was_due(answer, coming[0]):
                     self.on_arrival(coming.popleft())
-                while coming and not self.fits(answer):
+                while coming and not self.fits(answer, answers):
                     self.on_arrival(coming.popleft())
                 self.on_answer(answer)
             while coming:
@@ -136,15 +149,43 @@ class Receiver:
         self.check_due(self.end + 1)
         return self.held
 
-    def fits(self, answer: Packet) -> bool:
-        """Whether an answer tells of what has arrived until now."""
+    def fits(self, answer: Packet, following: deque[Packet]) -> bool:
+        """Whether an answer, and those that leave with it, tell of what has arrived until now."""
         runs = len(self.held.starts)
         blocks = all(self.held.is_run(start, end) for start, end in answer.sack)
+        numbers = self.numbers or self.next_numbers()
+        together = islice(following, len(numbers) - 1)
         return (
-            answer.acknowledgement == self.held.edge
+            answer.acknowledgement == numbers[0]
+            and all(
+                other.acknowledgement == number
+                for other, number in zip(together, islice(numbers, 1, None), strict=False)
+            )
             and blocks
             and (bool(answer.sack) == (runs > 0) or not self.tcp.selective)
         )
+
+    def was_due(self, answer: Packet, coming: Packet) -> bool:
+        """Whether an answer was due before a segment came at its instant: by a timer that cannot be told from here."""
+        return (
+            self.restarts_timer
+            and self.pending > 0
+            and coming.sequence == self.held.edge
+            and answer.acknowledgement == self.held.edge
+        )
+
+    def next_numbers(self) -> deque[int]:
+        """Return what an acknowledgement would say now: one number, and more of a receiver that misbehaves.
+
+        That one divides what is new into parts, repeats the last, or acknowledges all up to the highest byte and some
+        segments more.
+        """
+        tcp, held, before = self.tcp, self.held, self.acknowledged
+        ahead = tcp.ack_ahead
+        last = held.edge if ahead is None else max(held.highest + ahead * tcp.mss, before)
+        parts = max(min(tcp.ack_parts, last - before), 1)
+        divided = [before + (last - before) * part // parts for part in range(1, parts + 1)]
+        return deque([*divided, *[last] * tcp.ack_repeats])
 
     def on_arrival(self, packet: Packet) -> None:
         """A packet arrives."""
@@ -165,6 +206,10 @@ class Receiver:
                 "acknowledgement is due",
             )
             self.due = None
+        if self.numbers:
+            what = f"acknowledgements of {', '.join(map(str, self.numbers))} B were to leave with the ones before"
+            self.fault("acknowledgement", self.now, None, what)
+            self.numbers.clear()
         if self.timer_first or (self.pending and now > self.deadline() and not self.restarts_timer):
             self.fault(
                 "delayed-ack",
@@ -199,16 +244,22 @@ class Receiver:
             # A short connection that is over answers nothing any more.
             self.due = packet
 
-    def on_answer(self, answer: Packet) -> None:
+    def on_answer(self, answer: Packet) -> None:  # noqa: PLR0912 - one branch for each thing it says
         """An acknowledgement leaves."""
         now, tcp = answer.sent, self.tcp
-        if answer.acknowledgement != self.held.edge:
+        first = not self.numbers
+        if first:
+            self.numbers = deque([self.held.edge]) if answer.kind == "syn-ack" else self.next_numbers()
+        expected = self.numbers.popleft()
+        if answer.acknowledgement != expected:
             self.fault(
                 "acknowledgement",
                 now,
                 answer,
-                f"it acknowledges {answer.acknowledgement} B; what has arrived in order is {self.held.edge} B",
+                f"it acknowledges {answer.acknowledgement} B; what has arrived in order is {self.held.edge} B"
+                + (f", and its receiver says {expected} B" if expected != self.held.edge else ""),
             )
+            self.numbers.clear()
         for start, end in answer.sack:
             if not self.held.is_run(start, end) or start <= answer.acknowledgement:
                 runs = ", ".join(f"{a}-{b}" for a, b in zip(self.held.starts, self.held.ends, strict=True)) or "nothing"
@@ -226,11 +277,11 @@ class Receiver:
             tcp.selective
             and self.held.starts
             and not answer.sack
-            and answer.acknowledgement == self.held.edge
+            and answer.acknowledgement == expected
             and answer.kind == "ack"
         ):
             self.fault("sack", now, answer, "no block, though data is held beyond a gap")
-        self.answers += answer.kind == "ack"
+        self.answers += answer.kind == "ack" and first
         if self.answers > self.arrivals:
             self.fault(
                 "acknowledgement",
@@ -255,6 +306,14 @@ class Receiver:
         if tcp.timestamps and answer.echo not in self.timestamps:
             self.fault("timestamp", now, answer, f"it echoes {answer.echo} us; nothing with this has arrived")
         self.check_size(answer)
+        if self.numbers:
+            return
+        if answer.kind == "ack":
+            self.acknowledged = expected
+        if answer.sack and tcp.renege_every is not None:
+            self.reports += 1
+            if self.reports % tcp.renege_every == 0:
+                self.held.discard()
         if self.timer_first:
             self.timer_first = False
         else:

@@ -13,6 +13,50 @@ if TYPE_CHECKING:
     from selfclock.verify.violation import Findings
 
 
+def check_losses_in_turn(lives: Lives, promise: Promise, findings: Findings) -> None:
+    """Find whose turn it is to be lost where that is not left to chance, and check that they are.
+
+    Where another mechanism stands before the same link it may have dropped or held what this one then never saw.
+    """
+    stand_before: dict[int, list[str]] = {}
+    mechanisms: dict[int, Mechanism] = {}
+    for name, link in promise.links.items():
+        for mechanism in link.mechanisms:
+            if mechanism.name == "loss" and not 0 < float(mechanism.keys.get("probability", 0)) < 1:
+                mechanisms[id(mechanism)] = mechanism
+                stand_before.setdefault(id(mechanism), []).append(name)
+    for key, mechanism in mechanisms.items():
+        if any(len(promise.links[name].mechanisms) > 1 for name in stand_before[key]):
+            continue
+        crossings = [crossing for name in stand_before[key] for crossing in lives.hops[name]]
+        crossings.sort(key=lambda crossing: crossing[1].row)
+        mechanism.due = _due(mechanism, crossings)
+        for packet, hop in crossings:
+            if packet.number in mechanism.due and hop.entered is not None:
+                what = "it passes, though it is its turn to be lost"
+                findings.add("drop", hop.entered, f"link {hop.link}", packet.number, what)
+        findings.count("drop", len(crossings))
+
+
+def _due(mechanism: Mechanism, crossings: list[tuple[Packet, Hop]]) -> set[int]:
+    """Return the packets of which each is the last of so many, or comes when none has been lost for so long."""
+    every = mechanism.keys.get("every", 1 if float(mechanism.keys.get("probability", 0)) == 1 else None)
+    spacing = mechanism.keys.get("spacing")
+    due: set[int] = set()
+    passed = quiet_until = 0
+    for packet, hop in crossings:
+        now = hop.entered if hop.entered is not None else hop.refused
+        if now is None or not mechanism.is_on(packet.kind, now):
+            continue
+        passed += 1
+        if spacing is not None and now >= quiet_until:
+            due.add(packet.number)
+            quiet_until = now + time_of(spacing)
+        elif spacing is None and every is not None and passed % every == 0:
+            due.add(packet.number)
+    return due
+
+
 def check_entrances(lives: Lives, promise: Promise, findings: Findings) -> None:
     """Check the first links of packets, and the mechanisms before links."""
     for packet in lives.packets.values():
@@ -30,9 +74,13 @@ def check_entrances(lives: Lives, promise: Promise, findings: Findings) -> None:
                 packet.number,
                 f"it was sent at {seconds(packet.sent)}; it enters its first link then",
             )
+    if promise.exchanges_options:
+        _check_options(lives, promise, findings)
     for name, link in promise.links.items():
         for mechanism in link.mechanisms:
-            if mechanism.name == "policer":
+            if mechanism.name == "reordering":
+                _hold(link, mechanism, lives.hops[name], promise, findings)
+            elif mechanism.name == "policer":
                 _police(link, mechanism, lives.hops[name], findings)
             elif mechanism.name == "ack-thinning":
                 _thin(link, mechanism, lives.hops[name], promise, findings)
@@ -64,7 +112,7 @@ def _police(link: Link, mechanism: Mechanism, crossings: list[tuple[Packet, Hop]
         now = hop.entered if hop.entered is not None else hop.refused
         if now is None:
             continue
-        after = max(full_at, now) + transmission_time(packet.size, rate)
+        after = max(full_at, now) + transmission_time(hop.size, rate)
         conforms = after - now <= depth
         if hop.entered is not None:
             if not conforms:
@@ -73,7 +121,7 @@ def _police(link: Link, mechanism: Mechanism, crossings: list[tuple[Packet, Hop]
                     now,
                     f"link {link.name}",
                     packet.number,
-                    f"it passes, though the bucket of {burst} B that fills at {rate} bit/s has not its {packet.size} B",
+                    f"it passes, though the bucket of {burst} B that fills at {rate} bit/s has not its {hop.size} B",
                 )
             full_at = after
         elif alone and conforms and link.limit_text == "unlimited":
@@ -82,9 +130,62 @@ def _police(link: Link, mechanism: Mechanism, crossings: list[tuple[Packet, Hop]
                 now,
                 f"link {link.name}",
                 packet.number,
-                f"dropped, though the bucket has its {packet.size} B",
+                f"dropped, though the bucket has its {hop.size} B",
             )
         findings.count("policer")
+
+
+def _hold(
+    link: Link, mechanism: Mechanism, crossings: list[tuple[Packet, Hop]], promise: Promise, findings: Findings
+) -> None:
+    """Check that what is held is held for just the time that the scenario says, and the rest not at all."""
+    if len(link.mechanisms) > 1:
+        return
+    delay = time_of(mechanism.keys["delay"])
+    for packet, hop in crossings:
+        now = hop.entered if hop.entered is not None else hop.refused
+        arrived = _arrived(packet, hop, promise)
+        if now is None or arrived is None:
+            continue
+        if abs(now - arrived) > EXACT and abs(now - arrived - delay) > EXACT:
+            what = f"held since {seconds(arrived)}; it goes on at once or after {seconds(delay)}"
+            findings.add("delay", now, f"link {link.name}", packet.number, what)
+        findings.count("delay")
+
+
+def _check_options(lives: Lives, promise: Promise, findings: Findings) -> None:
+    """Check that sizes change only where options are exchanged, and that what arrives as an option was sent as one.
+
+    XCP, Quick-Start and FICCRD write into options, and what they write is not compared.
+    """
+    written = any(
+        mechanism.name in {"xcp", "quick-start", "ficcrd"}
+        for link in promise.links.values()
+        for mechanism in link.mechanisms
+    )
+    sent: dict[tuple[str, str], set[str]] = {}
+    for packet in lives.packets.values():
+        if packet.option is not None:
+            sent.setdefault((packet.flow, packet.kind), set()).add(packet.option)
+    for packet in lives.packets.values():
+        size = packet.size
+        for hop in packet.hops:
+            changes = any(mechanism.exchanges_options for mechanism in promise.links[hop.link].mechanisms)
+            if hop.size != size and not changes:
+                what = f"size_bytes is {hop.size}, and was {size} before: no router exchanges options here"
+                findings.add("unchanged", hop.entered or hop.refused, f"link {hop.link}", packet.number, what)
+            size = hop.size
+        if packet.delivered is None:
+            continue
+        where = f"flow {packet.flow}"
+        if packet.delivered_size != size:
+            what = f"size_bytes is {packet.delivered_size}, and was {size} on the last link"
+            findings.add("unchanged", packet.delivered, where, packet.number, what)
+        option = packet.delivered_option
+        if option is not None and not written and option not in sent.get((packet.flow, packet.kind), set()):
+            what = f"it arrives with the option {option}, which nobody has sent"
+            findings.add("unchanged", packet.delivered, where, packet.number, what)
+        findings.count("unchanged")
 
 
 def _thin(
@@ -122,4 +223,4 @@ def _arrived(packet: Packet, hop: Hop, promise: Promise) -> int | None:
     if link.jitter or len(link.path) > 1 or before.started is None:
         return None
     rate, delay = link.at(0)
-    return before.started + transmission_time(packet.size, rate) + delay
+    return before.started + transmission_time(hop.size, rate) + delay

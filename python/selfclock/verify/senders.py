@@ -31,6 +31,7 @@ def check_senders(lives: Lives, promise: Promise, findings: Findings) -> dict[tu
         round_trip = sum(promise.links[name].delay for name in (*flow.forward, *flow.reverse))
         changes = any(len(promise.links[name].path) > 1 for name in (*flow.forward, *flow.reverse))
         senders[key] = Sender(flow, flow.tcp, 0 if changes else round_trip, findings)
+        senders[key].tampered = _tampered_windows(flow, promise)
         senders[key].follow(lives.sent[key], lives.delivered.get(key, []))
     return senders
 
@@ -74,6 +75,15 @@ def _in_time(flow: Flow, packet: Packet, findings: Findings) -> None:
         )
 
 
+def _tampered_windows(flow: Flow, promise: Promise) -> set[int] | None:
+    """Return the windows that routers write into a flow's acknowledgements; `None`: any lower one."""
+    mechanisms = [mechanism for name in flow.reverse for mechanism in promise.links[name].mechanisms]
+    if any(mechanism.name == "ficcrd" for mechanism in mechanisms):
+        return None
+    written = [mechanism.keys["receive_window"] for mechanism in mechanisms if "receive_window" in mechanism.keys]
+    return {size_of(window) for window in written}
+
+
 class Sender:
     """One sender, as far as the record shows it."""
 
@@ -81,6 +91,8 @@ class Sender:
         self.flow, self.tcp, self.round_trip, self.findings = flow, tcp, round_trip, findings
         self.next = self.una = 0
         self.window = tcp.window
+        #: Windows that routers write in the place of the receiver's; `None`: they may lower it to anything.
+        self.tampered: set[int] | None = set()
         self.segments = self.repeated = 0
         #: First bytes and ends of the segments outstanding, in order, and when each was sent last, by its first byte.
         self.outstanding: deque[tuple[int, int]] = deque()
@@ -129,13 +141,10 @@ class Sender:
         if answer.kind == "syn-ack":
             self.established = True
             return
-        if self.tcp.window is not None and (answer.delivered_window or 0) > self.tcp.window:
-            self.fault(
-                "receive-window",
-                answer,
-                now,
-                f"a router has raised the window to {answer.delivered_window} B; routers lower it",
-            )
+        self.check_window(answer, now)
+        if answer.acknowledgement > self.next and self.tcp.ack_ahead is not None:
+            # It acknowledges what it has not got. Of what was not sent either the sender takes no notice (RFC 9293).
+            return
         if answer.acknowledgement > self.next:
             self.fault(
                 "acknowledgement",
@@ -163,6 +172,18 @@ class Sender:
             size = self.flow.traffic.get("size")
             if isinstance(size, str) and self.una >= size_of(size) and self.completed is None:
                 self.completed = now
+
+    def check_window(self, answer: Packet, now: int) -> None:
+        """The window that arrives is that of the receiver, or what a router may make of it."""
+        window = answer.delivered_window
+        if window == answer.window or (self.tampered is not None and window in self.tampered):
+            return
+        lowers = self.tampered is None and window is not None and (answer.window is None or window < answer.window)
+        if not lowers:
+            what = f"a router has made the window {window} B of {answer.window} B; routers "
+            self.fault(
+                "receive-window", answer, now, what + ("lower it" if self.tampered is None else "leave it alone")
+            )
 
     # --- what leaves -------------------------------------------------------------------------------------------------
 
@@ -227,19 +248,29 @@ class Sender:
                 f"bytes {packet.sequence}-{packet.end}; all below {self.una} are acknowledged",
             )
             return
-        before = self.sent_at.get(packet.sequence)
+        first = packet.sequence
+        if first == self.una and self.outstanding:
+            # Of a segment acknowledged in part the rest is sent again.
+            first = self.outstanding[0][0]
+        before = self.sent_at.get(first)
         if before is None:
             self.fault("retransmission", packet, now, f"no segment begins at byte {packet.sequence}")
             return
-        self.sent_at[packet.sequence] = now
-        # NewReno sets its timer anew on the first partial acknowledgement only (RFC 6582): it may go off at any time.
-        if self.sign >= before or (self.tcp.recovery == "newreno" and self.una < self.recover):
-            return
+        self.sent_at[first] = now
         patience = min(self.tcp.rto_minimum, self.tcp.rto_initial) - self.tcp.rto_tick
         if self.tcp.recovery == "rack":
             # A probe of the tail after two smoothed round-trip times (RFC 8985, section 7.2).
             patience = min(patience, 2 * self.round_trip)
-        silent = now - max(before, min(self.progress, now))
+        probes = self.tcp.recovery == "rack" and packet.end == self.next
+        # A probe goes off with the retransmission timer at the latest, which does not begin anew with each segment.
+        silent = now - (min(self.progress, now) if probes else max(before, min(self.progress, now)))
+        told = self.sign
+        if silent + EXACT >= patience and first <= self.una:
+            # A timer may have gone off, after which all that is outstanding may be sent again.
+            self.sign = now
+        # NewReno sets its timer anew on the first partial acknowledgement only (RFC 6582): it may go off at any time.
+        if told >= before or (self.tcp.recovery == "newreno" and self.una < self.recover):
+            return
         if silent + EXACT < patience:
             self.fault(
                 "retransmission",
@@ -249,8 +280,6 @@ class Sender:
                 f"last sign of life, without a duplicate or selective acknowledgement; the timers wait for "
                 f"{seconds(patience)} at least",
             )
-        elif packet.sequence == self.una:
-            self.sign = now
 
     def produced(self, now: int) -> int | None:
         """Return what the application has written by now, bytes; `None`: any number."""

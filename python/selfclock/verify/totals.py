@@ -102,9 +102,7 @@ class OfLink:
             for time in (hop.started if hop.dropped is None else hop.dropped,)
             if time is not None
         )
-        sent = sorted(
-            (hop.started, hop.entered or 0, packet.size) for packet, hop in crossings if hop.started is not None
-        )
+        sent = sorted((hop.started, hop.entered or 0, hop.size) for _, hop in crossings if hop.started is not None)
         self.started = [start for start, _, _ in sent]
         self.bytes = [0]
         self.busy = [0]
@@ -240,7 +238,7 @@ def _flow_summary(
         # What a flow sends first it sends at its start.
         started = min((packet.sent for key in keys for packet in lives.sent.get(key, [])), default=lives.end)
     if flow.short_connections:
-        _connection_rates(flow, (said, size, sum(packet.size for packet in arrived)), lives.end, findings)
+        _connection_rates(flow, (said, size, sum(packet.delivered_size for packet in arrived)), lives.end, findings)
         return
     if flow.tcp is not None and "size" in flow.traffic:
         _same(
@@ -253,7 +251,7 @@ def _flow_summary(
     elif flow.stop is not None and said.get("completion_s") is not None:
         completed = started + round(said["completion_s"] * SECOND)
     span = (completed or lives.end) - started
-    for what, total in (("goodput_bps", size), ("throughput_bps", sum(packet.size for packet in arrived))):
+    for what, total in (("goodput_bps", size), ("throughput_bps", sum(packet.delivered_size for packet in arrived))):
         if flow.start_jitter and flow.tcp is None:
             # A source of datagrams may send its first some time after its start.
             most, least = (

@@ -17,6 +17,8 @@
 //!   reading what became of it.
 //! * With `reading = "line"` the result is where the spacings of the bursts that grew say that they would begin to grow, instead of the
 //!   smallest B_j that did.
+//! * An available bandwidth that can't be measured any more is forgotten after a time. Where a burst has no room for eight gaps between
+//!   acknowledgements there are no measurements, and a window that follows from the last of them would stay for ever.
 //! * Now and then another burst at a multiple of A follows, for the physical bandwidth: see [`super::capacity`].
 
 use super::EstimatePart;
@@ -79,6 +81,9 @@ parameters! {
         /// Pause between measurements, Q, in smoothed round-trip times.
         wait: f64 = 1.0, shown "1", unit "RTT", range (0.0, 1000.0),
             source "our choice: the thesis has one result in 1 to 4 round trips";
+        /// An available bandwidth that no measurement has confirmed for so many smoothed round-trip times is forgotten.
+        expiry: f64 = 40.0, shown "40", unit "RTT", range (4.0, 1e9),
+            source "our choice: ten times the longest that the thesis takes for a result";
         /// Length of a burst in smoothed round-trip times; 0: one interrupt.
         span: f64 = 0.0625, shown "0.0625", unit "RTT", range (0.0, 0.1),
             source "our choice; 0: thesis section 2.2.3";
@@ -233,6 +238,8 @@ pub struct Icim {
     /// Measurements since the last one with a burst for the physical bandwidth.
     since_capacity: u32,
     give_up: Time,
+    /// When a measurement last told the available bandwidth.
+    told: Time,
 }
 
 impl Icim {
@@ -254,6 +261,7 @@ impl Icim {
             with_interrupt: Bytes::ZERO,
             since_capacity: u32::MAX,
             give_up: Time::NEVER,
+            told: Time::ZERO,
         }
     }
 
@@ -377,7 +385,7 @@ impl Icim {
             // Until the range has once held the available bandwidth its upper end is a mere bound, which would end slow start
             // early.
             if state.path.available_bps.is_some() {
-                state.path.available_bps = Some(highest);
+                self.tell(highest, state);
             }
             return;
         };
@@ -407,7 +415,7 @@ impl Icim {
                 edge
             }
         };
-        state.path.available_bps = Some(available);
+        self.tell(available, state);
         match line {
             Some(Line { capacity: Some(result), .. }) => self.capacity.add(result),
             Some(_) => {}
@@ -421,6 +429,21 @@ impl Icim {
         }
         if let Some(interval) = self.capacity.estimate() {
             state.path.capacity_bps = Some(interval.mean);
+        }
+    }
+
+    fn tell(&mut self, available: f64, state: &mut WindowState) {
+        state.path.available_bps = Some(available);
+        self.told = self.now;
+    }
+
+    /// What nothing confirms is not known, and the next search begins as the first did.
+    fn forget_what_is_old(&mut self, round_trip: f64, state: &mut WindowState) {
+        if state.path.available_bps.is_some()
+            && self.now.since(self.told).seconds() > self.parameters.expiry * round_trip
+        {
+            state.path.available_bps = None;
+            self.range = SearchRange::default();
         }
     }
 
@@ -440,6 +463,7 @@ impl EstimatePart for Icim {
         self.with_interrupt = event.acknowledged_total;
         let Some(round_trip) = event.smoothed_rtt.map(Duration::seconds) else { return };
         let begins = self.clock.on_ack(event, round_trip);
+        self.forget_what_is_old(round_trip, state);
         if begins && matches!(self.phase, Phase::Storing(_) | Phase::Sending(_)) {
             // What was held back in the pause did not leave as planned.
             self.abandon(event.now);
@@ -500,5 +524,313 @@ impl EstimatePart for Icim {
                 Bytes((due.max(0.0) * state.mss.get() as f64) as u64)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::controller::tests::{ack_at, state};
+
+    fn near(a: f64, b: f64) -> bool {
+        (a / b - 1.0).abs() < 1e-6
+    }
+
+    /// Bursts of 10 ms with these rates, in Mbit/s, that come through a link of `capacity` with `available` free.
+    fn bursts(rates: &[f64], available: f64, capacity: f64) -> Vec<Shown> {
+        let shown = |&rate: &f64| Shown {
+            bits: rate * 1e6 * 0.01,
+            sent: 0.01,
+            arrived: 0.01 * (1.0 + (rate - available) / capacity),
+        };
+        rates.iter().map(shown).collect()
+    }
+
+    #[test]
+    fn the_line_leaves_the_axis_at_the_available_bandwidth() {
+        let line = Line::through(&bursts(&[40.0, 50.0, 90.0], 40.0, 200.0)).expect("on a line");
+        assert!(near(line.available, 40e6) && near(line.capacity.expect("told"), 200e6), "{line:?}");
+        // Half as much again is what the fastest must have of the slowest.
+        assert!(Line::through(&bursts(&[40.0, 59.9], 40.0, 200.0)).is_none());
+        assert!(Line::through(&bursts(&[40.0, 60.1], 40.0, 200.0)).is_some());
+        // Rising the wrong way, level, and leaving the axis below nothing.
+        assert!(Line::through(&bursts(&[40.0, 90.0], 40.0, -200.0)).is_none());
+        assert!(Line::through(&bursts(&[40.0, 90.0], 40.0, f64::INFINITY)).is_none());
+        assert!(Line::through(&bursts(&[40.0, 90.0], -1.0, 200.0)).is_none());
+        // Of three that lie on none, the one of least squares: growths 1, 1.1 and 1.5 at 40, 60 and 80, by hand: slope
+        // (20 × 0.3 + 20 × 0.2) / 800 = 0.0125, growth 1.2 at 60, so 1 at 44.
+        let mut three = bursts(&[40.0, 60.0, 80.0], 40.0, 200.0);
+        (three[1].arrived, three[2].arrived) = (0.011, 0.015);
+        let line = Line::through(&three).expect("of least squares");
+        assert!(near(line.available, 44e6) && near(line.capacity.expect("told"), 80e6), "{line:?}");
+    }
+
+    #[test]
+    fn a_line_of_known_slope_goes_through_the_middle() {
+        let line = Line::of_capacity(&bursts(&[50.0, 55.0], 40.0, 200.0), 200e6).expect("more than nothing");
+        assert!(near(line.available, 40e6) && line.capacity.is_none(), "{line:?}");
+        // As much as 12.5 Mbit/s beyond what was free on half of that link would be 1.0625.
+        let line = Line::of_capacity(&bursts(&[50.0, 55.0], 40.0, 200.0), 100e6).expect("more than nothing");
+        assert!(near(line.available, 46.25e6), "{line:?}");
+        assert!(Line::of_capacity(&bursts(&[50.0], 10.0, 40.0), 50e6).is_none(), "nothing is free");
+    }
+
+    /// A connection of 1000 B every half millisecond, 16.64 Mbit/s on the wire, and round trips of 100 ms.
+    struct Connection {
+        icim: Icim,
+        state: WindowState,
+        /// ms
+        now: f64,
+        acknowledged: u64,
+        sent: u64,
+    }
+
+    const THROUGHPUT: f64 = 16.64e6;
+    const GAP: f64 = 0.5;
+    /// A window is far more than what is sent in a measurement.
+    const WINDOW: u64 = 10_000_000;
+
+    impl Connection {
+        fn new(parameters: Parameters) -> Self {
+            Self { icim: Icim::new(parameters), state: state(100.0), now: 0.0, acknowledged: 0, sent: 0 }
+        }
+        fn ack(&mut self, now: f64, acknowledged: u64) {
+            (self.now, self.acknowledged) = (now, acknowledged);
+            let event = Acknowledged {
+                acknowledged_total: Bytes(acknowledged),
+                sent_total: Bytes(self.sent),
+                ..ack_at(now * 1e-3, 0.1)
+            };
+            self.icim.on_ack(&event, &mut self.state);
+        }
+        /// The next regular acknowledgement.
+        fn tick(&mut self) {
+            self.ack(self.now + GAP, self.acknowledged + 1000);
+        }
+        fn allowed(&self) -> u64 {
+            self.icim.allowance(&self.state).get()
+        }
+        fn send(&mut self, segments: u64) {
+            let now = Time::ZERO + Duration::from_seconds(self.now * 1e-3);
+            for _ in 0..segments {
+                let nothing = Bytes::ZERO;
+                let sent = Sent { now, size: Bytes(1000), in_flight: nothing, held_back: nothing };
+                self.icim.on_sent(&sent, &self.state);
+                self.sent += 1000;
+            }
+        }
+        /// Until a measurement begins, and through it: the time for which segments were stored, ms.
+        fn send_bursts(&mut self) -> f64 {
+            self.sent = self.acknowledged + WINDOW;
+            let mut patience = 2000;
+            while !matches!(self.icim.phase, Phase::Storing(_)) {
+                self.tick();
+                patience -= 1;
+                assert!(patience > 0, "no measurement");
+            }
+            let began = self.now;
+            while matches!(self.icim.phase, Phase::Storing(_)) {
+                assert_eq!(self.allowed(), 0);
+                self.tick();
+            }
+            let stored = self.now - began;
+            while matches!(self.icim.phase, Phase::Sending(_)) {
+                self.send(self.allowed() / 1000);
+                self.tick();
+            }
+            assert_eq!((self.icim.phase, self.allowed()), (Phase::Collecting, u64::MAX));
+            stored
+        }
+        /// The bursts come through a link of `capacity` with `available` free, both in bit/s.
+        fn arrive(&mut self, available: f64, capacity: f64) {
+            let sent: Vec<(f64, f64, u64)> = self.icim.bursts[..=self.icim.planned]
+                .iter()
+                .map(|burst| (burst.sent.since(Time::ZERO).seconds(), burst.bits, burst.first.get()))
+                .collect();
+            let mut at = self.now * 1e-3 + 0.05;
+            for (i, &(begun, bits, first)) in sent.iter().enumerate() {
+                self.ack(at * 1e3 - 0.1, first);
+                self.ack(at * 1e3, first + 1000);
+                if let Some(&(next, ..)) = sent.get(i + 1) {
+                    let span = next - begun;
+                    at += span * (1.0 + (bits / span - available).max(0.0) / capacity);
+                }
+            }
+            // It is only known that all of an interrupt's acknowledgements have come when the next one has.
+            self.ack(self.now + GAP, self.acknowledged);
+        }
+        /// Rates of the bursts on the wire, bit/s.
+        fn rates(&self) -> Vec<f64> {
+            self.icim.shown()[..self.icim.planned].iter().map(Shown::rate).collect()
+        }
+        fn found(&self) -> (Option<f64>, Option<f64>) {
+            (self.state.path.available_bps, self.state.path.capacity_bps)
+        }
+    }
+
+    /// Four bursts from the throughput to twice that; each takes a sixteenth of the round trip, and is over with the acknowledgement
+    /// after that: 6.5 ms. Of whole packets there are 13, 17, 21 and 25 in them. What they have beyond the throughput is stored
+    /// before: (0 + 1 + 2 + 3) / 3 of 6.25 ms.
+    #[test]
+    fn the_first_measurement() {
+        let mut connection = Connection::new(Parameters::default());
+        let stored = connection.send_bursts();
+        assert!(near(stored, 12.5), "{stored}");
+        let rates = connection.rates();
+        for (rate, packets) in rates.iter().zip([13.0, 17.0, 21.0, 25.0]) {
+            assert!(near(*rate, packets * 8320.0 / 6.5e-3), "{rates:?}");
+        }
+        // The third is the first whose spacing grows, and stands for what is free: two bursts that are so near each other tell no line.
+        connection.arrive(24e6, 100e6);
+        let (available, capacity) = connection.found();
+        assert!(near(available.expect("a result"), rates[2]), "{available:?}");
+        assert_eq!(capacity, None);
+        let (low, high) = connection.icim.range.ends(0.0);
+        assert!(near(low, 0.9 * rates[2]) && near(high, 1.1 * rates[2]));
+        // A round trip of pause.
+        let Phase::Waiting(until) = connection.icim.phase else { panic!("a pause") };
+        assert!(near(until.since(Time::ZERO).seconds(), (connection.now + 100.0) * 1e-3));
+
+        // The second has a fifth burst of a quarter of the length and twice the rate, 10.1 packets in 1.56 ms, which is over after
+        // 2 ms, and with it the line: both bandwidths as they are.
+        connection.send_bursts();
+        assert_eq!(connection.icim.planned, 5);
+        assert!(near(connection.rates()[4], 11.0 * 8320.0 / 2e-3), "{:?}", connection.rates());
+        connection.arrive(24e6, 100e6);
+        let (available, capacity) = connection.found();
+        assert!(near(available.expect("a result"), 24e6), "{available:?}");
+        assert!(near(capacity.expect("a result"), 100e6), "{capacity:?}");
+
+        // Three without it, which make do with what is known of the capacity, and one with it.
+        for planned in [4, 4, 4, 5] {
+            connection.send_bursts();
+            assert_eq!(connection.icim.planned, planned);
+            connection.arrive(24e6, 100e6);
+            let (available, capacity) = connection.found();
+            assert!(near(available.expect("a result"), 24e6), "{available:?}");
+            assert!(near(capacity.expect("a result"), 100e6), "{capacity:?}");
+        }
+    }
+
+    /// With everything free the range is doubled upwards, and there is no result; later its end is one.
+    #[test]
+    fn nothing_queues() {
+        let mut connection = Connection::new(Parameters::default());
+        connection.send_bursts();
+        connection.arrive(1e12, 1e12);
+        assert_eq!(connection.found(), (None, None));
+        assert!(matches!(connection.icim.phase, Phase::Waiting(_)));
+        let (low, high) = connection.icim.range.ends(0.0);
+        assert!(near(low, THROUGHPUT) && near(high, 3.0 * THROUGHPUT), "{low} {high}");
+        connection.state.path.available_bps = Some(20e6);
+        connection.icim.since_capacity = 0;
+        connection.send_bursts();
+        let rates = connection.rates();
+        connection.arrive(1e12, 1e12);
+        assert_eq!(connection.found().0, rates.last().copied());
+    }
+
+    /// With next to nothing free every burst grows: no result at first, and the range goes down.
+    #[test]
+    fn everything_queues() {
+        let edge = Parameters { reading: Reading::Edge, ..Parameters::default() };
+        let mut connection = Connection::new(edge);
+        connection.send_bursts();
+        connection.arrive(1e6, 20e6);
+        assert_eq!(connection.found(), (None, None));
+        let (low, high) = connection.icim.range.ends(0.0);
+        assert!(near(high, 2.0 * THROUGHPUT) && near(low, 0.01 * high), "{low} {high}");
+        // With the line it has a result all the same, and the range begins again about it.
+        let mut connection = Connection::new(Parameters::default());
+        connection.send_bursts();
+        connection.arrive(10e6, 20e6);
+        assert!(near(connection.found().0.expect("a line"), 10e6));
+        let (low, high) = connection.icim.range.ends(0.0);
+        assert!(near(low, 9e6) && near(high, 11e6), "{low} {high}");
+    }
+
+    /// Two bursts that grow with one between them that does not: the strict verdict takes the last, the other the first.
+    #[test]
+    fn verdicts() {
+        for (verdict, burst) in [(Verdict::Strict, 3), (Verdict::First, 1)] {
+            let mut connection = Connection::new(Parameters { verdict, ..Parameters::default() });
+            connection.send_bursts();
+            let rates = connection.rates();
+            let mut at = 1.0;
+            for (burst, grows) in connection.icim.bursts.iter_mut().zip([false, true, false, true, false]) {
+                burst.acknowledged = at;
+                // What does not grow comes in as fast as it was sent; what grows, 2 % slower.
+                at += 6.5e-3 * if grows { 1.02 } else { 1.0 };
+            }
+            connection.icim.conclude(&mut connection.state);
+            assert!(near(connection.found().0.expect("a result"), rates[burst]), "{verdict:?}");
+        }
+    }
+
+    #[test]
+    fn it_begins_only_where_the_window_is_what_limits() {
+        type Change = fn(&mut Acknowledged, &mut WindowState);
+        let changes: [(bool, Change); 4] = [
+            (true, |_, state| state.cwnd = 50.1),
+            (false, |_, state| state.cwnd = 50.0),
+            (false, |event, _| event.recovering = true),
+            (false, |event, _| event.window_limited = false),
+        ];
+        for (begins, change) in changes {
+            let mut icim = Icim::new(Parameters::default());
+            let mut state = state(100.0);
+            for segment in 0..=210_u64 {
+                let mut event = Acknowledged {
+                    acknowledged_total: Bytes(1000 * segment),
+                    ..ack_at(segment as f64 * GAP * 1e-3, 0.1)
+                };
+                change(&mut event, &mut state);
+                icim.on_ack(&event, &mut state);
+            }
+            assert_eq!(icim.allowance(&state) == Bytes::ZERO, begins);
+        }
+    }
+
+    /// Segments of an interrupt arrived one after another: the place of a burst's first one among them says when.
+    #[test]
+    fn the_place_within_an_interrupt() {
+        for (within_interrupt, expected) in [(true, 0.020 + 0.25 * 0.004), (false, 0.020)] {
+            let mut icim = Icim::new(Parameters { within_interrupt, ..Parameters::default() });
+            let mut state = state(10.0);
+            (icim.phase, icim.planned) = (Phase::Collecting, 1);
+            icim.bursts[0].first = Bytes(11_000);
+            icim.bursts[1].first = Bytes(1_000_000);
+            for (now, acknowledged) in [(0.016, 10_000), (0.020, 14_000), (0.024, 18_000)] {
+                let event = Acknowledged { acknowledged_total: Bytes(acknowledged), ..ack_at(now, 0.1) };
+                icim.on_ack(&event, &mut state);
+            }
+            assert_eq!(icim.acknowledged, 1);
+            assert!(near(icim.bursts[0].acknowledged, expected), "{}", icim.bursts[0].acknowledged);
+        }
+    }
+
+    #[test]
+    fn it_gives_up() {
+        // After four round trips without an answer.
+        let mut connection = Connection::new(Parameters::default());
+        connection.send_bursts();
+        let since_the_plan = connection.icim.give_up.since(Time::ZERO).seconds() * 1e3;
+        connection.ack(since_the_plan, connection.acknowledged);
+        assert_eq!(connection.icim.phase, Phase::Collecting);
+        connection.ack(since_the_plan + 0.01, connection.acknowledged);
+        assert!(matches!(connection.icim.phase, Phase::Waiting(_)));
+        // In a pause of the acknowledgements, in which nothing left as planned: a sixteenth of a round trip.
+        for (pause, goes_on) in [(6.0, true), (6.5, false)] {
+            let mut connection = Connection::new(Parameters::default());
+            while !matches!(connection.icim.phase, Phase::Sending(1)) {
+                connection.tick();
+            }
+            connection.ack(connection.now + pause, connection.acknowledged + 1000);
+            assert_eq!(matches!(connection.icim.phase, Phase::Sending(_)), goes_on, "{pause}");
+        }
+        // After a loss.
+        connection.icim.phase = Phase::Storing(Time::NEVER);
+        connection.icim.abandon(Time::ZERO);
+        assert_eq!(connection.allowed(), u64::MAX);
     }
 }

@@ -133,3 +133,162 @@ impl EstimatePart for Pairs {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::controller::tests::{ack_at, state};
+
+    /// A connection of segments of 1000 B, 1040 B on the wire, and round trips of 100 ms.
+    struct Connection {
+        pairs: Pairs,
+        state: WindowState,
+    }
+
+    impl Connection {
+        fn new(pairs: f64) -> Self {
+            Self { pairs: Pairs::new(Parameters { pairs, ..Parameters::default() }), state: state(10.0) }
+        }
+        fn ack(&mut self, milliseconds: f64, acknowledged: u64, sent: u64) {
+            let event = Acknowledged {
+                acknowledged_total: Bytes(acknowledged),
+                sent_total: Bytes(sent),
+                ..ack_at(milliseconds * 1e-3, 0.1)
+            };
+            self.pairs.on_ack(&event, &mut self.state);
+        }
+        fn allowed(&self) -> u64 {
+            self.pairs.allowance(&self.state).get()
+        }
+        fn send(&mut self) {
+            let (now, nothing) = (Time::ZERO, Bytes::ZERO);
+            let sent = Sent { now, size: Bytes(1000), in_flight: nothing, held_back: nothing };
+            self.pairs.on_sent(&sent, &self.state);
+        }
+        /// Stores and sends a pair at `at` ms that is acknowledged after these delays, ms; all before it has been acknowledged.
+        fn pair(&mut self, at: f64, delays: [f64; 2]) {
+            let acknowledged = self.pairs.first.get() + 10_000;
+            self.ack(at - 2.0, acknowledged, acknowledged);
+            assert_eq!(self.allowed(), 0, "two segments are stored");
+            self.ack(at - 1.0, acknowledged + 1999, acknowledged);
+            assert_eq!(self.allowed(), 0, "not yet");
+            let first = acknowledged + 2000;
+            self.ack(at, first, first);
+            for left in [2000, 1000, 0] {
+                assert_eq!(self.allowed(), left);
+                self.send();
+            }
+            // What was sent before is acknowledged, and all may be sent.
+            self.ack(at + 0.5, first, first);
+            assert_eq!(self.allowed(), u64::MAX);
+            for (delay, end) in delays.into_iter().zip([1000, 2000]) {
+                self.ack(at + delay, first + end, first + 2000);
+            }
+        }
+        fn capacity(&self) -> Option<f64> {
+            self.state.path.capacity_bps
+        }
+    }
+
+    fn is(found: Option<f64>, expected: f64) -> bool {
+        found.is_some_and(|found| (found / expected - 1.0).abs() < 1e-6)
+    }
+
+    /// 1040 B in 1 ms are 8.32 Mbit/s. Pairs that met other traffic, before the first or between both, have larger delays, and
+    /// do not count whatever their spacing.
+    #[test]
+    fn the_pair_with_the_smallest_delay() {
+        let mut connection = Connection::new(20.0);
+        connection.pair(1000.0, [50.0, 53.0]);
+        assert!(is(connection.capacity(), 8.32e6 / 3.0));
+        connection.pair(2000.0, [50.0, 51.0]);
+        assert!(is(connection.capacity(), 8.32e6));
+        // Behind other packets the second catches up: twice the bandwidth, with 2 ms more of delay.
+        connection.pair(3000.0, [51.25, 51.75]);
+        connection.pair(4000.0, [50.5, 51.0]);
+        assert!(is(connection.capacity(), 8.32e6), "{:?}", connection.capacity());
+        connection.pair(5000.0, [49.9, 50.5]);
+        assert!(is(connection.capacity(), 8.32e6 / 0.6));
+    }
+
+    /// Of the last two the one with the smaller delay: an older one is forgotten.
+    #[test]
+    fn old_pairs_are_forgotten() {
+        let mut connection = Connection::new(2.0);
+        for (second, spacing) in [1.0, 4.0, 3.0].into_iter().enumerate() {
+            connection.pair(1000.0 * (second + 1) as f64, [50.0, 50.0 + spacing]);
+            let smallest = [1.0, 1.0, 3.0][second];
+            assert!(is(connection.capacity(), 8.32e6 / smallest), "{second}: {:?}", connection.capacity());
+        }
+    }
+
+    /// After half a round trip, and only where the window is what limits and has two pairs.
+    #[test]
+    fn when_it_measures() {
+        let mut connection = Connection::new(20.0);
+        connection.pair(1000.0, [50.0, 51.0]);
+        assert_eq!(connection.pairs.phase, Phase::Waiting(Time::ZERO + Duration::from_milliseconds(1101)));
+        connection.ack(1100.9, 100_000, 100_000);
+        assert_eq!(connection.allowed(), u64::MAX);
+        connection.state.cwnd = 3.9;
+        connection.ack(1101.0, 100_000, 100_000);
+        assert_eq!(connection.allowed(), u64::MAX);
+        connection.state.cwnd = 4.0;
+        for change in [
+            |event: &mut Acknowledged| event.recovering = true,
+            |event: &mut Acknowledged| event.window_limited = false,
+        ] {
+            let mut event = ack_at(1.2, 0.1);
+            change(&mut event);
+            connection.pairs.on_ack(&event, &mut connection.state);
+            assert_eq!(connection.allowed(), u64::MAX);
+        }
+        connection.ack(1200.0, 100_000, 100_000);
+        assert_eq!(connection.allowed(), 0);
+        connection.pairs.abandon(Time::ZERO);
+        assert_eq!(connection.allowed(), u64::MAX, "after a loss");
+    }
+
+    /// One acknowledgement for both, or both at one time: no spacing was measured.
+    #[test]
+    fn pairs_that_come_back_together_tell_nothing() {
+        let mut connection = Connection::new(20.0);
+        connection.pair(1000.0, [50.0, 50.0]);
+        assert_eq!(connection.capacity(), None);
+        let first = 100_000;
+        connection.ack(2000.0, first - 2000, first - 2000);
+        connection.ack(2001.0, first, first);
+        connection.send();
+        connection.send();
+        connection.ack(2002.0, first, first);
+        connection.ack(2050.0, first + 2000, first + 2000);
+        assert_eq!(connection.capacity(), None);
+        assert!(matches!(connection.pairs.phase, Phase::Waiting(_)), "it goes on to the next pair");
+    }
+
+    /// A receiver that acknowledges half a segment: the first of the pair has arrived with any of its bytes, the second with any of its own.
+    #[test]
+    fn halves_of_segments() {
+        let mut connection = Connection::new(20.0);
+        connection.pair(1000.0, [50.0, 60.0]);
+        let first = 100_000;
+        connection.ack(2000.0, first - 2000, first - 2000);
+        connection.ack(2001.0, first, first);
+        connection.send();
+        connection.send();
+        connection.ack(2002.0, first, first);
+        for (at, acknowledged) in [(2040.0, 500), (2040.3, 1000), (2042.0, 1001), (2043.0, 2000)] {
+            connection.ack(at, first + acknowledged, first + 2000);
+        }
+        assert!(is(connection.capacity(), 8.32e6 / 2.0), "{:?}", connection.capacity());
+    }
+
+    /// Of the two delays the sum counts: 10 and 100 ms are more than 40 and 60 ms.
+    #[test]
+    fn the_sum_of_both_delays() {
+        let mut connection = Connection::new(20.0);
+        connection.pair(1000.0, [40.0, 60.0]);
+        connection.pair(2000.0, [10.0, 100.0]);
+        assert!(is(connection.capacity(), 8.32e6 / 20.0), "{:?}", connection.capacity());
+    }
+}

@@ -74,4 +74,14 @@ mod tests {
             .collect();
         assert_eq!(ended, [1, 11, 21, 31]);
     }
+
+    #[test]
+    fn times_of_a_round_trip() {
+        let mut times = RoundTripTimes::NONE;
+        assert_eq!(times.mean(), None);
+        for seconds in [0.25, 0.125, 0.75] {
+            times.record(seconds);
+        }
+        assert_eq!((times.count, times.minimum, times.mean()), (3, 0.125, Some(0.375)));
+    }
 }

@@ -77,4 +77,53 @@ mod tests {
         }
         assert_eq!(filter.update(11, 10, 1.0), 1.0);
     }
+
+    /// The three best by hand, window 8: the best, the best after it, the best after that.
+    #[test]
+    fn the_next_best_take_over() {
+        let mut filter = WindowedMaximum::EMPTY;
+        let expected: [(u64, f64, f64, [f64; 3]); 10] = [
+            (0, 9.0, 9.0, [9.0, 9.0, 9.0]),
+            // All three are the first until a quarter of the window is over, and the third is the second until half of it is.
+            (2, 5.0, 9.0, [9.0, 9.0, 9.0]),
+            (3, 7.0, 9.0, [9.0, 7.0, 7.0]),
+            (4, 6.0, 9.0, [9.0, 7.0, 7.0]),
+            (5, 6.5, 9.0, [9.0, 7.0, 6.5]),
+            (8, 1.0, 9.0, [9.0, 7.0, 6.5]),
+            // The best is more than 8 old.
+            (9, 2.0, 7.0, [7.0, 6.5, 2.0]),
+            (12, 1.0, 6.5, [6.5, 2.0, 1.0]),
+            (13, 2.0, 6.5, [6.5, 2.0, 2.0]),
+            (14, 8.0, 8.0, [8.0, 8.0, 8.0]),
+        ];
+        for (now, sample, maximum, three) in expected {
+            assert_eq!(filter.update(now, 8, sample), maximum, "at {now}");
+            assert_eq!(filter.get(), maximum);
+            assert_eq!(filter.0.map(|(_, value)| value), three, "at {now}");
+        }
+        // Two can be too old at once, and all three.
+        let mut filter = WindowedMaximum::EMPTY;
+        for (now, sample) in [(0, 9.0), (3, 8.0), (5, 7.0)] {
+            filter.update(now, 8, sample);
+        }
+        assert_eq!(filter.update(12, 8, 1.0), 7.0);
+        assert_eq!(filter.update(13, 8, 0.5), 7.0);
+        assert_eq!(filter.update(14, 8, 0.5), 1.0);
+        assert_eq!(filter.update(100, 8, 0.1), 0.1);
+    }
+
+    /// "A quarter of the window without a second best: take one from the second quarter", and from the last half the third.
+    #[test]
+    fn later_ones_stand_in() {
+        let mut filter = WindowedMaximum::EMPTY;
+        filter.update(0, 8, 9.0);
+        filter.update(2, 8, 3.0);
+        assert_eq!(filter.0[1].0, 0, "a quarter is not over");
+        filter.update(3, 8, 2.0);
+        assert_eq!(filter.0, [(0, 9.0), (3, 2.0), (3, 2.0)]);
+        filter.update(4, 8, 1.0);
+        assert_eq!(filter.0[2].0, 3, "a half is not over");
+        filter.update(5, 8, 1.0);
+        assert_eq!(filter.0, [(0, 9.0), (3, 2.0), (5, 1.0)]);
+    }
 }

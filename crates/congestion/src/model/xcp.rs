@@ -74,3 +74,70 @@ impl ModelPart for Xcp {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::controller::tests::{ack, state};
+    use crate::event::RestartCause;
+    use crate::units::{Bytes, Time};
+
+    fn reply(feedback: i32) -> Acknowledged {
+        Acknowledged { option: Some(PeerOption::Xcp(XcpOption::Reply { feedback })), ..ack(1000) }
+    }
+
+    /// Feedback counts in sixteenths of a byte, and a segment has 1000 B.
+    #[test]
+    fn the_window_is_what_the_routers_say() {
+        let mut xcp = Xcp::new(Parameters::default());
+        let mut state = state(10.0);
+        xcp.on_ack(&reply(16 * 2500), &mut state);
+        assert_eq!(state.cwnd, 12.5);
+        xcp.on_ack(&reply(-16 * 500), &mut state);
+        assert_eq!(state.cwnd, 12.0);
+        // "cwnd = max(cwnd + H_feedback, s)"
+        xcp.on_ack(&reply(i32::MIN), &mut state);
+        assert_eq!(state.cwnd, 1.0);
+        // Nothing said, nothing done; and not during a repair.
+        xcp.on_ack(&ack(1000), &mut state);
+        xcp.on_ack(&Acknowledged { recovering: true, ..reply(16_000) }, &mut state);
+        assert_eq!(state.cwnd, 1.0);
+    }
+
+    #[test]
+    fn what_it_asks_for() {
+        let mut xcp = Xcp::new(Parameters::default());
+        let mut state = state(12.5);
+        let request =
+            |window, rtt_us| Some(PeerOption::Xcp(XcpOption::Request { window, rtt_us, feedback: i32::MAX }));
+        assert_eq!(xcp.option_for(&state), request(12_500, 0), "no round-trip time yet");
+        let smoothed_rtt = Some(Duration::from_microseconds(81_234));
+        xcp.on_ack(&Acknowledged { smoothed_rtt, ..ack(1000) }, &mut state);
+        assert_eq!(xcp.option_for(&state), request(12_500, 81_234));
+        // Fields of 32 bits: 4.3 GB, and more than an hour.
+        state.cwnd = 1e8;
+        xcp.on_ack(&Acknowledged { smoothed_rtt: Some(Duration::MAX), ..ack(1000) }, &mut state);
+        assert_eq!(xcp.option_for(&state), request(u32::MAX, u32::MAX));
+        assert_eq!(xcp.pacing(&state), None);
+    }
+
+    /// A queue on the path that does not know XCP: half, as in TCP, and one segment at least.
+    #[test]
+    fn losses() {
+        let mut xcp = Xcp::new(Parameters::default());
+        let mut state = state(12.0);
+        let loss = LossDetected { now: Time::ZERO, flight_size: Bytes(12_000) };
+        for (window, threshold) in [(6.0, 6.0), (3.0, 3.0), (1.5, 2.0), (1.0, 2.0), (1.0, 2.0)] {
+            xcp.on_loss(&loss, &mut state);
+            assert_eq!((state.cwnd, state.ssthresh), (window, threshold));
+        }
+        state.cwnd = 12.0;
+        let cause = RestartCause::TimerExpired;
+        let timeout = Timeout { now: Time::ZERO, flight_size: Bytes(12_000), repeated: false, cause };
+        xcp.on_timeout(&timeout, &mut state);
+        assert_eq!(state.ssthresh, 6.0);
+        state.cwnd = 1.0;
+        xcp.on_timeout(&timeout, &mut state);
+        assert_eq!(state.ssthresh, 2.0);
+    }
+}

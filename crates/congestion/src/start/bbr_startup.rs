@@ -182,4 +182,61 @@ mod tests {
         assert_eq!(windows, [10, 20, 40, 80, 160, 320, 640, 1280]);
         assert_eq!((state.cwnd, state.ssthresh, start.pacing(&state)), (100.0, 100.0, None));
     }
+
+    /// A round trip of `size` bytes at 1 Mbyte/s.
+    fn sample(before: u64, size: u64, is_app_limited: bool) -> RateSample {
+        RateSample {
+            delivery_rate: Rate::from_bits_per_second(8_000_000),
+            interval: Duration::from_milliseconds(100),
+            delivered: Bytes(size),
+            delivered_total: Bytes(before + size),
+            prior_delivered: Bytes(before),
+            newly_acked: Bytes(1000),
+            newly_lost: Bytes::ZERO,
+            lost: Bytes::ZERO,
+            tx_in_flight: Bytes(size),
+            is_app_limited,
+        }
+    }
+
+    #[test]
+    fn what_ends_it() {
+        for (name, end) in crate::start::tests::ends() {
+            let (mut start, mut state) = (BbrStartup::new(Parameters::default()), state(10.0));
+            start.read_sample(&sample(0, 10_000, false));
+            assert_eq!((start.phase(), start.pacing(&state).is_some()), (Some(Phase::Startup), true));
+            end(&mut start, &mut state);
+            crate::start::tests::is_plain_slow_start(&mut start, &mut state, name);
+        }
+    }
+
+    /// Rounds in which the application had too little to send say nothing of the path: neither that it is full nor, unless they
+    /// are faster than anything before, how fast it is (draft-ietf-ccwg-bbr-06, sections 5.3.1.2 and 5.5.3).
+    #[test]
+    fn rounds_limited_by_the_application() {
+        let mut start = BbrStartup::new(Parameters::default());
+        for round in 0..10 {
+            start.read_sample(&sample(round * 10_000, 10_000, true));
+        }
+        assert_eq!((start.rate, start.full_rounds), (1e6, 0));
+        let slower = Rate::from_bits_per_second(4_000_000);
+        start.read_sample(&RateSample { delivery_rate: slower, ..sample(100_000, 10_000, true) });
+        assert_eq!(start.rate, 1e6);
+        // The first round of its own sets what the next have to exceed; three that do not are full.
+        for full in [0, 1, 2, 3] {
+            let before = 110_000 + full * 10_000;
+            start.read_sample(&sample(before, 10_000, false));
+            assert_eq!(u64::from(start.full_rounds), full);
+            // In the middle of a round nothing is counted.
+            start.read_sample(&RateSample {
+                prior_delivered: Bytes(before + 9_999),
+                ..sample(before, 10_000, false)
+            });
+            assert_eq!(u64::from(start.full_rounds), full);
+        }
+        // Growth by a quarter is growth.
+        let faster = Rate::from_bits_per_second(10_000_000);
+        start.read_sample(&RateSample { delivery_rate: faster, ..sample(150_000, 10_000, false) });
+        assert_eq!((start.full_rate, start.full_rounds), (1.25e6, 0));
+    }
 }

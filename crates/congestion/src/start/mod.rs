@@ -201,3 +201,43 @@ impl StartPart for Start {
         each!(self, part => part.phase())
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::controller::tests::ack;
+    use crate::event::RestartCause;
+    use crate::units::{Bytes, Time};
+
+    /// Tells a start of something.
+    type Tell = fn(&mut dyn StartPart, &mut WindowState);
+
+    /// A loss, a mark and a timeout.
+    pub fn ends() -> [(&'static str, Tell); 3] {
+        const NOW: Time = Time::ZERO;
+        const FLIGHT: Bytes = Bytes(10_000);
+        [
+            ("loss", |start, state| start.on_loss(&LossDetected { now: NOW, flight_size: FLIGHT }, state)),
+            ("mark", |start, _| start.on_ecn_echo(&EcnEcho { now: NOW, flight_size: FLIGHT })),
+            ("timeout", |start, _| {
+                let cause = RestartCause::TimerExpired;
+                start.on_timeout(&Timeout { now: NOW, flight_size: FLIGHT, repeated: false, cause });
+            }),
+        ]
+    }
+
+    /// Nothing is left of what a start had to say: it is slow start as in RFC 5681, a segment for an acknowledgement.
+    pub fn is_plain_slow_start(start: &mut dyn StartPart, state: &mut WindowState, after: &str) {
+        let event = Acknowledged { size: Bytes(3 * state.mss.get()), ..ack(0) };
+        start.on_ack(&event, state);
+        assert!(!start.holds_window(), "after a {after}");
+        assert_eq!(
+            (start.pacing(state), start.probe(state), start.phase()),
+            (None, None, None),
+            "after a {after}"
+        );
+        let before = state.cwnd;
+        start.grow(&event, state);
+        assert_eq!(state.cwnd, before + 1.0, "after a {after}");
+    }
+}

@@ -446,4 +446,34 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn what_ends_it() {
+        for (name, end) in crate::start::tests::ends() {
+            let mut connection =
+                Connection::new(Parameters { continuous_probe: true, ..Parameters::default() });
+            connection.ack(2, 470.0, Some(242));
+            let Connection { start, state, .. } = &mut connection;
+            assert_eq!((start.phase(), start.probe(state)), (Some(Phase::PacedStart), Some(Probe::Pair)));
+            assert!(start.pacing(state).is_some());
+            end(start, state);
+            crate::start::tests::is_plain_slow_start(start, state, name);
+        }
+    }
+
+    /// Both of a pair have its number, and the next pair has the next of the 64.
+    #[test]
+    fn pairs_are_numbered() {
+        let mut start = ModifiedSwiftStart::new(Parameters::default());
+        assert_eq!(start.option_for(ProbePart::Single), None);
+        for number in 0..130 {
+            let id = number % 64;
+            for (part, mark) in
+                [(ProbePart::PairFirst, PairMark::First), (ProbePart::PairSecond, PairMark::Second)]
+            {
+                let expected = PeerOption::SwiftStart(SwiftStartOption::Mark(mark, id));
+                assert_eq!(start.option_for(part), Some(expected), "{number}");
+            }
+        }
+    }
 }

@@ -326,4 +326,76 @@ mod tests {
         start.on_loss(&LossDetected { now: Time::ZERO, flight_size: Bytes(21_000) }, &mut state);
         assert_eq!((state.cwnd, state.ssthresh), (10.0, 20.0));
     }
+
+    /// A mark or a timeout in Quick-Start mode ends it, as a loss does.
+    #[test]
+    fn what_ends_it() {
+        for (name, end) in crate::start::tests::ends() {
+            let (mut start, mut state, (_, ttl, nonce)) = begun();
+            start.on_established(&answer(7, INITIAL_TTL.wrapping_sub(ttl), nonce), &mut state);
+            assert!(start.holds_window() && start.phase() == Some(Phase::PacedStart));
+            end(&mut start, &mut state);
+            crate::start::tests::is_plain_slow_start(&mut start, &mut state, name);
+        }
+    }
+
+    /// "The QS TTL" has 8 bits and the nonce 30, all of them at random.
+    #[test]
+    fn every_bit_is_drawn() {
+        let (mut ones, mut zeros) = ((0, 0), (u8::MAX, u32::MAX));
+        for seed in 0..200 {
+            let mut start = QuickStart::new(Parameters::default());
+            let setup = Setup {
+                mss: Bytes(1000),
+                header: Bytes(40),
+                initial_window: 10.0,
+                initial_ssthresh: f64::INFINITY,
+                receive_window: Bytes::MAX,
+                selective_acks: true,
+                seed,
+            };
+            start.begin(&setup, &mut state(10.0));
+            ones = (ones.0 | start.ttl, ones.1 | start.nonce);
+            zeros = (zeros.0 & start.ttl, zeros.1 & start.nonce);
+        }
+        assert_eq!((ones, zeros), ((0xff, 0x3fff_ffff), (0, 0)));
+    }
+
+    /// Without a handshake the first data asks, and the acknowledgement that answers is worth nothing else.
+    #[test]
+    fn asked_with_data() {
+        let (request, mut state, _) = begun();
+        let mut start = QuickStart { asked: false, ..request };
+        let Some(PeerOption::QuickStart(QuickStartOption::Request { ttl, nonce, .. })) =
+            start.option_for(ProbePart::Single)
+        else {
+            panic!("no request")
+        };
+        assert_eq!(start.option_for(ProbePart::Single), None, "once");
+        assert!(start.holds_window(), "it waits for the answer");
+        let option = answer(7, INITIAL_TTL.wrapping_sub(ttl), nonce).option;
+        let sent_total = Bytes(10_000);
+        let event = Acknowledged { option, sent_total, ..ack_at(0.1, 0.1) };
+        start.on_ack(&event, &state);
+        start.grow(&event, &mut state);
+        assert!((state.cwnd - 64_000.0 / 1040.0).abs() < 1e-9, "{}", state.cwnd);
+        // What was sent before the answer does not end it; the first that was sent after it does.
+        for (acknowledged, holds) in [(10_000, true), (10_001, false)] {
+            let event =
+                Acknowledged { acknowledged_total: Bytes(acknowledged), sent_total, ..ack_at(0.2, 0.1) };
+            start.on_ack(&event, &state);
+            start.grow(&event, &mut state);
+            assert_eq!(start.holds_window(), holds, "{acknowledged}");
+        }
+    }
+
+    /// 40 kbit/s for 100 ms are less than half a segment: what is not above the initial window is reported as not used.
+    #[test]
+    fn an_approval_that_is_of_no_use() {
+        let (mut start, mut state, (_, ttl, nonce)) = begun();
+        start.on_established(&answer(1, INITIAL_TTL.wrapping_sub(ttl), nonce), &mut state);
+        assert_eq!((state.cwnd, start.holds_window()), (10.0, false));
+        let report = QuickStartOption::Report { rate: 0, nonce };
+        assert_eq!(start.option_for(ProbePart::Single), Some(PeerOption::QuickStart(report)));
+    }
 }

@@ -322,4 +322,35 @@ mod tests {
         start.on_loss(&LossDetected { now: Time::ZERO, flight_size: Bytes(10_000) }, &mut state);
         assert_eq!((start.pacing(&state), start.holds_window()), (None, false));
     }
+
+    /// The estimate is forgotten, while its window is being sent and before.
+    #[test]
+    fn what_ends_it() {
+        for (name, end) in crate::start::tests::ends() {
+            for acknowledged in 0..=2 {
+                let (mut start, mut state) = begun(Parameters::default());
+                for segment in 1..=acknowledged {
+                    happen(&mut start, &mut state, &ack(segment, 470.0 + 0.5 * segment as f64));
+                }
+                assert!(start.holds_window());
+                assert_eq!(start.phase().is_some(), acknowledged == 2);
+                end(&mut start, &mut state);
+                crate::start::tests::is_plain_slow_start(&mut start, &mut state, name);
+            }
+        }
+    }
+
+    /// Both at one time, as interrupts bring them, or no round-trip time: there is no interval to go by.
+    #[test]
+    fn what_tells_no_capacity() {
+        let unknown = Acknowledged { minimum_rtt: None, ..ack(2, 471.0) };
+        let nothing = Acknowledged { minimum_rtt: Some(Duration::ZERO), ..ack(2, 471.0) };
+        for second in [ack(2, 470.0), unknown, nothing, ack(3, 471.0)] {
+            let (mut start, mut state) = begun(Parameters::default());
+            happen(&mut start, &mut state, &ack(1, 470.0));
+            happen(&mut start, &mut state, &second);
+            assert!(!start.holds_window(), "{second:?}");
+            assert_eq!((state.cwnd, start.pacing(&state)), (5.0, None), "slow start");
+        }
+    }
 }

@@ -77,10 +77,24 @@ pub trait WindowPart {
     fn give_to(&mut self, _group: &mut Group, _state: &WindowState) {}
 }
 
+/// Out of line what the usual case, Reno, has no need of.
+impl Window {
+    #[inline(never)]
+    fn own_on_ack(&mut self, event: &Acknowledged, state: &mut WindowState) {
+        each!(self, part => part.on_ack(event, state))
+    }
+    #[inline(never)]
+    fn own_grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
+        each!(self, part => part.grow(event, state))
+    }
+}
+
 impl WindowPart for Window {
     #[inline]
     fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState) {
-        each!(self, part => part.on_ack(event, state))
+        if !matches!(self, Self::Reno(_)) {
+            self.own_on_ack(event, state);
+        }
     }
     #[inline]
     fn holds_slow_start(&self) -> bool {
@@ -91,7 +105,10 @@ impl WindowPart for Window {
     }
     #[inline]
     fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
-        each!(self, part => part.grow(event, state))
+        match self {
+            Self::Reno(reno) => reno.grow(event, state),
+            _ => self.own_grow(event, state),
+        }
     }
     fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
         each!(self, part => part.on_loss(event, state))

@@ -73,20 +73,39 @@ pub struct Event {
     pub target: Target,
 }
 
+/// An entry is put together in registers and its parts stored one by one, each in the width in which it is loaded: stored and
+/// then loaded in another width, it would wait for every earlier store to reach the cache.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     time: u64,
     order: u64,
-    target: u32,
-    /// Run of timers that it is the first of, if it is one.
-    run: u32,
+    /// Its target, and in the upper half the run of timers that it is the first of, if it is one.
+    whose: u64,
 }
 
 impl Entry {
-    #[inline]
+    #[inline(always)]
+    fn new(time: Time, order: u64, target: u32, run: u32) -> Self {
+        Self { time: time.picoseconds(), order, whose: u64::from(run) << 32 | u64::from(target) }
+    }
+    #[inline(always)]
+    const fn target(&self) -> u32 {
+        self.whose as u32
+    }
+    #[inline(always)]
+    const fn run(&self) -> u32 {
+        (self.whose >> 32) as u32
+    }
+    #[inline(always)]
     fn before(&self, other: &Self) -> bool {
         // One comparison of 128 bits instead of two with a branch between them.
         ((self.time as u128) << 64 | self.order as u128) < ((other.time as u128) << 64 | other.order as u128)
+    }
+    #[inline(always)]
+    fn put(&self, place: &mut Self) {
+        place.time = self.time;
+        place.order = self.order;
+        place.whose = self.whose;
     }
 }
 
@@ -133,7 +152,7 @@ impl EventQueue {
         let target = target.pack();
         let (_, run, is_first) = self.timers.add(time, order, &Timed { time, order, target });
         if is_first {
-            self.push_entry(Entry { time: time.picoseconds(), order, target, run });
+            self.push_entry(Entry::new(time, order, target, run));
         }
     }
 
@@ -141,7 +160,7 @@ impl EventQueue {
     #[inline]
     pub fn push_run(&mut self, time: Time, order: u64, run: u32) {
         let target = Target::Packets(run).pack();
-        self.push_entry(Entry { time: time.picoseconds(), order, target, run: 0 });
+        self.push_entry(Entry::new(time, order, target, 0));
     }
 
     fn push_entry(&mut self, entry: Entry) {
@@ -155,18 +174,18 @@ impl EventQueue {
         self.heap.first().map(|entry| Event {
             time: Time::from_picoseconds(entry.time),
             order: entry.order,
-            target: Target::unpack(entry.target),
+            target: Target::unpack(entry.target()),
         })
     }
 
     /// Removes the earliest event, which is not for packets.
     #[inline]
     pub fn pop(&mut self) {
-        let Some(&Entry { run, .. }) = self.heap.first() else { return };
+        let Some(run) = self.heap.first().map(Entry::run) else { return };
         self.timers.take_first(run);
         match self.timers.first(run) {
             Some(&Timed { time, order, target }) => {
-                self.replace_first(Entry { time: time.picoseconds(), order, target, run });
+                self.replace_first(Entry::new(time, order, target, run));
             }
             None => self.drop_first(),
         }
@@ -178,7 +197,7 @@ impl EventQueue {
         match next {
             Some((time, order)) => {
                 let target = Target::Packets(run).pack();
-                self.replace_first(Entry { time: time.picoseconds(), order, target, run: 0 });
+                self.replace_first(Entry::new(time, order, target, 0));
             }
             None => self.drop_first(),
         }
@@ -196,7 +215,7 @@ impl EventQueue {
     /// Number of events waiting; a run of packets counts as one.
     pub fn len(&self) -> usize {
         let packets =
-            self.heap.iter().filter(|entry| matches!(Target::unpack(entry.target), Target::Packets(_)));
+            self.heap.iter().filter(|entry| matches!(Target::unpack(entry.target()), Target::Packets(_)));
         self.timers.len() + packets.count()
     }
 
@@ -237,27 +256,28 @@ impl EventQueue {
     fn replace_first(&mut self, entry: Entry) {
         match self.least_child(0) {
             Some((index, least)) if least.before(&entry) => {
-                self.heap[0] = least;
+                least.put(&mut self.heap[0]);
                 if index * ARITY + 1 < self.heap.len() {
-                    self.sift_down(index, entry);
+                    self.sift_down(index, entry.time, entry.order, entry.whose);
                 } else {
-                    self.heap[index] = entry;
+                    entry.put(&mut self.heap[index]);
                 }
             }
-            _ => self.heap[0] = entry,
+            _ => entry.put(&mut self.heap[0]),
         }
     }
 
-    /// Puts an entry in this place or below it. Its parts come in registers: stored, and loaded again in another width,
-    /// they would wait for the stores to complete.
-    fn sift_down(&mut self, mut index: usize, entry: Entry) {
+    /// Puts an entry in this place or below it. Its parts come in registers.
+    #[inline(never)]
+    fn sift_down(&mut self, mut index: usize, time: u64, order: u64, whose: u64) {
+        let entry = Entry { time, order, whose };
         while let Some((least, child)) = self.least_child(index)
             && child.before(&entry)
         {
-            self.heap[index] = child;
+            child.put(&mut self.heap[index]);
             index = least;
         }
-        self.heap[index] = entry;
+        entry.put(&mut self.heap[index]);
     }
 }
 

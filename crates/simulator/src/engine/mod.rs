@@ -7,6 +7,7 @@
 //! receiver's timer comes before a segment that arrives at the same time.
 
 pub mod event_queue;
+pub mod memory;
 pub mod random;
 pub mod ring;
 pub mod runs;

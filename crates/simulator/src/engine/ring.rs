@@ -1,15 +1,15 @@
-//! A queue of plain values in a ring.
+//! A queue of plain values in a ring of a power-of-two size.
 //!
-//! What `VecDeque` does, for `Copy` values only: popping moves nothing but a counter. It stands in every hot path: packets on
-//! a wire, packets in a queue, segments outstanding. A large one grows by an eighth, not to twice its size, so that what
-//! is in flight takes hardly more memory than its packets.
+//! What `VecDeque` does, for `Copy` values only: an index is masked instead of compared, and popping moves nothing but a
+//! counter. It stands in every hot path: packets on a wire, packets in a queue, segments outstanding.
+
+use super::memory::{self, prefetch};
 
 /// A growable ring. Positions are counted from the front.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
-    /// Places outside of the queue hold old values.
+    /// Length zero or a power of two; places outside of the queue hold old values.
     places: Vec<T>,
-    /// Place of the first value; less than the number of places, if there are any.
     front: usize,
     length: usize,
 }
@@ -20,16 +20,10 @@ impl<T> Default for Ring<T> {
     }
 }
 
-/// A ring begins with so many places, and grows by no fewer.
-const FEWEST: usize = 8;
-/// Below this a ring grows to twice its size.
-const SMALL: usize = 256;
-
 impl<T: Copy> Ring<T> {
     #[inline]
     fn place(&self, position: usize) -> usize {
-        let place = self.front + position;
-        if place < self.places.len() { place } else { place - self.places.len() }
+        self.front.wrapping_add(position) & self.places.len().wrapping_sub(1)
     }
 
     /// Number of values.
@@ -53,23 +47,20 @@ impl<T: Copy> Ring<T> {
     /// The value at this position, to change.
     #[inline]
     pub fn get_mut(&mut self, position: usize) -> Option<&mut T> {
-        if position >= self.length {
-            return None;
-        }
         let place = self.place(position);
-        self.places.get_mut(place)
+        if position < self.length { self.places.get_mut(place) } else { None }
     }
 
     /// The first value.
     #[inline]
     pub fn front(&self) -> Option<&T> {
-        if self.length > 0 { self.places.get(self.front) } else { None }
+        self.get(0)
     }
 
     /// The first value, to change.
     #[inline]
     pub fn front_mut(&mut self) -> Option<&mut T> {
-        if self.length > 0 { self.places.get_mut(self.front) } else { None }
+        self.get_mut(0)
     }
 
     /// The last value, to change.
@@ -91,19 +82,30 @@ impl<T: Copy> Ring<T> {
         held
     }
 
-    /// Makes room, of which there is none. What stands before the end of the places moves to their new end, and the values
-    /// at the beginning of the places stay behind it.
-    #[cold]
-    fn grow(&mut self, filler: T) {
-        let before = self.places.len();
-        let more = if before < SMALL { before.max(FEWEST) } else { before / 8 };
-        // Large allocations are extended in place.
-        self.places.reserve_exact(more);
-        self.places.resize(before + more, filler);
-        if self.front > 0 {
-            self.places.copy_within(self.front..before, self.front + more);
-            self.front += more;
+    /// Adds a place at the end, for a value to be written there part by part: put together elsewhere and then copied, it would
+    /// be written twice, and read before the first time is over. Holds some old value.
+    #[inline(always)]
+    pub fn push_place(&mut self) -> &mut T
+    where
+        T: Default,
+    {
+        if self.length == self.places.len() {
+            self.grow(T::default());
         }
+        let place = self.place(self.length);
+        self.length += 1;
+        &mut self.places[place]
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, filler: T) {
+        let capacity = (self.places.len() * 2).max(8);
+        let mut places = memory::vector(capacity);
+        places.extend(self.iter().copied());
+        places.resize(capacity, filler);
+        self.places = places;
+        self.front = 0;
     }
 
     /// Removes the first value.
@@ -118,9 +120,16 @@ impl<T: Copy> Ring<T> {
     #[inline]
     pub fn drop_front(&mut self) {
         debug_assert!(self.length > 0);
-        let next = self.front + 1;
-        self.front = if next < self.places.len() { next } else { 0 };
+        self.front = self.place(1);
         self.length -= 1;
+    }
+
+    /// Asks for the memory of the value at this position, or of where it would be.
+    #[inline(always)]
+    pub fn prefetch(&self, position: usize) {
+        if let Some(value) = self.places.get(self.place(position)) {
+            prefetch::<0, { usize::MAX }, T>(value);
+        }
     }
 
     /// Removes all values.
@@ -197,7 +206,6 @@ mod tests {
                 prop_assert_eq!(ring.front(), model.front());
                 prop_assert_eq!(ring.get(3), model.get(3));
                 prop_assert_eq!(ring.get_mut(model.len()), None);
-                prop_assert_eq!(ring.last_mut(), model.back_mut());
                 let middle = model.get(model.len() / 2).copied().unwrap_or(0);
                 prop_assert_eq!(ring.partition_point(|&held| held < middle), model.partition_point(|&held| held < middle));
             }

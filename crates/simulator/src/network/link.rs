@@ -39,6 +39,8 @@ pub enum Passage {
         start: Time,
         /// End of transmission.
         end: Time,
+        /// The queue was above its marking threshold.
+        above: bool,
     },
 }
 
@@ -275,6 +277,7 @@ impl Link {
         };
         match passage {
             Passage::Crosses { start, arrival } if above => Passage::CrossesAbove { start, arrival },
+            Passage::Lost { start, end, .. } => Passage::Lost { start, end, above },
             passage => passage,
         }
     }
@@ -488,7 +491,7 @@ impl Imperfections {
     fn apply(&mut self, start: Time, end: Time, arrival: Time) -> Passage {
         if self.loss.as_mut().is_some_and(Loss::strikes) {
             self.losses.push(end);
-            return Passage::Lost { start, end };
+            return Passage::Lost { start, end, above: false };
         }
         let mut arrival = arrival;
         if !self.jitter.is_zero() {

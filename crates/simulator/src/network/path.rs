@@ -10,6 +10,7 @@
 
 use super::link::{Link, Passage};
 use super::packet::{Extras, Flags, Packet};
+use crate::engine::memory::{self, prefetch};
 use crate::engine::{EventQueue, Runs};
 use crate::plan::{DisciplinePlan, Plan, Protocol};
 use crate::record::packets::{PacketEvent, PacketRecorder};
@@ -72,12 +73,9 @@ impl Network {
     /// The network of a plan, and where each flow's routes begin.
     pub fn new(plan: &Plan) -> (Self, Vec<FlowRoutes>) {
         let sampling = Sampling::of(plan, Time::ZERO + plan.duration);
-        let mut links: Vec<Link> = plan
-            .links
-            .iter()
-            .enumerate()
-            .map(|(index, link)| Link::new(link, plan.seed, index, sampling))
-            .collect();
+        let mut links: Vec<Link> = memory::vector(plan.links.len());
+        let planned = plan.links.iter().enumerate();
+        links.extend(planned.map(|(index, link)| Link::new(link, plan.seed, index, sampling)));
         let feeders = feeders(plan);
         let (routers, gates) = Mechanism::all(plan);
         let is_gate =
@@ -255,7 +253,7 @@ impl Network {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn deliver_ahead(&mut self, arrival: Time, packet: &Packet) {
         if arrival > self.end {
             self.sent_beyond_end += 1;
@@ -290,7 +288,13 @@ impl Network {
     fn on_unusual_passage(&mut self, events: &mut EventQueue, passage: Passage, hop: usize, packet: &Packet) {
         let link = (self.routes[hop] & LINK) as usize;
         match passage {
-            Passage::Lost { .. } | Passage::Dropped => self.extras.release(packet.extra),
+            Passage::Lost { above, .. } => {
+                if above && marked(packet).flags.has(Flags::CE) {
+                    self.links[link].count_mark();
+                }
+                self.extras.release(packet.extra);
+            }
+            Passage::Dropped => self.extras.release(packet.extra),
             Passage::Crosses { arrival, .. } | Passage::CrossesAbove { arrival, .. } => {
                 let mut packet = marked(packet);
                 if packet.flags.has(Flags::CE) {
@@ -309,6 +313,46 @@ impl Network {
         let packet = self.in_flight.take_first(run);
         events.advance_run(run, self.in_flight.first_due(run));
         packet
+    }
+
+    /// The packet that comes up in this run after so many others, if the one before it is of another flow.
+    #[inline(always)]
+    pub(crate) fn first_of_burst(&self, run: u32, position: usize) -> Option<&Packet> {
+        let packet = self.in_flight.get(run, position)?;
+        let before = self.in_flight.get(run, position - 1)?;
+        (packet.flow != before.flow).then_some(packet)
+    }
+
+    /// Asks for the part of the route table that a packet needs there, and for where its flow's routes begin.
+    #[inline(always)]
+    pub(crate) fn prefetch_routes(&self, packet: &Packet) {
+        prefetch::<0, 4, u32>(&self.routes[packet.hop as usize]);
+        if let Some(routes) = self.flow_routes.get(packet.flow as usize) {
+            prefetch::<0, { size_of::<FlowRoutes>() }, FlowRoutes>(routes);
+        }
+    }
+
+    /// Asks for the links that a packet crosses from its stop to the next, the first of them, which is before others' packets,
+    /// not among them. True if the stop is where it was sent to.
+    #[inline(always)]
+    pub(crate) fn prefetch_links(&self, packet: &Packet) -> bool {
+        let hop = packet.hop as usize;
+        if self.routes[hop] == END {
+            return true;
+        }
+        self.prefetch_links_from(hop + 1);
+        false
+    }
+
+    /// Asks for the links from this position of the route table to the next stop.
+    #[inline(always)]
+    pub(crate) fn prefetch_links_from(&self, mut hop: usize) {
+        while let Some(&entry) = self.routes.get(hop)
+            && entry & STOP == 0
+        {
+            prefetch::<0, 64, Link>(&self.links[(entry & LINK) as usize]);
+            hop += 1;
+        }
     }
 
     /// The packet, at its stop, is where it was sent to. If not, it is carried on.
@@ -358,10 +402,14 @@ impl Network {
                 }
                 self.record(PacketEvent::Transmit, start, link, &packet);
             }
-            Passage::Lost { start, end } => {
+            Passage::Lost { start, end, above } => {
                 self.record(PacketEvent::Enqueue, now, link, packet);
-                self.record(PacketEvent::Transmit, start, link, packet);
-                self.record(PacketEvent::Lose, end, link, packet);
+                let packet = if above { marked(packet) } else { *packet };
+                if above && packet.flags.has(Flags::CE) {
+                    self.record(PacketEvent::Mark, now, link, &packet);
+                }
+                self.record(PacketEvent::Transmit, start, link, &packet);
+                self.record(PacketEvent::Lose, end, link, &packet);
             }
         }
     }

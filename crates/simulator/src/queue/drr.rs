@@ -33,7 +33,6 @@ impl Drr {
         if index >= self.flows.len() {
             self.flows.resize_with(index + 1, FlowQueue::default);
         }
-        let fits = work.backlog.has_room(packet.size);
         let queue = &mut self.flows[index];
         queue.bytes += u64::from(packet.size);
         queue.waiting.push(packet);
@@ -43,14 +42,13 @@ impl Drr {
             queue.deficit = 0;
             self.active.push(packet.flow);
         }
-        if !fits {
-            self.drop_from_longest(work);
-        }
+        // One that is dropped may be smaller than the one that came.
+        while work.backlog.is_over() && self.drop_from_longest(work) {}
     }
 
     /// "When there are no more free buffers, the packet at the end of the longest queue is dropped" (buffer stealing); here
-    /// it is the first, which its sender learns of sooner.
-    fn drop_from_longest(&mut self, work: &mut Work) {
+    /// it is the first, which its sender learns of sooner. False if nothing waits.
+    fn drop_from_longest(&mut self, work: &mut Work) -> bool {
         // The first of several that are as long.
         let longest = self.flows.iter_mut().rev().max_by_key(|queue| queue.bytes);
         if let Some(queue) = longest
@@ -59,7 +57,9 @@ impl Drr {
             queue.bytes -= u64::from(packet.size);
             work.left(&packet);
             work.drop(packet);
+            return true;
         }
+        false
     }
 
     pub(super) fn dequeue(&mut self, work: &mut Work) -> Option<Packet> {

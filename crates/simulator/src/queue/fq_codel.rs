@@ -48,7 +48,6 @@ impl FqCoDel {
     }
 
     pub(super) fn enqueue(&mut self, packet: Packet, work: &mut Work) {
-        let fits = work.backlog.has_room(packet.size);
         let index = self.queue_of(packet.flow);
         let queue = &mut self.queues[index as usize];
         queue.state.on_enqueue(&packet);
@@ -60,13 +59,13 @@ impl FqCoDel {
             queue.deficit = self.quantum;
             self.new.push(index);
         }
-        if !fits {
-            self.drop_from_fattest(work);
-        }
+        // Those that are dropped may be smaller than the one that came.
+        while work.backlog.is_over() && self.drop_from_fattest(work) {}
     }
 
-    /// "The queue with the largest current byte count" loses half of its packets from the head, at most 64.
-    fn drop_from_fattest(&mut self, work: &mut Work) {
+    /// "The queue with the largest current byte count" loses half of its packets from the head, at most 64. False if
+    /// nothing waits.
+    fn drop_from_fattest(&mut self, work: &mut Work) -> bool {
         let mut fattest = 0;
         for (index, queue) in self.queues.iter().enumerate() {
             if queue.bytes > self.queues[fattest].bytes {
@@ -74,13 +73,15 @@ impl FqCoDel {
             }
         }
         let queue = &mut self.queues[fattest];
-        for _ in 0..queue.waiting.len().div_ceil(2).min(DROP_BATCH) {
-            let Some(packet) = queue.waiting.pop() else { return };
+        let batch = queue.waiting.len().div_ceil(2).min(DROP_BATCH);
+        for _ in 0..batch {
+            let Some(packet) = queue.waiting.pop() else { return false };
             queue.bytes -= u64::from(packet.size);
             queue.state.on_removed(&packet);
             work.left(&packet);
             work.drop(packet);
         }
+        batch > 0
     }
 
     pub(super) fn dequeue(&mut self, work: &mut Work) -> Option<Packet> {

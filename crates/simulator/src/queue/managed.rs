@@ -23,6 +23,16 @@ pub struct Backlog {
 }
 
 impl Backlog {
+    /// More is in the queue than may be: disciplines that push out take a packet in first.
+    pub fn is_over(&self) -> bool {
+        let bytes = self.bytes + u64::from(self.in_service.unwrap_or(0));
+        match self.limit {
+            QueueLimit::Unlimited => false,
+            QueueLimit::Packets(limit) => self.packets + u64::from(self.in_service.is_some()) > limit,
+            QueueLimit::Bytes(limit) => bytes > limit.get(),
+        }
+    }
+
     /// There is room for a packet of `size` bytes.
     pub fn has_room(&self, size: u16) -> bool {
         let bytes = self.bytes + u64::from(size) + u64::from(self.in_service.unwrap_or(0));

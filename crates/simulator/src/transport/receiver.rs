@@ -12,33 +12,34 @@ use selfclock_congestion::PeerOption;
 use selfclock_congestion::receiver::{AckRequest, INITIAL_TTL, ReceiverPart};
 use selfclock_congestion::units::Time;
 
-/// A TCP receiver.
+/// A TCP receiver. What every segment touches stands first.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Receiver {
     flow: u32,
     route: u32,
     ack_size: u32,
-    sack: bool,
-    timestamps: bool,
-    delayed_ack: DelayedAck,
-    /// What the routers have left of the packets' time to live.
-    ttl: u8,
-    part: ReceiverPart,
-    misbehaviour: Option<Box<Misbehaviour>>,
-    reassembly: Reassembly,
     /// In-order segments not yet acknowledged.
     unacknowledged: u32,
+    /// Marked payload that arrived, bytes (accurate).
+    marked: u32,
+    sack: bool,
+    timestamps: bool,
+    ecn: Ecn,
+    /// What acknowledgements carry: ECE from a mark until the sender says that it has reduced its window (classic).
+    echo: Flags,
+    /// Wire bytes that arrived, repeated segments included.
+    arrived_bytes: u64,
     timer: Timer,
     /// Acknowledgement number sent last; with `recent_timestamp` it makes RFC 7323's echo rule.
     last_acknowledgement: u64,
     recent_timestamp: Time,
-    /// Wire bytes that arrived, repeated segments included.
-    arrived_bytes: u64,
-    ecn: Ecn,
-    /// What acknowledgements carry: ECE from a mark until the sender says that it has reduced its window (classic).
-    echo: Flags,
-    /// Marked payload that arrived, bytes (accurate).
-    marked: u32,
+    delayed_ack: DelayedAck,
+    misbehaviour: Option<Box<Misbehaviour>>,
+    reassembly: Reassembly,
+    part: ReceiverPart,
+    /// What the routers have left of the packets' time to live.
+    ttl: u8,
     /// The last segment was marked.
     last_was_marked: bool,
 }

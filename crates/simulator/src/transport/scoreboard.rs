@@ -11,7 +11,7 @@ use selfclock_congestion::units::Time;
 pub const DUPLICATE_THRESHOLD: u32 = 3;
 
 /// A segment that was sent and is not acknowledged cumulatively.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Segment {
     /// First payload byte.
     pub sequence: u64,
@@ -72,8 +72,9 @@ pub struct Advance {
     pub any_retransmitted: bool,
 }
 
-/// The outstanding segments, in sequence.
+/// The outstanding segments, in sequence. What every acknowledgement touches stands first.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub struct Scoreboard {
     segments: Ring<Segment>,
     /// Number of the first segment outstanding; numbers count all segments ever sent.
@@ -84,9 +85,9 @@ pub struct Scoreboard {
     in_repair: u64,
     /// Every segment with a smaller number that is not SACKed is lost: at least three SACKed segments follow.
     edge: u64,
-    sacked_from_edge: u32,
     /// No segment with a smaller number waits to be sent again.
     repair_from: u64,
+    sacked_from_edge: u32,
     /// No segment with a smaller number is a suspect: see [`Scoreboard::next_suspect`].
     suspect_from: u64,
     /// Byte after the highest SACKed segment.
@@ -99,8 +100,17 @@ impl Scoreboard {
     /// New data was sent.
     #[inline]
     pub fn push(&mut self, sequence: u64, length: u16, now: Time) {
-        self.segments.push(Segment { sequence, sent: now, length, run: 0, flags: 0 });
+        let segment = self.segments.push_place();
+        (segment.sequence, segment.sent, segment.length) = (sequence, now, length);
+        (segment.run, segment.flags) = (0, 0);
         self.outstanding += u64::from(length);
+    }
+
+    /// Asks for the first segment outstanding and for where the next would be.
+    #[inline(always)]
+    pub fn prefetch(&self) {
+        self.segments.prefetch(0);
+        self.segments.prefetch(self.segments.len());
     }
 
     /// Nothing is outstanding.
@@ -173,10 +183,16 @@ impl Scoreboard {
         self.advance_over_any(acknowledgement)
     }
 
-    /// Nothing outstanding is SACKed or lost, and so no mark is ahead of the first segment.
+    /// Nothing outstanding is known to be SACKed or lost.
+    #[inline(always)]
+    pub fn is_plain(&self) -> bool {
+        self.sacked | self.lost == 0
+    }
+
+    /// The same, and so no mark is ahead of the first segment.
     #[inline]
     fn outstanding_is_plain(&self) -> bool {
-        self.sacked | self.lost == 0 && self.edge <= self.first + 1 && self.repair_from <= self.first + 1
+        self.is_plain() && self.edge <= self.first + 1 && self.repair_from <= self.first + 1
     }
 
     fn advance_over_any(&mut self, acknowledgement: u64) -> Advance {

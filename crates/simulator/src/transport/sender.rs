@@ -9,7 +9,7 @@ use super::prr::{Progress, Prr};
 use super::rack::{Conditions, Rack};
 use super::rto::RttEstimator;
 use super::rtt_histogram::RttHistogram;
-use super::scoreboard::{DUPLICATE_THRESHOLD, Scoreboard, Segment};
+use super::scoreboard::{Advance, DUPLICATE_THRESHOLD, Scoreboard, Segment};
 use super::{Context, TIMESTAMPS_OPTION};
 use crate::engine::{Target, Timer};
 use crate::network::packet::{Flags, NO_EXTRA, Packet};
@@ -107,54 +107,64 @@ pub struct SenderTotals {
     pub fast_retransmits: u64,
 }
 
-/// A TCP sender.
+/// A TCP sender. What every acknowledgement touches stands first, so that of ten thousand senders little has to be fetched.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Sender {
     flow: u32,
     route: u32,
-    mss: u64,
     /// Headers and constant options of a data segment on the wire.
     overhead: u32,
-    control_size: u32,
-    /// What the receiver advertises, and what the last acknowledgement let through: a router may lower it.
-    advertised_window: u64,
-    receive_window: u64,
-    /// Probes of a closed window, one after the other.
-    window_probes: u32,
-    recovery: Recovery,
-    prr_in_recovery: bool,
-    limited_transmit: bool,
-    one_recovery_per_window: bool,
-    timestamps: bool,
-    handshake: bool,
-    grow_only_when_limited: bool,
-    samples: RttSamples,
-    ecn: Ecn,
     /// All bits are set if the flow uses neither delivery rates nor ECN nor RACK, and no router has lowered the window;
     /// else none.
     plain: u32,
-    /// `plain` when no router has lowered the window.
-    plain_by_plan: u32,
-    /// What leaves, and when, is up to the window alone: no spacing, no probes, no options, and none of what `plain` excludes.
-    window_alone: bool,
-    pacing_gain: Option<f64>,
-
-    control: Controller,
-    application: Application,
-    state: State,
+    mss: u64,
+    /// What the last acknowledgement let through of what the receiver advertises: a router may lower it.
+    receive_window: u64,
     /// SND.UNA: everything below is acknowledged.
     una: u64,
     /// SND.NXT: the next new byte.
     next: u64,
-    scoreboard: Scoreboard,
     duplicates: u32,
+    recovery: Recovery,
+    samples: RttSamples,
+    timestamps: bool,
+    grow_only_when_limited: bool,
+    /// What leaves, and when, is up to the window alone: no spacing, no probes, no options, and none of what `plain` excludes.
+    window_alone: bool,
+    /// The window or the pacing, not the application or the receiver, ended the last round of sending.
+    limited_by_window: bool,
+    /// What the next segment of new data carries.
+    data_flags: Flags,
+    /// When the next sample of the series is due.
+    next_sample: Time,
+    retransmission_timer: Timer,
     /// New data that Limited Transmit sent since the last new acknowledgement.
     limited_transmit_bytes: u64,
+    state: State,
+    scoreboard: Scoreboard,
+    rtt: RttEstimator,
+    totals: SenderTotals,
+    application: Application,
+    rtt_samples: RttHistogram,
+    control: Controller,
+
+    control_size: u32,
+    /// What the receiver advertises.
+    advertised_window: u64,
+    /// Probes of a closed window, one after the other.
+    window_probes: u32,
+    prr_in_recovery: bool,
+    limited_transmit: bool,
+    one_recovery_per_window: bool,
+    handshake: bool,
+    ecn: Ecn,
+    /// `plain` when no router has lowered the window.
+    plain_by_plan: u32,
+    pacing_gain: Option<f64>,
     /// What had been sent at the last timeout or fast retransmit. Duplicate acknowledgements below it may come from
     /// segments that were sent twice, and start no new recovery (RFC 6582, section 4).
     recover: Option<u64>,
-    /// What the next segment of new data carries.
-    data_flags: Flags,
     /// SND.NXT at the last reaction to a congestion mark.
     echoed: Option<u64>,
     /// The receiver's count of marked bytes, as far as it is known.
@@ -169,24 +179,20 @@ pub struct Sender {
     before: Progress,
     /// Measures delivery rates, if the congestion control asks for them.
     rate: Option<Box<DeliveryRate>>,
-    /// The window or the pacing, not the application or the receiver, ended the last round of sending.
-    limited_by_window: bool,
-    rtt: RttEstimator,
     /// The segment that is being timed, if one at a time is: byte after its last, and when it was sent.
     timed: Option<(u64, Time)>,
     pacer: Pacer,
-    retransmission_timer: Timer,
     release_timer: Timer,
     application_timer: Timer,
-    totals: SenderTotals,
-    rtt_samples: RttHistogram,
     completed: Option<Time>,
     sampler: Option<FlowSampler>,
 }
 
+/// So many bytes of it an acknowledgement touches.
+pub const TOUCHED: usize = std::mem::offset_of!(Sender, control) + 128;
+
 #[derive(Clone, Debug)]
 struct FlowSampler {
-    next: Time,
     interval: Duration,
     samples: Vec<FlowSample>,
 }
@@ -282,8 +288,8 @@ impl Sender {
             totals: SenderTotals::default(),
             rtt_samples: RttHistogram::default(),
             completed: None,
+            next_sample: sampling.map_or(Time::NEVER, |sampling| Time::ZERO + sampling.interval),
             sampler: sampling.map(|Sampling { interval, expected }| FlowSampler {
-                next: Time::ZERO + interval,
                 interval,
                 samples: Vec::with_capacity(expected),
             }),
@@ -332,6 +338,13 @@ impl Sender {
     pub fn finish(&mut self, end: Time) -> Vec<FlowSample> {
         self.sample_before(end + Duration::from_picoseconds(1));
         self.sampler.take().map_or_else(Vec::new, |sampler| sampler.samples)
+    }
+
+    /// Asks for what an acknowledgement touches that stands elsewhere. To know where, the sender itself must be there.
+    #[inline(always)]
+    pub fn prefetch_lists(&self) {
+        self.scoreboard.prefetch();
+        self.rtt_samples.prefetch();
     }
 
     /// The flow begins at `start`: sets the timer that begins it.
@@ -450,17 +463,39 @@ impl Sender {
         if acknowledgement > self.next || acknowledgement < self.una {
             return context.network.extras.release(packet.extra);
         }
-        if packet.extra & self.plain == NO_EXTRA {
-            self.on_acknowledgement::<true>(context, packet, News::default(), None);
-        } else {
+        if packet.extra & self.plain != NO_EXTRA {
             self.on_rich_acknowledgement(context, packet);
+        } else if acknowledgement > self.una && self.sends_plainly() && self.scoreboard.is_plain() {
+            self.on_plain_ack(context, acknowledgement, packet.echo);
+        } else {
+            self.on_acknowledgement(context, packet, News::default(), None);
         }
     }
 
-    /// An acknowledgement with this news. Inlined twice, so that the usual case, which is `PLAIN`, is compiled for itself:
-    /// nothing beside the acknowledgement number, and a flow that uses none of delivery rates, ECN and RACK.
+    /// The usual case by itself: an acknowledgement of new data that tells nothing else, nothing outstanding is known to be lost
+    /// or out of order, and the window alone decides what leaves. [`Sender::on_acknowledgement`] does the same, and more.
     #[inline(always)]
-    fn on_acknowledgement<const PLAIN: bool>(
+    fn on_plain_ack(&mut self, context: &mut Context<'_>, acknowledgement: u64, echo: Time) {
+        let now = context.now;
+        let advance = self.scoreboard.advance(acknowledgement);
+        self.una = acknowledgement;
+        self.limited_transmit_bytes = 0;
+        let rtt = self.take_rtt_sample(now, acknowledgement, echo, &advance);
+        let event =
+            self.acknowledged(now, &advance, acknowledgement, rtt, self.scoreboard.outstanding_bytes());
+        self.control.on_ack(&event);
+        if self.scoreboard.is_empty() {
+            self.retransmission_timer.cancel();
+        } else {
+            self.restart_retransmission_timer(context);
+        }
+        self.transmit_as::<true>(context, Opportunity::NewAck);
+        self.note_completion(now);
+    }
+
+    /// An acknowledgement with this news.
+    #[inline(never)]
+    fn on_acknowledgement(
         &mut self,
         context: &mut Context<'_>,
         packet: &Packet,
@@ -469,8 +504,8 @@ impl Sender {
     ) {
         let acknowledgement = packet.sequence;
         let opportunity = if acknowledgement > self.una {
-            self.on_new_ack::<PLAIN>(context, acknowledgement, packet.echo, &mut news, option);
-            if !PLAIN && self.rack.is_some() {
+            self.on_new_ack(context, acknowledgement, packet.echo, &mut news, option);
+            if self.rack.is_some() {
                 self.recover_what_rack_found(context);
             } else if self.recovery == Recovery::Sack && self.scoreboard.sacked_bytes() > 0 {
                 self.on_new_ack_with_gap(context, news.bytes);
@@ -482,20 +517,12 @@ impl Sender {
         } else {
             return;
         };
-        if !PLAIN {
-            self.newly_marked = news.marked;
-            if news.echo {
-                self.on_congestion_echo(context.now);
-            }
+        self.newly_marked = news.marked;
+        if news.echo {
+            self.on_congestion_echo(context.now);
         }
-        if PLAIN && self.transmits_plainly() {
-            self.transmit_as::<true>(context, opportunity);
-        } else {
-            self.transmit(context, opportunity);
-        }
-        if !PLAIN {
-            self.set_rack_timer(context, opportunity);
-        }
+        self.transmit(context, opportunity);
+        self.set_rack_timer(context, opportunity);
         self.note_completion(context.now);
     }
 
@@ -534,7 +561,7 @@ impl Sender {
             }
         }
         self.read_congestion_marks(packet, &mut news);
-        self.on_acknowledgement::<false>(context, packet, news, extra.option);
+        self.on_acknowledgement(context, packet, news, extra.option);
     }
 
     fn on_syn_ack(&mut self, context: &mut Context<'_>, packet: &Packet) {
@@ -559,24 +586,15 @@ impl Sender {
 
     // --- acknowledgements and losses ----------------------------------------------------------------------------
 
+    /// The round-trip time that an acknowledgement measures, if it does.
     #[inline(always)]
-    fn on_new_ack<const PLAIN: bool>(
+    fn take_rtt_sample(
         &mut self,
-        context: &mut Context<'_>,
+        now: Time,
         acknowledgement: u64,
         echo: Time,
-        news: &mut News,
-        option: Option<PeerOption>,
-    ) {
-        let now = context.now;
-        if !PLAIN {
-            self.deliver_below(now, acknowledgement, echo);
-        }
-        let advance = self.scoreboard.advance(acknowledgement);
-        self.una = acknowledgement;
-        self.duplicates = 0;
-        self.limited_transmit_bytes = 0;
-
+        advance: &Advance,
+    ) -> Option<Duration> {
         let timed = match self.samples {
             RttSamples::EverySegment if self.timestamps && echo != Time::NEVER => Some(echo),
             // Karn: a segment sent twice is not timed, nor one that waited at the receiver behind it.
@@ -590,11 +608,56 @@ impl Sender {
                 timed.map(|(_, sent)| sent)
             }
         };
-        let rtt = timed.map(|sent| {
+        timed.map(|sent| {
             let rtt = self.rtt.sample(sent, now);
             self.rtt_samples.add(rtt);
             rtt
-        });
+        })
+    }
+
+    /// What the congestion control is told of an acknowledgement that tells nothing but its number.
+    #[inline(always)]
+    fn acknowledged(
+        &self,
+        now: Time,
+        advance: &Advance,
+        acknowledgement: u64,
+        rtt: Option<Duration>,
+        in_flight: u64,
+    ) -> Acknowledged {
+        Acknowledged {
+            now,
+            size: Bytes(advance.bytes),
+            // Not read back from the sender: just written there.
+            acknowledged_total: Bytes(acknowledgement),
+            sent_total: Bytes(self.next),
+            rtt,
+            smoothed_rtt: self.rtt.smoothed(),
+            minimum_rtt: self.rtt.minimum(),
+            in_flight: Bytes(in_flight),
+            window_limited: self.limited_by_window || !self.grow_only_when_limited,
+            recovering: false,
+            marked: Bytes::ZERO,
+            rate: None,
+            option: None,
+        }
+    }
+
+    fn on_new_ack(
+        &mut self,
+        context: &mut Context<'_>,
+        acknowledgement: u64,
+        echo: Time,
+        news: &mut News,
+        option: Option<PeerOption>,
+    ) {
+        let now = context.now;
+        self.deliver_below(now, acknowledgement, echo);
+        let advance = self.scoreboard.advance(acknowledgement);
+        self.una = acknowledgement;
+        self.duplicates = 0;
+        self.limited_transmit_bytes = 0;
+        let rtt = self.take_rtt_sample(now, acknowledgement, echo, &advance);
 
         let was_recovering = matches!(self.state, State::FastRecovery(_));
         let mut restart_timer = true;
@@ -635,32 +698,20 @@ impl Sender {
             self.state = State::Open;
             self.prr = None;
         }
-        if !PLAIN && self.rack.is_some() {
+        if self.rack.is_some() {
             self.detect_losses_by_time(now);
         }
 
-        let mut event = Acknowledged {
-            now,
-            size: Bytes(advance.bytes),
-            acknowledged_total: Bytes(self.una),
-            sent_total: Bytes(self.next),
-            rtt,
-            smoothed_rtt: self.rtt.smoothed(),
-            minimum_rtt: self.rtt.minimum(),
-            in_flight: Bytes(self.scoreboard.pipe_bytes()),
-            window_limited: self.limited_by_window || !self.grow_only_when_limited,
-            recovering: was_recovering,
-            marked: Bytes::ZERO,
-            rate: None,
-            option,
-        };
-        if !PLAIN {
+        let pipe = self.scoreboard.pipe_bytes();
+        let event = Acknowledged {
             // "The sending TCP SHOULD NOT increase the congestion window in response to the receipt of an ECN-Echo ACK
             // packet" (RFC 3168, section 6.1.2).
-            event.recovering |= news.echo && self.ecn == Ecn::Classic;
-            event.marked = Bytes(std::mem::take(&mut news.marked));
-            event.rate = self.rate_sample();
-        }
+            recovering: was_recovering || news.echo && self.ecn == Ecn::Classic,
+            marked: Bytes(std::mem::take(&mut news.marked)),
+            rate: self.rate_sample(),
+            option,
+            ..self.acknowledged(now, &advance, acknowledgement, rtt, pipe)
+        };
         self.control.on_ack(&event);
         if recovery_ended {
             self.control.on_recovery_ended(&RecoveryEnded { now });
@@ -1126,23 +1177,20 @@ impl Sender {
     /// Sends what may be sent now.
     #[inline(never)]
     fn transmit(&mut self, context: &mut Context<'_>, opportunity: Opportunity) {
-        if self.transmits_plainly() {
+        if self.sends_plainly() && self.scoreboard.unrepaired_bytes() == 0 {
             self.transmit_as::<true>(context, opportunity)
         } else {
             self.transmit_as::<false>(context, opportunity)
         }
     }
 
-    /// The window alone decides, and nothing waits to be sent again.
+    /// The window alone decides what leaves; also where something waits to be sent again.
     #[inline(always)]
-    fn transmits_plainly(&self) -> bool {
-        self.window_alone
-            && self.duplicates == 0
-            && self.state == State::Open
-            && self.scoreboard.unrepaired_bytes() == 0
+    fn sends_plainly(&self) -> bool {
+        self.window_alone && self.duplicates == 0 && self.state == State::Open
     }
 
-    /// Compiled for itself is the usual case, `PLAIN`: see [`Sender::transmits_plainly`].
+    /// Compiled for itself is the usual case, `PLAIN`: see [`Sender::sends_plainly`]; nothing waits to be sent again.
     #[inline(always)]
     fn transmit_as<const PLAIN: bool>(&mut self, context: &mut Context<'_>, opportunity: Opportunity) {
         if !PLAIN && !matches!(self.state, State::Open | State::FastRecovery(_)) {
@@ -1152,8 +1200,9 @@ impl Sender {
         let mut may_probe = matches!(opportunity, Opportunity::NewAck | Opportunity::Application);
         let produced = self.application.produced(context.now, self.next);
         let limit = produced.min(self.una.saturating_add(self.receive_window));
-        // Nothing that is sent changes it.
+        // Nothing that is sent changes the one, and the other by its size.
         let plain_window = if PLAIN { self.control.window() } else { Bytes::ZERO };
+        let mut plain_pipe = if PLAIN { self.scoreboard.pipe_bytes() } else { 0 };
         loop {
             let decision = if PLAIN {
                 Decision { window: plain_window, pacing: None, probe: None, allowance: Bytes::MAX }
@@ -1163,7 +1212,7 @@ impl Sender {
             let pacing =
                 if PLAIN { None } else { decision.pacing.or_else(|| self.transport_pacing(&decision)) };
             let window = decision.window.get();
-            let pipe = if PLAIN { self.scoreboard.pipe_bytes() } else { self.pipe() };
+            let pipe = if PLAIN { plain_pipe } else { self.pipe() };
             if !PLAIN && let Some(index) = self.next_repair() {
                 // Limited Transmit is for new data (RFC 3042), not for what a timeout made this sender send again.
                 let pipe = match self.state {
@@ -1227,6 +1276,7 @@ impl Sender {
                 self.limited_transmit_bytes += size;
             }
             self.send_new::<PLAIN>(context, size, ProbePart::Single, pacing);
+            plain_pipe += if PLAIN { size } else { 0 };
         }
     }
 
@@ -1453,9 +1503,7 @@ impl Sender {
     /// Takes the samples whose time has passed; the state has not changed since then.
     #[inline]
     fn sample_before(&mut self, now: Time) {
-        if let Some(sampler) = &self.sampler
-            && sampler.next < now
-        {
+        if self.next_sample < now {
             self.take_samples(now);
         }
     }
@@ -1481,10 +1529,10 @@ impl Sender {
             capacity_bps: snapshot.path.capacity_bps.unwrap_or(f64::NAN),
         };
         let Some(sampler) = &mut self.sampler else { return };
-        while sampler.next < now {
-            sample.time = sampler.next;
+        while self.next_sample < now {
+            sample.time = self.next_sample;
             sampler.samples.push(sample);
-            sampler.next += sampler.interval;
+            self.next_sample += sampler.interval;
         }
     }
 }

@@ -125,6 +125,7 @@ fn home(entry: &Entry, parameter: &Parameter) -> Home {
         ("prague", _) => ("marked", ""),
         ("bbr3", "probe_wait" | "reno_rounds") => ("narrow", ""),
         ("limited" | "quick-start" | "xcp", _) => ("wide", ""),
+        ("icim", "expiry") => ("measured", ", window = \"lotka-volterra\""),
         ("swift-start" | "icim" | "imtcp" | "capacity" | "lotka-volterra", _) => ("measured", ""),
         ("bbr3" | "bbr-startup", _) => ("slow", ""),
         _ => ("narrow", ""),
@@ -140,6 +141,15 @@ fn home(entry: &Entry, parameter: &Parameter) -> Home {
             "network.bottleneck.rate=200 Mbps",
             "transport.initial_ssthresh=600 segments",
             "duration=3 s",
+        ],
+        // So little is left after 2 s that nothing can be measured any more.
+        ("icim", "expiry") => &[
+            "network.bottleneck.rate=100 Mbps",
+            "network.bottleneck.delay=28 ms",
+            "flow.1.traffic.rate=70 Mbps",
+            "flow.1.start=2 s",
+            "transport.delayed_ack={ every = 2 }",
+            "duration=8 s",
         ],
         ("adaptive", "congested_part_at_start") => &["transport.initial_ssthresh=60 segments"],
         // The round trip takes a tenth longer in the middle of slow start: more than a sixteenth, less than an eighth.

@@ -1,0 +1,115 @@
+//! When a UDP source sends, by hand.
+
+mod common;
+
+use common::run;
+use selfclock_simulator::Outcome;
+use selfclock_simulator::record::packets::{PacketEvent, PacketKind};
+use selfclock_simulator::scenario::Scenario;
+
+/// A UDP flow with these keys over a link of 1 Gbit/s.
+fn udp(duration: &str, flow: &str) -> Outcome {
+    let text = format!(
+        "schema = 1\nduration = \"{duration}\"\n[record]\npackets = true\n\
+         [network]\ntopology = \"graph\"\nnodes = [\"a\", \"b\"]\n\
+         [[network.link]]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Gbps\"\ndelay = \"0 s\"\nqueue = \"unlimited\"\n\
+         [[flow]]\nprotocol = \"udp\"\nfrom = \"a\"\nto = \"b\"\n{flow}\n"
+    );
+    let scenario = Scenario::parse(&text, "udp", &[]).unwrap_or_else(|error| panic!("{error}"));
+    run(&scenario.plan)
+}
+
+/// When packets left, us, and their sizes.
+fn sent(duration: &str, flow: &str) -> Vec<(f64, u32)> {
+    let outcome = udp(duration, flow);
+    let sent = outcome.packets.iter().filter(|record| record.event == PacketEvent::Send);
+    sent.map(|record| {
+        assert_eq!(record.kind, PacketKind::Datagram);
+        (record.time.picoseconds() as f64 / 1e6, record.size)
+    })
+    .collect()
+}
+
+fn times(duration: &str, flow: &str) -> Vec<f64> {
+    sent(duration, flow).into_iter().map(|(time, _)| time).collect()
+}
+
+/// 1500 B at 12 Mbit/s take 1 ms.
+#[test]
+fn a_constant_rate() {
+    let flow = "traffic = { rate = \"12 Mbps\" }\nstart = \"0.3 ms\"";
+    assert_eq!(times("4 ms", flow), [300.0, 1300.0, 2300.0, 3300.0]);
+    // At the time of the stop nothing leaves any more.
+    assert_eq!(times("9 ms", &format!("{flow}\nstop = \"2.3 ms\"")), [300.0, 1300.0]);
+    assert_eq!(times("9 ms", &format!("{flow}\nstop = \"2.300001 ms\"")), [300.0, 1300.0, 2300.0]);
+    let outcome = udp("4 ms", flow);
+    let flow = &outcome.summary.flows[0];
+    // 28 B of IP and UDP headers; the last packet takes 12 us.
+    assert_eq!((flow.delivered_bytes, flow.sent_segments), (4 * 1472, 4));
+}
+
+/// What is left of a gap when the rate changes takes as many bits at the new rate.
+#[test]
+fn a_rate_that_changes() {
+    let flow = |steps: &str| format!("traffic = {{ rate = \"12 Mbps\", steps = [{steps}] }}");
+    let step = |at: &str, rate: &str| format!("{{ at = \"{at}\", rate = \"{rate}\" }}, ");
+    // Half of a packet is left at 2.5 ms: 1 ms at half of the rate, and then 2 ms for each packet.
+    let slower = flow(&step("2.5 ms", "6 Mbps"));
+    assert_eq!(times("8 ms", &slower), [0.0, 1000.0, 2000.0, 3500.0, 5500.0, 7500.0]);
+    // Twice in one gap: 0.25 at 12 Mbit/s, 0.25 in 0.5 ms at 6, and the other half in 0.25 ms at 24.
+    let twice = flow(&format!("{}{}", step("1.25 ms", "6 Mbps"), step("1.75 ms", "24 Mbps")));
+    assert_eq!(times("3.2 ms", &twice), [0.0, 1000.0, 2000.0, 2500.0, 3000.0]);
+    // What would leave at the time of the change leaves then, at the rate of before.
+    let on_time = flow(&step("2 ms", "6 Mbps"));
+    assert_eq!(times("6.1 ms", &on_time), [0.0, 1000.0, 2000.0, 4000.0, 6000.0]);
+    // Silence ends with a packet, whatever was left before it.
+    let silence = flow(&format!("{}{}", step("1.5 ms", "0 bps"), step("7 ms", "6 Mbps")));
+    assert_eq!(times("10 ms", &silence), [0.0, 1000.0, 7000.0, 9000.0]);
+    assert_eq!(times("10 ms", &flow(&step("1.5 ms", "0 bps"))), [0.0, 1000.0], "silence for ever");
+    // One that begins later begins at the rate of then.
+    let later = format!(
+        "{}\nstart = \"5 ms\"",
+        flow(&format!("{}{}", step("1 ms", "1 Mbps"), step("5 ms", "6 Mbps")))
+    );
+    assert_eq!(times("10 ms", &later), [5000.0, 7000.0, 9000.0]);
+    // Or in silence, which is over 1 ms later.
+    let silent = format!(
+        "{}\nstart = \"5 ms\"",
+        flow(&format!("{}{}", step("1 ms", "0 bps"), step("6 ms", "6 Mbps")))
+    );
+    assert_eq!(times("9 ms", &silent), [6000.0, 8000.0]);
+}
+
+/// The bit rate is constant: each packet keeps the next one waiting for as long as it takes itself. Small ones are three in
+/// four, within four standard errors of 3000 draws, 3.2 %.
+#[test]
+fn a_mix_of_sizes() {
+    let mix = "traffic = { rate = \"8 Mbps\", packet = [{ size = \"100 B\", weight = 6 }, { size = \"1000 B\", weight = 2 }] }";
+    let sent = sent("1 s", mix);
+    for pair in sent.windows(2) {
+        let ((before, size), (after, _)) = (pair[0], pair[1]);
+        assert!((after - before - f64::from(size)).abs() < 1e-6, "{pair:?}");
+    }
+    let small = sent.iter().filter(|(_, size)| *size == 100).count() as f64 / sent.len() as f64;
+    assert!(sent.len() > 2900 && (small - 0.75).abs() < 0.032, "{small} of {}", sent.len());
+    assert!(sent.iter().all(|(_, size)| [100, 1000].contains(size)));
+}
+
+/// Gaps of a Poisson source have their mean and, being exponential, a standard deviation as large; the first packet waits, too.
+/// 20,000 gaps: four standard errors are 2.8 % of the mean, and 4 % of the deviation.
+#[test]
+fn a_poisson_source() {
+    for mix in ["", ", packet = \"imix\""] {
+        let times =
+            times("20 s", &format!("traffic = {{ rate = \"12 Mbps\"{mix}, arrivals = \"poisson\" }}"));
+        assert!(times[0] > 0.0);
+        // Simple IMIX: 340 B in the mean.
+        let mean = if mix.is_empty() { 1000.0 } else { 1000.0 * 340.0 / 1500.0 };
+        let gaps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let found = gaps.iter().sum::<f64>() / gaps.len() as f64;
+        let squares: f64 = gaps.iter().map(|gap| (gap - found) * (gap - found)).sum();
+        let deviation = (squares / gaps.len() as f64).sqrt();
+        assert!((found / mean - 1.0).abs() < 0.028, "{found} of {mean}");
+        assert!((deviation / mean - 1.0).abs() < 0.04, "{deviation} of {mean}");
+    }
+}

@@ -1,0 +1,292 @@
+"""What theory says of windows, queues and buckets, over ranges of what it depends on.
+
+Tolerances stand beside the checks with their reasons, and were set before the first run unless said otherwise. With
+`pytest -s` each check prints the largest deviation that it sees: the table of docs/validation.md has them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import selfclock as sc
+from selfclock.dumbbell import to_toml
+
+#: A full segment with headers and timestamps, bytes.
+PACKET = 1500
+#: 24 Mbit/s, 50 ms of wire and 0.5 ms in which a segment is sent: a bandwidth-delay product of 101 full segments.
+RTT, PRODUCT = 0.0505, 101
+
+
+def run(flows: list[dict[str, Any]], duration: float, queue: object, **more: Any) -> sc.Result:  # noqa: ANN401
+    """Run flows across 24 Mbit/s and 50 ms, every segment acknowledged."""
+    network = {
+        "topology": "dumbbell",
+        "bottleneck": {"rate": more.get("rate", "24 Mbps"), "delay": more.get("delay", "24 ms"), "queue": queue},
+        "access": {"rate": "10 Gbps", "delay": "0.5 ms"},
+        **more.get("network", {}),
+    }
+    document = {
+        "schema": 1,
+        "duration": f"{duration:g} s",
+        "network": network,
+        "transport": {"delayed_ack": "off"},
+        "flow": flows,
+        "record": more.get("record", {"interval": "10 ms"}),
+    }
+    if "router" in more:
+        document["router"] = more["router"]
+    return sc.Scenario.parse(to_toml(document)).run()
+
+
+def tell(what: str, deviation: float) -> None:
+    """Print a deviation for the documents."""
+    print(f"{what}: {deviation:+.4f}")
+
+
+def series(table: object, of: str) -> pl.DataFrame:
+    """Return the rows of one flow or link, by name."""
+    frame = pl.DataFrame(table)
+    column = "flow" if "flow" in frame.columns else "link"
+    return frame.filter(pl.col(column).cast(pl.String) == of)
+
+
+# --- Reno's sawtooth -------------------------------------------------------------------------------------------------
+
+
+def sawtooth(buffer: float) -> tuple[float, float, float]:
+    """Return utilisation, mean queue in products and period in products of round trips, of a buffer in products.
+
+    The window grows by a segment each round trip from a to 1 + b products, a = (1 + b)/2. Below 1 a round trip takes
+    the propagation alone and the link is idle for part of it; above, the queue is what is beyond 1, and a round trip
+    takes as long as its window. So with w the window, time and what is sent are the integrals of max(1, w) and of w,
+    and the round trip of the repair, in which the window is low and does not grow.
+    """
+    high, low = 1 + buffer, (1 + buffer) / 2
+    full = max(low, 1.0)
+    busy = (high**2 - full**2) / 2
+    repair = 1 / PRODUCT
+    time = max(0.0, 1 - low) + busy + repair * full
+    sent = max(0.0, 1 - low**2) / 2 + busy + repair * low
+    queue = (high**3 - full**3) / 3 - (high**2 - full**2) / 2
+    return sent / time, queue / time, time
+
+
+@pytest.mark.parametrize("buffer", [0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0])
+def test_the_sawtooth_of_reno(buffer: float) -> None:
+    """One Reno flow and a drop-tail queue.
+
+    A cycle is 50 round trips or more. What theory leaves out is the one in which a loss is not yet known: 2 % of
+    utilisation, 6 % of the period; of the mean queue, which goes with the square, 12 % and a packet. (The first run
+    showed that the time in which a segment is sent and that of the repair could not be left out: 8 % of the period.)
+    """
+    queue = f"{round(buffer * PRODUCT)} packets"
+    result = run([{"congestion_control": "reno"}], 200, queue, record={"interval": "50 ms"})
+    rows = series(result.links, "bottleneck").filter(pl.col("time_s") > 60)
+    utilization, mean, period = sawtooth(buffer)
+    found = rows["utilization"].mean(), rows["queue_packets"].mean()
+    cuts = rows.filter(pl.col("drops").diff() > 0)["time_s"].to_numpy()
+    cycle = float(np.diff(cuts[np.insert(np.diff(cuts) > 0.5, 0, True)]).mean())
+    tell(f"sawtooth, {buffer} products, utilisation", found[0] - utilization)
+    tell(f"sawtooth, {buffer} products, mean queue", found[1] / (mean * PRODUCT) - 1)
+    tell(f"sawtooth, {buffer} products, period", cycle / (period * PRODUCT * RTT) - 1)
+    assert found[0] == pytest.approx(utilization, abs=0.02)
+    assert found[1] == pytest.approx(mean * PRODUCT, rel=0.12, abs=1)
+    assert cycle == pytest.approx(period * PRODUCT * RTT, rel=0.06)
+    assert rows["queue_packets"].max() <= round(buffer * PRODUCT)
+
+
+# --- AIMD ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kept", [0.5, 0.6, 0.7, 0.8])
+@pytest.mark.parametrize("first", [60, 100, 125])
+def test_aimd_converges(kept: float, first: int) -> None:
+    """Chiu and Jain 1989: two that add alike and multiply alike come together, whatever they begin with.
+
+    Both add a segment in a round trip, which leaves their difference as it is, and keep a part of their windows when
+    the queue is above a threshold, which leaves that part of the difference: after n cuts kept^n of it. They are
+    marked in the same round trip, but not at the same time in it, so that one may have added a segment more than the
+    other: one for each cut, of which each later cut keeps a part, 1/(1 - kept) in all, and as much for the samples.
+    """
+    flows = [
+        {
+            "congestion_control": {"window": "reno", "abe": True, "beta_ecn": kept},
+            "transport": {"ecn": "classic", "initial_window": f"{segments} segments", "initial_ssthresh": "2 segments"},
+        }
+        for segments in (first, 10)
+    ]
+    queue = {"limit": "unlimited", "mark_above": "150 packets"}
+    result = run(flows, 90, queue, record={"interval": "5 ms"})
+    windows = [series(result.flows, f"flow{n}")["cwnd_bytes"].to_numpy() / 1448 for n in (1, 2)]
+    cuts = [np.flatnonzero(np.diff(window) < -0.05 * window[:-1]) for window in windows]
+    begun = max(int(np.flatnonzero(window > 0)[0]) for window in windows)
+    difference = windows[0][max(begun, 20)] - windows[1][max(begun, 20)]
+    count = min(8, *map(len, cuts))
+    assert count >= 5, "the test must see some cuts"
+    worst = 0.0
+    for n in range(count):
+        assert abs(cuts[0][n] - cuts[1][n]) * 0.005 < 0.1, "both are cut in the same round trips"
+        after = max(cuts[0][n], cuts[1][n]) + 1
+        expected = difference * kept ** (n + 1)
+        worst = max(worst, abs(windows[0][after] - windows[1][after] - expected))
+    tell(f"AIMD, {kept} kept, {first} and 10 segments, of {difference:.0f}, {count} cuts", worst)
+    assert worst <= 2 / (1 - kept)
+
+
+# --- slow start ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("every", [1, 2, 3, 4, 6])
+def test_slow_start_grows_by_one_segment_per_acknowledgement(every: int) -> None:
+    """RFC 5681: a round trip with an acknowledgement for each d segments multiplies the window by 1 + 1/d.
+
+    From 120 segments on; the last acknowledgement of a round trip may wait for segments of the next, one of at least
+    20: 3 % after five round trips.
+    """
+    transport = {
+        "initial_window": "120 segments",
+        "handshake": False,
+        "delayed_ack": {"every": every, "timer": "10 s", "clock": "segment"},
+    }
+    flow = {"congestion_control": "reno", "transport": transport}
+    result = run([flow], 0.7, "unlimited", rate="100 Gbps", delay="49.5 ms", record={"interval": "10 ms"})
+    rows = series(result.flows, "flow1")
+    windows = [rows.filter(pl.col("time_s") >= 0.05 + 0.101 * n)["cwnd_bytes"][0] / 1448 for n in range(6)]
+    growth = (windows[5] / windows[0]) ** 0.2
+    tell(f"slow start, an acknowledgement for {every}", growth / (1 + 1 / every) - 1)
+    assert windows[5] == pytest.approx(120 * (1 + 1 / every) ** 5, rel=0.03)
+
+
+# --- buckets ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rate_mbps", [0.5, 5, 50])
+@pytest.mark.parametrize("burst_kb", [3, 30, 300])
+def test_a_policer_is_a_token_bucket(rate_mbps: float, burst_kb: int) -> None:
+    """Offered twice the rate, or four times, for T it lets burst + rate T through, to a packet; offered half, all.
+
+    Less what would pass of the packets that are on the way to the policer, 0.5 ms, when the run ends.
+    """
+    for load in (0.5, 2, 4):
+        flow = {"protocol": "udp", "traffic": {"rate": f"{load * rate_mbps:g} Mbps", "packet": "1000 B"}}
+        router = {
+            "mechanism": "policer", "links": ["bottleneck"], "rate": f"{rate_mbps:g} Mbps", "burst": f"{burst_kb} kB",
+        }  # fmt: skip
+        result = run([flow], 10, "unlimited", rate="1 Gbps", router=[router], record={"interval": "off"})
+        link = result.summary["links"][0]
+        bucket = burst_kb * 1e3 + rate_mbps * 1e6 / 8 * 10
+        if load < 1:
+            assert link["drops"] == 0
+            continue
+        offered = load * rate_mbps * 1e6 / 8 * 10
+        deviation = (link["bytes"] - min(bucket, offered)) / 1000
+        tell(f"policer, {rate_mbps} Mbit/s, {burst_kb} kB, load {load}, packets", deviation)
+        assert -1 - 0.5e-3 * rate_mbps * 1e6 / 8000 <= deviation <= 0
+
+
+@pytest.mark.parametrize("rate_mbps", [0.5, 5, 50])
+@pytest.mark.parametrize("burst_kb", [3, 30, 300])
+def test_a_shaper_is_a_leaky_bucket(rate_mbps: float, burst_kb: int) -> None:
+    """A sender with an open window sends burst + rate T, to a segment."""
+    transport = {
+        "shaper": {"rate": f"{rate_mbps:g} Mbps", "burst": f"{burst_kb} kB"},
+        "initial_window": "1000000 segments",
+        "handshake": False,
+    }
+    result = run([{"transport": transport}], 4, "unlimited", rate="10 Gbps", record={"interval": "off"})
+    link = next(link for link in result.summary["links"] if link["name"] == "source1-left")
+    deviation = (link["bytes"] - burst_kb * 1e3 - rate_mbps * 1e6 / 8 * 4) / PACKET
+    tell(f"shaper, {rate_mbps} Mbit/s, {burst_kb} kB, segments", deviation)
+    assert abs(deviation) <= 1
+
+
+# --- the logistic equation -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("part", [0.2, 0.5, 0.8, 1.0])
+@pytest.mark.parametrize(("epsilon", "gamma"), [(0.5, 0.9), (1.95, 0.9), (1.95, 0.5), (4.0, 0.0)])
+def test_the_lotka_volterra_window_is_the_logistic_curve(part: float, epsilon: float, gamma: float) -> None:
+    """Equation 10 of the thesis, corrected, from the first acknowledgement on, at each one that has come by a sample.
+
+    The steps compose exactly; a window is recorded in bytes, to a half of one.
+    """
+    control = {
+        "window": "lotka-volterra", "physical": "oracle", "available": "oracle", "physical_rate": "10 Mbps",
+        "available_rate": f"{10 * part:g} Mbps", "epsilon": epsilon, "gamma": gamma,
+    }  # fmt: skip
+    flow = {"congestion_control": control, "transport": {"initial_window": "5 segments"}}
+    record = {"interval": "50 ms", "packets": True}
+    result = run([flow], 10, "unlimited", rate="10 Gbps", delay="29 ms", record=record)
+    packets = pl.DataFrame(result.packets)
+    arrived = packets.filter((pl.col("kind").cast(str) == "ack") & (pl.col("event").cast(str) == "deliver"))
+    times = arrived["time_s"].to_numpy()
+    rows = series(result.flows, "flow1").filter(pl.col("time_s") > times[0])
+    samples, windows = rows["time_s"].to_numpy(), rows["cwnd_bytes"].to_numpy() / 1448
+    latest = times[np.searchsorted(times, samples, side="right") - 1]
+    physical, tau = 10e6 / (PACKET * 8), result.summary["flows"][0]["rtt_min_s"]
+    limit = physical * (1 - gamma * (1 - part)) * tau
+    growth = np.exp(epsilon * (latest - times[0]) * (1 - gamma * (1 - part)))
+    expected = np.maximum(5 * growth * limit / (5 * (growth - 1) + limit), 2)
+    worst = float(np.abs(windows / expected - 1).max())
+    tell(f"logistic curve, A/K {part}, epsilon {epsilon}, gamma {gamma}", worst)
+    assert worst < 1e-3
+
+
+# --- what delay-based windows leave in the queue ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("flows", [1, 2, 4])
+@pytest.mark.parametrize(("alpha", "beta"), [(1, 3), (2, 4), (10, 20)])
+def test_vegas_keeps_alpha_to_beta_segments_in_the_queue(flows: int, alpha: int, beta: int) -> None:
+    """Each flow between alpha and beta, those that begin together and so know the empty path; a packet of each is let
+    go, because windows change by whole segments."""
+    control = {"window": "vegas", "alpha": alpha, "beta": beta}
+    result = run([{"congestion_control": control, "count": flows}], 60, "unlimited")
+    mean = series(result.links, "bottleneck").filter(pl.col("time_s") > 30)["queue_packets"].mean()
+    tell(f"Vegas, {flows} flows, {alpha} to {beta}, packets a flow", mean / flows)
+    assert flows * (alpha - 1) <= mean <= flows * (beta + 1)
+
+
+@pytest.mark.parametrize("flows", [1, 2, 4])
+@pytest.mark.parametrize("alpha", [20, 50, 100])
+def test_fast_keeps_alpha_segments_in_the_queue(flows: int, alpha: int) -> None:
+    """w = baseRTT/RTT w + alpha at rest: w (1 - baseRTT/RTT) = alpha of each flow wait. 5 %."""
+    control = {"window": "fast", "alpha": float(alpha)}
+    result = run([{"congestion_control": control, "count": flows}], 60, "unlimited")
+    mean = series(result.links, "bottleneck").filter(pl.col("time_s") > 30)["queue_packets"].mean()
+    tell(f"FAST, {flows} flows, {alpha}", mean / (flows * alpha) - 1)
+    assert mean == pytest.approx(flows * alpha, rel=0.05)
+
+
+# --- the square-root law ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("every", [1, 2, 3])
+@pytest.mark.parametrize("probability", [1e-2, 3e-3, 1e-3, 3e-4])
+def test_the_square_root_law(probability: float, every: int) -> None:
+    """Throughput is C MSS/(RTT sqrt(p)), C = sqrt(3 a/2) with periodic losses, 1.31/1.22 times that with independent.
+
+    a is the number of acknowledgements for each segment: 1/b, and where a window travels as a bunch the timer's, too,
+    for what is left of it, (b - 1)/b on average. (That is 4 % at b = 3 and p = 0.001, and was added after the first
+    run.) 1,500 losses: a standard error of 1.5 %. Between the two, and 10 % less for the round trip of each repair.
+    """
+    transport = {
+        "delayed_ack": {"every": every, "timer": "40 ms", "clock": "segment"},
+        "initial_ssthresh": f"{1.3 / math.sqrt(probability):.0f} segments",
+    }
+    network = {"bottleneck": {
+        "rate": "100 Gbps", "delay": "49.5 ms", "queue": "unlimited", "loss": {"probability": probability},
+    }}  # fmt: skip
+    duration = 120 / math.sqrt(probability)
+    result = run([{"transport": transport}], duration, "unlimited", network=network, record={"interval": "off"})
+    flow = result.summary["flows"][0]
+    constant = flow["goodput_bps"] / 8 / 1448 * flow["rtt_mean_s"] * math.sqrt(probability)
+    window = constant / math.sqrt(probability)
+    classical = math.sqrt(1.5 * (1 + (every - 1) / window) / every)
+    tell(f"square-root law, p {probability:g}, b {every}", constant / classical - 1)
+    assert 0.9 * classical < constant < 1.1 * classical
