@@ -22,7 +22,7 @@ CASES = ("B1", "A1", "A100", "A100L", "U100", "C10k", "D100G", "P", "W")
 
 #: What is divided by less than this tells more of the page size and the allocator than of flows or packets.
 FEWEST_FLOWS = 1000
-FEWEST_PACKETS = 10_000
+PACKETS_PER_FLOW = 10_000
 
 #: Of the bare loop: hops of a round trip, and round trips that take long enough to be measured and no longer.
 HOPS_PER_TRIP = 6
@@ -35,11 +35,13 @@ REPEATED = 3
 class Case(TypedDict):
     """One measured case.
 
-    `of_bare_loop` is its speed as a part of that of a loop that moves as many packets of as many flows with no protocol,
-    measured in the same process just after it. `events_per_packet` is for a data packet with its acknowledgement.
+    `of_bare_loop` is its speed as a part of that of a loop that moves as many packets of as many flows with no
+    protocol, measured in the same process just after it. `events_per_packet` is for a data packet with its
+    acknowledgement.
     `bytes_per_flow` is what a simulation takes before anything has happened, with the hosts' own links;
     `bytes_per_packet_in_flight` what it takes beyond that when most packets are on their way, for each of them. Neither
-    has series in it; both are differences of a process's memory, and null where there are too few to tell.
+    has series in it; both are differences of a process's memory, and null where there are too few flows, or too few
+    packets for each flow, to tell.
     """
 
     case: str
@@ -75,16 +77,16 @@ MECHANISMS: dict[str, list[str]] = {
     },
     "step marking": ['network.bottleneck.queue={ limit = "1 bdp", mark_above = "5 ms" }'],
     **{
-        table.partition(",")[0]: [f'router=[{{ mechanism = "{table.partition(",")[0]}"{table.partition(",")[2]} }}]']
-        for table in (
-            'policer, links = ["bottleneck"], rate = "2 Gbps", burst = "1 MB"',
-            'loss, links = ["bottleneck"], packets = ["data"], probability = 0.0',
-            'reordering, links = ["bottleneck"], probability = 0.0, hold = "1 ms"',
-            'xcp, links = ["bottleneck"]',
-            'csfq, links = ["bottleneck"]',
-            'ack-thinning, links = ["reverse"], interval = "1 us"',
-            'forwarding-limit, links = ["bottleneck"], rate = "1000000 packets/s"',
-            'quick-start, links = ["bottleneck"]',
+        name: [f'router=[{{ mechanism = "{name}", {keys} }}]']
+        for name, keys in (
+            ("policer", 'links = ["bottleneck"], rate = "2 Gbps", burst = "1 MB"'),
+            ("loss", 'links = ["bottleneck"], kinds = ["data"], probability = 0.0'),
+            ("reordering", 'links = ["bottleneck"], probability = 0.0, delay = "1 ms"'),
+            ("xcp", 'links = ["bottleneck"]'),
+            ("csfq", 'links = ["bottleneck"]'),
+            ("ack-thinning", 'links = ["reverse"], interval = "1 us"'),
+            ("forwarding-limit", 'links = ["bottleneck"], packets_per_second = 1000000'),
+            ("quick-start", 'links = ["bottleneck"]'),
         )
     },
 }
@@ -94,11 +96,15 @@ _ROUTED = """
 schema = 1
 name = "mechanism"
 duration = "4 s"
-network = { topology = "dumbbell", bottleneck = { name = "bottleneck", rate = "1 Gbps", delay = "10 ms", queue = "1 bdp" }, \
-access = { rate = "10 Gbps", delay = "5 ms" }, hosts = 1 }
 transport = { receive_window = "368 segments" }
 record = { interval = "off" }
 flow = [{ count = 10, congestion_control = "cubic", start_jitter = "100 ms" }]
+
+[network]
+topology = "dumbbell"
+hosts = 1
+bottleneck = { rate = "1 Gbps", delay = "10 ms", queue = "1 bdp" }
+access = { rate = "10 Gbps", delay = "5 ms" }
 """
 
 
@@ -116,15 +122,24 @@ def _peak_rss() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
-def measure(case: str) -> Case:
-    """Run a case in this process."""
+def _scenario(case: str) -> Scenario:
     text = (resources.files("selfclock") / "benches" / f"{case}.toml").read_text(encoding="utf-8")
-    scenario = Scenario.parse(text, f"{case}.toml")
-    memory = footprint(scenario.unrecorded()._core)
+    return Scenario.parse(text, f"{case}.toml")
+
+
+def measure_memory(case: str) -> tuple[int, int, int] | None:
+    """Return the memory of a simulation before its first event, the most packets on their way, and its memory then."""
+    return footprint(_scenario(case).unrecorded()._core)
+
+
+def measure(case: str) -> Case:
+    """Run a case in this process, and measure its memory in another, which nothing has used before."""
+    scenario = _scenario(case)
     summary = scenario.run().summary
     peak = _peak_rss()
     flows, hops = len(summary["flows"]), summary["packet_hops"]
     speed = hops / max(summary["cpu_s"], 1e-9)
+    memory: tuple[int, int, int] | None = _in_a_process("--memory", case)
     built, in_flight, then = memory or (0, 0, 0)
     trips = min(max(hops // HOPS_PER_TRIP, FEWEST_TRIPS), MOST_TRIPS)
     bare_hops, bare_s = bare_loop(flows, max(1, round(in_flight / flows)), trips)
@@ -139,14 +154,16 @@ def measure(case: str) -> Case:
         peak_rss_bytes=peak,
         events_per_packet=summary["events"] / max(sent, 1),
         bytes_per_flow=built / flows if memory and flows >= FEWEST_FLOWS else None,
-        bytes_per_packet_in_flight=(then - built) / in_flight if memory and in_flight >= FEWEST_PACKETS else None,
+        bytes_per_packet_in_flight=(then - built) / in_flight
+        if memory and in_flight >= PACKETS_PER_FLOW * flows
+        else None,
     )
 
 
 def measure_mechanism(name: str) -> tuple[float, float, int | None]:
     """Return CPU time of a packet with a mechanism and with drop-tail, and the memory of a run of a thousand flows."""
     scenarios = [Scenario.parse(_ROUTED, "mechanism", MECHANISMS[each]) for each in (name, "drop-tail")]
-    many = scenarios[0].with_overrides(["flow.0.count=1000", "duration=200 ms"])
+    many = scenarios[0].with_overrides(["flow.0.count=1000", "duration=200 ms", "transport.receive_window=1 segments"])
     memory = footprint(many._core)
     best = [float("inf")] * 2
     # In turns, and the least of each: what else the machine does meets both.
@@ -185,7 +202,7 @@ def bench_mechanisms(progress: Callable[[float], object], names: Sequence[str] =
     ]
 
 
-def _in_a_process(*arguments: str) -> Any:
+def _in_a_process(*arguments: str) -> Any:  # noqa: ANN401
     command = [sys.executable, "-m", "selfclock.bench", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode != 0:
@@ -194,5 +211,5 @@ def _in_a_process(*arguments: str) -> Any:
 
 
 if __name__ == "__main__":
-    what = measure_mechanism if sys.argv[1] == "--mechanism" else measure
+    what = {"--mechanism": measure_mechanism, "--memory": measure_memory}.get(sys.argv[1], measure)
     sys.stdout.write(json.dumps(what(sys.argv[-1])))

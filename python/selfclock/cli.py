@@ -523,22 +523,20 @@ def run_bench(
         return
     table = _table(
         "case",
-        "packet-hops",
-        "events",
-        "events\nper packet",
+        "million\nhops",
+        "events\na packet",
         "CPU s",
-        "million packet-hops\nper CPU second",
-        "of the\nbare loop",
-        "peak MB",
-        "bytes\nper flow",
-        "bytes per packet\nin flight",
+        "million\nhops/s",
+        "of bare\nloop",
+        "peak\nMB",
+        "bytes\na flow",
+        "bytes a packet\nin flight",
         left=1,
     )
     for row in measured:
         table.add_row(
             row["case"],
-            f"{row['packet_hops']:,}",
-            f"{row['events']:,}",
+            f"{row['packet_hops'] / 1e6:.1f}",
             f"{row['events_per_packet']:.2f}",
             f"{row['cpu_s']:.2f}",
             f"{row['packet_hops_per_cpu_s'] / 1e6:.1f}",
@@ -549,7 +547,7 @@ def run_bench(
         )
     Console().print(table)
     if mechanisms:
-        table = _table("mechanism", "ns per packet", "of drop-tail", "bytes\nper flow", left=1)
+        table = _table("mechanism", "ns a packet", "of drop-tail", "bytes\na flow", left=1)
         for each in mechanisms:
             table.add_row(
                 each["mechanism"],
