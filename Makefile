@@ -160,9 +160,10 @@ instructions-record: build
 misbehaviour: | prerequisites
 	cargo test --locked -p selfclock-simulator --test misbehaviour -- --ignored table
 
-# ns-2's tables again: the packet-pair paper's packet by packet, those of the other papers as rows of their reports.
+# ns-2's tables again: the packet-pair paper's packet by packet, those of the other papers as rows of their reports, and what is in none.
 oracles: build
 	cargo test --release --locked -p selfclock-simulator --test ns2
+	$(BIN)/python tests/ns2_rows.py
 	$(BIN)/selfclock reproduce inline-measurement adaptive-layered ficcrd --out results/oracles
 
 # The heaviest scenarios whole, with what they take.
