@@ -360,18 +360,20 @@ def evaluate_algorithm(
     out: Annotated[
         Path | None, typer.Option(help="Directory of the report.  [default: results/evaluate-ALGORITHM]")
     ] = None,
+    formats: Formats = "",
     algorithm_files: AlgorithmFiles = None,
     as_json: Json = False,
 ) -> None:
     """The scorecard of an algorithm, after RFC 9743: what is safe, what is not, beside what is deployed."""
     from selfclock.evaluate import BASELINES, evaluate  # noqa: PLC0415
 
+    kinds = parse_formats(formats)
     load_algorithms(*(algorithm_files or []))
     directory = out or Path("results") / file_stem(f"evaluate-{name}")
     check_writable(directory)
     with progress_bar(f"evaluate {name}") as progress:
         card = evaluate(name, _listed(against) if against else BASELINES, rows=_listed(rows or []), progress=progress)
-    card.save(directory)
+    card.save(directory, formats=kinds)
     if as_json:
         _print_json(card.document)
         return
