@@ -75,8 +75,10 @@ rust-test: | prerequisites
 	cargo test --workspace --locked
 	RUSTDOCFLAGS='--deny warnings' cargo doc --workspace --no-deps --locked
 
+# Under coverage, which adds a minute of the processor's time. The report is part of what a test prints.
 python-test: build
-	$(BIN)/pytest
+	$(BIN)/coverage run -m pytest
+	$(BIN)/coverage report --skip-covered
 
 lint: build
 	cargo fmt --check
@@ -130,13 +132,12 @@ fuzz: | prerequisites
 	    -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=20 -max_len=4096 -detect_leaks=0 || exit 1; \
 	done
 
-# What the tests leave out. Python counts the lines that its own tests run, not those that a command started by them does.
-coverage: build
+# What the tests leave out. That of Rust is not part of `make test`: it builds everything a second time, instrumented, which takes longer than all
+# the tests of Rust do.
+coverage: python-test
 	@if command -v cargo-llvm-cov >/dev/null; then \
 	  cargo llvm-cov --workspace --exclude selfclock-python --locked --ignore-filename-regex 'tests/|examples/' --summary-only; \
 	else echo 'coverage of Rust is left out: it needs cargo-llvm-cov: cargo install --locked cargo-llvm-cov'; fi
-	$(BIN)/coverage run --source selfclock -m pytest -q
-	$(BIN)/coverage report --skip-covered
 
 # Every packet record of the repository's scenarios and of 200 random ones, the same in each run; and a night's worth of others.
 verify: build
@@ -159,9 +160,10 @@ instructions-record: build
 misbehaviour: | prerequisites
 	cargo test --locked -p selfclock-simulator --test misbehaviour -- --ignored table
 
-# ns-2's tables again: the packet-pair paper's packet by packet, those of the other papers as rows of their reports.
+# ns-2's tables again: the packet-pair paper's packet by packet, those of the other papers as rows of their reports, and what is in none.
 oracles: build
 	cargo test --release --locked -p selfclock-simulator --test ns2
+	$(BIN)/python tests/ns2_rows.py
 	$(BIN)/selfclock reproduce inline-measurement adaptive-layered ficcrd --out results/oracles
 
 # The heaviest scenarios whole, with what they take.

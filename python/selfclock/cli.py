@@ -19,7 +19,7 @@ from rich.table import Table
 from selfclock import __version__, cells
 from selfclock._core import RunError, ScenarioError
 from selfclock.algorithms import Algorithm, algorithms
-from selfclock.bench import CASES, BenchError, bench
+from selfclock.bench import CASES, BenchError, bench, bench_mechanisms
 from selfclock.own import AlgorithmError, load_algorithms
 from selfclock.progress import progress_bar
 from selfclock.save import FORMATS, FormatError, UnwritableError, check_writable, file_stem, parse_formats
@@ -360,18 +360,20 @@ def evaluate_algorithm(
     out: Annotated[
         Path | None, typer.Option(help="Directory of the report.  [default: results/evaluate-ALGORITHM]")
     ] = None,
+    formats: Formats = "",
     algorithm_files: AlgorithmFiles = None,
     as_json: Json = False,
 ) -> None:
     """The scorecard of an algorithm, after RFC 9743: what is safe, what is not, beside what is deployed."""
     from selfclock.evaluate import BASELINES, evaluate  # noqa: PLC0415
 
+    kinds = parse_formats(formats)
     load_algorithms(*(algorithm_files or []))
     directory = out or Path("results") / file_stem(f"evaluate-{name}")
     check_writable(directory)
     with progress_bar(f"evaluate {name}") as progress:
         card = evaluate(name, _listed(against) if against else BASELINES, rows=_listed(rows or []), progress=progress)
-    card.save(directory)
+    card.save(directory, formats=kinds)
     if as_json:
         _print_json(card.document)
         return
@@ -513,34 +515,49 @@ def run_bench(
             raise UsageError(f"no case is named {case!r}; there are {', '.join(CASES)}")
     with progress_bar("bench") as progress:
         measured = bench(cases or CASES, progress)
+    if not cases:
+        with progress_bar("bench: mechanisms") as progress:
+            mechanisms = bench_mechanisms(progress)
+    else:
+        mechanisms = []
     if as_json:
-        _print_json({"cases": measured})
+        _print_json({"cases": measured, "mechanisms": mechanisms})
         return
     table = _table(
         "case",
-        "packet-hops",
-        "events",
-        "events\nper packet",
+        "million\nhops",
+        "events\na packet",
         "CPU s",
-        "million packet-hops\nper CPU second",
-        "peak MB",
-        "bytes\nper flow",
-        "bytes per packet\nin flight",
+        "million\nhops/s",
+        "of bare\nloop",
+        "peak\nMB",
+        "bytes\na flow",
+        "bytes a packet\nin flight",
         left=1,
     )
     for row in measured:
         table.add_row(
             row["case"],
-            f"{row['packet_hops']:,}",
-            f"{row['events']:,}",
+            f"{row['packet_hops'] / 1e6:.1f}",
             f"{row['events_per_packet']:.2f}",
             f"{row['cpu_s']:.2f}",
             f"{row['packet_hops_per_cpu_s'] / 1e6:.1f}",
+            f"{row['of_bare_loop']:.0%}",
             f"{row['peak_rss_bytes'] / 1e6:.0f}",
             _whole_or_nothing(row["bytes_per_flow"]),
             _whole_or_nothing(row["bytes_per_packet_in_flight"]),
         )
     Console().print(table)
+    if mechanisms:
+        table = _table("mechanism", "ns a packet", "of drop-tail", "bytes\na flow", left=1)
+        for each in mechanisms:
+            table.add_row(
+                each["mechanism"],
+                f"{each['cpu_s_per_packet'] * 1e9:.0f}",
+                f"{each['of_drop_tail']:.2f}",
+                _whole_or_nothing(each["bytes_per_flow"]),
+            )
+        Console().print(table)
 
 
 @app.command()

@@ -45,7 +45,7 @@ CASES = [
     Case("a day on 1 kbit/s", dumbbell("1 kbps", "1 s", "", duration="24 h", access="1 Mbps"), "24 h", 0.95),
     Case(
         "1 Tbit/s",
-        dumbbell("1 Tbps", "1 ms", 'congestion_control = "cubic"', duration="150 ms", access="2 Tbps"),
+        dumbbell("1 Tbps", "1 ms", 'congestion_control = "cubic"', duration="300 ms", access="2 Tbps"),
         "10 ms",
         0.3,
     ),

@@ -61,10 +61,12 @@ def test_json_and_a_report(selfclock: Command, tmp_path: Path) -> None:
     assert 'class="verdict not-applicable"' in page
 
 
-def test_a_table(selfclock: Command) -> None:
-    done = selfclock("evaluate", "reno+hystart++", "--rows", "S1", "--against", "reno")
+def test_a_table(selfclock: Command, tmp_path: Path) -> None:
+    done = selfclock("evaluate", "reno+hystart++", "--rows", "S1", "--against", "reno", "--format", "svg")
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
+    [figure] = tmp_path.rglob("S1.svg")
+    assert figure.stat().st_size > 1000
     for word in ("reno+hystart++", "full backoff", "pass", "report.html"):
         assert word in done.stdout
 

@@ -233,8 +233,10 @@ def test_the_lotka_volterra_window_is_the_logistic_curve(part: float, epsilon: f
     growth = np.exp(epsilon * (latest - times[0]) * (1 - gamma * (1 - part)))
     expected = np.maximum(5 * growth * limit / (5 * (growth - 1) + limit), 2)
     worst = float(np.abs(windows / expected - 1).max())
-    tell(f"logistic curve, A/K {part}, epsilon {epsilon}, gamma {gamma}", worst)
+    tell(f"logistic curve, A/K {part}, epsilon {epsilon}, gamma {gamma}, 10^-12", worst * 1e12)
     assert worst < 1e-3
+    assert windows[0] < 6
+    assert windows[-1] > 1.5 * windows[0], "the test must see it grow"
 
 
 # --- what delay-based windows leave in the queue ---------------------------------------------------------------------
@@ -255,12 +257,15 @@ def test_vegas_keeps_alpha_to_beta_segments_in_the_queue(flows: int, alpha: int,
 @pytest.mark.parametrize("flows", [1, 2, 4])
 @pytest.mark.parametrize("alpha", [20, 50, 100])
 def test_fast_keeps_alpha_segments_in_the_queue(flows: int, alpha: int) -> None:
-    """w = baseRTT/RTT w + alpha at rest: w (1 - baseRTT/RTT) = alpha of each flow wait. 5 %."""
+    """w = baseRTT/RTT w + alpha at rest: w (1 - baseRTT/RTT) = alpha of each flow wait, less a fraction of a segment.
+
+    (5 % before the first run, which showed that what is missing is up to one segment of each flow.)
+    """
     control = {"window": "fast", "alpha": float(alpha)}
     result = run([{"congestion_control": control, "count": flows}], 60, "unlimited")
     mean = series(result.links, "bottleneck").filter(pl.col("time_s") > 30)["queue_packets"].mean()
     tell(f"FAST, {flows} flows, {alpha}", mean / (flows * alpha) - 1)
-    assert mean == pytest.approx(flows * alpha, rel=0.05)
+    assert flows * (alpha - 1) - 0.1 <= mean <= flows * alpha + 0.1
 
 
 # --- the square-root law ---------------------------------------------------------------------------------------------

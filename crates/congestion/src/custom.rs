@@ -406,6 +406,8 @@ mod tests {
         assert_eq!(heard(&controller), ALL);
         assert_eq!(heard(&controller.clone()), ALL, "a copy is a copy");
         assert!(controller.failure().is_none());
+        assert!(!controller.wants_rate_samples());
+        assert!(connection(Told { fails: true, ..Told::default() }).wants_rate_samples());
         assert_eq!(controller.option_for(ProbePart::Single), Some(OPTION));
         assert_eq!(controller.snapshot().phase, Phase::ProbeUp);
         assert!(controller.custom::<crate::model::Model>().is_none(), "another type");
@@ -480,7 +482,9 @@ mod tests {
         let mut registry = Registry::built_in();
         registry.register(Told::default()).expect("a new name");
         let mut selection = registry.model("told").expect("registered");
-        assert!(selection.is_custom());
+        assert!(selection.is_custom() && !Selection::named("bbr3").expect("listed").is_custom());
+        let groups = |name| Selection::named(name).expect("listed").forms_groups();
+        assert!(!selection.forms_groups() && !groups("bbr3") && !groups("reno") && groups("adaptive"));
         assert!(selection.responds_to_marks(true));
         assert!(!selection.responds_to_marks(false));
         assert_eq!(selection.set("none", Value::Switch(true)), Err(ParameterError::Unknown));

@@ -491,6 +491,10 @@ mod tests {
             (&[6, 5, 2, 7, 7], Err(BadLength)),
             (&[6, 4, 3, 7], Err(BadLength)),
             (&[6, 4, 4, 7], Err(UnknownType)),
+            // Swift Start: a part that is neither a mark nor a reply, and bodies of another length than theirs.
+            (&[253, 5, b'S', b'W', 0x05], Err(UnknownType)),
+            (&[253, 6, b'S', b'W', 0x45, 0], Err(BadLength)),
+            (&[253, 4, b'S', b'W'], Err(BadLength)),
             // XCP: of no length that it has.
             (&[253, 4, b'X', b'C'], Err(BadLength)),
             (&[253, 9, b'X', b'C', 0, 0, 0, 0, 0], Err(BadLength)),

@@ -187,3 +187,82 @@ macro_rules! parameters {
         }
     };
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    choice! {
+        /// Words.
+        Word {
+            /// One.
+            One = "one",
+            /// The other.
+            Other = "other",
+        }
+    }
+
+    parameters! {
+        /// One of each kind.
+        Parameters {
+            /// A switch.
+            switch: bool = false, shown "false", unit "", range (0.0, 0.0), source "";
+            /// A number.
+            number: f64 = 2.0, shown "2", unit "", range (1.0, 3.0), source "";
+            /// A length of time.
+            span: Duration = Duration::from_milliseconds(2), shown "2 ms", unit "s", range (0.001, 0.003), source "";
+            /// Bytes.
+            size: Bytes = Bytes(20), shown "20 B", unit "B", range (10.0, 30.0), source "";
+            /// A rate.
+            rate: Rate = Rate::from_bits_per_second(200), shown "200 bps", unit "bit/s", range (100.0, 300.0), source "";
+            /// A word.
+            word: Word = Word::One, shown "one", unit "", range (0.0, 0.0), source "";
+        }
+    }
+
+    /// Each takes values of its own kind alone, both ends of its range among them, and keeps what it had where one is refused.
+    #[test]
+    fn values_and_their_kinds() {
+        let time = Duration::from_microseconds;
+        let rate = Rate::from_bits_per_second;
+        let good = [
+            ("switch", vec![Value::Switch(true)]),
+            ("number", vec![Value::Number(1.0), Value::Number(3.0)]),
+            ("span", vec![Value::Duration(time(1000)), Value::Duration(time(3000))]),
+            ("size", vec![Value::Bytes(Bytes(10)), Value::Bytes(Bytes(30))]),
+            ("rate", vec![Value::Rate(rate(100)), Value::Rate(rate(300))]),
+            ("word", vec![Value::Choice("other")]),
+        ];
+        for (name, values) in &good {
+            for (other, of_other) in &good {
+                let mut parameters = Parameters::default();
+                for value in of_other {
+                    let result = parameters.set(name, *value);
+                    let changed = parameters != Parameters::default();
+                    assert_eq!((result.is_ok(), changed), (name == other, name == other), "{name} {value:?}");
+                }
+            }
+            assert!(values.iter().all(|value| Parameters::default().set(name, *value).is_ok()));
+        }
+        let mut parameters = Parameters::default();
+        for (name, value) in [
+            ("number", Value::Number(0.999)),
+            ("number", Value::Number(3.001)),
+            ("number", Value::Number(f64::NAN)),
+            ("span", Value::Duration(time(999))),
+            ("span", Value::Duration(time(3001))),
+            ("size", Value::Bytes(Bytes(9))),
+            ("size", Value::Bytes(Bytes(31))),
+            ("rate", Value::Rate(rate(99))),
+            ("rate", Value::Rate(rate(301))),
+        ] {
+            let result = parameters.set(name, value);
+            assert!(matches!(result, Err(ParameterError::OutOfRange(..))), "{name} {value:?}: {result:?}");
+        }
+        let no_word = Err(ParameterError::WrongKind(Kind::Choice(&["one", "other"])));
+        assert_eq!(parameters.set("word", Value::Choice("third")), no_word);
+        assert_eq!(parameters.set("none", Value::Switch(true)), Err(ParameterError::Unknown));
+        assert_eq!(parameters, Parameters::default());
+        assert_eq!(Parameters::TABLE.len(), 6);
+    }
+}

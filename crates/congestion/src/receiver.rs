@@ -323,4 +323,20 @@ mod tests {
         }
         assert_eq!(part.on_syn(at(0), None, INITIAL_TTL), None);
     }
+
+    /// The reply that tells of another pair than the last one timed says nothing of the ratio.
+    #[test]
+    fn replies_of_another_pair() {
+        let mut part = ReceiverPart::PacketPair(PacketPairReceiver::new(Parameters::default()));
+        let now = |milliseconds| Time::ZERO + Duration::from_milliseconds(milliseconds);
+        let pair = |mark, reply| Some(PeerOption::PacketPair(PacketPairOption { mark, reply }));
+        part.on_data(now(0), pair(Some((PairMark::First, 7)), None), 64);
+        part.on_data(now(15), pair(Some((PairMark::Second, 7)), None), 64);
+        assert_eq!(part.ack_every(), None, "the other way has not been timed");
+        part.on_data(now(20), pair(None, Some((8, 6))), 64);
+        assert_eq!(part.ack_every(), None);
+        part.on_data(now(30), pair(None, Some((7, 6))), 64);
+        assert!(part.ack_every().is_some_and(|every| every > 2), "{:?}", part.ack_every());
+        assert_eq!(ReceiverPart::Xcp.ack_every(), None);
+    }
 }

@@ -4,7 +4,7 @@
 //! drift, and 2^64 ps is 213 days.
 
 use core::fmt;
-use core::ops::{Add, AddAssign, Sub, SubAssign};
+use core::ops::{Add, AddAssign, Sub};
 
 /// Picoseconds in one second.
 pub const PICOSECONDS_PER_SECOND: u64 = 1_000_000_000_000;
@@ -195,11 +195,6 @@ impl Sub for Bytes {
         Self(self.0 - other.0)
     }
 }
-impl SubAssign for Bytes {
-    fn sub_assign(&mut self, other: Self) {
-        self.0 -= other.0;
-    }
-}
 
 impl fmt::Debug for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -250,5 +245,53 @@ mod tests {
         let tick = Duration::from_milliseconds(10);
         assert_eq!((Time::ZERO + Duration::from_microseconds(9_999)).ticks(tick), 0);
         assert_eq!((Time::ZERO + Duration::from_microseconds(10_000)).ticks(tick), 1);
+    }
+
+    /// Where it does not divide, to the nearest picosecond: 8/3 s are 2.666... s and 8/7 s are 1.142857 s.
+    #[test]
+    fn transmission_time_is_rounded_where_the_rate_does_not_divide() {
+        for (bits_per_second, bytes, picoseconds) in [
+            (3, 1, 2_666_666_666_667),
+            (7, 1, 1_142_857_142_857),
+            (3, 3, 8_000_000_000_000),
+            // 1500 B at 1.544 Mbit/s, a T1: 7.772 ms.
+            (1_544_000, 1500, 7_772_020_725),
+            (2_147_483_647, 9000, 33_527_613),
+            // 10 GB take 80,000 s at 1 Mbit/s, in the arithmetic of 128 bits.
+            (1_000_000, 10_000_000_000, 80_000_000_000_000_000),
+            (2_147_483_647, 12_345_678_901, 45_991_237_859_238),
+            (u64::MAX, 1, 0),
+        ] {
+            let rate = Rate::from_bits_per_second(bits_per_second);
+            assert_eq!(rate.transmission_time(Bytes(bytes)).picoseconds(), picoseconds, "{rate:?}");
+        }
+    }
+
+    #[test]
+    fn bytes_of_a_time() {
+        let megabit = Rate::from_bits_per_second(1_000_000);
+        assert_eq!(megabit.bytes_in(Duration::from_milliseconds(1500)), Bytes(187_500));
+        // What is not whole is not there yet.
+        assert_eq!(megabit.bytes_in(Duration::from_microseconds(15)), Bytes(1));
+    }
+
+    /// 2^63 ps times 4 over 2 is the largest that fits, and what is more is held.
+    #[test]
+    fn scaled_spans() {
+        let span = Duration::from_picoseconds;
+        assert_eq!(span(10).scaled(3, 4), span(7));
+        assert_eq!(span(u64::MAX / 2).scaled(2, 1), span(u64::MAX - 1));
+        assert_eq!(span(u64::MAX).scaled(2, 1), Duration::MAX);
+        assert_eq!(span(u64::MAX).scaled(1, 1), Duration::MAX);
+        assert_eq!(span(10).scaled(0, 4), Duration::ZERO);
+    }
+
+    /// As errors and failed tests show them.
+    #[test]
+    fn shown() {
+        assert_eq!(format!("{:?} {:?}", Bytes(5), Rate::from_bits_per_second(7)), "5 B 7 bit/s");
+        let mut sum = Bytes(5);
+        sum += Bytes(4);
+        assert_eq!((sum, sum - Bytes(2)), (Bytes(9), Bytes(7)));
     }
 }

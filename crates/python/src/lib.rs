@@ -6,6 +6,7 @@
 use pyo3::prelude::*;
 
 mod algorithms;
+mod bench;
 mod control;
 mod environment;
 mod events;
@@ -21,6 +22,8 @@ mod table;
 mod _core {
     #[pymodule_export]
     use super::algorithms::algorithms;
+    #[pymodule_export]
+    use super::bench::{footprint, run_bare_loop};
     #[pymodule_export]
     use super::control::{CongestionControl, register};
     #[pymodule_export]

@@ -1,40 +1,8 @@
-//! The limit: packets of the simulator's size in the simulator's runs, across links that do nothing but take time, with no
-//! protocol and no record. `cargo run --release --example bare_loop -- FLOWS PACKETS [MILLIONS]`: so many flows with so
-//! many packets in flight each on a dumbbell, for so many million round trips of one packet.
-//!
-//! A round trip is six hops, resolved when the packet leaves, and one stop: as in the simulator where there is one flow.
+//! The limit by itself, for profilers: `cargo run --release --example bare_loop -- FLOWS PACKETS [MILLIONS]`: so many flows
+//! with so many packets in flight each on a dumbbell, for so many million round trips of one packet.
 
-use selfclock_congestion::units::{Duration, Time};
-use selfclock_simulator::engine::{EventQueue, Runs, Target};
-use selfclock_simulator::network::Packet;
-use selfclock_simulator::network::packet::{Flags, NO_EXTRA};
-use selfclock_simulator::record::packets::PacketKind;
+use selfclock_simulator::bare_loop::bare_loop;
 use std::process::ExitCode;
-
-/// A link that only takes time.
-#[derive(Clone, Copy)]
-struct Link {
-    free_at: Time,
-    time: Duration,
-    delay: Duration,
-    crossed: u64,
-}
-
-impl Link {
-    const fn new(nanoseconds: u64, milliseconds: u64) -> Self {
-        Self {
-            free_at: Time::ZERO,
-            time: Duration::from_picoseconds(nanoseconds * 1000),
-            delay: Duration::from_milliseconds(milliseconds),
-            crossed: 0,
-        }
-    }
-    fn cross(&mut self, at: Time) -> Time {
-        self.crossed += 1;
-        self.free_at = self.free_at.max(at) + self.time;
-        self.free_at + self.delay
-    }
-}
 
 fn main() -> ExitCode {
     let arguments: Vec<u64> = std::env::args().skip(1).map_while(|argument| argument.parse().ok()).collect();
@@ -43,49 +11,6 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let trips = arguments.get(2).map_or(20, |&millions| millions) * 1_000_000;
-    // Both directions of the bottleneck, then four links for each flow: to it and back, at both ends.
-    let mut links = vec![Link::new(2_400, 20); 2];
-    links.resize(2 + 4 * flows as usize, Link::new(1_200, 5));
-    let mut events = EventQueue::default();
-    let mut in_flight: Runs<Packet> = Runs::default();
-    for number in 0..flows * packets {
-        let order = events.take_order();
-        let packet = Packet {
-            arrival: Time::ZERO,
-            order,
-            sequence: number,
-            sent: Time::ZERO,
-            echo: Time::NEVER,
-            flow: (number % flows) as u32,
-            hop: 0,
-            payload: 1460,
-            size: 1500,
-            kind: PacketKind::Data,
-            flags: Flags::NONE,
-            extra: NO_EXTRA,
-            number: number as u32,
-        };
-        let (_, run, is_first) = in_flight.add(packet.arrival, order, &packet);
-        if is_first {
-            events.push_run(packet.arrival, order, run);
-        }
-    }
-    for _ in 0..trips {
-        let Some(Target::Packets(run)) = events.peek().map(|event| event.target) else { break };
-        let packet = in_flight.take_first(run);
-        events.advance_run(run, in_flight.first_due(run));
-        let own = 2 + 4 * packet.flow as usize;
-        let mut at = packet.arrival;
-        for link in [own, 0, own + 1, own + 2, 1, own + 3] {
-            at = links[link].cross(at);
-        }
-        let order = events.take_order();
-        let (landed, run, is_first) = in_flight.add(at, order, &packet);
-        (landed.arrival, landed.order) = (at, order);
-        if is_first {
-            events.push_run(at, order, run);
-        }
-    }
-    println!("{} packet-hops", links.iter().map(|link| link.crossed).sum::<u64>());
+    println!("{} packet-hops", bare_loop(flows, packets, trips));
     ExitCode::SUCCESS
 }

@@ -3,6 +3,7 @@
 //! [`scenario::Scenario`] reads a file into a [`plan::Plan`], [`Simulation`] runs it, [`Outcome`] is what it leaves
 //! behind.
 
+pub mod bare_loop;
 pub mod engine;
 pub mod environment;
 mod expected;

@@ -13,7 +13,7 @@ from selfclock.evaluate.judge import Judged, Verdict, not_applicable
 from selfclock.evaluate.rows import ROWS
 from selfclock.evaluate.runs import Lab
 from selfclock.evaluate.subject import Subject
-from selfclock.save import staged
+from selfclock.save import forget_figures, staged, write_figure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -136,14 +136,19 @@ class Scorecard:
             rows=[line.document() for line in self.lines],
         )
 
-    def save(self, directory: Path) -> None:
-        """Write the scorecard as JSON, and the report."""
+    def save(self, directory: Path, *, formats: Sequence[str] = ()) -> None:
+        """Write the scorecard as JSON, the report, and a figure for each row as files in these formats."""
+        from selfclock.evaluate.figures import figure  # noqa: PLC0415
         from selfclock.report import scorecard_page  # noqa: PLC0415
 
         with staged(directory) as aside:
             document = json.dumps(self.document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
             (aside / "scorecard.json").write_text(document, encoding="utf-8")
             (aside / "report.html").write_text(scorecard_page(self), encoding="utf-8")
+            for line in self.lines if formats else []:
+                if line.found.verdict != "not applicable":
+                    write_figure(figure(line, self).figure, aside / line.row.id, formats)
+            forget_figures(directory, (line.row.id for line in self.lines), formats)
 
     def verdicts(self) -> dict[Verdict, int]:
         """Count the verdicts."""

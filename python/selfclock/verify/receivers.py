@@ -19,6 +19,8 @@ MOST_PER_ACK = 4
 #: The timestamps option, and kind, length and padding of the SACK option and each of its blocks (RFC 7323, RFC
 #: 2018), bytes.
 TIMESTAMPS, SACK_HEADER, SACK_BLOCK = 12, 4, 8
+#: A receiver remembers so many runs that it has reported; of more, it may forget which it holds.
+REMEMBERED = 4
 
 
 class Held:
@@ -102,6 +104,8 @@ class Receiver:
         #: What is still to come of the acknowledgements that leave together; an honest receiver sends one.
         self.numbers: deque[int] = deque()
         self.acknowledged = self.reports = 0
+        #: Most runs held at once since nothing was held beyond a gap.
+        self.most_runs = 0
         self.marked = 0
         self.seen_mark = False
         #: Without a handshake nothing can be echoed before the first segment in order.
@@ -234,6 +238,7 @@ class Receiver:
             self.marked += packet.payload
             self.seen_mark = True
         known = packet.end <= self.held.edge
+        self.most_runs = max(self.most_runs, len(self.held.starts)) if self.held.starts else 0
         if self.held.take(packet.sequence, packet.end):
             if not self.pending:
                 self.pending_since = self.now
@@ -277,6 +282,7 @@ class Receiver:
             tcp.selective
             and self.held.starts
             and not answer.sack
+            and max(self.most_runs, len(self.held.starts)) <= REMEMBERED
             and answer.acknowledgement == expected
             and answer.kind == "ack"
         ):

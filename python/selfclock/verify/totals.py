@@ -313,7 +313,8 @@ def _window(rows: pl.DataFrame, times: Times, outstanding: Times, sender: Sender
     outstanding was
     sent, what is outstanding is within the largest window of the samples since then and of the one before. Between
     two samples a
-    window may have grown and shrunk again: one segment is allowed for each sample passed (our choice).
+    window may have grown and shrunk again: one segment is allowed for each sample passed (our choice), and with RACK
+    one for a probe of new data, which goes past the window (RFC 8985, section 7.3).
     """
     windows = rows["cwnd_bytes"].to_numpy()
     findings.count("window", len(windows))
@@ -329,7 +330,8 @@ def _window(rows: pl.DataFrame, times: Times, outstanding: Times, sender: Sender
             continue
         early = max(0, min(int(np.searchsorted(times, since)), int(position)) - 1)
         largest = windows[early : position + 1].max()
-        if outstanding[position] > largest + sender.tcp.mss * (position - early):
+        probe = int(sender.tcp.recovery == "rack")
+        if outstanding[position] > largest + sender.tcp.mss * (position - early + probe):
             findings.add(
                 "window", time, f"flow {sender.flow.name}", None,
                 f"{outstanding[position]} B are outstanding, and nothing was lost; the window was "

@@ -176,4 +176,31 @@ mod tests {
         (0..20).for_each(|_| capacity.add(200.0));
         assert_eq!(capacity.estimate(), Some(Interval { mean: 200.0, half: 0.0 }));
     }
+
+    /// By hand: 90, 100 and 110 have the variance 100, so the mean is known to 1.96 √(100/3); what is a fifth from the median counts,
+    /// what is further away does not.
+    #[test]
+    fn mean_and_interval() {
+        let of = |results: &[f64]| {
+            let mut capacity = Capacity::default();
+            results.iter().for_each(|&result| capacity.add(result));
+            capacity.estimate().expect("there are results")
+        };
+        assert!(Capacity::default().estimate().is_none());
+        let three = of(&[110.0, 90.0, 100.0]);
+        assert!(
+            (three.mean - 100.0).abs() < 1e-9 && (three.half - 1.96 * (100.0_f64 / 3.0).sqrt()).abs() < 1e-9
+        );
+        let two = of(&[100.0, 110.0]);
+        assert!((two.mean - 105.0).abs() < 1e-9 && (two.half - 1.96 * 5.0).abs() < 1e-9, "{two:?}");
+        assert_eq!(of(&[100.0]), Interval { mean: 100.0, half: f64::INFINITY });
+        assert_eq!(of(&[100.0, 100.0, 120.0]).mean, 320.0 / 3.0);
+        assert_eq!(of(&[100.0, 100.0, 120.5]).mean, 100.0);
+        // Two that are far apart: their median is far from both.
+        assert_eq!(of(&[100.0, 200.0]), Interval { mean: 150.0, half: f64::INFINITY });
+        // The latest twenty.
+        let mut twenty_one = vec![1e6];
+        twenty_one.extend([50.0; 20]);
+        assert_eq!(of(&twenty_one), Interval { mean: 50.0, half: 0.0 });
+    }
 }

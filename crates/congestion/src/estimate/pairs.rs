@@ -265,4 +265,30 @@ mod tests {
         assert_eq!(connection.capacity(), None);
         assert!(matches!(connection.pairs.phase, Phase::Waiting(_)), "it goes on to the next pair");
     }
+
+    /// A receiver that acknowledges half a segment: the first of the pair has arrived with any of its bytes, the second with any of its own.
+    #[test]
+    fn halves_of_segments() {
+        let mut connection = Connection::new(20.0);
+        connection.pair(1000.0, [50.0, 60.0]);
+        let first = 100_000;
+        connection.ack(2000.0, first - 2000, first - 2000);
+        connection.ack(2001.0, first, first);
+        connection.send();
+        connection.send();
+        connection.ack(2002.0, first, first);
+        for (at, acknowledged) in [(2040.0, 500), (2040.3, 1000), (2042.0, 1001), (2043.0, 2000)] {
+            connection.ack(at, first + acknowledged, first + 2000);
+        }
+        assert!(is(connection.capacity(), 8.32e6 / 2.0), "{:?}", connection.capacity());
+    }
+
+    /// Of the two delays the sum counts: 10 and 100 ms are more than 40 and 60 ms.
+    #[test]
+    fn the_sum_of_both_delays() {
+        let mut connection = Connection::new(20.0);
+        connection.pair(1000.0, [40.0, 60.0]);
+        connection.pair(2000.0, [10.0, 100.0]);
+        assert!(is(connection.capacity(), 8.32e6 / 20.0), "{:?}", connection.capacity());
+    }
 }

@@ -295,4 +295,39 @@ mod tests {
         assert_eq!(prague.pacing(&state), None);
         assert_eq!(prague.phase(), None::<Phase>);
     }
+
+    /// Marks that come with acknowledgements that advance nothing count with the next that does: once.
+    #[test]
+    fn marks_on_duplicates() {
+        use crate::event::DuplicateAck;
+        let duplicate = |marked| {
+            let nothing = Bytes::ZERO;
+            let (now, rtt, rate, option) = (crate::units::Time::ZERO, None, None, None);
+            DuplicateAck { now, count: 1, rtt, in_flight: nothing, marked: Bytes(marked), rate, option }
+        };
+        let mut prague = Prague::new(Parameters::default());
+        let mut state = avoiding(100.0);
+        prague.on_duplicate_ack(&duplicate(0), &mut state);
+        let event = |acknowledged| Acknowledged {
+            window_limited: false,
+            acknowledged_total: Bytes(acknowledged),
+            sent_total: Bytes(acknowledged + 5000),
+            ..ack_at(0.1, 0.1)
+        };
+        prague.on_ack(&event(1000), &mut state);
+        assert_eq!(state.cwnd, 100.0, "nothing was marked");
+        prague.on_duplicate_ack(&duplicate(1000), &mut state);
+        prague.on_duplicate_ack(&duplicate(0), &mut state);
+        assert_eq!(state.cwnd, 100.0, "not before the next that advances");
+        prague.on_ack(&event(2000), &mut state);
+        assert_eq!(state.cwnd, 50.0);
+        prague.on_ack(&event(8000), &mut state);
+        assert_eq!(state.cwnd, 50.0, "once");
+        // Of the 2000 bytes acknowledged in the round trip that has ended 1000 were marked; then 1000 of 4000.
+        let first = 1.0 + (0.5 - 1.0) / 16.0;
+        assert_eq!(prague.alpha, first);
+        prague.on_duplicate_ack(&duplicate(1000), &mut state);
+        prague.on_ack(&Acknowledged { size: Bytes(4000), ..event(14_000) }, &mut state);
+        assert_eq!(prague.alpha, first + (0.25 - first) / 16.0);
+    }
 }

@@ -60,10 +60,9 @@ impl BbrStartup {
 
     fn read_sample(&mut self, sample: &RateSample) {
         let rate = sample.delivery_rate.bits_per_second() as f64 / 8.0;
-        // "BBR only uses app-limited samples if they are larger than the current estimate" (section 5.5.3).
-        if rate > 0.0 && (!sample.is_app_limited || rate > self.rate) {
-            self.rate = self.rate.max(rate);
-        }
+        // "BBR only uses app-limited samples if they are larger than the current estimate" (section 5.5.3): others change no
+        // maximum.
+        self.rate = self.rate.max(rate);
         // "A round trip has passed when the data that was outstanding when it began is delivered" (section 5.5.1).
         let round_ended = sample.prior_delivered >= self.round_end;
         if !round_ended {

@@ -342,4 +342,16 @@ mod tests {
             .grow(&Acknowledged { size: Bytes(20_000), ..ack_at(0.0, 0.1) }, &mut connection.state);
         assert_eq!(connection.state.cwnd, 18.0);
     }
+
+    /// "An implementation SHOULD use HyStart++ only for the initial slow start": marks and timeouts end that, too.
+    #[test]
+    fn what_ends_it() {
+        for (name, end) in crate::start::tests::ends() {
+            let mut connection = Connection::new();
+            connection.round(0.1, 0.0);
+            end(&mut connection.start, &mut connection.state);
+            assert_eq!(connection.start.stage, Stage::Over, "{name}");
+            crate::start::tests::is_plain_slow_start(&mut connection.start, &mut connection.state, name);
+        }
+    }
 }

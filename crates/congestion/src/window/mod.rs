@@ -279,4 +279,31 @@ pub(crate) mod tests {
         }
         20.0 * period as f64 * rtt / (flow.now - begin)
     }
+
+    /// Windows that add something for each acknowledgement add half of it for one of half a segment, or a receiver that divides
+    /// its acknowledgements would have them grow faster (RFC 3465); within a tenth of a per cent, for the window has grown meanwhile.
+    #[test]
+    fn half_an_acknowledgement_is_worth_half() {
+        for name in ["reno", "highspeed", "scalable", "bic", "cubic", "ltcp", "altcp", "adaptive"] {
+            let grown = |size: u64| {
+                let mut window = WindowChoice::named(name).expect("listed").build();
+                // Two layers of LTCP; beyond Reno's part of HighSpeed, BIC and Scalable.
+                let mut state = avoiding(120.0);
+                for segment in 1..=10 {
+                    let event = Acknowledged {
+                        size: Bytes(size),
+                        acknowledged_total: Bytes(segment * size),
+                        sent_total: Bytes(1_000_000),
+                        ..ack_at(0.1 + 0.001 * segment as f64, 0.1)
+                    };
+                    window.on_ack(&event, &mut state);
+                    window.grow(&event, &mut state);
+                }
+                state.cwnd - 120.0
+            };
+            let (half, whole) = (grown(500), grown(1000));
+            assert!(whole > 0.0 && (half / whole - 0.5).abs() < 1e-3, "{name}: {half} and {whole}");
+            assert!((grown(250) / whole - 0.25).abs() < 1e-3, "{name}");
+        }
+    }
 }

@@ -191,15 +191,15 @@ mod tests {
 
     /// Times of drops, or of marks, s, of a queue that is always long: one packet in and one out each millisecond, each
     /// after 400 ms in the queue.
-    fn times(ecn: bool) -> Vec<f64> {
+    fn times(interval: u64, ecn: bool) -> Vec<f64> {
         let ms = Duration::from_milliseconds;
-        let codel = CoDel::new(CoDelPlan { target: ms(5), interval: ms(100), ecn });
+        let codel = CoDel::new(CoDelPlan { target: ms(5), interval: ms(interval), ecn });
         let mut queue = ManagedQueue::new(Discipline::CoDel(codel), QueueLimit::Unlimited, false);
         for step in 0..400 {
             queue.enqueue(Time::ZERO + ms(step), &packet(), None);
         }
         let mut times = Vec::new();
-        for step in 400..3000 {
+        for step in 400..30_000 {
             let now = Time::ZERO + ms(step);
             queue.enqueue(now, &packet(), None);
             queue.dequeue(now);
@@ -210,19 +210,23 @@ mod tests {
     }
 
     /// The first drop comes an interval after the first packet out that was too old, the n-th after another
-    /// 100 ms / sqrt(n - 1). Packets come out each millisecond, so each time is up to 1 ms late; lateness does not add up,
+    /// interval / sqrt(n - 1). Packets come out each millisecond, so each time is up to 1 ms late; lateness does not add up,
     /// because each time is counted from when the drop was due.
     #[test]
     fn drops_are_spaced_by_the_control_law() {
-        for ecn in [false, true] {
-            let times = times(ecn);
-            let mut due = 0.4 + 0.1;
-            for (index, &time) in times.iter().take(150).enumerate() {
-                assert!((-1e-9..0.001 + 1e-9).contains(&(time - due)), "drop {index}: {time}, due {due}");
-                due += 0.1 / ((index + 1) as f64).sqrt();
+        for interval in [20, 50, 100, 300] {
+            for ecn in [false, true] {
+                let times = times(interval, ecn);
+                let seconds = interval as f64 / 1000.0;
+                let mut due = 0.4 + seconds;
+                for (index, &time) in times.iter().take(150).enumerate() {
+                    let late = time - due;
+                    assert!((-1e-9..0.001 + 1e-9).contains(&late), "drop {index}: {time}, due {due}");
+                    due += seconds / ((index + 1) as f64).sqrt();
+                }
+                // 1 + 1/sqrt(2) + ... + 1/sqrt(n - 1) is about 2 sqrt(n) - 1.46, 23 for 150.
+                assert!(times.len() > 150, "{}", times.len());
             }
-            // 100 ms (1 + 1/sqrt(2) + ... + 1/sqrt(n - 1)) is about 200 ms (sqrt(n) - 0.73): 2.5 s hold 175.
-            assert!(times.len() > 150, "{}", times.len());
         }
     }
 

@@ -158,11 +158,6 @@ impl Scoreboard {
         self.lost_total
     }
 
-    /// Byte after the highest one SACKed so far.
-    pub fn highest_sacked_end(&self) -> u64 {
-        self.highest_sacked_end
-    }
-
     /// The receiver has everything below `acknowledgement`.
     #[inline]
     pub fn advance(&mut self, acknowledgement: u64) -> Advance {

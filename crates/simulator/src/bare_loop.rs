@@ -1,0 +1,84 @@
+//! The limit of speed: packets of the simulator's size in the simulator's runs, across links that do nothing but take
+//! time, with no protocol and no record.
+//!
+//! A round trip is six hops, resolved when the packet leaves, and one stop: as in the simulator where there is one flow.
+
+use crate::engine::{EventQueue, Runs, Target};
+use crate::network::Packet;
+use crate::network::packet::{Flags, NO_EXTRA};
+use crate::record::packets::PacketKind;
+use selfclock_congestion::units::{Duration, Time};
+
+/// A link that only takes time.
+#[derive(Clone, Copy)]
+struct Link {
+    free_at: Time,
+    time: Duration,
+    delay: Duration,
+    crossed: u64,
+}
+
+impl Link {
+    const fn new(nanoseconds: u64, milliseconds: u64) -> Self {
+        Self {
+            free_at: Time::ZERO,
+            time: Duration::from_picoseconds(nanoseconds * 1000),
+            delay: Duration::from_milliseconds(milliseconds),
+            crossed: 0,
+        }
+    }
+    fn cross(&mut self, at: Time) -> Time {
+        self.crossed += 1;
+        self.free_at = self.free_at.max(at) + self.time;
+        self.free_at + self.delay
+    }
+}
+
+/// Moves packets on a dumbbell with so many flows and so many packets in flight of each, for so many round trips of one
+/// packet. Returns the packet-hops, six for each trip.
+pub fn bare_loop(flows: u64, packets: u64, trips: u64) -> u64 {
+    // Both directions of the bottleneck, then four links for each flow: to it and back, at both ends.
+    let mut links = vec![Link::new(2_400, 20); 2];
+    links.resize(2 + 4 * flows as usize, Link::new(1_200, 5));
+    let mut events = EventQueue::default();
+    let mut in_flight: Runs<Packet> = Runs::default();
+    for number in 0..flows * packets {
+        let order = events.take_order();
+        let packet = Packet {
+            arrival: Time::ZERO,
+            order,
+            sequence: number,
+            sent: Time::ZERO,
+            echo: Time::NEVER,
+            flow: (number % flows) as u32,
+            hop: 0,
+            payload: 1460,
+            size: 1500,
+            kind: PacketKind::Data,
+            flags: Flags::NONE,
+            extra: NO_EXTRA,
+            number: number as u32,
+        };
+        let (_, run, is_first) = in_flight.add(packet.arrival, order, &packet);
+        if is_first {
+            events.push_run(packet.arrival, order, run);
+        }
+    }
+    for _ in 0..trips {
+        let Some(Target::Packets(run)) = events.peek().map(|event| event.target) else { break };
+        let packet = in_flight.take_first(run);
+        events.advance_run(run, in_flight.first_due(run));
+        let own = 2 + 4 * packet.flow as usize;
+        let mut at = packet.arrival;
+        for link in [own, 0, own + 1, own + 2, 1, own + 3] {
+            at = links[link].cross(at);
+        }
+        let order = events.take_order();
+        let (landed, run, is_first) = in_flight.add(at, order, &packet);
+        (landed.arrival, landed.order) = (at, order);
+        if is_first {
+            events.push_run(at, order, run);
+        }
+    }
+    links.iter().map(|link| link.crossed).sum()
+}
