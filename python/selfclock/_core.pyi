@@ -25,6 +25,8 @@ __all__ = [
     "Table",
     "Timeout",
     "algorithms",
+    "bare_loop",
+    "footprint",
     "grid",
     "grid_schema",
     "register",
