@@ -177,6 +177,17 @@ impl Rack {
         conditions.minimum_rtt.scaled(1, 4).min(conditions.smoothed_rtt)
     }
 
+    /// Nothing in the network was sent before the newest segment delivered, so nothing can be lost.
+    #[inline]
+    pub fn nothing_overtaken(&mut self) -> bool {
+        let head = self.places.get((self.head.wrapping_sub(self.first)) as usize);
+        let nothing = head.is_none_or(|head| head.order >= self.newest.1);
+        if nothing {
+            self.deadline = None;
+        }
+        nothing
+    }
+
     /// Marks what is lost by now, also what was sent again. Step 5 of section 6.2.
     pub fn detect(&mut self, board: &mut Scoreboard, now: Time, conditions: Conditions) {
         let window = self.reordering_window(conditions);

@@ -115,8 +115,8 @@ pub struct Sender {
     route: u32,
     /// Headers and constant options of a data segment on the wire.
     overhead: u32,
-    /// All bits are set if the flow uses neither delivery rates nor ECN nor RACK, and no router has lowered the window;
-    /// else none.
+    /// All bits are set if the flow uses neither delivery rates nor ECN, no router has lowered the window and no loss probe is
+    /// unaccounted for; else none.
     plain: u32,
     mss: u64,
     /// What the last acknowledgement let through of what the receiver advertises: a router may lower it.
@@ -159,8 +159,10 @@ pub struct Sender {
     one_recovery_per_window: bool,
     handshake: bool,
     ecn: Ecn,
-    /// `plain` when no router has lowered the window.
+    /// `plain` when no router has lowered the window and no loss probe is unaccounted for.
     plain_by_plan: u32,
+    /// RACK or the delivery rate are told of what is sent.
+    notes_sending: bool,
     pacing_gain: Option<f64>,
     /// What had been sent at the last timeout or fast retransmit. Duplicate acknowledgements below it may come from
     /// segments that were sent twice, and start no new recovery (RFC 6582, section 4).
@@ -229,7 +231,7 @@ impl Sender {
             let maximum_ack_delay = if delayed.every > 1 { delayed.timer } else { Duration::ZERO };
             Box::new(RackTlp { maximum_ack_delay, ..RackTlp::default() })
         });
-        let plain = rate.is_none() && rack.is_none() && transport.ecn == Ecn::Off;
+        let plain = rate.is_none() && transport.ecn == Ecn::Off;
         let plain = if plain { u32::MAX } else { 0 };
         let unspaced = transport.pacing_gain.is_none() && transport.shaper.is_none();
         let window_alone = plain != 0 && unspaced && control.only_grows();
@@ -259,6 +261,7 @@ impl Sender {
             ecn: transport.ecn,
             plain,
             plain_by_plan: plain,
+            notes_sending: rack.is_some() || rate.is_some(),
             window_alone,
             pacing_gain: transport.pacing_gain,
             control,
@@ -317,6 +320,7 @@ impl Sender {
     pub fn measure_delivery_rate(&mut self) {
         self.rate = Some(Box::default());
         (self.plain, self.plain_by_plan, self.window_alone) = (0, 0, false);
+        self.notes_sending = true;
     }
     /// The congestion control.
     pub fn controller(&self) -> &Controller {
@@ -466,7 +470,13 @@ impl Sender {
         if packet.extra & self.plain != NO_EXTRA {
             self.on_rich_acknowledgement(context, packet);
         } else if acknowledgement > self.una && self.sends_plainly() && self.scoreboard.is_plain() {
-            self.on_plain_ack(context, acknowledgement, packet.echo);
+            if self.rack.is_some() {
+                self.on_plain_ack::<true>(context, acknowledgement, packet.echo);
+            } else {
+                self.on_plain_ack::<false>(context, acknowledgement, packet.echo);
+            }
+        } else if self.rack.is_some() {
+            self.on_rich_acknowledgement(context, packet);
         } else {
             self.on_acknowledgement(context, packet, News::default(), None);
         }
@@ -475,21 +485,41 @@ impl Sender {
     /// The usual case by itself: an acknowledgement of new data that tells nothing else, nothing outstanding is known to be lost
     /// or out of order, and the window alone decides what leaves. [`Sender::on_acknowledgement`] does the same, and more.
     #[inline(always)]
-    fn on_plain_ack(&mut self, context: &mut Context<'_>, acknowledgement: u64, echo: Time) {
+    fn on_plain_ack<const RACK: bool>(
+        &mut self,
+        context: &mut Context<'_>,
+        acknowledgement: u64,
+        echo: Time,
+    ) {
         let now = context.now;
+        if RACK {
+            self.before = self.progress();
+            self.deliver_below(now, acknowledgement, echo);
+        }
         let advance = self.scoreboard.advance(acknowledgement);
         self.una = acknowledgement;
         self.limited_transmit_bytes = 0;
         let rtt = self.take_rtt_sample(now, acknowledgement, echo, &advance);
-        let event =
-            self.acknowledged(now, &advance, acknowledgement, rtt, self.scoreboard.outstanding_bytes());
+        if RACK {
+            self.detect_losses_by_time(now);
+        }
+        let in_flight = if RACK { self.scoreboard.pipe_bytes() } else { self.scoreboard.outstanding_bytes() };
+        let event = self.acknowledged(now, &advance, acknowledgement, rtt, in_flight);
         self.control.on_ack(&event);
         if self.scoreboard.is_empty() {
             self.retransmission_timer.cancel();
         } else {
             self.restart_retransmission_timer(context);
         }
-        self.transmit_as::<true>(context, Opportunity::NewAck);
+        if RACK && !self.scoreboard.is_plain() {
+            self.recover_what_rack_found(context);
+            self.transmit(context, Opportunity::NewAck);
+        } else {
+            self.transmit_as::<true>(context, Opportunity::NewAck);
+        }
+        if RACK {
+            self.set_rack_timer(context, Opportunity::NewAck);
+        }
         self.note_completion(now);
     }
 
@@ -535,11 +565,13 @@ impl Sender {
         if self.receive_window >= self.mss {
             self.window_probes = 0;
         }
-        // The next acknowledgement says what the window is then.
-        self.plain = if self.receive_window == self.advertised_window { self.plain_by_plan } else { 0 };
         let mut news = News::default();
         self.before = self.progress();
         self.account_for_probe(context.now, packet, extra.sack_blocks > 0);
+        // The next acknowledgement says what the window is then.
+        let calm = self.receive_window == self.advertised_window
+            && self.rack.as_deref().is_none_or(|rack| rack.probe.is_none());
+        self.plain = if calm { self.plain_by_plan } else { 0 };
         if self.recovery.uses_sack() {
             let minimum_rtt = self.rtt.minimum();
             for &(start, end) in &extra.sack[..usize::from(extra.sack_blocks)] {
@@ -789,11 +821,12 @@ impl Sender {
     }
 
     /// Everything below `acknowledgement` has been delivered, in so far as it was not SACKed before.
+    #[inline]
     fn deliver_below(&mut self, now: Time, acknowledgement: u64, echo: Time) {
-        let Self { rate, rack, .. } = self;
-        if rate.is_none() && rack.is_none() {
+        if !self.notes_sending {
             return;
         }
+        let Self { rate, rack, .. } = self;
         let echo = (echo != Time::NEVER).then_some(echo);
         let minimum_rtt = self.rtt.minimum();
         let mut index = 0;
@@ -987,9 +1020,10 @@ impl Sender {
 
     /// What has been delivered since the last call lets the window come down. For every acknowledgement in a recovery,
     /// after losses are marked.
+    #[inline]
     fn reduce_proportionally(&mut self) {
-        let now = self.progress();
         let State::FastRecovery(repair) = self.state else { return };
+        let now = self.progress();
         if let Some((prr, sent_again)) = &mut self.prr {
             prr.on_ack(now, self.scoreboard.pipe_bytes(), self.next - repair.recover + *sent_again);
         }
@@ -1006,7 +1040,18 @@ impl Sender {
         }
     }
 
+    #[inline]
     fn detect_losses_by_time(&mut self, now: Time) {
+        if let Some(RackTlp { rack, .. }) = self.rack.as_deref_mut()
+            && rack.nothing_overtaken()
+        {
+            return self.reduce_proportionally();
+        }
+        self.detect_what_was_overtaken(now);
+    }
+
+    #[inline(never)]
+    fn detect_what_was_overtaken(&mut self, now: Time) {
         let conditions = self.rack_conditions();
         if let Some(RackTlp { rack, .. }) = self.rack.as_deref_mut() {
             rack.detect(&mut self.scoreboard, now, conditions);
@@ -1101,6 +1146,7 @@ impl Sender {
         }
         if let Some(rack) = self.rack.as_deref_mut() {
             rack.probe = Some((self.next, again));
+            self.plain = 0;
         }
         self.restart_retransmission_timer(context);
     }
@@ -1304,7 +1350,11 @@ impl Sender {
         let sequence = self.next;
         self.next += size;
         self.scoreboard.push(sequence, size as u16, context.now);
-        if !PLAIN && self.plain == 0 {
+        if PLAIN {
+            if let Some(RackTlp { rack, .. }) = self.rack.as_deref_mut() {
+                rack.on_sent(self.scoreboard.len() - 1);
+            }
+        } else if self.notes_sending {
             self.note_sending(self.scoreboard.len() - 1, context.now);
         }
         if self.samples == RttSamples::OneAtATime && self.timed.is_none() {
@@ -1330,7 +1380,7 @@ impl Sender {
         segment: Segment,
         pacing: Option<Pacing>,
     ) {
-        if self.plain == 0 {
+        if self.notes_sending {
             self.note_sending(index, context.now);
         }
         // Karn: a segment sent twice is not timed.
