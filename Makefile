@@ -57,7 +57,7 @@ prerequisites:
 $(BIN)/.tools: constraints.txt pyproject.toml | prerequisites
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-	  coverage distributed duckdb gymnasium hypothesis jinja2 latex2mathml markdown-it-py matplotlib maturin mkdocs-material mypy pandas playwright plotly polars pyarrow pytest rich ruff scapy typer
+	  coverage distributed duckdb gymnasium hypothesis jinja2 latex2mathml markdown-it-py matplotlib maturin mkdocs-material mypy pandas playwright plotly polars pyarrow pytest pytest-xdist rich ruff scapy typer
 	touch $@
 
 $(BIN)/.built: $(BIN)/.tools $(SOURCES)
@@ -71,12 +71,28 @@ reproduce: build
 
 test: lint rust-test python-test docs instructions
 
+# Where cargo-llvm-cov and the llvm-tools of the toolchain are, the tests of Rust note which lines they run; else they are the plain ones. They have a build directory of their own:
+# cargo does not tell what is watched from what is not.
+LLVM_COV := $(shell command -v cargo-llvm-cov >/dev/null && ls "$$(rustc --print sysroot)"/lib/rustlib/*/bin/llvm-cov 2>/dev/null | head -1)
+COVERAGE := target/coverage
 rust-test: | prerequisites
+ifeq ($(LLVM_COV),)
 	cargo test --workspace --locked
+	@echo 'coverage of Rust is left out: it needs cargo-llvm-cov (cargo install --locked cargo-llvm-cov) and llvm-tools (rustup component add llvm-tools)'
+else
+	export CARGO_TARGET_DIR=$(CURDIR)/$(COVERAGE) && eval "$$(cargo llvm-cov show-env --sh 2>/dev/null)" && \
+	rm -f $(COVERAGE)/*.profraw $(COVERAGE)/*.profdata && cargo test --workspace --locked && \
+	cargo llvm-cov report --lcov --output-path $(COVERAGE)/rust.info
+endif
 	RUSTDOCFLAGS='--deny warnings' cargo doc --workspace --no-deps --locked
 
+# What measures time or limits what a process may write runs after the others: unwatched, and with nothing beside it.
 python-test: build
-	$(BIN)/pytest
+	rm -f $(VENV)/coverage*
+	$(BIN)/coverage run -m pytest --numprocesses logical --maxprocesses 8 -m 'not alone'
+	$(BIN)/pytest -m alone
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage lcov --quiet -o $(COVERAGE)/python.info
 
 lint: build
 	cargo fmt --check

@@ -11,6 +11,7 @@ from selfclock.bench import MECHANISMS, bench_mechanisms
 from selfclock.scenario import Scenario
 
 
+@pytest.mark.alone
 def test_mechanisms_are_measured_beside_drop_tail() -> None:
     plain, queues = bench_mechanisms(lambda _: None, ["drop-tail", "fq-codel"])
     # The same twice, in turns; one machine in a hundred times as slow as itself would be news.
@@ -35,6 +36,7 @@ def test_memory_of_a_packet_in_flight() -> None:
     assert 88 <= (then - before) / packets < 2 * 88
 
 
+@pytest.mark.alone
 def test_python_adds_little_to_a_run() -> None:
     """All that Python adds to a run is CPU time of the process that is not the engine's."""
     text = """
