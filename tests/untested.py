@@ -1,4 +1,4 @@
-"""What no test runs: line coverage of Rust and Python, and every public function that no test calls, which must be none.
+"""What no test runs: line coverage of Rust and Python; and every public function that no test calls: there may be none.
 
 `make test` writes two reports in the format of lcov before: what `cargo test` runs of the crates, and what the tests of
 Python and the commands that they start run of the package. Without cargo-llvm-cov there is no report of Rust. Lines and
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 REPORTS = ROOT / "target/coverage"
-#: Of each report: the folders that have a figure of their own, and the lines in which a public function begins.
+#: Of each report: the folders that have a figure of their own.
 PARTS = {"rust": ["crates/congestion/src", "crates/simulator/src"], "python": ["python/selfclock"]}
 
 

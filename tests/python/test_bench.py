@@ -11,7 +11,6 @@ from selfclock.bench import MECHANISMS, bench_mechanisms
 from selfclock.scenario import Scenario
 
 
-@pytest.mark.alone
 def test_mechanisms_are_measured_beside_drop_tail() -> None:
     plain, queues = bench_mechanisms(lambda _: None, ["drop-tail", "fq-codel"])
     # The same twice, in turns; one machine in a hundred times as slow as itself would be news.

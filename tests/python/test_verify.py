@@ -93,6 +93,9 @@ traffic = { size = "200 kB" }
 SCENARIOS = {
     "drop-tail": NETWORK.replace("QUEUE", '"5 packets"') + TWO_FLOWS,
     "codel": NETWORK.replace("QUEUE", '{ discipline = "codel", limit = "50 packets" }') + TWO_FLOWS,
+    "marked": NETWORK.replace("QUEUE", '{ discipline = "codel", limit = "50 packets" }')
+    + 'ecn = "classic"\n'
+    + TWO_FLOWS,
     "policed": NETWORK.replace("QUEUE", '"50 packets"')
     + TWO_FLOWS
     + '\n[[router]]\nmechanism = "policer"\nlinks = ["bottleneck"]\nrate = "1 Mbps"\nburst = "20 kB"\n',
@@ -327,6 +330,8 @@ ANOTHER_SCENARIO = (
     ("drop", "drop-tail", "5 packets", "6 packets"),
     ("drop", "codel", '"codel"', '"codel", target = "200 ms"'),
     ("drop", "codel", "codel", "drr"),
+    ("mark", "marked", '"codel"', '"codel", target = "200 ms"'),
+    ("mark", "marked", "codel", "drr"),
     ("rate", "codel", "2 Mbps", "1.9 Mbps"),
     ("rate", "drop-tail", "2 Mbps", "2.1 Mbps"),
     ("delay", "drop-tail", '"20 ms", queue', '"21 ms", queue'),
