@@ -66,16 +66,17 @@ def read(report: Path) -> Iterator[File]:
 def of_tests(source: list[str]) -> set[int]:
     """Return the numbers of the lines of a Rust file that are compiled for its tests only."""
     found: set[int] = set()
-    end = ""
+    indent: int | None = None
     for number, line in enumerate(source, 1):
-        if not end and line.strip() == "#[cfg(test)]":
-            # As rustfmt leaves it an item ends with the first brace that stands where it begins, or in one line.
-            end = line[: len(line) - len(line.lstrip())] + "}"
+        starts = len(line) - len(line.lstrip())
+        if line.strip() == "#[cfg(test)]":
+            indent = starts
             found.add(number)
-        elif end:
+        elif indent is not None:
             found.add(number)
-            if line == end or (line.startswith(end[:-1]) and not line[len(end) - 1].isspace() and line.endswith(";")):
-                end = ""
+            # As rustfmt leaves it an item ends with a brace that stands where it begins, or with the end of a statement.
+            if starts == indent and line.rstrip(",")[-1:] in {"}", ";"}:
+                indent = None
     return found
 
 

@@ -3,9 +3,11 @@
 mod common;
 
 use common::run;
-use selfclock_simulator::Outcome;
+use selfclock_congestion::units::Duration;
+use selfclock_simulator::plan::Plan;
 use selfclock_simulator::record::packets::{PacketEvent, PacketKind, PacketRecord};
 use selfclock_simulator::scenario::Scenario;
+use selfclock_simulator::{Outcome, Simulation};
 
 /// A UDP stream of 1000 packets per second for 10 s, across a link that it fills by a tenth.
 const STREAM: &str = r#"
@@ -125,4 +127,38 @@ fn what_is_lost_must_be_said_once() {
         (error.key.as_str(), error.help.as_str()),
         ("router[0].until", "until must be later than from")
     );
+}
+
+/// Packets in the hands of a mechanism are on their way when a run ends, whenever it does.
+#[test]
+fn what_a_mechanism_holds_is_in_flight() {
+    let tcp = r#"
+[[flow]]
+[[router]]
+links = ["reverse"]
+mechanism = "ack-thinning"
+interval = "20 ms"
+"#;
+    for (mechanism, held) in [
+        ("mechanism = \"reordering\"\nprobability = 0.5\ndelay = \"15 ms\"\n", 5),
+        ("mechanism = \"forwarding-limit\"\npackets_per_second = 900\n", 50),
+        (&format!("mechanism = \"loss\"\nkinds = [\"datagram\"]\nevery = 2\n{tcp}"), 1),
+    ] {
+        let text = format!("{STREAM}{mechanism}");
+        let plan = Scenario::parse(&text, "faults.toml", &[]).unwrap_or_else(|error| panic!("{error}")).plan;
+        let mut most = 0;
+        for milliseconds in (1000..1100).step_by(10) {
+            let plan = Plan { duration: Duration::from_milliseconds(milliseconds), ..plan.clone() };
+            let mut simulation = Simulation::new(&plan);
+            while !simulation.advance(1_000_000) {}
+            let (sent, in_flight) = simulation.packets_sent_and_in_flight();
+            let outcome = simulation.finish();
+            let ended = [PacketEvent::Deliver, PacketEvent::Drop];
+            let ended = outcome.packets.iter().filter(|record| ended.contains(&record.event)).count() as u64;
+            assert_eq!(sent, ended + in_flight, "{mechanism} at {milliseconds} ms");
+            // Of the stream 12 are on the way whatever happens.
+            most = most.max(in_flight.saturating_sub(12));
+        }
+        assert!(most >= held, "{mechanism} has held {most}");
+    }
 }

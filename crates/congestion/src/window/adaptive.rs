@@ -703,7 +703,8 @@ mod tests {
     #[test]
     fn a_member_sees_the_sum_of_the_windows() {
         let mut group = Group::default();
-        let mut members = [100.0, 50.0, 30.0].map(|cwnd| (Adaptive::new(Parameters::default()), avoiding(cwnd)));
+        let mut members =
+            [100.0, 50.0, 30.0].map(|cwnd| (Adaptive::new(Parameters::default()), avoiding(cwnd)));
         for (member, state) in &mut members {
             member.take_from(&group, state);
             member.give_to(&mut group, state);

@@ -266,7 +266,11 @@ fn a_pair_needs_room_for_both_of_its_segments() {
         let control = Selection::new("packet-pair", "reno").expect("known names");
         let mut rig = Rig::with(control, source, transport(Recovery::Sack, window));
         assert_eq!(rig.sent(), up_to(sent), "a window of {window}, {bytes} bytes");
-        assert!(rig.sender.next <= bytes, "a window of {window}, {bytes} bytes: {} are sent", rig.sender.next);
+        assert!(
+            rig.sender.next <= bytes,
+            "a window of {window}, {bytes} bytes: {} are sent",
+            rig.sender.next
+        );
     }
 }
 
