@@ -84,7 +84,7 @@ ifeq ($(LLVM_COV),)
 	@echo 'coverage of Rust is left out: it needs cargo-llvm-cov (cargo install --locked cargo-llvm-cov) and llvm-tools (rustup component add llvm-tools)'
 else
 	CARGO_TARGET_DIR=$(CURDIR)/$(COVERAGE); export CARGO_TARGET_DIR; eval "$$(cargo llvm-cov show-env --sh 2>/dev/null)" && \
-	  cargo test --workspace --locked --lib $(addprefix --test ,$(WATCHED)) && cargo llvm-cov report --lcov --output-path $(COVERAGE)/rust.info
+	  cargo test --workspace --exclude selfclock-python --locked --lib $(addprefix --test ,$(WATCHED)) && cargo llvm-cov report --lcov --output-path $(COVERAGE)/rust.info
 	cargo test --workspace --locked --bins $(addprefix --test ,$(UNWATCHED))
 	cargo test --workspace --locked --doc
 endif
@@ -159,7 +159,7 @@ fuzz: | prerequisites
 coverage: python-test
 ifneq ($(LLVM_COV),)
 	CARGO_TARGET_DIR=$(CURDIR)/$(COVERAGE); export CARGO_TARGET_DIR; eval "$$(cargo llvm-cov show-env --sh 2>/dev/null)" && \
-	  rm -f $(COVERAGE)/*.profraw $(COVERAGE)/*.profdata && cargo test --workspace --locked --lib --tests && cargo llvm-cov report --lcov --output-path $(COVERAGE)/rust.info
+	  rm -f $(COVERAGE)/*.profraw $(COVERAGE)/*.profdata && cargo test --workspace --exclude selfclock-python --locked --lib --tests && cargo llvm-cov report --lcov --output-path $(COVERAGE)/rust.info
 endif
 	$(BIN)/python tests/untested.py --lines
 

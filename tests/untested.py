@@ -74,7 +74,7 @@ def of_tests(source: list[str]) -> set[int]:
             found.add(number)
         elif indent is not None:
             found.add(number)
-            # As rustfmt leaves it an item ends with a brace that stands where it begins, or with the end of a statement.
+            # As rustfmt leaves it an item ends with a brace that stands where it begins, or as a statement does.
             if starts == indent and line.rstrip(",")[-1:] in {"}", ";"}:
                 indent = None
     return found
