@@ -67,6 +67,9 @@ pub struct Outcome {
     pub packets: Vec<PacketRecord>,
 }
 
+/// Senders whose memory is given back together.
+const FREED_TOGETHER: usize = 1024;
+
 /// What so many flows touch, three kilobytes each, stays in a cache of two megabytes.
 const MANY_FLOWS: usize = 500;
 
@@ -360,10 +363,16 @@ impl Simulation {
         let mut flow_series = FlowSeries::with_capacity(senders * samples);
         let (connections, totals) = std::mem::replace(&mut self.connections, Connections::new(0)).finish();
         let mut flows = Vec::with_capacity(self.plan.flows.len());
-        // One after the other goes, so that what it held has room for its line.
-        for (index, mut source) in std::mem::take(&mut self.sources).into_iter().enumerate() {
-            if let Source::Tcp(sender) = &mut source {
+        for (index, source) in self.sources.iter_mut().enumerate() {
+            if let Source::Tcp(sender) = source {
                 flow_series.extend(index as u32, &sender.finish(end));
+            }
+        }
+        // From the last on, so that the memory of each is free before much more of it is needed.
+        while let Some(source) = self.sources.pop() {
+            let index = self.sources.len();
+            if index.is_multiple_of(FREED_TOGETHER) {
+                self.sources.shrink_to_fit();
             }
             let mut summary = self.flow_summary(index, &source, end);
             if let Protocol::Connections(_) = self.plan.flows[index].protocol {
@@ -372,6 +381,7 @@ impl Simulation {
             }
             flows.push(summary);
         }
+        flows.reverse();
         let mut link_series = LinkSeries::with_capacity(self.network.links.len() * samples);
         let mut links = Vec::with_capacity(self.plan.links.len());
         for (index, link) in self.network.links.iter_mut().enumerate() {
