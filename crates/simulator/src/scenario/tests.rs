@@ -97,7 +97,7 @@ fn route_names<'a>(plan: &'a Plan, route: &[usize]) -> Vec<&'a str> {
 fn a_dumbbell_resolves() {
     let plan = plan(DUMBBELL);
     assert_eq!((plan.name.as_str(), plan.seed, plan.duration), ("s", 1, Duration::from_milliseconds(10_000)));
-    assert_eq!(plan.nodes, ["left", "right", "source1", "sink1"]);
+    assert_eq!(*plan.nodes, ["left", "right", "source1", "sink1"]);
     let flow = &plan.flows[0];
     assert_eq!(route_names(&plan, &flow.forward), ["source1-left", "bottleneck", "right-sink1"]);
     assert_eq!(route_names(&plan, &flow.reverse), ["sink1-right", "reverse", "left-source1"]);
