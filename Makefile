@@ -73,17 +73,17 @@ test: lint rust-test python-test untested docs instructions
 
 # Where cargo-llvm-cov and the llvm-tools of the toolchain are, the tests of Rust note which lines they run: the unit tests and all others but those named here, which simulate for
 # so long that counting (an atomic addition for each branch) would take minutes. What is watched has a build directory of its own: cargo does not tell it from what is not.
-UNWATCHED := algorithms any_order golden inline_measurement misbehaviour physics queues rack today
+UNWATCHED := algorithms any_order inline_measurement misbehaviour physics rack today
 WATCHED := $(filter-out $(UNWATCHED),$(basename $(notdir $(wildcard crates/*/tests/*.rs examples/*/tests/*.rs))) $(notdir $(patsubst %/main.rs,%,$(wildcard crates/*/tests/*/main.rs))))
 COVERAGE := target/coverage
 LLVM_COV := $(shell command -v cargo-llvm-cov >/dev/null && ls "$$(rustc --print sysroot)"/lib/rustlib/*/bin/llvm-cov 2>/dev/null | head -1)
 rust-test: | prerequisites
-	rm -rf $(COVERAGE)/rust.info $(COVERAGE)/*.profraw $(COVERAGE)/*.profdata
+	rm -f $(COVERAGE)/rust.info
 ifeq ($(LLVM_COV),)
 	cargo test --workspace --locked
 	@echo 'coverage of Rust is left out: it needs cargo-llvm-cov (cargo install --locked cargo-llvm-cov) and llvm-tools (rustup component add llvm-tools)'
 else
-	CARGO_TARGET_DIR=$(CURDIR)/$(COVERAGE); export CARGO_TARGET_DIR; eval "$$(cargo llvm-cov show-env --sh 2>/dev/null)" && \
+	CARGO_TARGET_DIR=$(CURDIR)/$(COVERAGE); export CARGO_TARGET_DIR; eval "$$(cargo llvm-cov show-env --sh 2>/dev/null)" && cargo llvm-cov clean --workspace && \
 	  cargo test --workspace --exclude selfclock-python --locked --lib $(addprefix --test ,$(WATCHED)) && cargo llvm-cov report --lcov --output-path $(COVERAGE)/rust.info
 	cargo test --workspace --locked --bins $(addprefix --test ,$(UNWATCHED))
 	cargo test --workspace --locked --doc
@@ -159,7 +159,7 @@ fuzz: | prerequisites
 coverage: python-test
 ifneq ($(LLVM_COV),)
 	CARGO_TARGET_DIR=$(CURDIR)/$(COVERAGE); export CARGO_TARGET_DIR; eval "$$(cargo llvm-cov show-env --sh 2>/dev/null)" && \
-	  rm -f $(COVERAGE)/*.profraw $(COVERAGE)/*.profdata && cargo test --workspace --exclude selfclock-python --locked --lib --tests && cargo llvm-cov report --lcov --output-path $(COVERAGE)/rust.info
+	  cargo llvm-cov clean --workspace && cargo test --workspace --exclude selfclock-python --locked --lib --tests && cargo llvm-cov report --lcov --output-path $(COVERAGE)/rust.info
 endif
 	$(BIN)/python tests/untested.py --lines
 
