@@ -5,7 +5,7 @@ mod common;
 use common::{Dumbbell, add_flow, ms, run, tcp};
 use selfclock_congestion::units::{Bytes, Rate, Time};
 use selfclock_simulator::plan::{
-    Arrivals, FlowPlan, LossPlan, Plan, Protocol, QueueLimit, Recovery, Transport, UdpPlan,
+    Arrivals, LossPlan, Plan, Protocol, QueueLimit, Recovery, Transport, UdpPlan,
 };
 use selfclock_simulator::{Outcome, Simulation};
 
@@ -133,8 +133,13 @@ fn many_flows_are_asked_for_ahead() {
     let mut plan = plan(3);
     let flow = plan.flows[0].clone();
     plan.flows = (0..600)
-        .map(|number| FlowPlan { start: Time::ZERO + ms(number % 40), start_jitter: ms(0), ..flow.clone() })
-        .collect();
+        .map(|number| {
+            let mut flow = flow.clone();
+            (flow.start, flow.start_jitter) = (Time::ZERO + ms(number % 40), ms(0));
+            flow
+        })
+        .collect::<Vec<_>>()
+        .into();
     plan.duration = ms(400);
     let whole = run(&plan);
     let mut simulation = Simulation::new(&plan);
