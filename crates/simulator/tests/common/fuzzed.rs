@@ -46,7 +46,9 @@ pub fn trace(bytes: &[u8]) {
         Ok(trace) => Arc::new(trace),
         Err(message) => return assert!(!message.is_empty()),
     };
-    let wire = format!("{{ delivery_trace = {{ opportunities = \"{trace}\" }}, delay = \"1 ms\", queue = \"9 packets\" }}");
+    let wire = format!(
+        "{{ delivery_trace = {{ opportunities = \"{trace}\" }}, delay = \"1 ms\", queue = \"9 packets\" }}"
+    );
     let text = format!(
         "schema = 1\nduration = \"1 s\"\n[network]\ntopology = \"dumbbell\"\nbottleneck = {wire}\naccess = {{ rate = \"1 Gbps\", delay = \"1 ms\" }}\n[[flow]]\n"
     );
