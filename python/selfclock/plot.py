@@ -103,6 +103,7 @@ class Plot:
             axes.margins(x=0.01)
         queue.set_xlabel("time (s)")
         handles = [handle for axes in (window, queue) for handle in axes.get_legend_handles_labels()[0]]
+        handles += rate.collections
         if handles:
             figure.legend(handles=handles, loc="outside lower center", ncols=3)
         self._title(window, "overview")

@@ -202,6 +202,13 @@ def test_a_path_starts_at_the_scenario(tmp_path: Path) -> None:
     assert loaded.offered_bytes("reverse", [1]) is None
 
 
+def test_a_dumbbell_over_a_trace(tmp_path: Path) -> None:
+    written(tmp_path, "2\n")
+    made = sc.dumbbell(delivery_trace=tmp_path / "cell.trace", flows=["cubic"], duration="5 s").run()
+    links = {link["name"]: link["rate_bps"] for link in made.summary["links"]}
+    assert (links["bottleneck"], links["reverse"]) == (6_000_000, 6_000_000)
+
+
 @pytest.mark.parametrize(
     ("trace", "said"),
     [
