@@ -155,11 +155,11 @@ mod tests {
             |window, rtt_us| Some(PeerOption::Xcp(XcpOption::Request { window, rtt_us, feedback: i32::MAX }));
         assert_eq!(xcp.option_for(&state), request(12_500, 0), "no round-trip time yet");
         let smoothed_rtt = Some(Duration::from_microseconds(81_234));
-        xcp.on_ack(&Acknowledged { smoothed_rtt, ..ack(1000) }, &mut state);
+        xcp.on_ack(&Acknowledged { smoothed_rtt, ..reply(0) }, &mut state);
         assert_eq!(xcp.option_for(&state), request(12_500, 81_234));
         // Fields of 32 bits: 4.3 GB, and more than an hour.
         state.cwnd = 1e8;
-        xcp.on_ack(&Acknowledged { smoothed_rtt: Some(Duration::MAX), ..ack(1000) }, &mut state);
+        xcp.on_ack(&Acknowledged { smoothed_rtt: Some(Duration::MAX), ..reply(0) }, &mut state);
         assert_eq!(xcp.option_for(&state), request(u32::MAX, u32::MAX));
         assert_eq!(xcp.pacing(&state), None);
     }

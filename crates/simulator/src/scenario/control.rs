@@ -192,6 +192,14 @@ const PARTNERS: [(&str, &str, &str); 4] = [
 /// Refuses a parameter that would do nothing.
 fn check_partner(item: &Item<'_>, entry: &Item<'_>) -> Result<(), Problem> {
     let key = entry.place.last_key();
+    // Told, but not what: it would never grow out of Reno.
+    if entry.is_word("oracle")
+        && let Some((rate, ..)) = PARTNERS.into_iter().find(|&(_, partner, _)| partner == key)
+        && item.get(rate).is_none()
+    {
+        let help = format!("write {rate} = \"10 Mbps\" beside it, or what the rate is");
+        return Err(entry.place.problem(format!("does nothing without {rate}"), help));
+    }
     let Some((_, partner, wanted)) = PARTNERS.into_iter().find(|&(name, ..)| name == key) else {
         return Ok(());
     };

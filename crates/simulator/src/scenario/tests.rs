@@ -107,6 +107,12 @@ fn a_parameter_without_its_partner_is_refused() {
         assert!(error.line().is_some() && error.help.contains(partner), "{error}");
         parse(&text(&format!("{alone}, {partner}"))).expect(partner);
     }
+    for name in ["physical", "available"] {
+        let text = format!(
+            "{DUMBBELL}congestion_control = {{ window = \"lotka-volterra\", {name} = \"oracle\" }}\n"
+        );
+        assert_eq!(parse(&text).expect_err(name).message, format!("does nothing without {name}_rate"));
+    }
 }
 
 // What a scenario becomes
