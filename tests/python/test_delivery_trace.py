@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import pickle
 from pathlib import Path
@@ -13,7 +12,10 @@ import polars as pl
 import pytest
 
 import selfclock as sc
+from selfclock.save import write_table
 from selfclock.sweep.grid import Grid
+from selfclock.verify import verify
+from selfclock.verify.record import load
 from test_verify import check
 
 if TYPE_CHECKING:
@@ -269,20 +271,19 @@ def test_a_delay_may_change() -> None:
 # --- what was run can be had again -----------------------------------------------------------------------------------
 
 
-def test_a_record_holds_its_trace(tmp_path: Path, selfclock: Command) -> None:
+def test_a_record_holds_its_trace(tmp_path: Path) -> None:
     """The file may be gone: record, verifier, pickles and further overrides do without it."""
     path = written(tmp_path, "1\n2\n2\n7\n")
     loaded = sc.Scenario.load(path)
-    assert selfclock("run", path, "--out", "out").returncode == 0
+    result = loaded.run()
+    write_table(result.packets, tmp_path / "packets.parquet", loaded)
     (tmp_path / "cell.trace").unlink()
     again = pickle.loads(pickle.dumps(loaded))  # noqa: S301
     assert again.resolved == loaded.resolved
-    text = pl.read_parquet_metadata(tmp_path / "out" / "links.parquet")["selfclock.scenario"]
-    repeated = sc.Scenario.parse(text, "cell.toml").with_overrides(["duration=1 s"])
-    assert repeated.run().summary["links"] == loaded.run().summary["links"]
-    verified = selfclock("verify", "out", "--json")
-    assert verified.returncode == 0, verified.stdout
-    assert json.loads(verified.stdout)["violations"] == []
+    record = load(tmp_path)
+    assert not verify(record).violations
+    repeated = sc.Scenario.parse(record.scenario, "cell.toml").with_overrides(["duration=1 s"])
+    assert repeated.run().summary["links"] == result.summary["links"]
 
 
 def test_a_sweep_notices_that_a_trace_has_changed(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@
 
 use crate::network::DeliveryTrace;
 use crate::record::packets::PacketKind;
+use crate::shared::Shared;
 use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
 use std::sync::Arc;
@@ -19,11 +20,11 @@ pub struct Plan {
     /// When the run ends.
     pub duration: Duration,
     /// Names of the nodes.
-    pub nodes: Vec<String>,
+    pub nodes: Shared<Vec<String>>,
     /// One-way links.
-    pub links: Vec<LinkPlan>,
+    pub links: Shared<Vec<LinkPlan>>,
     /// Flows, in the order in which they were written.
-    pub flows: Vec<FlowPlan>,
+    pub flows: Shared<Vec<FlowPlan>>,
     /// Mechanisms in routers, in the order in which a packet meets those that stand before the same link.
     pub routers: Vec<RouterPlan>,
     /// Groups of parallel flows that share what they know of their path, each by the indices of its members.
@@ -480,7 +481,7 @@ pub struct FlowPlan {
 #[derive(Clone, Debug)]
 pub enum Protocol {
     /// TCP.
-    Tcp(Box<TcpPlan>),
+    Tcp(Shared<TcpPlan>),
     /// Short TCP connections that come and go.
     Connections(Box<ConnectionsPlan>),
     /// UDP.

@@ -46,9 +46,9 @@ pub fn resolve(file: &File, default_name: &str, traces: &mut DeliveryTraces) -> 
         name: file.name.as_ref().map_or(default_name, |name| &name.value.0).to_owned(),
         seed: file.seed.as_ref().map_or(1, |seed| seed.value.0),
         duration,
-        nodes: topology.nodes,
-        links,
-        flows,
+        nodes: topology.nodes.into(),
+        links: links.into(),
+        flows: flows.into(),
         groups,
         routers,
         record: RecordPlan {

@@ -121,7 +121,7 @@ fn a_parameter_without_its_partner_is_refused() {
 fn a_dumbbell_resolves() {
     let plan = plan(DUMBBELL);
     assert_eq!((plan.name.as_str(), plan.seed, plan.duration), ("s", 1, Duration::from_milliseconds(10_000)));
-    assert_eq!(plan.nodes, ["left", "right", "source1", "sink1"]);
+    assert_eq!(*plan.nodes, ["left", "right", "source1", "sink1"]);
     let flow = &plan.flows[0];
     assert_eq!(route_names(&plan, &flow.forward), ["source1-left", "bottleneck", "right-sink1"]);
     assert_eq!(route_names(&plan, &flow.reverse), ["sink1-right", "reverse", "left-source1"]);

@@ -54,8 +54,8 @@ impl Rig {
             name: "test".to_owned(),
             seed: 1,
             duration: Duration::from_milliseconds(100_000),
-            nodes: vec!["a".to_owned(), "b".to_owned()],
-            links: vec![link("there", 0, 1), link("back", 1, 0)],
+            nodes: vec!["a".to_owned(), "b".to_owned()].into(),
+            links: vec![link("there", 0, 1), link("back", 1, 0)].into(),
             flows: vec![FlowPlan {
                 name: "flow".to_owned(),
                 from: 0,
@@ -66,8 +66,9 @@ impl Rig {
                 start_jitter: Duration::ZERO,
                 stop: Time::NEVER,
                 dscp: 0,
-                protocol: Protocol::Tcp(Box::new(tcp.clone())),
-            }],
+                protocol: Protocol::Tcp(crate::Shared::new(tcp.clone())),
+            }]
+            .into(),
             routers: Vec::new(),
             groups: Vec::new(),
             record: RecordPlan { interval: None, packets: true },
@@ -595,7 +596,7 @@ fn a_recovery_with_proportional_rate_reduction_is_never_silent() {
             );
             assert!((9..=10).contains(&sent), "{recovery:?}, {prr}: {sent}");
             rig.ack(200, 20, &[]);
-            assert_eq!((rig.sender.prr, rig.ssthresh()), (None, 10.0));
+            assert_eq!((&rig.sender.prr, rig.ssthresh()), (&None, 10.0));
             assert_eq!(rig.sender.scoreboard.pipe_bytes(), 10 * MSS);
         }
     }
