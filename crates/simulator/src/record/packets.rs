@@ -242,8 +242,9 @@ impl PacketRecorder {
 
     /// The records in the order of time; those at equal times in the order in which they came to be.
     pub fn finish(mut self) -> Vec<PacketRecord> {
-        // A link that is served ahead of the clock writes ahead, too. The sort is stable.
-        self.records.sort_by_key(|record| record.time);
+        // A link that is served ahead of the clock writes ahead, too. The sort is stable. A record is large: times and numbers
+        // are sorted, and each record is then moved once.
+        self.records.sort_by_cached_key(|record| record.time);
         self.records
     }
 }
