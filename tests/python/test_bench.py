@@ -26,7 +26,7 @@ def test_every_mechanism_is_known(name: str) -> None:
 
 
 def test_memory_of_a_packet_in_flight() -> None:
-    """A packet takes 64 bytes on its way and 24 at its sender; both are in rings that have an eighth more places at most."""
+    """A packet takes 64 bytes on its way and 24 at its sender, both in rings with an eighth more places at most."""
     memory = bench._in_a_process("--memory", "B1")
     if memory is None:
         pytest.skip("the system does not say what is in memory")
