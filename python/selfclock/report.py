@@ -63,6 +63,11 @@ def page(title: str, about: str, tables: Sequence[Grid], figures: Sequence[Illus
     return _render("tables.html.j2", title=title, about=about, tables=tables, figures=figures, source=source)
 
 
+def _shown(text: str) -> str:
+    """Return the text of a scenario with its delivery traces cut short: whole they stand in the tables' metadata."""
+    return re.sub(r'(opportunities\s*=\s*"[^"]{80})[^"]+"', r'\1 ..."', text)
+
+
 def run_page(result: Result) -> str:
     """Return the report of one run."""
     summary, scenario, plot = result.summary, result.scenario, result.plot
@@ -77,7 +82,7 @@ def run_page(result: Result) -> str:
     if result.flows.num_rows or result.packets.num_rows:
         caption = "What was sent, what was acknowledged, what was lost."
         figures.append(Illustration("Sequence numbers", caption, plot.sequence()))
-    return page(scenario.title or scenario.name, about, _run_tables(summary), figures, scenario.text)
+    return page(scenario.title or scenario.name, about, _run_tables(summary), figures, _shown(scenario.text))
 
 
 def comparison_page(comparison: Comparison) -> str:
@@ -109,7 +114,7 @@ def sweep_page(found: Sweep) -> str:
     columns = [*cells.short_paths(grid.paths), *(["failed"] if failed else []), *(name for name, *_ in cells.OF_POINT)]
     illustration = Illustration("What the points came to", "Bars: confidence intervals.", figure(found))
     tables = [Grid("Points", caption, columns, rows, texts=len(grid.paths))]
-    return page(grid.name, about, tables, [illustration], f"{grid.text}\n# The scenario\n{grid.scenario.text}")
+    return page(grid.name, about, tables, [illustration], f"{grid.text}\n# The scenario\n{_shown(grid.scenario.text)}")
 
 
 def scorecard_page(card: Scorecard) -> str:

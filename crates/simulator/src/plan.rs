@@ -3,10 +3,12 @@
 //! A scenario file becomes a [`Plan`] (see [`crate::scenario`]), and a [`crate::Simulation`] is built from one.
 //! A plan built by hand is as good.
 
+use crate::network::DeliveryTrace;
 use crate::record::packets::PacketKind;
 use crate::shared::Shared;
 use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
+use std::sync::Arc;
 
 /// Everything a run needs to know.
 #[derive(Clone, Debug)]
@@ -54,8 +56,10 @@ pub struct LinkPlan {
     pub from: usize,
     /// Index of the node it enters.
     pub to: usize,
-    /// Rate of the transmitter.
+    /// Rate of the transmitter; the mean rate of its trace, if it has one.
     pub rate: Rate,
+    /// It sends only at the opportunities of this trace, and not at a rate.
+    pub trace: Option<Arc<DeliveryTrace>>,
     /// Propagation delay.
     pub delay: Duration,
     /// What the queue holds at most.

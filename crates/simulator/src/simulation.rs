@@ -509,6 +509,7 @@ mod tests {
             from,
             to,
             rate: Rate::from_bits_per_second(10_000_000),
+            trace: None,
             delay: Duration::from_milliseconds(20),
             queue: QueueLimit::Unlimited,
             discipline: DisciplinePlan::DropTail,

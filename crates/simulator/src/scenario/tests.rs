@@ -91,6 +91,30 @@ fn route_names<'a>(plan: &'a Plan, route: &[usize]) -> Vec<&'a str> {
     route.iter().map(|&link| plan.links[link].name.as_str()).collect()
 }
 
+/// What would be silently without effect.
+#[test]
+fn a_parameter_without_its_partner_is_refused() {
+    for (alone, partner) in [
+        ("window = \"reno\", beta_ecn = 0.7", "abe = true"),
+        ("window = \"cubic\", beta_ecn = 0.7", "abe = true"),
+        ("window = \"scalable\", linux_count = 50", "variant = \"linux\""),
+        ("window = \"lotka-volterra\", physical_rate = \"1 Mbps\"", "physical = \"oracle\""),
+        ("window = \"lotka-volterra\", available_rate = \"1 Mbps\"", "available = \"oracle\""),
+    ] {
+        let text = |keys: &str| format!("{DUMBBELL}congestion_control = {{ {keys} }}\n");
+        let error = parse(&text(alone)).expect_err(alone);
+        assert_eq!(error.message, format!("does nothing without {partner}"));
+        assert!(error.line().is_some() && error.help.contains(partner), "{error}");
+        parse(&text(&format!("{alone}, {partner}"))).expect(partner);
+    }
+    for name in ["physical", "available"] {
+        let text = format!(
+            "{DUMBBELL}congestion_control = {{ window = \"lotka-volterra\", {name} = \"oracle\" }}\n"
+        );
+        assert_eq!(parse(&text).expect_err(name).message, format!("does nothing without {name}_rate"));
+    }
+}
+
 // What a scenario becomes
 
 #[test]

@@ -16,6 +16,7 @@ pub fn link(name: &str, from: usize, to: usize, rate_bps: u64, delay: Duration) 
         from,
         to,
         rate: Rate::from_bits_per_second(rate_bps),
+        trace: None,
         delay,
         queue: QueueLimit::Unlimited,
         discipline: DisciplinePlan::DropTail,

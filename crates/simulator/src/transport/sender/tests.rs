@@ -28,6 +28,7 @@ fn link(name: &str, from: usize, to: usize) -> LinkPlan {
         from,
         to,
         rate: Rate::from_bits_per_second(1_000_000_000_000),
+        trace: None,
         delay: Duration::from_milliseconds(10),
         queue: QueueLimit::Unlimited,
         discipline: DisciplinePlan::DropTail,
