@@ -275,10 +275,39 @@ def feedback() -> Figure:
 
 
 #: Name and way to draw every figure of the pages.
+def cell() -> Figure:
+    """What is deployed today over the made-up cell of the examples: rate, queue, window."""
+    figure = matplotlib.figure.Figure(figsize=(8.4, 5.4), layout="constrained")
+    panels = figure.subplots(3, 3, sharex=True, sharey="row")
+    example = sc.Scenario.load(Path(__file__).parents[2] / "examples" / "lte.toml")
+    dualpi2 = 'network.bottleneck.queue={ discipline = "dualpi2", limit = "100 packets" }'
+    deployed = (
+        ("CUBIC", "cubic", []),
+        ("BBRv3", "bbr3", []),
+        ("Prague over DualPI2", "prague", [dualpi2, "transport.ecn=accurate"]),
+    )
+    for (rate, queue, window), (title, name, changes) in zip(panels.T, deployed, strict=True):
+        scenario = example.with_overrides([f"flow.0.congestion_control={name}", *changes])
+        result = _run(scenario)
+        colour, link, flow = style.look(name).colour, _link(result), _flow(result)
+        times = link["time_s"].to_list()
+        offered = pl.Series(scenario.offered_bytes("bottleneck", times), dtype=pl.Float64)
+        rate.fill_between(times, offered.diff(20) * 8e-6 / link["time_s"].diff(20), color=PALE, alpha=0.35, linewidth=0)
+        rate.plot(flow["time_s"], _rate_mbps(flow), color=colour)
+        queue.plot(times, link["queue_packets"], color=PALE, linewidth=0.8)
+        window.plot(flow["time_s"], flow["cwnd_bytes"] / 1448, color=colour)
+        rate.set_title(title)
+        window.set_xlabel("time (s)")
+    for row, label in zip(panels, ("goodput (Mbit/s)", "queue (packets)", "window (segments)"), strict=True):
+        row[0].set_ylabel(label)
+        row[0].set_ylim(bottom=0)
+    return figure
+
+
 FIGURES: dict[str, Callable[[], Figure]] = {
     draw.__name__.replace("_", "-"): draw
     for draw in (
-        clock, pairs, sawtooth, overshoot, swift_start, species, inline, layered, windows, delay, feedback,
+        clock, pairs, sawtooth, overshoot, swift_start, species, inline, layered, windows, delay, feedback, cell,
     )
 }  # fmt: skip
 

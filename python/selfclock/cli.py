@@ -312,7 +312,7 @@ def reproduce_papers(
 ) -> None:
     """Run the experiments of papers: a table of claims and every figure, in one HTML report."""
     from selfclock import reproduce as reproduction  # noqa: PLC0415
-    from selfclock.report import write_report  # noqa: PLC0415
+    from selfclock.report import draw, write_report  # noqa: PLC0415
 
     kinds = parse_formats(formats)
     try:
@@ -320,7 +320,7 @@ def reproduce_papers(
     except reproduction.UnknownPaperError as error:
         raise UsageError(str(error)) from None
     check_writable(out)
-    reports = reproduction.reproduce(chosen)
+    reports = reproduction.reproduce(chosen, draw)
     written = write_report(reports, out, formats=kinds)
     claims = [claim for report in reports for claim in report.claims]
     if as_json:

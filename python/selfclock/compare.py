@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from selfclock._core import ScenarioError
 from selfclock.algorithms import algorithms
 from selfclock.dumbbell import dumbbell
@@ -21,10 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
+    import polars as pl
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from selfclock.result import Result
+else:
+    from selfclock.lazy import pl
 
 BOTTLENECK = "bottleneck"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from os import fspath
 from typing import TYPE_CHECKING
 
 from selfclock._core import ScenarioError
@@ -11,6 +12,7 @@ from selfclock.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from os import PathLike
 
 
 def dumbbell(
@@ -20,6 +22,7 @@ def dumbbell(
     flows: Sequence[str | Mapping[str, object]] = ("reno",),
     *,
     loss: float = 0.0,
+    delivery_trace: str | PathLike[str] | None = None,
     duration: str = "30 s",
     seed: int = 1,
     profile: str = "modern",
@@ -33,11 +36,13 @@ def dumbbell(
     A flow is the name of a congestion control or a table with the keys of `[[flow]]` in a scenario file. `rtt` is
     the round-trip time of an empty network without transmission times: three fifths of it on the bottleneck, the
     rest on the access links, which have a hundred times the bottleneck's rate unless `access` says another. `loss` is
-    the probability with which the bottleneck loses a packet at random.
+    the probability with which the bottleneck loses a packet at random. With a `delivery_trace`, the path of a file, the
+    bottleneck sends when that lets it, each way; its rate then only says what the access links have.
 
     The arguments become the text of a scenario file, which is then read like any other: `scenario.text` shows it.
     """
     at_random = {"loss": {"probability": loss}} if loss else {}
+    speed = {"rate": bottleneck} if delivery_trace is None else {"delivery_trace": fspath(delivery_trace)}
     document = {
         "schema": 1,
         "name": name,
@@ -46,7 +51,7 @@ def dumbbell(
         "profile": profile,
         "network": {
             "topology": "dumbbell",
-            "bottleneck": {"rate": bottleneck, "delay": _times(rtt, "rtt", 0.3), "queue": buffer, **at_random},
+            "bottleneck": {**speed, "delay": _times(rtt, "rtt", 0.3), "queue": buffer, **at_random},
             "access": {
                 "rate": access or _times(bottleneck, "bottleneck", 100),
                 "delay": _times(rtt, "rtt", 0.1),

@@ -71,7 +71,7 @@ class Plot:
 
     @style.house()
     def rate(self) -> Figure:
-        """Rate at which payload was acknowledged, against time."""
+        """Rate at which payload was acknowledged, and what links with a delivery trace offered, against time."""
         figure, (axes,) = style.figure()
         self._rate(axes)
         _label(axes, "goodput (Mbit/s)")
@@ -103,6 +103,7 @@ class Plot:
             axes.margins(x=0.01)
         queue.set_xlabel("time (s)")
         handles = [handle for axes in (window, queue) for handle in axes.get_legend_handles_labels()[0]]
+        handles += rate.collections
         if handles:
             figure.legend(handles=handles, loc="outside lower center", ncols=3)
         self._title(window, "overview")
@@ -132,10 +133,28 @@ class Plot:
             )
 
     def _rate(self, axes: Axes) -> None:
+        self._offered(axes)
         for frame, colour, line, label in self._each_flow():
             span = max(1, round(len(frame) * RATE_WINDOW))
             rate = frame["acknowledged_bytes"].cast(pl.Float64).diff(span) * 8 / frame["time_s"].diff(span)
             axes.plot(frame["time_s"], rate / 1e6, line, color=colour, label=label)
+
+    def _offered(self, axes: Axes) -> None:
+        """Draw what delivery traces offered, as areas behind the rest."""
+        times: list[float] = self._links["time_s"].unique(maintain_order=True).to_list()
+        span = max(1, round(len(times) * RATE_WINDOW))
+        scenario = self._result.scenario
+        for link in scenario.link_names:
+            offered = scenario.offered_bytes(link, times)
+            if offered is None or not times:
+                continue
+            frame = pl.DataFrame(
+                {"time_s": times, "bytes": offered}, schema={"time_s": pl.Float64, "bytes": pl.Float64}
+            )
+            rate = frame["bytes"].diff(span) * 8 / frame["time_s"].diff(span)
+            axes.fill_between(
+                frame["time_s"], rate / 1e6, step="pre", color="0.5", alpha=0.25, linewidth=0, label=f"{link} offers"
+            )
 
     def _rtt(self, axes: Axes) -> None:
         for frame, colour, line, label in self._each_flow():

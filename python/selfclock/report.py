@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import jinja2
 from markdown_it import MarkdownIt
@@ -30,12 +31,20 @@ if TYPE_CHECKING:
 
     from selfclock.compare import Comparison
     from selfclock.evaluate import Scorecard
-    from selfclock.reproduce import PaperReport
+    from selfclock.reproduce import Findings, PaperReport
     from selfclock.result import Result, Summary
     from selfclock.sweep import Sweep
 
 #: Rows of a table of a run, so that ten thousand flows remain a page.
 MOST_ROWS = 500
+
+
+def draw(findings: Findings) -> None:
+    """Turn the figures of a paper into charts, so that `write_report` need not."""
+    for illustration in findings.figures:
+        drawn = _translated(illustration.figure)
+        if drawn is not None:
+            _charts[illustration.figure] = drawn
 
 
 def write_report(reports: list[PaperReport], directory: Path, *, formats: Sequence[str] = ()) -> Path:
@@ -54,6 +63,11 @@ def page(title: str, about: str, tables: Sequence[Grid], figures: Sequence[Illus
     return _render("tables.html.j2", title=title, about=about, tables=tables, figures=figures, source=source)
 
 
+def _shown(text: str) -> str:
+    """Return the text of a scenario with its delivery traces cut short: whole they stand in the tables' metadata."""
+    return re.sub(r'(opportunities\s*=\s*"[^"]{80})[^"]+"', r'\1 ..."', text)
+
+
 def run_page(result: Result) -> str:
     """Return the report of one run."""
     summary, scenario, plot = result.summary, result.scenario, result.plot
@@ -68,7 +82,7 @@ def run_page(result: Result) -> str:
     if result.flows.num_rows or result.packets.num_rows:
         caption = "What was sent, what was acknowledged, what was lost."
         figures.append(Illustration("Sequence numbers", caption, plot.sequence()))
-    return page(scenario.title or scenario.name, about, _run_tables(summary), figures, scenario.text)
+    return page(scenario.title or scenario.name, about, _run_tables(summary), figures, _shown(scenario.text))
 
 
 def comparison_page(comparison: Comparison) -> str:
@@ -100,7 +114,7 @@ def sweep_page(found: Sweep) -> str:
     columns = [*cells.short_paths(grid.paths), *(["failed"] if failed else []), *(name for name, *_ in cells.OF_POINT)]
     illustration = Illustration("What the points came to", "Bars: confidence intervals.", figure(found))
     tables = [Grid("Points", caption, columns, rows, texts=len(grid.paths))]
-    return page(grid.name, about, tables, [illustration], f"{grid.text}\n# The scenario\n{grid.scenario.text}")
+    return page(grid.name, about, tables, [illustration], f"{grid.text}\n# The scenario\n{_shown(grid.scenario.text)}")
 
 
 def scorecard_page(card: Scorecard) -> str:
@@ -162,13 +176,21 @@ class _Drawn:
 _numbers: Iterator[int] = iter(range(10**9))
 
 
+#: Charts that were made before they are wanted.
+_charts: WeakKeyDictionary[Figure, _Drawn] = WeakKeyDictionary()
+
+
 def _chart(figure: Figure) -> _Drawn:
+    return _charts.pop(figure, None) or _translated(figure) or _Drawn(svg=_drawing(figure))
+
+
+def _translated(figure: Figure) -> _Drawn | None:
     try:
         chart = translate(figure)
         document = json.dumps({"data": chart.traces, "layout": chart.layout}, separators=(",", ":"), allow_nan=False)
     except (UntranslatableError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         # matplotlib can draw more than is known here, and a report must not be lost for one of its figures.
-        return _Drawn(svg=_drawing(figure))
+        return None
     return _Drawn(_pack(document), chart.width, chart.layout["height"], chart.thinned)
 
 

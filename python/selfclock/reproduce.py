@@ -12,7 +12,7 @@ from selfclock.progress import progress_bar
 from selfclock.studies import run_studies
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from matplotlib.figure import Figure
 
@@ -168,12 +168,15 @@ def find(names: list[str]) -> list[str]:
     return list(dict.fromkeys(names)) or list(PAPERS)
 
 
-def reproduce(names: Sequence[str]) -> list[PaperReport]:
-    """Run the experiments of papers, all of them in one pool."""
+def reproduce(names: Sequence[str], found: Callable[[Findings], object] = lambda _: None) -> list[PaperReport]:
+    """Run the experiments of papers, all of them in one pool.
+
+    `found` is called with what was found in one of them, beside the runs of the others.
+    """
     papers: list[PaperModule] = [importlib.import_module(PAPERS[name]) for name in names]
     with progress_bar("reproduce") as progress:
-        found = run_studies([paper.study() for paper in papers], progress)
-    return [_report(name, paper, *own) for name, paper, own in zip(names, papers, found, strict=True)]
+        studied = run_studies([paper.study() for paper in papers], progress, found)
+    return [_report(name, paper, *own) for name, paper, own in zip(names, papers, studied, strict=True)]
 
 
 def _report(name: str, paper: PaperModule, findings: Findings, cpu_s: float) -> PaperReport:

@@ -135,6 +135,10 @@ class Result:
         """Every packet; empty unless the scenario has `record.packets = true`."""
         return self._outcome.packets()
 
+    def packet_columns(self, *names: str) -> _core.Table:
+        """Return some columns of `packets`, which takes less time than all of them."""
+        return self._outcome.packets(names)
+
     def write_pcapng(self, link: str, path: str | PathLike[str]) -> None:
         """Write what crossed a link as a capture; needs `record.packets = true`."""
         self._outcome.write_pcapng(link, path)

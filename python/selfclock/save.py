@@ -9,8 +9,6 @@ import shutil
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from selfclock._core import VERSION
 from selfclock.own import registered, source
 
@@ -18,11 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
+    import polars as pl
     from matplotlib.figure import Figure
 
     from selfclock import _core
     from selfclock.result import Result
     from selfclock.scenario import Scenario
+else:
+    from selfclock.lazy import pl
 
 FIGURE_DPI = 200
 FORMATS = ("png", "svg", "pdf")

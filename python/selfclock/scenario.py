@@ -93,6 +93,10 @@ class Scenario:
         """Names of the one-way links."""
         return self._core.link_names
 
+    def offered_bytes(self, link: str, times_s: Iterable[float]) -> list[int] | None:
+        """Return the bytes that a link's delivery trace has offered by each time; `None`: it has no trace."""
+        return self._core.offered_bytes(link, list(times_s))
+
     @property
     def expected_packet_hops(self) -> float:
         """Packet-hops if every flow carries what its path has for it: an estimate of how long the run takes."""

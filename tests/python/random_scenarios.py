@@ -48,6 +48,19 @@ def queues(draw: st.DrawFn) -> str | dict[str, Any]:
 
 
 @st.composite
+def traces(draw: st.DrawFn, rate: int) -> dict[str, str]:
+    """Return a delivery trace of about this mean rate, kbit/s: steady, in bursts, or now and then nothing for long."""
+    now, words = 0, []
+    for _ in range(draw(st.integers(1, 12))):
+        count = draw(st.sampled_from([1, 1, 2, 7]))
+        now += max(count * 12_000 // rate, 1) * draw(st.sampled_from([0, 1, 1, 2]))
+        words.append(f"{now}x{count}")
+    # The end, which must not be the beginning.
+    words.append(str(now + draw(st.integers(1, 20))))
+    return {"opportunities": " ".join(words)}
+
+
+@st.composite
 def wires(draw: st.DrawFn, rate: int, duration_ms: int) -> dict[str, Any]:
     """Return a link of this rate, kbit/s."""
     wire: dict[str, Any] = {"rate": f"{rate} kbps", "delay": milliseconds(draw, 0, 60), "queue": draw(queues())}
@@ -59,7 +72,12 @@ def wires(draw: st.DrawFn, rate: int, duration_ms: int) -> dict[str, Any]:
         )
     if chance(draw, 4):
         wire["jitter"] = milliseconds(draw, 0, 20)
-    if chance(draw, 6):
+    if chance(draw, 5):
+        del wire["rate"]
+        wire["delivery_trace"] = draw(traces(rate))
+        if chance(draw, 4):
+            wire["changes"] = [{"at": f"{max(duration_ms // 2, 1)} ms", "delay": milliseconds(draw, 0, 40)}]
+    elif chance(draw, 6):
         wire["changes"] = [
             {"at": f"{max(duration_ms // 3, 1)} ms", "rate": f"{max(rate // draw(st.integers(1, 4)), 1)} kbps"},
             {"at": f"{max(duration_ms // 3, 1) * 2} ms", "delay": milliseconds(draw, 0, 40)},

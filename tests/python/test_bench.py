@@ -26,15 +26,17 @@ def test_every_mechanism_is_known(name: str) -> None:
 
 
 def test_memory_of_a_packet_in_flight() -> None:
-    """A packet takes 64 bytes on its way and 24 at its sender; both are in rings of at most twice as many places."""
+    """A packet takes 64 bytes on its way and 24 at its sender, both in rings with an eighth more places at most."""
     memory = bench._in_a_process("--memory", "B1")
     if memory is None:
         pytest.skip("the system does not say what is in memory")
     before, packets, then = memory
     assert packets > 20_000
-    assert 88 <= (then - before) / packets < 2 * 88
+    # Some of it may be in pages that the process had before.
+    assert 80 <= (then - before) / packets <= 100
 
 
+@pytest.mark.alone
 def test_python_adds_little_to_a_run() -> None:
     """All that Python adds to a run is CPU time of the process that is not the engine's."""
     text = """

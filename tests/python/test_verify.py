@@ -90,9 +90,17 @@ start = "300 ms"
 traffic = { size = "200 kB" }
 """
 
+#: Two packets every twelve milliseconds.
+TRACED = NETWORK.replace('rate = "2 Mbps"', 'delivery_trace = { opportunities = "12x2" }', 1)
+
 SCENARIOS = {
     "drop-tail": NETWORK.replace("QUEUE", '"5 packets"') + TWO_FLOWS,
     "codel": NETWORK.replace("QUEUE", '{ discipline = "codel", limit = "50 packets" }') + TWO_FLOWS,
+    "marked": NETWORK.replace("QUEUE", '{ discipline = "codel", limit = "50 packets" }')
+    + 'ecn = "classic"\n'
+    + TWO_FLOWS,
+    "traced": TRACED.replace("QUEUE", '"5 packets"') + TWO_FLOWS,
+    "traced codel": TRACED.replace("QUEUE", '{ discipline = "codel", limit = "50 packets" }') + TWO_FLOWS,
     "policed": NETWORK.replace("QUEUE", '"50 packets"')
     + TWO_FLOWS
     + '\n[[router]]\nmechanism = "policer"\nlinks = ["bottleneck"]\nrate = "1 Mbps"\nburst = "20 kB"\n',
@@ -202,6 +210,22 @@ def sooner_on_the_wire(rows: Rows) -> None:
             return
 
 
+def before_the_opportunity(rows: Rows) -> None:
+    sooner_on_the_wire(rows)
+
+
+def with_a_later_opportunity(rows: Rows) -> None:
+    row = rows[find(rows, 100, event="transmit", link="bottleneck")]
+    row["time_s"] += 0.012
+    rows.sort(key=lambda other: other["time_s"])
+
+
+def three_with_one_opportunity(rows: Rows) -> None:
+    row = rows[find(rows, 100, event="transmit", link="bottleneck")]
+    row["time_s"] -= 0.012
+    rows.sort(key=lambda other: other["time_s"])
+
+
 def overtaking(rows: Rows) -> None:
     first, second = (rows[find(rows, nth, event="transmit", link="bottleneck")] for nth in (200, 201))
     entered = [find(rows, event="enqueue", link="bottleneck", packet=row["packet"]) for row in (first, second)]
@@ -301,6 +325,9 @@ TAMPERED: dict[str, tuple[str, str, Callable[[Rows], None]]] = {
         ("unchanged", "drop-tail", another_payload),
         ("route", "drop-tail", another_link),
         ("rate", "drop-tail", sooner_on_the_wire),
+        ("rate", "traced", before_the_opportunity),
+        ("rate", "traced", with_a_later_opportunity),
+        ("rate", "traced codel", three_with_one_opportunity),
         ("order", "codel", overtaking),
         ("delay", "drop-tail", arrival_out_of_turn),
         ("mark", "drop-tail", a_mark),
@@ -327,8 +354,17 @@ ANOTHER_SCENARIO = (
     ("drop", "drop-tail", "5 packets", "6 packets"),
     ("drop", "codel", '"codel"', '"codel", target = "200 ms"'),
     ("drop", "codel", "codel", "drr"),
+    ("mark", "marked", '"codel"', '"codel", target = "200 ms"'),
+    ("mark", "marked", "codel", "drr"),
     ("rate", "codel", "2 Mbps", "1.9 Mbps"),
     ("rate", "drop-tail", "2 Mbps", "2.1 Mbps"),
+    ("rate", "traced", '"12x2"', '"12x3"'),
+    ("rate", "traced", '"12x2"', '"6"'),
+    ("rate", "traced codel", '"12x2"', '"12"'),
+    ("rate", "traced codel", '"12x2"', '"12x3"'),
+    ("queue-limit", "traced", "5 packets", "4 packets"),
+    ("drop", "traced", "5 packets", "6 packets"),
+    ("delay", "traced codel", '"20 ms", queue', '"21 ms", queue'),
     ("delay", "drop-tail", '"20 ms", queue', '"21 ms", queue'),
     ("policer", "policed", "1 Mbps", "900 kbps"),
     ("thinning", "thinned", '"13 ms"', '"5 ms"'),

@@ -2,13 +2,22 @@
 
 /// Declares one kind of part: `kind $Part chosen by $Choice { module::Algorithm, ... }`.
 ///
-/// A listed module has an `ENTRY` for the registry, `Parameters`, and the algorithm with a `new(Parameters)`.
+/// A listed module has an `ENTRY` for the registry, `Parameters`, and the algorithm with a `new(Parameters)`. One that is large
+/// and seldom used is held `in Box`, so that it does not make every connection large.
 macro_rules! algorithms {
-    ($(#[$meta:meta])* $part:ident, chosen by $choice:ident { $($module:ident::$algorithm:ident,)+ }) => {
+    (@held $held:ty) => { $held };
+    (@held $held:ty, $box:ident) => { $box<$held> };
+    (@hold $value:expr) => { $value };
+    (@hold $value:expr, $box:ident) => { $box::new($value) };
+    ($(#[$meta:meta])* $part:ident, chosen by $choice:ident {
+        $($module:ident::$algorithm:ident $(in $box:ident)?,)+
+    }) => {
         $(#[$meta])*
         #[derive(Clone, Debug)]
         pub enum $part {
-            $(#[doc = concat!("[`", stringify!($module), "`]")] $algorithm($module::$algorithm),)+
+            $(#[doc = concat!("[`", stringify!($module), "`]")] $algorithm(
+                $crate::algorithms::algorithms!(@held $module::$algorithm $(, $box)?)
+            ),)+
         }
 
         /// The registry's rows for these.
@@ -50,7 +59,9 @@ macro_rules! algorithms {
             /// A new one for a connection.
             pub(crate) fn build(&self) -> $part {
                 match self {
-                    $(Self::$algorithm(parameters) => $part::$algorithm($module::$algorithm::new(*parameters)),)+
+                    $(Self::$algorithm(parameters) => $part::$algorithm(
+                        $crate::algorithms::algorithms!(@hold $module::$algorithm::new(*parameters) $(, $box)?)
+                    ),)+
                 }
             }
         }

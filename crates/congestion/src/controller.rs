@@ -109,7 +109,6 @@ pub struct Controller {
 
 /// Who owns the window.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "the usual case stays in the connection, without another load")]
 enum Algorithm {
     /// The start below ssthresh, the window algorithm above.
     Parts { start: Start, window: Window },

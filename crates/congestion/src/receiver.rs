@@ -27,9 +27,9 @@ pub enum ReceiverPart {
     /// None: a peer that knows of no option.
     Plain,
     /// Packet-pair TCP.
-    PacketPair(PacketPairReceiver),
+    PacketPair(Box<PacketPairReceiver>),
     /// The modified Swift Start.
-    SwiftStart(SwiftStartReceiver),
+    SwiftStart(Box<SwiftStartReceiver>),
     /// Quick-Start.
     QuickStart(QuickStartReceiver),
     /// XCP.
@@ -289,7 +289,7 @@ mod tests {
     /// Figure 7 of the paper: the interval is in every acknowledgement after the second, for a round trip.
     #[test]
     fn the_interval_of_a_pair_is_told_for_a_round_trip() {
-        let mut part = ReceiverPart::SwiftStart(SwiftStartReceiver::default());
+        let mut part = ReceiverPart::SwiftStart(Box::default());
         assert_eq!(part.on_syn(at(100), None, INITIAL_TTL), None);
         assert_eq!(part.on_data(at(370), swift_mark(PairMark::First, 9), INITIAL_TTL), AckRequest::default());
         assert_eq!(part.option_for_acknowledgement(at(371)), None);
@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn a_second_of_another_pair_tells_nothing() {
-        let mut part = ReceiverPart::SwiftStart(SwiftStartReceiver::default());
+        let mut part = ReceiverPart::SwiftStart(Box::default());
         part.on_data(at(370), swift_mark(PairMark::First, 8), INITIAL_TTL);
         part.on_data(at(378), swift_mark(PairMark::Second, 9), INITIAL_TTL);
         assert_eq!(part.option_for_acknowledgement(at(380)), None);
@@ -327,7 +327,7 @@ mod tests {
     /// The reply that tells of another pair than the last one timed says nothing of the ratio.
     #[test]
     fn replies_of_another_pair() {
-        let mut part = ReceiverPart::PacketPair(PacketPairReceiver::new(Parameters::default()));
+        let mut part = ReceiverPart::PacketPair(Box::new(PacketPairReceiver::new(Parameters::default())));
         let now = |milliseconds| Time::ZERO + Duration::from_milliseconds(milliseconds);
         let pair = |mark, reply| Some(PeerOption::PacketPair(PacketPairOption { mark, reply }));
         part.on_data(now(0), pair(Some((PairMark::First, 7)), None), 64);

@@ -79,9 +79,11 @@ impl Outcome {
     fn connections(&self, py: Python<'_>) -> Py<Table> {
         self.connections.clone_ref(py)
     }
-    /// Every packet. Built at each call: the columns are twice the size of what they are made from.
-    fn packets(&self) -> PyResult<Table> {
-        packets::table(&self.plan, &self.packets)
+    /// Every packet, in all columns or in those wanted. Built at each call: the columns are twice the size of what they are made
+    /// from.
+    #[pyo3(signature = (columns = None))]
+    fn packets(&self, columns: Option<Vec<String>>) -> PyResult<Table> {
+        packets::table(&self.plan, &self.packets, columns.as_deref())
     }
     /// Writes what crossed one link as a capture that Wireshark opens.
     fn write_pcapng(&self, py: Python<'_>, link: &str, path: PathBuf) -> PyResult<()> {

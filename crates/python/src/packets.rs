@@ -13,73 +13,74 @@ use selfclock_simulator::record::packets::{Codepoint, PacketEvent, PacketKind, P
 
 use crate::table::{Table, few_names, names, optional_names};
 
-/// Names and units are those of [`PacketRecord`].
-pub fn table(plan: &Plan, packets: &[PacketRecord]) -> PyResult<Table> {
-    let uint32 = |of: fn(&PacketRecord) -> u32| -> ArrayRef {
-        Arc::new(UInt32Array::from_iter_values(packets.iter().map(of)))
+/// The table of packets, or those of its columns that are wanted: to build all of them takes longer than most short runs. Names
+/// and units are those of [`PacketRecord`].
+pub fn table(plan: &Plan, packets: &[PacketRecord], wanted: Option<&[String]>) -> PyResult<Table> {
+    let uint32 = |of: fn(&PacketRecord) -> u32| -> PyResult<ArrayRef> {
+        Ok(Arc::new(UInt32Array::from_iter_values(packets.iter().map(of))))
     };
-    let uint64 = |of: fn(&PacketRecord) -> u64| -> ArrayRef {
-        Arc::new(UInt64Array::from_iter_values(packets.iter().map(of)))
+    let uint64 = |of: fn(&PacketRecord) -> u64| -> PyResult<ArrayRef> {
+        Ok(Arc::new(UInt64Array::from_iter_values(packets.iter().map(of))))
     };
-    let optional = |of: &dyn Fn(&PacketRecord) -> Option<u32>| -> ArrayRef {
-        Arc::new(packets.iter().map(of).collect::<UInt32Array>())
+    let optional = |of: &dyn Fn(&PacketRecord) -> Option<u32>| -> PyResult<ArrayRef> {
+        Ok(Arc::new(packets.iter().map(of).collect::<UInt32Array>()))
     };
-    let boolean = |of: fn(&PacketRecord) -> bool| -> ArrayRef {
-        Arc::new(BooleanArray::from(packets.iter().map(of).collect::<Vec<_>>()))
+    let boolean = |of: fn(&PacketRecord) -> bool| -> PyResult<ArrayRef> {
+        Ok(Arc::new(BooleanArray::from(packets.iter().map(of).collect::<Vec<_>>())))
     };
-    let links = packets.iter().map(|packet| (packet.link != u32::MAX).then_some(packet.link));
+    let links = || packets.iter().map(|packet| (packet.link != u32::MAX).then_some(packet.link));
     let receive_windows =
-        packets.iter().map(|packet| (packet.receive_window != u64::MAX).then_some(packet.receive_window));
-    Table::new(vec![
-        ("time_s", Arc::new(Float64Array::from_iter_values(packets.iter().map(|p| p.time.seconds())))),
-        (
-            "event",
+        || packets.iter().map(|packet| (packet.receive_window != u64::MAX).then_some(packet.receive_window));
+    let columns: [(&'static str, &dyn Fn() -> PyResult<ArrayRef>); 21] = [
+        ("time_s", &|| {
+            Ok(Arc::new(Float64Array::from_iter_values(packets.iter().map(|p| p.time.seconds()))))
+        }),
+        ("event", &|| {
             few_names(
                 packets.iter().map(|packet| packet.event as u8).collect(),
                 PacketEvent::ALL.map(PacketEvent::name),
-            )?,
-        ),
-        ("link", optional_names(links, plan.links.iter().map(|link| &link.name))?),
-        (
-            "flow",
+            )
+        }),
+        ("link", &|| optional_names(links(), plan.links.iter().map(|link| &link.name))),
+        ("flow", &|| {
             names(
                 packets.iter().map(|packet| packet.flow).collect(),
                 plan.flows.iter().map(|flow| &flow.name),
-            )?,
-        ),
-        ("connection", optional(&|packet| connection(plan, packet))),
-        (
-            "kind",
+            )
+        }),
+        ("connection", &|| optional(&|packet| connection(plan, packet))),
+        ("kind", &|| {
             few_names(
                 packets.iter().map(|packet| packet.kind as u8).collect(),
                 PacketKind::ALL.map(PacketKind::name),
-            )?,
-        ),
-        (
-            "ecn",
+            )
+        }),
+        ("ecn", &|| {
             few_names(
                 packets.iter().map(|packet| packet.ecn as u8).collect(),
                 Codepoint::ALL.map(Codepoint::name),
-            )?,
-        ),
-        ("ece", boolean(|packet| packet.ece)),
-        ("cwr", boolean(|packet| packet.cwr)),
-        ("marked_bytes", uint32(|packet| packet.marked)),
-        ("retransmission", boolean(|packet| packet.retransmission)),
-        ("packet", uint64(|packet| packet.packet)),
-        ("sequence", uint64(|packet| packet.sequence)),
-        ("payload_bytes", uint32(|packet| packet.payload)),
-        ("size_bytes", uint32(|packet| packet.size)),
-        ("acknowledgement", uint64(|packet| packet.acknowledgement)),
-        ("receive_window_bytes", Arc::new(receive_windows.collect::<UInt64Array>())),
-        ("timestamp_us", optional(&|packet| packet.timestamps.map(|(value, _)| value))),
-        ("timestamp_echo_us", optional(&|packet| packet.timestamps.map(|(_, echo)| echo))),
-        ("sack", sack(packets)),
-        (
-            "option",
-            Arc::new(packets.iter().map(|packet| packet.option.map(hexadecimal)).collect::<StringArray>()),
-        ),
-    ])
+            )
+        }),
+        ("ece", &|| boolean(|packet| packet.ece)),
+        ("cwr", &|| boolean(|packet| packet.cwr)),
+        ("marked_bytes", &|| uint32(|packet| packet.marked)),
+        ("retransmission", &|| boolean(|packet| packet.retransmission)),
+        ("packet", &|| uint64(|packet| packet.packet)),
+        ("sequence", &|| uint64(|packet| packet.sequence)),
+        ("payload_bytes", &|| uint32(|packet| packet.payload)),
+        ("size_bytes", &|| uint32(|packet| packet.size)),
+        ("acknowledgement", &|| uint64(|packet| packet.acknowledgement)),
+        ("receive_window_bytes", &|| Ok(Arc::new(receive_windows().collect::<UInt64Array>()))),
+        ("timestamp_us", &|| optional(&|packet| packet.timestamps.map(|(value, _)| value))),
+        ("timestamp_echo_us", &|| optional(&|packet| packet.timestamps.map(|(_, echo)| echo))),
+        ("sack", &|| Ok(sack(packets))),
+        ("option", &|| {
+            Ok(Arc::new(packets.iter().map(|packet| packet.option.map(hexadecimal)).collect::<StringArray>()))
+        }),
+    ];
+    let is_wanted = |name: &str| wanted.is_none_or(|wanted| wanted.iter().any(|other| other == name));
+    let built = columns.into_iter().filter(|(name, _)| is_wanted(name));
+    Table::new(built.map(|(name, build)| Ok((name, build()?))).collect::<PyResult<Vec<_>>>()?)
 }
 
 /// Row of a short connection in the table of connections.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use selfclock_congestion::units::{Duration, Time};
 use selfclock_simulator::plan::{Plan, RecordPlan};
 use selfclock_simulator::scenario;
 
@@ -136,6 +137,14 @@ impl Scenario {
     #[getter]
     fn link_names(&self) -> Vec<&str> {
         self.inner.plan.links.iter().map(|link| link.name.as_str()).collect()
+    }
+
+    /// Bytes that the delivery trace of a link has offered by each of these times; none if it has no trace, or there is no such
+    /// link.
+    fn offered_bytes(&self, link: &str, times_s: Vec<f64>) -> Option<Vec<u64>> {
+        let trace = self.inner.plan.links.iter().find(|each| each.name == link)?.trace.as_ref()?;
+        let until = |&time: &f64| trace.offered_until(Time::ZERO + Duration::from_seconds(time));
+        Some(times_s.iter().map(until).collect())
     }
 
     fn __repr__(&self) -> String {

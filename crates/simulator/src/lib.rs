@@ -13,8 +13,10 @@ pub mod queue;
 pub mod record;
 pub mod router;
 pub mod scenario;
+mod shared;
 mod simulation;
 pub mod traffic;
 pub mod transport;
 
+pub use shared::Shared;
 pub use simulation::{Outcome, Simulation};

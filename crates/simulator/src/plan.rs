@@ -3,9 +3,12 @@
 //! A scenario file becomes a [`Plan`] (see [`crate::scenario`]), and a [`crate::Simulation`] is built from one.
 //! A plan built by hand is as good.
 
+use crate::network::DeliveryTrace;
 use crate::record::packets::PacketKind;
+use crate::shared::Shared;
 use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
+use std::sync::Arc;
 
 /// Everything a run needs to know.
 #[derive(Clone, Debug)]
@@ -17,11 +20,11 @@ pub struct Plan {
     /// When the run ends.
     pub duration: Duration,
     /// Names of the nodes.
-    pub nodes: Vec<String>,
+    pub nodes: Shared<Vec<String>>,
     /// One-way links.
-    pub links: Vec<LinkPlan>,
+    pub links: Shared<Vec<LinkPlan>>,
     /// Flows, in the order in which they were written.
-    pub flows: Vec<FlowPlan>,
+    pub flows: Shared<Vec<FlowPlan>>,
     /// Mechanisms in routers, in the order in which a packet meets those that stand before the same link.
     pub routers: Vec<RouterPlan>,
     /// Groups of parallel flows that share what they know of their path, each by the indices of its members.
@@ -53,8 +56,10 @@ pub struct LinkPlan {
     pub from: usize,
     /// Index of the node it enters.
     pub to: usize,
-    /// Rate of the transmitter.
+    /// Rate of the transmitter; the mean rate of its trace, if it has one.
     pub rate: Rate,
+    /// It sends only at the opportunities of this trace, and not at a rate.
+    pub trace: Option<Arc<DeliveryTrace>>,
     /// Propagation delay.
     pub delay: Duration,
     /// What the queue holds at most.
@@ -476,7 +481,7 @@ pub struct FlowPlan {
 #[derive(Clone, Debug)]
 pub enum Protocol {
     /// TCP.
-    Tcp(Box<TcpPlan>),
+    Tcp(Shared<TcpPlan>),
     /// Short TCP connections that come and go.
     Connections(Box<ConnectionsPlan>),
     /// UDP.

@@ -67,6 +67,9 @@ pub struct Outcome {
     pub packets: Vec<PacketRecord>,
 }
 
+/// Senders whose memory is given back together.
+const FREED_TOGETHER: usize = 1024;
+
 /// What so many flows touch, three kilobytes each, stays in a cache of two megabytes.
 const MANY_FLOWS: usize = 500;
 
@@ -166,11 +169,12 @@ impl Simulation {
 
     /// Runs at most so many events; true when the run is over.
     pub fn advance(&mut self, events: u64) -> bool {
-        for _ in 0..events {
+        let last = self.events_run.saturating_add(events);
+        while self.events_run < last {
             match self.events.peek() {
                 Some(event) if event.time <= self.end => {
                     self.now = event.time;
-                    self.run(event.target);
+                    self.run(event.target, last);
                     self.run_receivers_ahead();
                 }
                 _ => {
@@ -181,6 +185,24 @@ impl Simulation {
             self.events_run += 1;
         }
         false
+    }
+
+    /// A UDP source sends, and goes on as long as nothing else happens before its next packet, up to this number of events:
+    /// its packets need not go through the event queue.
+    #[inline(never)]
+    fn run_udp(&mut self, flow: u32, last: u64) {
+        while let Source::Udp(source) = &mut self.sources[flow as usize] {
+            let Self { now, events, network, .. } = self;
+            let next = source.on_timer(&mut Context { now: *now, events, network });
+            let Some((time, order)) = next else { return };
+            let is_next = self.events.peek().is_none_or(|event| time < event.time);
+            if !is_next || time > self.end || self.events_run + 1 >= last {
+                return source.set_timer(&mut self.events, time, order);
+            }
+            self.run_receivers_ahead();
+            self.now = time;
+            self.events_run += 1;
+        }
     }
 
     /// Runs everything up to a time that is not past; true when the run is over.
@@ -232,7 +254,7 @@ impl Simulation {
     }
 
     /// Runs the receivers that packets have just reached ahead of the clock.
-    #[inline]
+    #[inline(always)]
     fn run_receivers_ahead(&mut self) {
         let Self { events, network, sinks, .. } = self;
         if network.delivered_ahead.is_empty() {
@@ -254,7 +276,7 @@ impl Simulation {
     }
 
     #[inline]
-    fn run(&mut self, target: Target) {
+    fn run(&mut self, target: Target, last: u64) {
         let Self { now, events, network, sources, sinks, connections, groups, .. } = self;
         if let Target::Packets(run) = target {
             let packet = network.take_first(events, run);
@@ -305,7 +327,7 @@ impl Simulation {
                     groups.during(flow, sender, |sender| sender.on_timer(&mut context, target));
                 }
                 Some(Source::Connections(source)) => source.on_timer(&mut context, connections),
-                Some(Source::Udp(source)) => source.on_timer(&mut context),
+                Some(Source::Udp(_)) => self.run_udp(flow, last),
                 None => connections.on_timer(&mut context, target, flow),
             },
         }
@@ -336,21 +358,30 @@ impl Simulation {
     pub fn finish(mut self) -> Outcome {
         let end = self.now;
         let samples = Sampling::of(&self.plan, end).map_or(0, |sampling| sampling.expected);
+        self.events = EventQueue::default();
         let senders = self.sources.iter().filter(|source| matches!(source, Source::Tcp(_))).count();
         let mut flow_series = FlowSeries::with_capacity(senders * samples);
         let (connections, totals) = std::mem::replace(&mut self.connections, Connections::new(0)).finish();
         let mut flows = Vec::with_capacity(self.plan.flows.len());
-        for index in 0..self.plan.flows.len() {
-            if let Source::Tcp(sender) = &mut self.sources[index] {
+        for (index, source) in self.sources.iter_mut().enumerate() {
+            if let Source::Tcp(sender) = source {
                 flow_series.extend(index as u32, &sender.finish(end));
             }
-            let mut summary = self.flow_summary(index, end);
+        }
+        // From the last on, so that the memory of each is free before much more of it is needed.
+        while let Some(source) = self.sources.pop() {
+            let index = self.sources.len();
+            if index.is_multiple_of(FREED_TOGETHER) {
+                self.sources.shrink_to_fit();
+            }
+            let mut summary = self.flow_summary(index, &source, end);
             if let Protocol::Connections(_) = self.plan.flows[index].protocol {
                 let own = connections.iter().filter(|record| record.flow as usize == index);
                 self.add_connections(&mut summary, index, own, totals.get(&(index as u32)));
             }
             flows.push(summary);
         }
+        flows.reverse();
         let mut link_series = LinkSeries::with_capacity(self.network.links.len() * samples);
         let mut links = Vec::with_capacity(self.plan.links.len());
         for (index, link) in self.network.links.iter_mut().enumerate() {
@@ -370,7 +401,7 @@ impl Simulation {
         Outcome { summary, flow_series, link_series, connections, packets }
     }
 
-    fn flow_summary(&self, index: usize, end: Time) -> FlowSummary {
+    fn flow_summary(&self, index: usize, source: &Source, end: Time) -> FlowSummary {
         let plan = &self.plan.flows[index];
         let start = self.starts[index];
         let rate = |bytes: u64, span: Duration| {
@@ -396,7 +427,7 @@ impl Simulation {
             connections: None,
         };
         let mut active_until = end;
-        match &self.sources[index] {
+        match source {
             Source::Tcp(sender) => {
                 let totals = sender.totals();
                 summary.sent_segments = totals.sent;
@@ -478,6 +509,7 @@ mod tests {
             from,
             to,
             rate: Rate::from_bits_per_second(10_000_000),
+            trace: None,
             delay: Duration::from_milliseconds(20),
             queue: QueueLimit::Unlimited,
             discipline: DisciplinePlan::DropTail,
@@ -497,8 +529,8 @@ mod tests {
             name: "delivery rate".to_owned(),
             seed: 1,
             duration: Duration::from_seconds(10.0),
-            nodes: vec!["a".to_owned(), "b".to_owned()],
-            links: vec![link("there", 0, 1), link("back", 1, 0)],
+            nodes: vec!["a".to_owned(), "b".to_owned()].into(),
+            links: vec![link("there", 0, 1), link("back", 1, 0)].into(),
             flows: vec![FlowPlan {
                 name: "flow".to_owned(),
                 from: 0,
@@ -509,13 +541,14 @@ mod tests {
                 start_jitter: Duration::ZERO,
                 stop: Time::NEVER,
                 dscp: 0,
-                protocol: Protocol::Tcp(Box::new(TcpPlan {
+                protocol: Protocol::Tcp(crate::Shared::new(TcpPlan {
                     control: Selection::new("slow-start", "reno").expect("known names"),
                     control_name: "reno".to_owned(),
                     source,
                     transport,
                 })),
-            }],
+            }]
+            .into(),
             routers: Vec::new(),
             groups: Vec::new(),
             record: RecordPlan { interval: None, packets: false },

@@ -12,7 +12,7 @@ use selfclock_simulator::record::connections::ConnectionRecord;
 
 fn connections(interval: Duration, size: SizeDistribution, transport: Transport) -> Protocol {
     let Protocol::Tcp(tcp) = tcp("slow-start", "cubic", transport) else { unreachable!("a TCP flow") };
-    Protocol::Connections(Box::new(ConnectionsPlan { tcp: *tcp, interval, size }))
+    Protocol::Connections(Box::new(ConnectionsPlan { tcp: (*tcp).clone(), interval, size }))
 }
 
 /// 48 ms there and back, 100 Mbit/s.

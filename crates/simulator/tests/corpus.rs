@@ -33,6 +33,11 @@ fn grids() {
 }
 
 #[test]
+fn traces() {
+    each("trace", fuzzed::trace);
+}
+
+#[test]
 fn options() {
     each("options", fuzzed::options);
 }

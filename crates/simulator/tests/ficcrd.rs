@@ -152,7 +152,7 @@ fn classes_share_by_class() {
     for flow in &mut flows[..2] {
         flow.dscp = 46;
     }
-    plan.flows = flows;
+    plan.flows = flows.into();
     let (_, _, rates) = second_half(&run(&plan), 9);
     let (first, second) = (rates[..2].iter().sum::<f64>(), rates[2..].iter().sum::<f64>());
     assert!((first / second - 1.0).abs() < 0.1, "{first} {second}");

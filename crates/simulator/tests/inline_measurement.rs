@@ -43,7 +43,12 @@ fn plan(control: Selection, udp: u64, coalescing: Duration, every: u32) -> Plan 
     add_flow(
         &mut plan,
         0,
-        Protocol::Tcp(Box::new(TcpPlan { control, control_name, source: Source::Bulk, transport })),
+        Protocol::Tcp(selfclock_simulator::Shared::new(TcpPlan {
+            control,
+            control_name,
+            source: Source::Bulk,
+            transport,
+        })),
     );
     if udp > 0 {
         plan.flows.push(FlowPlan {
@@ -116,7 +121,7 @@ fn an_available_bandwidth_that_nothing_confirms_is_forgotten() {
     };
     let control_name = "under test".to_owned();
     let tcp = TcpPlan { control, control_name, source: Source::Bulk, transport };
-    add_flow(&mut plan, 0, Protocol::Tcp(Box::new(tcp)));
+    add_flow(&mut plan, 0, Protocol::Tcp(selfclock_simulator::Shared::new(tcp)));
     let mut udp = plan.flows[0].clone();
     (udp.from, udp.to, udp.forward, udp.reverse) = (0, 1, vec![0], vec![]);
     (udp.start, udp.stop) = (Time::ZERO + ms(10_000), Time::ZERO + ms(25_000));
@@ -206,8 +211,8 @@ fn udp_with_a_schedule_and_a_mix() {
             name: "schedule".to_owned(),
             seed: 1,
             duration: ms(40_000),
-            nodes: vec!["a".to_owned(), "b".to_owned()],
-            links: vec![link("link", 0, 1, 100_000_000, ms(1))],
+            nodes: vec!["a".to_owned(), "b".to_owned()].into(),
+            links: vec![link("link", 0, 1, 100_000_000, ms(1))].into(),
             flows: vec![FlowPlan {
                 name: "udp".to_owned(),
                 from: 0,
@@ -219,7 +224,8 @@ fn udp_with_a_schedule_and_a_mix() {
                 stop: Time::NEVER,
                 dscp: 0,
                 protocol: Protocol::Udp(udp),
-            }],
+            }]
+            .into(),
             routers: Vec::new(),
             groups: Vec::new(),
             record: RecordPlan { interval: Some(ms(10_000)), packets: false },

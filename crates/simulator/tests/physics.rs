@@ -26,8 +26,8 @@ fn m_d_1_queue() {
             // 2.5 million packets at full load. Waiting times are correlated over about 1/(1-ρ)² services, so at ρ = 0.9
             // there are some 22,000 independent ones; the mean is then good to about 1 %, at lower loads far better.
             duration: Duration::from_seconds(3000.0),
-            nodes: vec!["a".to_owned(), "b".to_owned()],
-            links: vec![bottleneck],
+            nodes: vec!["a".to_owned(), "b".to_owned()].into(),
+            links: vec![bottleneck].into(),
             flows: vec![FlowPlan {
                 name: "poisson".to_owned(),
                 from: 0,
@@ -39,7 +39,8 @@ fn m_d_1_queue() {
                 stop: Time::NEVER,
                 dscp: 0,
                 protocol: Protocol::Udp(UdpPlan::steady(Bytes(1500), rate, Arrivals::Poisson)),
-            }],
+            }]
+            .into(),
             routers: Vec::new(),
             groups: Vec::new(),
             record: RecordPlan { interval: None, packets: false },

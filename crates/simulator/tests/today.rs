@@ -17,7 +17,7 @@ fn plan(pairs: usize, products: f64, seconds: u64) -> Plan {
 fn named(name: &str) -> Protocol {
     let control =
         Selection::model(name).or_else(|| Selection::new("slow-start", name)).expect("a known name");
-    Protocol::Tcp(Box::new(TcpPlan {
+    Protocol::Tcp(selfclock_simulator::Shared::new(TcpPlan {
         control,
         control_name: name.to_owned(),
         source: Source::Bulk,

@@ -5,17 +5,18 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import numpy as np
-import polars as pl
-
 from selfclock.evaluate.network import BOTTLENECK, PACKET_B
 
 if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
     from numpy.typing import NDArray
 
     from selfclock.result import FlowSummary, Result
 
     Numbers = NDArray[np.float64]
+else:
+    from selfclock.lazy import np, pl
 
 
 class Reading:

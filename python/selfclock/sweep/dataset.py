@@ -12,17 +12,19 @@ import os
 import time
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from selfclock._core import VERSION
 from selfclock.save import check_writable
-from selfclock.sweep.row import SCHEMA
+from selfclock.sweep.row import column_types
 
 if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
+    import polars as pl
+
     from selfclock.sweep.grid import Grid, Job
+else:
+    from selfclock.lazy import pl
 
 RUNS = "runs.parquet"
 #: Runs that the present grid does not have, but an earlier one in the same directory.
@@ -125,7 +127,7 @@ class Dataset:
         """Set aside what the present grid does not have, and take back what it has."""
         there = pl.concat([_stored(self.path), self._read_journal().lazy()]).unique("key", keep="last").collect()
         earlier_path = self._directory / EARLIER
-        earlier = _stored(earlier_path).collect() if earlier_path.exists() else pl.DataFrame(schema=SCHEMA)
+        earlier = _stored(earlier_path).collect() if earlier_path.exists() else pl.DataFrame(schema=column_types())
         strange = there.join(self._points, on="key", how="anti")
         back = earlier.join(there, on="key", how="anti")
         # Nothing is ever taken out of what was set aside, so that at no moment a row is nowhere.
@@ -140,7 +142,7 @@ class Dataset:
     def _at_their_points(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Put point and settings beside what was measured; a run of two equal points becomes two rows."""
         settings = [name for name in self._points.columns if name not in {"key", "point"}]
-        measured = [name for name in SCHEMA if name not in {"key", "seed"}]
+        measured = [name for name in column_types() if name not in {"key", "seed"}]
         joined = rows.join(self._points.lazy(), on="key", how="inner")
         return joined.select("key", "point", "seed", *settings, *measured)
 
@@ -163,8 +165,8 @@ class Dataset:
         # The last line of a killed sweep may have been cut.
         whole = lines[: lines.rfind(b"\n") + 1]
         if not whole:
-            return pl.DataFrame(schema=SCHEMA)
-        return pl.read_ndjson(io.BytesIO(whole), schema=SCHEMA).unique("key", keep="last", maintain_order=True)
+            return pl.DataFrame(schema=column_types())
+        return pl.read_ndjson(io.BytesIO(whole), schema=column_types()).unique("key", keep="last", maintain_order=True)
 
 
 def _stored(path: Path) -> pl.LazyFrame:
@@ -172,7 +174,8 @@ def _stored(path: Path) -> pl.LazyFrame:
     rows = pl.scan_parquet(path)
     present = rows.collect_schema()
     columns = [
-        (pl.col(name) if present.get(name) == kind else pl.lit(None, kind)).alias(name) for name, kind in SCHEMA.items()
+        (pl.col(name) if present.get(name) == kind else pl.lit(None, kind)).alias(name)
+        for name, kind in column_types().items()
     ]
     return rows.select(columns).unique("key", keep="any")
 

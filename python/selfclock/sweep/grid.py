@@ -14,8 +14,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from selfclock import _core
 from selfclock._core import VERSION, ScenarioError
 from selfclock.dumbbell import to_toml_value
@@ -24,6 +22,10 @@ from selfclock.scenario import Scenario
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from os import PathLike
+
+    import polars as pl
+else:
+    from selfclock.lazy import pl
 
 #: More than any sweep has time for; a slip of the keyboard is soon beyond it.
 MOST_RUNS = 10_000_000

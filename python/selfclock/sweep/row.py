@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints, is_typeddict
-
-import polars as pl
 
 from selfclock._core import VERSION
 from selfclock.compare import jain, weighted_mean
@@ -14,8 +13,12 @@ from selfclock.result import FlowSummary, LinkSummary
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import polars as pl
+
     from selfclock import _core
     from selfclock.sweep.grid import Job
+else:
+    from selfclock.lazy import pl
 
 #: Totals of a run, each a column. Where flows are averaged, they weigh as much as they delivered.
 MEASURES = {
@@ -55,17 +58,19 @@ def _column_type(hint: object) -> pl.DataType:
     return pl.List(_column_type(inner)) if get_origin(hint) is list else _column_type(inner)
 
 
-#: Columns of the dataset but for the point and its settings.
-SCHEMA: dict[str, pl.DataType] = {
-    "key": pl.String(),
-    "seed": pl.Int64(),
-    "version": pl.String(),
-    "error": pl.String(),
-    "busiest_link": pl.String(),
-    **dict.fromkeys(MEASURES, pl.Float64()),
-    "flows": _column_type(list[FlowSummary]),
-    "links": _column_type(list[LinkSummary]),
-}
+@functools.cache
+def column_types() -> dict[str, pl.DataType]:
+    """Return the columns of the dataset, but for the point and its settings."""
+    return {
+        "key": pl.String(),
+        "seed": pl.Int64(),
+        "version": pl.String(),
+        "error": pl.String(),
+        "busiest_link": pl.String(),
+        **dict.fromkeys(MEASURES, pl.Float64()),
+        "flows": _column_type(list[FlowSummary]),
+        "links": _column_type(list[LinkSummary]),
+    }
 
 
 def finished(job: Job, outcome: _core.Outcome) -> dict[str, Any]:

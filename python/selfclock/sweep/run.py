@@ -9,8 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
-import polars as pl
-
 from selfclock._core import ScenarioError
 from selfclock.save import forget_figures, staged, write_figure
 from selfclock.student import half_width
@@ -23,7 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from os import PathLike
 
+    import polars as pl
+
     from selfclock.sweep.workers import Row
+else:
+    from selfclock.lazy import pl
 
 
 class Estimate(TypedDict):

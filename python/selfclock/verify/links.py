@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
+from selfclock.verify import opportunities
 from selfclock.verify.promised import SECOND, Link, time_of, transmission_time
 
 if TYPE_CHECKING:
@@ -24,11 +25,17 @@ def check_links(lives: Lives, promise: Promise, findings: Findings) -> None:
     """Check every link."""
     for name, link in promise.links.items():
         crossings = lives.hops[name]
-        if link.discipline == "drop-tail":
+        fifo = link.discipline == "drop-tail"
+        if fifo and link.trace is not None:
+            opportunities.check_drop_tail(link, crossings, lives.end, findings)
+        elif fifo:
             _drop_tail(link, crossings, lives.end, findings)
+        elif link.trace is not None:
+            opportunities.check_managed(link, crossings, lives.end, findings)
+            _managed_order(link, crossings, findings)
+            _managed_backlog(link, crossings, findings)
         else:
             _managed(link, crossings, lives.end, findings)
-            _managed_backlog(link, crossings, findings)
         _wire(link, promise, crossings, lives.end, findings)
         for rule in ("rate", "order", "queue-limit", "drop", "mark", "loss", "delay", "conservation"):
             findings.count(rule, len(crossings))
@@ -129,7 +136,6 @@ def _managed(link: Link, crossings: list[tuple[Packet, Hop]], end: int, findings
         key=lambda crossing: crossing[0],
     )
     free_at = busy_since = 0
-    last_entered: dict[object, int] = {}
     for start, entered, packet, hop in started:
         rate, _ = link.at(start)
         if start < free_at - EXACT:
@@ -151,6 +157,26 @@ def _managed(link: Link, crossings: list[tuple[Packet, Hop]], end: int, findings
                 f"it waited since {seconds(entered)}, and the transmitter stood idle until {seconds(busy_since)}",
             )
         free_at = max(free_at, start) + transmission_time(hop.size, rate)
+    for packet, hop in crossings:
+        if hop.entered is not None and hop.started is None and hop.dropped is None and free_at + EXACT < end:
+            findings.add(
+                "rate",
+                hop.entered,
+                _at(link),
+                packet.number,
+                f"it waits for ever, though the transmitter is free from {seconds(free_at)}",
+            )
+    _managed_order(link, crossings, findings)
+    _managed_backlog(link, crossings, findings)
+
+
+def _managed_order(link: Link, crossings: list[tuple[Packet, Hop]], findings: Findings) -> None:
+    """Each queue of a discipline is first in, first out."""
+    last_entered: dict[object, int] = {}
+    started = [(hop.started, hop.started_row, packet, hop) for packet, hop in crossings if hop.started is not None]
+    for start, _, packet, hop in sorted(started, key=lambda each: each[:2]):
+        if hop.entered is None:
+            continue
         queue = _queue_of(link, packet, hop)
         if last_entered.get(queue, -1) > hop.row:
             findings.add(
@@ -161,16 +187,11 @@ def _managed(link: Link, crossings: list[tuple[Packet, Hop]], end: int, findings
                 "a packet that came after it has left before it; first in, first out",
             )
         last_entered[queue] = max(last_entered.get(queue, -1), hop.row)
-    for packet, hop in crossings:
-        if hop.entered is not None and hop.started is None and hop.dropped is None and free_at + EXACT < end:
-            findings.add(
-                "rate",
-                hop.entered,
-                _at(link),
-                packet.number,
-                f"it waits for ever, though the transmitter is free from {seconds(free_at)}",
-            )
-    _managed_backlog(link, crossings, findings)
+
+
+def _sent(link: Link, hop: Hop, start: int, rate: int) -> int | None:
+    """Return when the last byte of a packet leaves whose first leaves at `start`; `None`: not in this run."""
+    return hop.left if link.trace is not None else start + transmission_time(hop.size, rate)
 
 
 def _queue_of(link: Link, packet: Packet, hop: Hop) -> object:
@@ -206,7 +227,8 @@ def _managed_backlog(  # noqa: PLR0912, PLR0915 - a queue in one piece is read m
             packets -= 1
             size -= hop.size
             if hop.dropped is None:
-                in_service, in_service_until = hop.size, time + transmission_time(hop.size, link.at(time)[0])
+                sent = _sent(link, hop, time, link.at(time)[0])
+                in_service, in_service_until = hop.size, sent if sent is not None else time + 10 * SECOND
             position += 1
 
     def check_limit(packet: Packet) -> None:
@@ -321,7 +343,7 @@ def _marked(link: Link, packet: Packet, hop: Hop, findings: Findings) -> None:
 
 def _wire(link: Link, promise: Promise, crossings: list[tuple[Packet, Hop]], end: int, findings: Findings) -> None:
     """Check that what is sent arrives after the delay, in order, or is lost where the wire loses."""
-    transmitted = [(hop.started, hop.row, packet, hop) for packet, hop in crossings if hop.started is not None]
+    transmitted = [(hop.started, hop.started_row, packet, hop) for packet, hop in crossings if hop.started is not None]
     transmitted.sort(key=lambda sent: sent[:2])
     # When the packet before was at the end of the link: at the earliest and at the latest, for a router may have
     # held it.
@@ -331,7 +353,9 @@ def _wire(link: Link, promise: Promise, crossings: list[tuple[Packet, Hop]], end
         # A drop-tail queue gives a packet its times when it comes, the others when they send it.
         accepted = hop.entered if link.discipline == "drop-tail" and hop.entered is not None else start
         rate, delay = link.at(accepted)
-        sent = start + transmission_time(hop.size, rate)
+        sent = _sent(link, hop, start, rate)
+        if sent is None:
+            continue
         if hop.lost is not None:
             _lost(link, packet, (hop.lost, sent), findings)
             continue
@@ -356,7 +380,7 @@ def _wire(link: Link, promise: Promise, crossings: list[tuple[Packet, Hop]], end
         if seen < earliest - EXACT or (seen > latest + EXACT and not held):
             findings.add(
                 "order" if seen < low - EXACT else "delay", seen, _at(link), packet.number,
-                f"at the end of the link at {seconds(seen)}; sent from {seconds(start)} on at {rate} bit/s, "
+                f"at the end of the link at {seconds(seen)}; sent from {seconds(start)} to {seconds(sent)}, "
                 f"with a delay of "
                 f"{seconds(delay)}, behind one that is there at {seconds(low)}, it is there at {seconds(earliest)}"
                 + (f" to {seconds(latest)}" if latest > earliest else ""),

@@ -36,6 +36,10 @@ class Hop:
     dropped: int | None = None
     dropped_row: int = -1
     started: int | None = None
+    started_row: int = -1
+    #: With a trace: when its last byte left, and how many bytes left with which opportunities, as the trace has them.
+    left: int | None = None
+    pieces: list[tuple[int, int]] = field(default_factory=list)
     lost: int | None = None
 
 
@@ -259,7 +263,7 @@ def _advance(  # noqa: PLR0912 - one branch for each event
     elif hop is None or hop.link != link:
         refuse(f"it is at link {hop.link if hop else None}")
     elif what == "transmit" and waiting:
-        hop.started = time
+        hop.started, hop.started_row = time, row
     elif what == "drop":
         hop.dropped, hop.dropped_row, packet.over = time, row, True
     elif what == "mark" and waiting:

@@ -144,6 +144,24 @@ class Mechanism:
         return False
 
 
+@dataclass(frozen=True)
+class Trace:
+    """The opportunities of a delivery trace: times from its beginning, ps, and how many there are at each."""
+
+    runs: list[tuple[int, int]]
+
+    @property
+    def rate(self) -> int:
+        """Mean rate of packets of 1500 B, bit/s, to the nearest and not zero."""
+        bits, period = sum(count for _, count in self.runs) * 12_000 * SECOND, self.runs[-1][0]
+        return max((2 * bits + period) // (2 * period), 1)
+
+    def offered(self, now: int) -> int:
+        """Return how many opportunities there were by this time."""
+        periods, rest = divmod(now, self.runs[-1][0])
+        return periods * sum(count for _, count in self.runs) + sum(count for at, count in self.runs if at <= rest)
+
+
 @dataclass
 class Link:
     """A one-way link."""
@@ -160,6 +178,7 @@ class Link:
     loss: dict[str, float] | None
     jitter: int
     coalescing: int
+    trace: Trace | None = None
     limit: Limit = field(default_factory=Limit)
     #: Packets end their way behind it: there its network card hands them over.
     enters_host: bool = False
@@ -463,7 +482,8 @@ def _links(network: dict[str, Any], classic: bool, flows: int) -> dict[str, Link
 def _link(name: str, start: str, end: str, wire: dict[str, Any], default_queue: str, classic: bool) -> Link:
     queue = wire.get("queue", {})
     keys = queue if isinstance(queue, dict) else {"limit": queue}
-    path = [(0, rate_of(wire["rate"]), time_of(wire["delay"]))]
+    trace = _trace(wire["delivery_trace"]["opportunities"]) if "delivery_trace" in wire else None
+    path = [(0, rate_of(wire["rate"]) if trace is None else trace.rate, time_of(wire["delay"]))]
     for change in wire.get("changes", []):
         rate = rate_of(change["rate"]) if "rate" in change else path[-1][1]
         delay = time_of(change["delay"]) if "delay" in change else path[-1][2]
@@ -480,7 +500,13 @@ def _link(name: str, start: str, end: str, wire: dict[str, Any], default_queue: 
         loss=wire.get("loss"),
         jitter=time_of(wire.get("jitter", "0 s")),
         coalescing=time_of(wire.get("coalescing", "0 s")),
+        trace=trace,
     )
+
+
+def _trace(text: str) -> Trace:
+    words = [word.partition("x") for word in text.split()]
+    return Trace([(int(at) * _TIME["ms"], int(count or 1)) for at, _, count in words])
 
 
 class Ways:

@@ -220,7 +220,7 @@ def _arrived(packet: Packet, hop: Hop, promise: Promise) -> int | None:
         return packet.sent
     before = packet.hops[position - 1]
     link = promise.links[before.link]
-    if link.jitter or len(link.path) > 1 or before.started is None:
+    if link.jitter or len(link.path) > 1 or link.trace is not None or before.started is None:
         return None
     rate, delay = link.at(0)
     return before.started + transmission_time(hop.size, rate) + delay

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+from selfclock.verify.opportunities import OPPORTUNITY
 from selfclock.verify.promised import SECOND, transmission_time
 from selfclock.verify.record import picoseconds
 
 if TYPE_CHECKING:
     from selfclock.verify.lives import Hop, Lives, Packet
-    from selfclock.verify.promised import Flow, Link, Promise
+    from selfclock.verify.promised import Flow, Link, Promise, Trace
     from selfclock.verify.receivers import Held
     from selfclock.verify.record import Record
     from selfclock.verify.senders import Sender
@@ -93,20 +95,23 @@ class OfLink:
     def __init__(self, link: Link, lives: Lives) -> None:
         self.link, self.end = link, lives.end
         crossings: list[tuple[Packet, Hop]] = lives.hops[link.name]
+        fifo = link.discipline == "drop-tail"
+        # With a trace and places for what is in the system, a packet has its place until its last byte has left.
+        self.whole = fifo and link.trace is not None and link.counts_packet_in_service
         self.entered = sorted(hop.entered for _, hop in crossings if hop.entered is not None)
         #: What left the queue: transmitted or dropped from it.
         self.left = sorted(
             time
             for _, hop in crossings
             if hop.entered is not None
-            for time in (hop.started if hop.dropped is None else hop.dropped,)
+            for time in (self._began(hop) if hop.dropped is None else hop.dropped,)
             if time is not None
         )
-        sent = sorted((hop.started, hop.entered or 0, hop.size) for _, hop in crossings if hop.started is not None)
+        begun = [(self._began(hop), hop) for _, hop in crossings]
+        sent = sorted((start, hop.entered or 0, hop.size) for start, hop in begun if start is not None)
         self.started = [start for start, _, _ in sent]
         self.bytes = [0]
         self.busy = [0]
-        fifo = link.discipline == "drop-tail"
         self.ends: list[int] = []
         for start, entered, size in sent:
             length = transmission_time(size, link.at(entered if fifo else start)[0])
@@ -121,22 +126,29 @@ class OfLink:
             (left if left is not None else lives.end) - hop.entered
             for _, hop in crossings
             if hop.entered is not None
-            for left in (hop.started if hop.dropped is None else hop.dropped,)
+            for left in (self._began(hop) if hop.dropped is None else hop.dropped,)
         )
         self.most = self._most(crossings)
         self.waited_for = len(self.entered) if fifo else len(self.started)
+        pieces = sorted(piece for _, hop in crossings for piece in hop.pieces)
+        self.opportunities = [time for time, _ in pieces]
+        self.used = [0, *accumulate(size for _, size in pieces)]
+
+    def _began(self, hop: Hop) -> int | None:
+        """When a packet gave up its place in the queue."""
+        return hop.left if self.whole else hop.started
 
     def _most(self, crossings: list[tuple[Packet, Hop]]) -> int:
         """Most packets that waited at once; one that is sent as it comes does not wait."""
         # At one instant transmissions begin first; then packets come, each with what it pushes out.
         events = []
         for _, hop in crossings:
-            if hop.entered is not None and hop.started != hop.entered:
+            if hop.entered is not None and self._began(hop) != hop.entered:
                 events.append((hop.entered, hop.row, 1))
                 if hop.dropped is not None:
                     events.append((hop.dropped, hop.dropped_row, -1))
-                elif hop.started is not None:
-                    events.append((hop.started, -1, -1))
+                elif (began := self._began(hop)) is not None:
+                    events.append((began, -1, -1))
         events.sort()
         most = now = 0
         for _, row, change in events:
@@ -150,12 +162,24 @@ class OfLink:
         count = bisect_right(self.started, time)
         return self.busy[count] - max(0, (self.ends[count - 1] if count else 0) - time)
 
+    def offered(self, trace: Trace, time: int) -> tuple[int, int]:
+        """Return bytes that have left with the opportunities of a trace by now, and that could have."""
+        used = self.used[bisect_right(self.opportunities, time)]
+        return used, trace.offered(time) * OPPORTUNITY
+
+    def utilization(self) -> float:
+        """Part of the run for which the transmitter was busy; of what a trace has offered in it, that was used."""
+        if self.link.trace is None:
+            return self.busy_until(self.end) / self.end
+        used, offered = self.offered(self.link.trace, self.end)
+        return used / offered if offered else 0.0
+
     def check_summary(self, said: dict[str, Any], findings: Findings) -> None:
         """Compare with the link's part of the summary."""
         length = self.end
         made = {
             "rate_bps": self.link.at(self.end)[0],
-            "utilization": self.busy_until(self.end) / length,
+            "utilization": self.utilization(),
             "packets": len(self.started),
             "bytes": self.bytes[-1],
             "drops": len(self.gone),
@@ -179,6 +203,10 @@ class OfLink:
             "bytes": np.array(self.bytes, dtype=np.int64)[begun],
             "utilization": np.diff(busy, prepend=0) / np.diff(times, prepend=0),
         }
+        if self.link.trace is not None:
+            until = [self.offered(self.link.trace, int(time)) for time in times]
+            used, offered = np.diff(np.array(until, dtype=np.int64).reshape(-1, 2), axis=0, prepend=0).T
+            made["utilization"] = np.where(offered > 0, used / np.maximum(offered, 1), 0.0)
         _same_series(findings, f"link {self.link.name}", rows, times, made)
 
 

@@ -1,5 +1,9 @@
 //! XCP, Katabi, Handley and Rohrs 2002: routers say by how much the window of each packet's flow is to change. The sender's
 //! part: it puts its window and round-trip time on every segment, and does what comes back.
+//!
+//! Where nobody answers it is Reno: "the sender must check whether the receiver and the routers along the path are
+//! XCP-enabled. If they are not, the sender reverts to TCP or another conventional protocol" (section 8.2). A receiver that knows
+//! XCP returns what it gets; a path without XCP routers returns what was asked for.
 
 use super::ModelPart;
 use crate::controller::WindowState;
@@ -14,7 +18,7 @@ pub const ENTRY: Entry = Entry {
     name: "xcp",
     part: Part::Model,
     about: "Changes its window by what the routers on the path say, packet by packet. Needs routers with the mechanism xcp; \
-            without them it takes all that it can until something is lost.",
+            without them it is Reno.",
     source: "Katabi, Handley, Rohrs, SIGCOMM 2002; draft-falk-xcp-spec",
     parameters: Parameters::TABLE,
 };
@@ -33,23 +37,40 @@ parameters! {
 pub struct Xcp {
     parameters: Parameters,
     smoothed_rtt: Option<Duration>,
+    /// The receiver has answered.
+    has_partner: bool,
 }
+
+/// What is asked for: a source with much to send wants whatever it can get, and routers only ever lower it.
+const ALL: i32 = i32::MAX;
 
 impl Xcp {
     /// With these parameters.
     pub const fn new(parameters: Parameters) -> Self {
-        Self { parameters, smoothed_rtt: None }
+        Self { parameters, smoothed_rtt: None, has_partner: false }
     }
 }
 
 impl ModelPart for Xcp {
     fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState) {
         self.smoothed_rtt = event.smoothed_rtt;
-        let Some(PeerOption::Xcp(XcpOption::Reply { feedback })) = event.option else { return };
-        if !event.recovering {
+        let said = match event.option {
+            Some(PeerOption::Xcp(XcpOption::Reply { feedback })) => Some(feedback),
+            _ => None,
+        };
+        self.has_partner |= said.is_some();
+        if event.recovering {
+            return;
+        }
+        match said {
+            Some(ALL) => as_reno(event, state),
             // "cwnd = max(cwnd + H_feedback, s)"
-            let change = XcpOption::bytes(feedback) / state.mss.get() as f64;
-            state.cwnd = (state.cwnd + change).max(1.0);
+            Some(feedback) => {
+                let change = XcpOption::bytes(feedback) / state.mss.get() as f64;
+                state.cwnd = (state.cwnd + change).max(1.0);
+            }
+            None if !self.has_partner => as_reno(event, state),
+            None => {}
         }
     }
 
@@ -62,17 +83,22 @@ impl ModelPart for Xcp {
         state.ssthresh = (state.cwnd * self.parameters.loss_beta).max(2.0);
     }
 
-    /// A source with much to send wants whatever it can get: the routers only ever lower it.
     fn option_for(&mut self, state: &WindowState) -> Option<PeerOption> {
         let window = (state.cwnd * state.mss.get() as f64).min(f64::from(u32::MAX)) as u32;
         let rtt = self.smoothed_rtt.unwrap_or(Duration::ZERO).picoseconds() / 1_000_000;
         let rtt_us = u32::try_from(rtt).unwrap_or(u32::MAX);
-        Some(PeerOption::Xcp(XcpOption::Request { window, rtt_us, feedback: i32::MAX }))
+        Some(PeerOption::Xcp(XcpOption::Request { window, rtt_us, feedback: ALL }))
     }
 
     fn pacing(&self, _state: &WindowState) -> Option<Pacing> {
         None
     }
+}
+
+/// RFC 5681, section 3.1.
+fn as_reno(event: &Acknowledged, state: &mut WindowState) {
+    let acknowledged = state.acknowledgements(event.size);
+    state.cwnd += if state.cwnd < state.ssthresh { acknowledged } else { acknowledged / state.cwnd };
 }
 
 #[cfg(test)]
@@ -104,6 +130,23 @@ mod tests {
         assert_eq!(state.cwnd, 1.0);
     }
 
+    /// What was asked for has come back: no router has seen it. Each acknowledgement added 134 MB to the window, so a path without a
+    /// limit to its queue was filled with as much as memory held. And where the receiver said nothing the window never grew.
+    #[test]
+    fn without_routers_or_without_a_partner_it_is_reno() {
+        for unanswered in [reply(i32::MAX), ack(1000)] {
+            let mut xcp = Xcp::new(Parameters::default());
+            let mut state = state(10.0);
+            state.ssthresh = 12.0;
+            for window in [11.0, 12.0, 12.0 + 1.0 / 12.0] {
+                xcp.on_ack(&unanswered, &mut state);
+                assert!((state.cwnd - window).abs() < 1e-12, "{}", state.cwnd);
+            }
+            xcp.on_ack(&Acknowledged { recovering: true, ..unanswered }, &mut state);
+            assert!((state.cwnd - 12.0 - 1.0 / 12.0).abs() < 1e-12);
+        }
+    }
+
     #[test]
     fn what_it_asks_for() {
         let mut xcp = Xcp::new(Parameters::default());
@@ -112,11 +155,11 @@ mod tests {
             |window, rtt_us| Some(PeerOption::Xcp(XcpOption::Request { window, rtt_us, feedback: i32::MAX }));
         assert_eq!(xcp.option_for(&state), request(12_500, 0), "no round-trip time yet");
         let smoothed_rtt = Some(Duration::from_microseconds(81_234));
-        xcp.on_ack(&Acknowledged { smoothed_rtt, ..ack(1000) }, &mut state);
+        xcp.on_ack(&Acknowledged { smoothed_rtt, ..reply(0) }, &mut state);
         assert_eq!(xcp.option_for(&state), request(12_500, 81_234));
         // Fields of 32 bits: 4.3 GB, and more than an hour.
         state.cwnd = 1e8;
-        xcp.on_ack(&Acknowledged { smoothed_rtt: Some(Duration::MAX), ..ack(1000) }, &mut state);
+        xcp.on_ack(&Acknowledged { smoothed_rtt: Some(Duration::MAX), ..reply(0) }, &mut state);
         assert_eq!(xcp.option_for(&state), request(u32::MAX, u32::MAX));
         assert_eq!(xcp.pacing(&state), None);
     }

@@ -19,17 +19,17 @@ use crate::event::{
     Timeout,
 };
 use crate::option::PeerOption;
-use crate::receiver::{PacketPairReceiver, QuickStartReceiver, ReceiverPart, SwiftStartReceiver};
+use crate::receiver::{PacketPairReceiver, QuickStartReceiver, ReceiverPart};
 
 algorithms! {
     /// One of the ways to begin. An enum, not a trait object: the per-acknowledgement path has no dynamic dispatch.
     Start, chosen by StartChoice {
         slow_start::SlowStart,
         limited::Limited,
-        hystart_plus_plus::HyStartPlusPlus,
-        packet_pair::PacketPair,
+        hystart_plus_plus::HyStartPlusPlus in Box,
+        packet_pair::PacketPair in Box,
         swift_start::SwiftStart,
-        modified_swift_start::ModifiedSwiftStart,
+        modified_swift_start::ModifiedSwiftStart in Box,
         quick_start::QuickStart,
         bbr_startup::BbrStartup,
     }
@@ -39,8 +39,10 @@ impl StartChoice {
     /// What it needs at the receiver.
     pub(crate) fn receiver(&self) -> ReceiverPart {
         match self {
-            Self::PacketPair(parameters) => ReceiverPart::PacketPair(PacketPairReceiver::new(*parameters)),
-            Self::ModifiedSwiftStart(_) => ReceiverPart::SwiftStart(SwiftStartReceiver::default()),
+            Self::PacketPair(parameters) => {
+                ReceiverPart::PacketPair(Box::new(PacketPairReceiver::new(*parameters)))
+            }
+            Self::ModifiedSwiftStart(_) => ReceiverPart::SwiftStart(Box::default()),
             Self::QuickStart(_) => ReceiverPart::QuickStart(QuickStartReceiver),
             _ => ReceiverPart::Plain,
         }

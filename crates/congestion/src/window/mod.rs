@@ -36,11 +36,11 @@ algorithms! {
         fast::Fast,
         bic::Bic,
         cubic::Cubic,
-        vegas::Vegas,
+        vegas::Vegas in Box,
         ltcp::Ltcp,
         altcp::Altcp,
-        adaptive::Adaptive,
-        lotka_volterra::LotkaVolterra,
+        adaptive::Adaptive in Box,
+        lotka_volterra::LotkaVolterra in Box,
     }
 }
 

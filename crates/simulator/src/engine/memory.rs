@@ -42,14 +42,23 @@ pub fn vector<T>(capacity: usize) -> Vec<T> {
     values
 }
 
+/// Makes room for exactly so many more values. What is large is extended where it is.
+pub fn reserve<T>(values: &mut Vec<T>, more: usize) {
+    values.reserve_exact(more);
+    let bytes = values.capacity() * size_of::<T>();
+    if bytes >= 2 * LARGE_PAGE {
+        use_large_pages(values.as_mut_ptr().cast(), bytes);
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
 fn use_large_pages(start: *mut u8, bytes: usize) {
     // Whole large pages within it, so that what lies beside it is left alone.
     let skipped = start.align_offset(LARGE_PAGE);
     let Some(whole) = bytes.checked_sub(skipped).map(|rest| rest / LARGE_PAGE * LARGE_PAGE) else { return };
-    // SAFETY: a hint about memory that the vector owns and nobody has read; what it holds does not change. That it fails
-    // where there are no large pages does not matter.
+    // SAFETY: a hint about memory that the vector owns; what it holds does not change. That it fails where there are no large
+    // pages does not matter.
     unsafe { libc::madvise(start.wrapping_add(skipped).cast(), whole, libc::MADV_HUGEPAGE) };
 }
 

@@ -1,35 +1,52 @@
-//! A queue of plain values in a ring of a power-of-two size.
+//! A queue of plain values in a ring.
 //!
-//! What `VecDeque` does, for `Copy` values only: an index is masked instead of compared, and popping moves nothing but a
-//! counter. It stands in every hot path: packets on a wire, packets in a queue, segments outstanding.
+//! What `VecDeque` does, for `Copy` values only: popping moves nothing but a counter. It stands in every hot path: packets on
+//! a wire, packets in a queue, segments outstanding. A large one grows by an eighth and not to twice its size: what is in
+//! flight then takes hardly more memory than its packets, and of the caches no more than it needs.
 
 use super::memory::{self, prefetch};
+
+/// A ring begins with so many places.
+const FEWEST: usize = 8;
+/// One of fewer places grows to twice its size.
+const SMALL: usize = 4096;
 
 /// A growable ring. Positions are counted from the front.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
-    /// Length zero or a power of two; places outside of the queue hold old values.
+    /// Places outside of the queue hold old values.
     places: Vec<T>,
-    front: usize,
-    length: usize,
+    /// Place of the first value, and place for the next one: both below the number of places, if there are any.
+    front: u32,
+    end: u32,
+    length: u32,
 }
 
 impl<T> Default for Ring<T> {
     fn default() -> Self {
-        Self { places: Vec::new(), front: 0, length: 0 }
+        Self { places: Vec::new(), front: 0, end: 0, length: 0 }
     }
 }
 
 impl<T: Copy> Ring<T> {
+    /// The place of a position that is not beyond the number of places.
     #[inline]
     fn place(&self, position: usize) -> usize {
-        self.front.wrapping_add(position) & self.places.len().wrapping_sub(1)
+        let place = self.front as usize + position;
+        if place < self.places.len() { place } else { place - self.places.len() }
+    }
+
+    /// The place behind this one.
+    #[inline(always)]
+    fn behind(&self, place: u32) -> u32 {
+        let next = place + 1;
+        if next as usize == self.places.len() { 0 } else { next }
     }
 
     /// Number of values.
     #[inline]
     pub fn len(&self) -> usize {
-        self.length
+        self.length as usize
     }
 
     /// There is none.
@@ -41,43 +58,47 @@ impl<T: Copy> Ring<T> {
     /// The value at this position.
     #[inline]
     pub fn get(&self, position: usize) -> Option<&T> {
-        if position < self.length { self.places.get(self.place(position)) } else { None }
+        if position < self.len() { self.places.get(self.place(position)) } else { None }
     }
 
     /// The value at this position, to change.
     #[inline]
     pub fn get_mut(&mut self, position: usize) -> Option<&mut T> {
+        if position >= self.len() {
+            return None;
+        }
         let place = self.place(position);
-        if position < self.length { self.places.get_mut(place) } else { None }
+        self.places.get_mut(place)
     }
 
     /// The first value.
     #[inline]
     pub fn front(&self) -> Option<&T> {
-        self.get(0)
+        if self.length > 0 { self.places.get(self.front as usize) } else { None }
     }
 
     /// The first value, to change.
     #[inline]
     pub fn front_mut(&mut self) -> Option<&mut T> {
-        self.get_mut(0)
+        if self.length > 0 { self.places.get_mut(self.front as usize) } else { None }
     }
 
     /// The last value, to change.
     #[inline]
     pub fn last_mut(&mut self) -> Option<&mut T> {
-        self.get_mut(self.length.wrapping_sub(1))
+        self.get_mut(self.len().wrapping_sub(1))
     }
 
     /// Adds a value at the end, and returns it where it is.
     #[inline]
     pub fn push(&mut self, value: T) -> &mut T {
-        if self.length == self.places.len() {
+        if self.len() == self.places.len() {
             self.grow(value);
         }
-        let place = self.place(self.length);
+        let place = self.end;
+        self.end = self.behind(place);
         self.length += 1;
-        let held = &mut self.places[place];
+        let held = &mut self.places[place as usize];
         *held = value;
         held
     }
@@ -89,23 +110,31 @@ impl<T: Copy> Ring<T> {
     where
         T: Default,
     {
-        if self.length == self.places.len() {
+        if self.len() == self.places.len() {
             self.grow(T::default());
         }
-        let place = self.place(self.length);
+        let place = self.end;
+        self.end = self.behind(place);
         self.length += 1;
-        &mut self.places[place]
+        &mut self.places[place as usize]
     }
 
+    /// Makes more room, of which there is none left. What stands before the end of the places moves to their new end; what
+    /// stands at their beginning stays behind it.
     #[cold]
     #[inline(never)]
     fn grow(&mut self, filler: T) {
-        let capacity = (self.places.len() * 2).max(8);
-        let mut places = memory::vector(capacity);
-        places.extend(self.iter().copied());
-        places.resize(capacity, filler);
-        self.places = places;
-        self.front = 0;
+        let before = self.places.len();
+        let more = if before < SMALL { before.max(FEWEST) } else { before / 8 };
+        memory::reserve(&mut self.places, more);
+        self.places.resize(before + more, filler);
+        let front = self.front as usize;
+        if front > 0 {
+            self.places.copy_within(front..before, front + more);
+            self.front += more as u32;
+        } else {
+            self.end = before as u32;
+        }
     }
 
     /// Removes the first value.
@@ -120,14 +149,22 @@ impl<T: Copy> Ring<T> {
     #[inline]
     pub fn drop_front(&mut self) {
         debug_assert!(self.length > 0);
-        self.front = self.place(1);
+        self.front = self.behind(self.front);
         self.length -= 1;
     }
 
-    /// Asks for the memory of the value at this position, or of where it would be.
+    /// Asks for the memory of the value so many places behind the first, unless it is at the other end of the places.
     #[inline(always)]
     pub fn prefetch(&self, position: usize) {
-        if let Some(value) = self.places.get(self.place(position)) {
+        if let Some(value) = self.places.get(self.front as usize + position) {
+            prefetch::<0, { usize::MAX }, T>(value);
+        }
+    }
+
+    /// Asks for the memory of where the next value will be.
+    #[inline(always)]
+    pub fn prefetch_end(&self) {
+        if let Some(value) = self.places.get(self.end as usize) {
             prefetch::<0, { usize::MAX }, T>(value);
         }
     }
@@ -135,17 +172,17 @@ impl<T: Copy> Ring<T> {
     /// Removes all values.
     #[inline]
     pub fn clear(&mut self) {
-        self.length = 0;
+        (self.end, self.length) = (self.front, 0);
     }
 
     /// The values from front to end.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
-        (0..self.length).map(|position| &self.places[self.place(position)])
+        (0..self.len()).map(|position| &self.places[self.place(position)])
     }
 
     /// Calls `change` on every value from front to end.
     pub fn for_each_mut(&mut self, mut change: impl FnMut(&mut T)) {
-        for position in 0..self.length {
+        for position in 0..self.len() {
             let place = self.place(position);
             change(&mut self.places[place]);
         }
@@ -153,7 +190,7 @@ impl<T: Copy> Ring<T> {
 
     /// Position of the first value for which `before` is false; it must be true for all before that and for none after.
     pub fn partition_point(&self, mut before: impl FnMut(&T) -> bool) -> usize {
-        let (mut low, mut high) = (0, self.length);
+        let (mut low, mut high) = (0, self.len());
         while low < high {
             let middle = low + (high - low) / 2;
             if before(&self.places[self.place(middle)]) {
@@ -170,7 +207,7 @@ impl<T: Copy> std::ops::Index<usize> for Ring<T> {
     type Output = T;
     #[inline]
     fn index(&self, position: usize) -> &T {
-        assert!(position < self.length, "position {position} of {}", self.length);
+        assert!(position < self.len(), "position {position} of {}", self.length);
         &self.places[self.place(position)]
     }
 }
@@ -178,7 +215,7 @@ impl<T: Copy> std::ops::Index<usize> for Ring<T> {
 impl<T: Copy> std::ops::IndexMut<usize> for Ring<T> {
     #[inline]
     fn index_mut(&mut self, position: usize) -> &mut T {
-        assert!(position < self.length, "position {position} of {}", self.length);
+        assert!(position < self.len(), "position {position} of {}", self.length);
         let place = self.place(position);
         &mut self.places[place]
     }
@@ -192,23 +229,36 @@ mod tests {
 
     proptest! {
         #[test]
-        fn behaves_as_a_vec_deque(steps in proptest::collection::vec(0_u8..10, 1..400)) {
+        fn behaves_as_a_vec_deque(
+            filled in prop_oneof![Just(0_usize), SMALL - 5..2 * SMALL],
+            taken in 0_usize..SMALL,
+            steps in proptest::collection::vec(0_u8..10, 1..400),
+        ) {
+            // Also one that is large and begins anywhere, so that it grows by an eighth around its end.
             let mut ring = Ring::default();
-            let mut model = VecDeque::new();
-            for (value, step) in steps.into_iter().enumerate() {
+            (0..filled).for_each(|value| { ring.push(value); });
+            (0..filled).for_each(|value| { ring.drop_front(); ring.push(value); });
+            (0..taken.min(filled)).for_each(|_| ring.drop_front());
+            let mut model: VecDeque<usize> = (taken.min(filled)..filled).collect();
+            for value in filled..ring.places.len() + taken {
+                ring.push(value);
+                model.push_back(value);
+            }
+            for (step, value) in steps.into_iter().zip(1_000_000..) {
                 match step {
                     0..=5 => { ring.push(value); model.push_back(value); }
                     6..=8 => prop_assert_eq!(ring.pop(), model.pop_front()),
                     _ => if value % 7 == 0 { ring.clear(); model.clear(); }
                 }
                 prop_assert_eq!(ring.len(), model.len());
-                prop_assert!(ring.iter().eq(model.iter()));
+                prop_assert_eq!(ring.last_mut(), model.back_mut());
                 prop_assert_eq!(ring.front(), model.front());
                 prop_assert_eq!(ring.get(3), model.get(3));
                 prop_assert_eq!(ring.get_mut(model.len()), None);
                 let middle = model.get(model.len() / 2).copied().unwrap_or(0);
                 prop_assert_eq!(ring.partition_point(|&held| held < middle), model.partition_point(|&held| held < middle));
             }
+            prop_assert!(ring.iter().eq(model.iter()));
         }
     }
 }

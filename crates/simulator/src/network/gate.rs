@@ -45,14 +45,10 @@ impl Network {
             self.record(PacketEvent::Enqueue, now, link as u32, &packet);
         }
         // At equal times departures come before arrivals.
-        if self.links[link].is_free(now) {
-            self.transmit_next(events, now, link);
-        }
+        self.transmit_due(events, now, link);
         self.links[link].enqueue(now, &packet);
         self.settle_managed(now, link);
-        if self.links[link].is_free(now) {
-            self.transmit_next(events, now, link);
-        }
+        self.transmit_due(events, now, link);
         self.await_transmitter(events, link);
     }
 
@@ -62,9 +58,7 @@ impl Network {
         if let Some(managed) = &mut self.links[link].managed {
             managed.transmitter_event = false;
         }
-        if self.links[link].is_free(now) {
-            self.transmit_next(events, now, link);
-        }
+        self.transmit_due(events, now, link);
         self.await_transmitter(events, link);
     }
 
@@ -84,12 +78,17 @@ impl Network {
         self.pass_gate(events, now, packet, passed);
     }
 
-    /// Starts to transmit what the managed queue of a link hands out, if anything.
-    fn transmit_next(&mut self, events: &mut EventQueue, now: Time, link: usize) {
-        let Some(managed) = &mut self.links[link].managed else { return };
-        if managed.is_empty() {
-            return;
+    /// Starts to transmit what the managed queue of a link hands out, if anything: one packet, or as many as share the
+    /// opportunities of a trace that come now.
+    fn transmit_due(&mut self, events: &mut EventQueue, now: Time, link: usize) {
+        while self.links[link].is_free(now)
+            && self.links[link].managed.as_ref().is_some_and(|managed| !managed.is_empty())
+        {
+            self.transmit_next(events, now, link);
         }
+    }
+
+    fn transmit_next(&mut self, events: &mut EventQueue, now: Time, link: usize) {
         let next = self.links[link].dequeue(now);
         self.settle_managed(now, link);
         let Some(packet) = next else { return };

@@ -4,6 +4,7 @@
 //! other end. Arrivals must come in the order of time, but they may come ahead of the simulation's clock; see
 //! [`super::path`]. So everything a link reports is computed from these times, never from a counter read "now".
 
+use super::delivery_trace::Server;
 use super::loss::Loss;
 use super::packet::Packet;
 use crate::engine::Ring;
@@ -94,6 +95,10 @@ struct Imperfections {
     losses: Ring<Time>,
     /// Changes to come, the next one last.
     changes: Vec<LinkChange>,
+    /// It sends at the opportunities of a trace.
+    server: Option<Server>,
+    /// With a trace: a packet keeps its place in a drop-tail queue until its last byte has left, not its first.
+    in_system: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -113,7 +118,9 @@ struct Totals {
 #[derive(Clone, Debug)]
 struct LinkSampler {
     interval: Duration,
+    /// At the sample before: time for which the transmitter was busy, ps; with a trace bytes used, and bytes offered.
     busy_before: u64,
+    offered_before: u64,
     samples: Vec<LinkSample>,
 }
 
@@ -128,7 +135,8 @@ pub struct LinkSample {
     pub drops: u64,
     /// Bytes of packets whose transmission has begun.
     pub bytes: u64,
-    /// Fraction of the interval in which the transmitter was busy.
+    /// Fraction of the interval in which the transmitter was busy; with a trace, of the bytes that were offered in it, zero if
+    /// none were.
     pub utilization: f64,
 }
 
@@ -137,7 +145,8 @@ impl Link {
     pub fn new(plan: &LinkPlan, seed: u64, index: usize, sampling: Option<Sampling>) -> Self {
         let loss = Loss::new(plan.loss, seed, index);
         let changes: Vec<LinkChange> = plan.changes.iter().rev().copied().collect();
-        let imperfect = loss.is_some() || !plan.jitter.is_zero() || !changes.is_empty();
+        let imperfect =
+            loss.is_some() || !plan.jitter.is_zero() || !changes.is_empty() || plan.trace.is_some();
         let imperfections = imperfect.then(|| {
             Box::new(Imperfections {
                 loss,
@@ -146,6 +155,8 @@ impl Link {
                 last_arrival: Time::ZERO,
                 losses: Ring::default(),
                 changes,
+                server: plan.trace.clone().map(Server::new),
+                in_system: plan.counts_packet_in_service,
             })
         });
         let next_sample = sampling.map_or(Time::NEVER, |sampling| Time::ZERO + sampling.interval);
@@ -160,7 +171,7 @@ impl Link {
             interrupt: Time::ZERO,
             recent_size: 0,
             marks: plan.mark_above.is_some(),
-            queue: DropTail::new(plan.queue, plan.counts_packet_in_service),
+            queue: DropTail::new(plan.queue, plan.counts_packet_in_service && plan.trace.is_none()),
             most_wait: Duration::ZERO,
             totals: Totals::default(),
             next_sample,
@@ -169,7 +180,12 @@ impl Link {
             rate: plan.rate,
             imperfections,
             sampler: sampling.map(|Sampling { interval, expected }| {
-                Box::new(LinkSampler { interval, busy_before: 0, samples: Vec::with_capacity(expected) })
+                Box::new(LinkSampler {
+                    interval,
+                    busy_before: 0,
+                    offered_before: 0,
+                    samples: Vec::with_capacity(expected),
+                })
             }),
             managed: Discipline::new(plan, seed, index).map(|discipline| {
                 Box::new(ManagedQueue::new(discipline, plan.queue, plan.counts_packet_in_service))
@@ -241,8 +257,14 @@ impl Link {
         if self.next_sample < now {
             self.sample_before(now);
         }
-        if self.imperfections.as_ref().is_some_and(|own| own.next_change() <= now) {
-            self.change_path(now);
+        if let Some(own) = &self.imperfections {
+            let has_trace = own.server.is_some();
+            if own.next_change() <= now {
+                self.change_path(now);
+            }
+            if has_trace {
+                return self.accept_with_trace(now, size);
+            }
         }
         let mut above = false;
         let previous = self.recent_size;
@@ -282,6 +304,49 @@ impl Link {
         }
     }
 
+    /// As [`Self::accept`], where the link sends at the opportunities of a trace. Every packet waits for one.
+    #[cold]
+    fn accept_with_trace(&mut self, now: Time, size: u32) -> Passage {
+        let Some(own) = &mut self.imperfections else { return Passage::Dropped };
+        let Some(server) = &mut own.server else { return Passage::Dropped };
+        let mut above = false;
+        // A managed queue hands over a packet when its opportunity has come.
+        let is_drop_tail = self.managed.is_none();
+        if is_drop_tail {
+            server.skip_until(now);
+            self.queue.serve_until(now);
+            if !self.queue.has_room(size, 0) {
+                self.totals.drops += 1;
+                return Passage::Dropped;
+            }
+            above = match self.mark_above {
+                None => false,
+                Some(MarkAbove::Packets(threshold)) => self.queue.packets() > threshold,
+                Some(MarkAbove::Wait(threshold)) => server.next().since(now) > threshold,
+            };
+        }
+        let (start, end) = server.serve(size);
+        self.free_at = server.next();
+        self.totals.accepted += 1;
+        self.totals.accepted_bytes += u64::from(size);
+        if is_drop_tail {
+            let left = if own.in_system { end } else { start };
+            self.queue.add(left, size, Duration::ZERO, 0);
+            self.totals.most_waiting = self.totals.most_waiting.max(self.queue.packets());
+            self.totals.waited += u128::from(left.since(now).picoseconds());
+        }
+        self.totals.drops += own.losses_until(now);
+        match own.apply(start, end, end + self.delay) {
+            Passage::Crosses { start, arrival } if above => Passage::CrossesAbove { start, arrival },
+            Passage::Lost { start, end, .. } => Passage::Lost { start, end, above },
+            passage => passage,
+        }
+    }
+
+    fn server(&self) -> Option<&Server> {
+        self.imperfections.as_ref()?.server.as_ref()
+    }
+
     /// When the host at the end gets a packet that arrives there at this time, not before the previous one: with the interrupt
     /// that waits, or with a new one if there is none.
     #[inline]
@@ -311,8 +376,16 @@ impl Link {
             self.sample_before(now);
         }
         let in_service = (!self.is_free(now)).then_some(self.recent_size);
+        let (in_service, waits) = match self.imperfections.as_mut().and_then(|own| own.server.as_mut()) {
+            None => (in_service, in_service.is_some()),
+            Some(server) => {
+                server.skip_until(now);
+                self.free_at = server.next();
+                (server.in_service(now), true)
+            }
+        };
         if let Some(managed) = &mut self.managed {
-            managed.enqueue(now, packet, in_service);
+            managed.enqueue(now, packet, in_service, waits);
         }
     }
 
@@ -406,8 +479,15 @@ impl Link {
         while self.next_sample < now {
             let time = self.next_sample;
             self.queue.serve_until(time);
-            // Everything accepted so far is transmitted without a pause until `free_at`.
-            let busy = self.totals.busy.saturating_sub(self.free_at.since(time).picoseconds());
+            let own = self.imperfections.as_ref().and_then(|own| own.server.as_ref());
+            let (busy, offered) = match own {
+                // Everything accepted so far is transmitted without a pause until `free_at`.
+                None => (
+                    self.totals.busy.saturating_sub(self.free_at.since(time).picoseconds()),
+                    time.picoseconds(),
+                ),
+                Some(server) => server.used_and_offered_until(time),
+            };
             if let Some(imperfections) = &mut self.imperfections {
                 self.totals.drops += imperfections.losses_until(time);
             }
@@ -419,9 +499,9 @@ impl Link {
                 },
                 drops: self.totals.drops,
                 bytes: self.totals.accepted_bytes - self.queue.bytes(),
-                utilization: (busy - sampler.busy_before) as f64 / sampler.interval.picoseconds() as f64,
+                utilization: part(busy - sampler.busy_before, offered - sampler.offered_before),
             });
-            sampler.busy_before = busy;
+            (sampler.busy_before, sampler.offered_before) = (busy, offered);
             self.next_sample = time + sampler.interval;
         }
         self.plain_until = self.next_sample.min(self.plain_limit);
@@ -450,11 +530,15 @@ impl Link {
             totals.waited = managed.waited_until(end);
             totals.most_waiting = managed.most_waiting;
         }
+        let (busy, offered) = match self.server() {
+            None => (totals.busy, end.picoseconds()),
+            Some(server) => server.used_and_offered_until(end),
+        };
         let length = end.picoseconds() as f64;
         LinkSummary {
             name: self.name.to_string(),
             rate_bps: self.rate.bits_per_second(),
-            utilization: totals.busy as f64 / length,
+            utilization: part(busy, offered),
             packets: totals.accepted,
             bytes: totals.accepted_bytes,
             drops: totals.drops,
@@ -485,6 +569,11 @@ impl Link {
         }
         self.totals.drops += 1;
     }
+}
+
+/// A part of a whole; of nothing, none.
+fn part(used: u64, offered: u64) -> f64 {
+    if offered == 0 { 0.0 } else { used as f64 / offered as f64 }
 }
 
 impl Imperfections {
@@ -533,6 +622,7 @@ mod tests {
             from: 0,
             to: 1,
             rate: Rate::from_bits_per_second(1_000_000_000),
+            trace: None,
             delay: Duration::ZERO,
             queue: QueueLimit::Unlimited,
             mark_above: None,
@@ -562,6 +652,7 @@ mod tests {
             from: 0,
             to: 1,
             rate: Rate::from_bits_per_second(8_000_000),
+            trace: None,
             delay: Duration::ZERO,
             queue: QueueLimit::Unlimited,
             discipline: DisciplinePlan::DropTail,
@@ -598,6 +689,7 @@ mod tests {
             from: 0,
             to: 1,
             rate: Rate::from_bits_per_second(8_000_000),
+            trace: None,
             delay: Duration::ZERO,
             queue: QueueLimit::Unlimited,
             discipline: DisciplinePlan::DropTail,
@@ -634,6 +726,7 @@ mod tests {
             from: 0,
             to: 1,
             rate: Rate::from_bits_per_second(8_000_000),
+            trace: None,
             delay: Duration::from_milliseconds(10),
             queue: QueueLimit::Unlimited,
             discipline: DisciplinePlan::DropTail,

@@ -1,5 +1,6 @@
 //! Links, packets, topologies, and the way packets take.
 
+pub mod delivery_trace;
 pub mod gate;
 pub mod link;
 pub mod loss;
@@ -8,6 +9,7 @@ pub mod path;
 pub mod route;
 pub mod topology;
 
+pub use delivery_trace::{DeliveryTrace, DeliveryTraceBuilder};
 pub use link::{Link, Passage};
 pub use packet::{Extra, Extras, Packet};
 pub use path::Network;

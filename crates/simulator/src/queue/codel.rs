@@ -196,12 +196,12 @@ mod tests {
         let codel = CoDel::new(CoDelPlan { target: ms(5), interval: ms(interval), ecn });
         let mut queue = ManagedQueue::new(Discipline::CoDel(codel), QueueLimit::Unlimited, false);
         for step in 0..400 {
-            queue.enqueue(Time::ZERO + ms(step), &packet(), None);
+            queue.enqueue(Time::ZERO + ms(step), &packet(), None, false);
         }
         let mut times = Vec::new();
         for step in 400..30_000 {
             let now = Time::ZERO + ms(step);
-            queue.enqueue(now, &packet(), None);
+            queue.enqueue(now, &packet(), None, false);
             queue.dequeue(now);
             let count = if ecn { queue.work.marked.len() } else { queue.work.dropped.len() };
             times.extend(std::iter::repeat_n(now.seconds(), count));
@@ -238,7 +238,7 @@ mod tests {
         let mut queue = ManagedQueue::new(Discipline::CoDel(codel), QueueLimit::Unlimited, false);
         for step in 0..100 {
             let now = Time::ZERO + ms(200 * step);
-            queue.enqueue(now, &packet(), None);
+            queue.enqueue(now, &packet(), None, false);
             assert!(queue.dequeue(now + ms(150)).is_some());
         }
     }

@@ -116,16 +116,16 @@ impl ManagedQueue {
         }
     }
 
-    /// A packet arrives; `in_service` is the size of the packet that is being transmitted.
-    pub fn enqueue(&mut self, now: Time, packet: &Packet, in_service: Option<u32>) {
+    /// A packet arrives; `in_service` is the size of the packet that is being transmitted. If it does not wait it leaves as it
+    /// came.
+    pub fn enqueue(&mut self, now: Time, packet: &Packet, in_service: Option<u32>, waits: bool) {
         self.begin(now);
         self.work.backlog.in_service = in_service.filter(|_| self.counts_packet_in_service);
         // While a packet waits its time of arrival here stands where that at the next stop will.
         let packet = Packet { arrival: now, ..*packet };
         self.discipline.enqueue(packet, &mut self.work);
         self.note_dropped(now);
-        // With a free transmitter the packet leaves as it came.
-        if in_service.is_some() {
+        if waits {
             self.most_waiting = self.most_waiting.max(self.work.backlog.packets);
         }
     }

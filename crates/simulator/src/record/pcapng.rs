@@ -494,6 +494,7 @@ mod tests {
             from,
             to,
             rate: Rate::from_bits_per_second(10_000_000),
+            trace: None,
             delay: Duration::from_milliseconds(5),
             queue: QueueLimit::Unlimited,
             discipline: DisciplinePlan::DropTail,
@@ -527,9 +528,10 @@ mod tests {
             name: "two nodes".into(),
             seed: 7,
             duration: Duration::from_milliseconds(1000),
-            nodes: vec!["a".into(), "b".into()],
-            links: vec![link("a-b", 0, 1), link("b-a", 1, 0)],
-            flows: vec![flow("tcp", Protocol::Tcp(Box::new(tcp))), flow("udp", Protocol::Udp(udp))],
+            nodes: vec!["a".into(), "b".into()].into(),
+            links: vec![link("a-b", 0, 1), link("b-a", 1, 0)].into(),
+            flows: vec![flow("tcp", Protocol::Tcp(crate::Shared::new(tcp))), flow("udp", Protocol::Udp(udp))]
+                .into(),
             routers: Vec::new(),
             groups: Vec::new(),
             record: RecordPlan { interval: None, packets: true },
@@ -964,9 +966,9 @@ mod tests {
         let mut plan = plan(Transport::modern());
         plan.name = "é".repeat(100_000);
         plan.links[0].name = "x".repeat(100_000);
-        plan.nodes = vec!["zero\0byte".into(), "ü".repeat(3_000)];
+        plan.nodes = vec!["zero\0byte".into(), "ü".repeat(3_000)].into();
         assert_eq!(captured(&plan, &[data()], 0).len(), 1);
-        plan.nodes = vec![String::new()];
+        plan.nodes = vec![String::new()].into();
         assert_eq!(captured(&plan, &[data()], 0).len(), 1);
     }
 

@@ -96,6 +96,7 @@ impl Control {
             if !RESERVED.contains(&key) {
                 let parts = if model.is_some() { &RESERVED[3..] } else { &RESERVED };
                 set(&mut control.selection, key, &entry, parts)?;
+                check_partner(item, &entry)?;
             }
         }
         Ok(control)
@@ -178,6 +179,39 @@ fn set(
         }
         ParameterError::WrongKind(_) | ParameterError::Unknown => item.place.problem("unknown value", ""),
     })
+}
+
+/// Parameters that do nothing unless another one has a value: name, the other's name, the value as TOML.
+const PARTNERS: [(&str, &str, &str); 4] = [
+    ("beta_ecn", "abe", "true"),
+    ("linux_count", "variant", "\"linux\""),
+    ("physical_rate", "physical", "\"oracle\""),
+    ("available_rate", "available", "\"oracle\""),
+];
+
+/// Refuses a parameter that would do nothing.
+fn check_partner(item: &Item<'_>, entry: &Item<'_>) -> Result<(), Problem> {
+    let key = entry.place.last_key();
+    // Told, but not what: it would never grow out of Reno.
+    if entry.is_word("oracle")
+        && let Some((rate, ..)) = PARTNERS.into_iter().find(|&(_, partner, _)| partner == key)
+        && item.get(rate).is_none()
+    {
+        let help = format!("write {rate} = \"10 Mbps\" beside it, or what the rate is");
+        return Err(entry.place.problem(format!("does nothing without {rate}"), help));
+    }
+    let Some((_, partner, wanted)) = PARTNERS.into_iter().find(|&(name, ..)| name == key) else {
+        return Ok(());
+    };
+    let is_there = item.get(partner).is_some_and(|other| match other.value.as_str() {
+        Some(word) => format!("{word:?}") == wanted,
+        None => other.value.as_bool().is_some_and(|on| on.to_string() == wanted),
+    });
+    if is_there {
+        return Ok(());
+    }
+    let help = format!("write {partner} = {wanted} beside it, or leave it out");
+    Err(entry.place.problem(format!("does nothing without {partner} = {wanted}"), help))
 }
 
 fn value<'a>(parameter: &Parameter, item: &Item<'a>) -> Result<Value<'a>, Problem> {

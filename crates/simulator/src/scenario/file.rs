@@ -4,6 +4,7 @@
 
 use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
 use serde_json::{Value as Json, json};
+use std::sync::Arc;
 
 use super::control::Control;
 use super::error::{Problem, allowed};
@@ -12,6 +13,7 @@ use super::reader::{
     table_schema, value_or, words,
 };
 use super::units::{self, Dimension, Quantity};
+use crate::network::DeliveryTrace;
 use crate::plan::{
     AckClock, Arrivals, CoDelPlan, ControlUnit, DisciplinePlan, DualPi2Plan, Ecn, EdgeRtt, Feedback,
     FqCoDelPlan, LossPlan, MaprRule, MarkAbove, OptionTampering, PiePlan, Recovery, RedPlan, RttSamples,
@@ -88,8 +90,12 @@ table! {
 
     /// What a link is made of.
     WireFile {
-        /// Rate of the transmitter.
-        rate: Needed<Rate>,
+        /// Rate of the transmitter. A link has a rate or a delivery trace.
+        rate: Maybe<Rate>,
+        /// In the place of a rate: a file in Mahimahi's format, one line for each opportunity to send a packet of 1500 B, with
+        /// its time in milliseconds. A relative path starts at the scenario file. The trace is repeated with its last time as
+        /// the period.
+        delivery_trace: Maybe<DeliveryTraceFile>,
         /// Propagation delay.
         delay: Needed<Duration>,
         /// What the queue holds at most. "1 bdp" is the rate times the largest base round-trip time
@@ -122,8 +128,12 @@ table! {
         to: Needed<Name>,
         /// Make the same link in the other direction too. Default: true.
         duplex: Maybe<bool>,
-        /// Rate of the transmitter.
-        rate: Needed<Rate>,
+        /// Rate of the transmitter. A link has a rate or a delivery trace.
+        rate: Maybe<Rate>,
+        /// In the place of a rate: a file in Mahimahi's format, one line for each opportunity to send a packet of 1500 B, with
+        /// its time in milliseconds. A relative path starts at the scenario file. The trace is repeated with its last time as
+        /// the period.
+        delivery_trace: Maybe<DeliveryTraceFile>,
         /// Propagation delay.
         delay: Needed<Duration>,
         /// What the queue holds at most. "1 bdp" is the rate times the largest base round-trip time
@@ -324,6 +334,14 @@ table! {
         packet: Maybe<PacketMix>,
         /// Times between UDP packets. Default: "constant".
         arrivals: Maybe<Arrivals>,
+    }
+
+    /// A delivery trace in the scenario itself, as records hold it.
+    DeliveryTraceTable {
+        /// Name of the file that it was read from.
+        name: Maybe<String>,
+        /// Times in milliseconds, each with the number of its opportunities if it has several: "1 2x3 5".
+        opportunities: Needed<String>,
     }
 
     /// From a time on, another rate or delay of a link.
@@ -1153,6 +1171,31 @@ impl Read for Changes {
     }
     fn schema() -> Json {
         json!({ "type": "array", "items": ChangeFile::schema(), "minItems": 1 })
+    }
+}
+
+/// A delivery trace, as written.
+#[derive(Clone, Debug)]
+pub enum DeliveryTraceFile {
+    /// The path of a file.
+    Path(String),
+    /// The trace itself.
+    Inline(Arc<DeliveryTrace>),
+}
+
+impl Read for DeliveryTraceFile {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        if let Some(path) = item.value.as_str() {
+            return Ok(Self::Path(path.to_owned()));
+        }
+        item.table("the path of a file in quotes")?;
+        let Located { value: text, place } = DeliveryTraceTable::read(item)?.opportunities;
+        let trace = super::delivery_trace::parse_inline(&text)
+            .map_err(|refusal| place.problem(refusal.message, refusal.help))?;
+        Ok(Self::Inline(Arc::new(trace)))
+    }
+    fn schema() -> Json {
+        json!({ "anyOf": [String::schema(), DeliveryTraceTable::schema()] })
     }
 }
 

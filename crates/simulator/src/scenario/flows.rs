@@ -150,7 +150,7 @@ fn tcp(file: &File, profile: Profile, flow: &FlowFile) -> Result<Protocol, Probl
     }
     let plan = |source| TcpPlan { control: control.selection, control_name: control.name, source, transport };
     Ok(match traffic {
-        TcpTraffic::One(source) => Protocol::Tcp(Box::new(plan(source))),
+        TcpTraffic::One(source) => Protocol::Tcp(plan(source).into()),
         TcpTraffic::Many { interval, size } => {
             Protocol::Connections(Box::new(ConnectionsPlan { tcp: plan(Source::Bulk), interval, size }))
         }

@@ -1,14 +1,17 @@
 //! From the network of a scenario file to links: shapes built, queues sized.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use selfclock_congestion::units::{Bytes, Duration, Rate};
 
-use super::error::{Problem, allowed};
+use super::delivery_trace::DeliveryTraces;
+use super::error::{Place, Problem, allowed};
 use super::file::{
     File, GraphFile, LinkFile, Name, Network, Profile, Queue, QueueCounts, QueueSize, WireFile,
 };
 use super::reader::{Located, place_or, value_or};
+use crate::network::DeliveryTrace;
 use crate::network::topology::{DumbbellWires, Link, Topology, dumbbell, parking_lot};
 use crate::plan::{
     DisciplinePlan, FlowPlan, LinkChange, LinkPlan, LossPlan, MarkAbove, Protocol, QueueLimit, TcpPlan,
@@ -23,6 +26,7 @@ const TIMESTAMPS: Bytes = Bytes(12);
 #[derive(Clone, Debug)]
 pub struct Wire {
     rate: Rate,
+    trace: Option<Arc<DeliveryTrace>>,
     /// Propagation delay.
     pub delay: Duration,
     queue: QueueSize,
@@ -37,14 +41,43 @@ pub struct Wire {
 }
 
 impl Wire {
-    fn new(file: &WireFile, profile: Profile, default_queue: QueueSize) -> Self {
+    fn new(
+        file: &WireFile,
+        place: &Place,
+        (profile, default_queue): (Profile, QueueSize),
+        traces: &mut DeliveryTraces,
+    ) -> Result<Self, Problem> {
         let counts = match profile {
             Profile::Modern => QueueCounts::Waiting,
             Profile::Classic => QueueCounts::InSystem,
         };
         let queue = value_or(&file.queue, Queue::default());
-        Self {
-            rate: file.rate.value,
+        let (rate, trace) = match (&file.rate, &file.delivery_trace) {
+            (Some(rate), None) => (rate.value, None),
+            (None, Some(written)) => {
+                let trace = traces.get(written)?;
+                (trace.rate(), Some(trace))
+            }
+            (Some(_), Some(trace)) => {
+                return Err(trace
+                    .place
+                    .problem("the link has a rate already", "allowed: a rate or a delivery trace"));
+            }
+            (None, None) => {
+                return Err(place.problem("missing key \"rate\"", "a link has a rate or a delivery trace"));
+            }
+        };
+        if let (Some(_), Some(changes)) = (&trace, &file.changes)
+            && changes.value.0.iter().any(|change| change.rate.is_some())
+        {
+            return Err(changes.place.problem(
+                "changes the rate of a link that has none",
+                "with a delivery trace only the delay can change",
+            ));
+        }
+        Ok(Self {
+            rate,
+            trace,
             delay: file.delay.value,
             queue: queue.limit.unwrap_or(default_queue),
             discipline: queue.discipline,
@@ -53,14 +86,14 @@ impl Wire {
             loss: value_or(&file.loss, LossPlan::None),
             jitter: value_or(&file.jitter, Duration::ZERO),
             coalescing: value_or(&file.coalescing, Duration::ZERO),
-            changes: changes(file),
-        }
+            changes: changes(file, rate),
+        })
     }
 }
 
 /// What the path becomes; what a change does not name stays as it was.
-fn changes(file: &WireFile) -> Vec<LinkChange> {
-    let (mut rate, mut delay) = (file.rate.value, file.delay.value);
+fn changes(file: &WireFile, rate: Rate) -> Vec<LinkChange> {
+    let (mut rate, mut delay) = (rate, file.delay.value);
     let written = file.changes.iter().flat_map(|changes| &changes.value.0);
     written
         .map(|change| {
@@ -72,32 +105,42 @@ fn changes(file: &WireFile) -> Vec<LinkChange> {
 }
 
 /// The nodes and links of a file with so many flows.
-pub fn build(file: &File, profile: Profile, flows: usize) -> Result<Topology<Wire>, Problem> {
-    let bottleneck = |file: &WireFile| Wire::new(file, profile, QueueSize::Bdp(1.0));
-    let access = |file: &WireFile| Wire::new(file, profile, QueueSize::Unlimited);
+pub fn build(
+    file: &File,
+    profile: Profile,
+    flows: usize,
+    traces: &mut DeliveryTraces,
+) -> Result<Topology<Wire>, Problem> {
+    let mut wire = |Located { value: file, place }: &Located<WireFile>, queue| {
+        Wire::new(file, place, (profile, queue), traces)
+    };
+    let (bottleneck, access) = (QueueSize::Bdp(1.0), QueueSize::Unlimited);
     match &file.network.value {
         Network::Dumbbell(file) => {
             let hosts = file.hosts.as_ref().map_or(flows, |hosts| hosts.value.0 as usize);
             let reverse = file.reverse.as_ref().unwrap_or(&file.bottleneck);
             let sink_access = file.sink_access.as_ref().unwrap_or(&file.access);
             let wires = DumbbellWires {
-                bottleneck: bottleneck(&file.bottleneck.value),
-                reverse: bottleneck(&reverse.value),
-                access: access(&file.access.value),
-                sink_access: access(&sink_access.value),
+                bottleneck: wire(&file.bottleneck, bottleneck)?,
+                reverse: wire(reverse, bottleneck)?,
+                access: wire(&file.access, access)?,
+                sink_access: wire(sink_access, access)?,
             };
             Ok(dumbbell(hosts, &wires))
         }
         Network::ParkingLot(file) => Ok(parking_lot(
             file.hops.value.0 as usize,
-            &bottleneck(&file.hop.value),
-            &access(&file.access.value),
+            &wire(&file.hop, bottleneck)?,
+            &wire(&file.access, access)?,
         )),
-        Network::Graph(file) => graph(file, bottleneck),
+        Network::Graph(file) => graph(file, |file| wire(file, bottleneck)),
     }
 }
 
-fn graph(file: &GraphFile, wire: impl Fn(&WireFile) -> Wire) -> Result<Topology<Wire>, Problem> {
+fn graph(
+    file: &GraphFile,
+    mut wire: impl FnMut(&Located<WireFile>) -> Result<Wire, Problem>,
+) -> Result<Topology<Wire>, Problem> {
     let mut index = BTreeMap::new();
     for (position, node) in file.nodes.iter().enumerate() {
         if index.insert(node.value.0.as_str(), position).is_some() {
@@ -112,7 +155,7 @@ fn graph(file: &GraphFile, wire: impl Fn(&WireFile) -> Wire) -> Result<Topology<
         if from == to {
             return Err(link.to.place.problem("a link from a node to itself", ""));
         }
-        let wire = wire(&wire_of(link));
+        let wire = wire(&Located { value: wire_of(link), place: place.clone() })?;
         let [forward, reverse] = link_names(link);
         let mut add = |name: String, from, to| {
             if !names.insert(name.clone()) {
@@ -147,6 +190,7 @@ fn wire_of(link: &LinkFile) -> WireFile {
         to: _,
         duplex: _,
         rate,
+        delivery_trace,
         delay,
         queue,
         queue_counts,
@@ -155,7 +199,7 @@ fn wire_of(link: &LinkFile) -> WireFile {
         coalescing,
         changes,
     } = link.clone();
-    WireFile { rate, delay, queue, queue_counts, loss, jitter, coalescing, changes }
+    WireFile { rate, delivery_trace, delay, queue, queue_counts, loss, jitter, coalescing, changes }
 }
 
 /// The index of a node.
@@ -208,6 +252,7 @@ pub fn size_queues(topology: &Topology<Wire>, flows: &[FlowPlan]) -> Vec<LinkPla
         from: link.from,
         to: link.to,
         rate: link.wire.rate,
+        trace: link.wire.trace.clone(),
         delay: link.wire.delay,
         queue: match link.wire.queue {
             QueueSize::Unlimited => QueueLimit::Unlimited,

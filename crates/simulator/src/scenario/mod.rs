@@ -22,6 +22,7 @@
 //! ```
 
 mod control;
+mod delivery_trace;
 mod error;
 mod file;
 mod flows;
@@ -39,7 +40,7 @@ mod transport;
 mod units;
 
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use selfclock_congestion::registry::Registry;
 use toml::de::{DeTable, DeValue};
@@ -49,7 +50,9 @@ pub use error::{Location, ScenarioError};
 pub use grid::{Axis, Grid, Range, Setting, grid_schema};
 pub use schema::schema;
 
+use crate::network::DeliveryTrace;
 use crate::plan::Plan;
+use delivery_trace::DeliveryTraces;
 use error::{Place, Problem};
 use file::File;
 use overrides::Override;
@@ -62,12 +65,14 @@ pub struct Scenario {
     pub plan: Plan,
     /// One line for people.
     pub title: Option<String>,
-    /// The TOML text with the overrides applied: enough to repeat the run.
+    /// The TOML text with the overrides applied and delivery traces in it: enough to repeat the run.
     pub text: String,
     /// Name of the file.
     pub source_name: String,
     /// The algorithms that it can name.
     registry: Registry,
+    /// Where the paths of delivery traces start.
+    folder: PathBuf,
 }
 
 /// Stands in errors where otherwise the file does.
@@ -86,10 +91,12 @@ impl Scenario {
     pub fn load_with(registry: &Registry, path: &Path, overrides: &[String]) -> Result<Self, ScenarioError> {
         let source_name = path.display().to_string();
         let text = read_text(path).map_err(|message| ScenarioError::unlocated(&source_name, message))?;
-        Self::parse_with(registry, &text, &source_name, overrides)
+        let folder = path.parent().unwrap_or(Path::new(""));
+        Self::read(registry, &text, &source_name, folder, overrides)
     }
 
-    /// Reads a text. The text alone must be valid; an error that an override causes names the override.
+    /// Reads a text. The text alone must be valid; an error that an override causes names the override. Relative paths in it
+    /// start at the working directory.
     pub fn parse(text: &str, source_name: &str, overrides: &[String]) -> Result<Self, ScenarioError> {
         Self::parse_with(&Registry::built_in(), text, source_name, overrides)
     }
@@ -101,28 +108,45 @@ impl Scenario {
         source_name: &str,
         overrides: &[String],
     ) -> Result<Self, ScenarioError> {
-        let reader = Reader { registry, stem: stem(source_name) };
+        Self::read(registry, text, source_name, Path::new(""), overrides)
+    }
+
+    fn read(
+        registry: &Registry,
+        text: &str,
+        source_name: &str,
+        folder: &Path,
+        overrides: &[String],
+    ) -> Result<Self, ScenarioError> {
+        let reader = Reader { registry, stem: stem(source_name), folder };
         let checked = reader.check(text).map_err(|problem| problem.in_text(source_name, text))?;
-        let (checked, text) = if overrides.is_empty() {
-            (checked, text.to_owned())
-        } else {
-            reader.apply(text, source_name, overrides)?
-        };
-        let Checked { plan, title } = checked;
-        Ok(Self { plan, title, text, source_name: source_name.to_owned(), registry: registry.clone() })
+        let checked =
+            if overrides.is_empty() { checked } else { reader.apply(text, source_name, overrides)? };
+        let Checked { plan, title, text } = checked;
+        let source_name = source_name.to_owned();
+        Ok(Self { plan, title, text, source_name, registry: registry.clone(), folder: folder.to_owned() })
     }
 
     /// The same scenario with further overrides.
     pub fn with(&self, overrides: &[String]) -> Result<Self, ScenarioError> {
-        let reader = Reader { registry: &self.registry, stem: stem(&self.source_name) };
-        let (Checked { plan, title }, text) = reader.apply(&self.text, &self.source_name, overrides)?;
+        let reader = Reader { registry: &self.registry, stem: stem(&self.source_name), folder: &self.folder };
+        let Checked { plan, title, text } = reader.apply(&self.text, &self.source_name, overrides)?;
         Ok(Self { plan, title, text, ..self.clone() })
     }
+}
+
+/// Reads the bytes of a delivery trace in Mahimahi's format, as a scenario names one; `name` stands for it in messages.
+///
+/// # Errors
+/// What is wrong, with the line, and what is allowed.
+pub fn read_delivery_trace(bytes: &[u8], name: &str) -> Result<DeliveryTrace, String> {
+    delivery_trace::parse(bytes, name).map_err(|refusal| format!("{} ({})", refusal.message, refusal.help))
 }
 
 struct Checked {
     plan: Plan,
     title: Option<String>,
+    text: String,
 }
 
 /// What a scenario without a name is called.
@@ -136,6 +160,8 @@ struct Reader<'a> {
     registry: &'a Registry,
     /// Name of the scenario if it says none.
     stem: &'a str,
+    /// Where the paths of delivery traces start.
+    folder: &'a Path,
 }
 
 impl Reader<'_> {
@@ -147,22 +173,15 @@ impl Reader<'_> {
         let value = DeValue::Table(table.into_inner());
         let item = Item { value: &value, place: Place::default(), registry: self.registry };
         let file = File::read(&item)?;
-        let plan = resolve::resolve(&file, self.stem)?;
-        Ok(Checked { plan, title: file.title.map(|title| title.value) })
+        let mut traces = DeliveryTraces::new(self.folder);
+        let plan = resolve::resolve(&file, self.stem, &mut traces)?;
+        Ok(Checked { plan, title: file.title.map(|title| title.value), text: traces.inline(text) })
     }
 
     /// A valid text with overrides applied, and what it becomes.
-    fn apply(
-        &self,
-        text: &str,
-        source_name: &str,
-        overrides: &[String],
-    ) -> Result<(Checked, String), ScenarioError> {
+    fn apply(&self, text: &str, source_name: &str, overrides: &[String]) -> Result<Checked, ScenarioError> {
         let edited = edit(text, source_name, overrides)?;
-        match self.check(&edited) {
-            Ok(checked) => Ok((checked, edited)),
-            Err(problem) => Err(self.blame(text, source_name, overrides, problem)),
-        }
+        self.check(&edited).map_err(|problem| self.blame(text, source_name, overrides, problem))
     }
 
     /// The problem of a text with overrides, placed in the first of them after which it is there.

@@ -2,6 +2,7 @@
 
 use selfclock_congestion::units::Duration;
 
+use super::delivery_trace::DeliveryTraces;
 use super::error::Problem;
 use super::file::{File, Interval, Network, Profile};
 use super::flows::{copies, expand, find_routes, groups};
@@ -20,7 +21,7 @@ const SAMPLES: u128 = 1_000;
 const ROWS: u128 = 2_000_000;
 
 /// The plan of a file.
-pub fn resolve(file: &File, default_name: &str) -> Result<Plan, Problem> {
+pub fn resolve(file: &File, default_name: &str, traces: &mut DeliveryTraces) -> Result<Plan, Problem> {
     let duration = file.duration.value.0;
     if duration > LONGEST_RUN {
         return Err(file.duration.place.problem("longer than 106 days", "at most 2^63 ps"));
@@ -30,7 +31,7 @@ pub fn resolve(file: &File, default_name: &str) -> Result<Plan, Problem> {
     check_memory(file, flows, interval)?;
 
     let profile = value_or(&file.profile, Profile::Modern);
-    let topology = build(file, profile, flows as usize)?;
+    let topology = build(file, profile, flows as usize, traces)?;
     let mut flows = expand(file, profile, &topology)?;
     find_routes(file, &topology, &mut flows)?;
     let groups = groups(file, &flows)?;
@@ -45,9 +46,9 @@ pub fn resolve(file: &File, default_name: &str) -> Result<Plan, Problem> {
         name: file.name.as_ref().map_or(default_name, |name| &name.value.0).to_owned(),
         seed: file.seed.as_ref().map_or(1, |seed| seed.value.0),
         duration,
-        nodes: topology.nodes,
-        links,
-        flows,
+        nodes: topology.nodes.into(),
+        links: links.into(),
+        flows: flows.into(),
         groups,
         routers,
         record: RecordPlan {

@@ -91,13 +91,37 @@ fn route_names<'a>(plan: &'a Plan, route: &[usize]) -> Vec<&'a str> {
     route.iter().map(|&link| plan.links[link].name.as_str()).collect()
 }
 
+/// What would be silently without effect.
+#[test]
+fn a_parameter_without_its_partner_is_refused() {
+    for (alone, partner) in [
+        ("window = \"reno\", beta_ecn = 0.7", "abe = true"),
+        ("window = \"cubic\", beta_ecn = 0.7", "abe = true"),
+        ("window = \"scalable\", linux_count = 50", "variant = \"linux\""),
+        ("window = \"lotka-volterra\", physical_rate = \"1 Mbps\"", "physical = \"oracle\""),
+        ("window = \"lotka-volterra\", available_rate = \"1 Mbps\"", "available = \"oracle\""),
+    ] {
+        let text = |keys: &str| format!("{DUMBBELL}congestion_control = {{ {keys} }}\n");
+        let error = parse(&text(alone)).expect_err(alone);
+        assert_eq!(error.message, format!("does nothing without {partner}"));
+        assert!(error.line().is_some() && error.help.contains(partner), "{error}");
+        parse(&text(&format!("{alone}, {partner}"))).expect(partner);
+    }
+    for name in ["physical", "available"] {
+        let text = format!(
+            "{DUMBBELL}congestion_control = {{ window = \"lotka-volterra\", {name} = \"oracle\" }}\n"
+        );
+        assert_eq!(parse(&text).expect_err(name).message, format!("does nothing without {name}_rate"));
+    }
+}
+
 // What a scenario becomes
 
 #[test]
 fn a_dumbbell_resolves() {
     let plan = plan(DUMBBELL);
     assert_eq!((plan.name.as_str(), plan.seed, plan.duration), ("s", 1, Duration::from_milliseconds(10_000)));
-    assert_eq!(plan.nodes, ["left", "right", "source1", "sink1"]);
+    assert_eq!(*plan.nodes, ["left", "right", "source1", "sink1"]);
     let flow = &plan.flows[0];
     assert_eq!(route_names(&plan, &flow.forward), ["source1-left", "bottleneck", "right-sink1"]);
     assert_eq!(route_names(&plan, &flow.reverse), ["sink1-right", "reverse", "left-source1"]);
@@ -1197,4 +1221,28 @@ fn mechanisms_of_the_ways_to_begin_are_read() {
         "must be above zero",
         "",
     );
+}
+
+/// What further overrides make of a scenario is what they make of its text.
+#[test]
+fn a_scenario_with_further_overrides_is_the_text_with_them() {
+    let overrides = |list: &[&str]| list.iter().map(|&one| one.to_owned()).collect::<Vec<_>>();
+    let first = Scenario::parse(DUMBBELL, "a.toml", &overrides(&["seed=7"])).expect("a scenario");
+    let second = first.with(&overrides(&["duration=3 s"])).expect("a scenario");
+    let both =
+        Scenario::parse(DUMBBELL, "a.toml", &overrides(&["seed=7", "duration=3 s"])).expect("a scenario");
+    assert_eq!((second.plan.seed, second.plan.duration), (7, Duration::from_milliseconds(3000)));
+    assert_eq!(format!("{:?}", second.plan), format!("{:?}", both.plan));
+    assert_eq!(first.plan.duration, Duration::from_milliseconds(10_000), "the first is as it was");
+    let error = first.with(&overrides(&["durations=3 s"])).expect_err("no such key");
+    assert!(error.to_string().contains("durations"), "{error}");
+}
+
+#[test]
+fn flows_name_their_algorithm() {
+    let udp = format!("{DUMBBELL}[[flow]]\nprotocol = \"udp\"\ntraffic = {{ rate = \"1 Mbps\" }}\n");
+    let plan = Scenario::parse(&udp, "a.toml", &[]).expect("a scenario").plan;
+    assert_eq!(plan.flows[0].algorithm(), Some("reno"));
+    assert_eq!(plan.flows[1].algorithm(), None);
+    assert!(!plan.has_custom_algorithms());
 }

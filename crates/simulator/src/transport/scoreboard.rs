@@ -110,7 +110,7 @@ impl Scoreboard {
     #[inline(always)]
     pub fn prefetch(&self) {
         self.segments.prefetch(0);
-        self.segments.prefetch(self.segments.len());
+        self.segments.prefetch_end();
     }
 
     /// Nothing is outstanding.
@@ -264,7 +264,7 @@ impl Scoreboard {
     /// As [`Scoreboard::sack`]; calls `news_of` with index and segment, as it was before, for each that this is news of.
     pub fn sack_each(&mut self, start: u64, end: u64, mut news_of: impl FnMut(usize, &Segment)) -> u64 {
         let mut news = 0;
-        let mut index = self.segments.partition_point(|segment| segment.sequence < start);
+        let mut index = self.first_from(start);
         while let Some(&segment) = self.segments.get(index) {
             if segment.end() > end {
                 break;
@@ -289,6 +289,19 @@ impl Scoreboard {
             index += 1;
         }
         news
+    }
+
+    /// Index of the first segment that begins at or after `start`. Where all are of one size it is at its place; to search for
+    /// it costs a memory access for each halving of what is outstanding.
+    fn first_from(&self, start: u64) -> usize {
+        let place = self.segments.front().and_then(|first| {
+            let place = start.checked_sub(first.sequence)? / u64::from(first.length.max(1));
+            usize::try_from(place).ok()
+        });
+        match place.and_then(|place| Some((place, self.segments.get(place)?))) {
+            Some((place, segment)) if segment.sequence == start => place,
+            _ => self.segments.partition_point(|segment| segment.sequence < start),
+        }
     }
 
     /// Makes one run of a newly SACKed segment and the runs on both sides of it.

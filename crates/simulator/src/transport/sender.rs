@@ -176,18 +176,19 @@ pub struct Sender {
     /// Finds losses by time and probes the tail, if that is the loss recovery.
     rack: Option<Box<RackTlp>>,
     /// Brings the window down in the recovery under way, if that is wanted, and what was sent again in it.
-    prr: Option<(Prr, u64)>,
+    prr: Option<Box<(Prr, u64)>>,
     /// Before the acknowledgement that is being processed.
     before: Progress,
     /// Measures delivery rates, if the congestion control asks for them.
     rate: Option<Box<DeliveryRate>>,
     /// The segment that is being timed, if one at a time is: byte after its last, and when it was sent.
     timed: Option<(u64, Time)>,
-    pacer: Pacer,
+    /// Once something is spaced or shaped.
+    pacer: Option<Box<Pacer>>,
     release_timer: Timer,
     application_timer: Timer,
     completed: Option<Time>,
-    sampler: Option<FlowSampler>,
+    sampler: Option<Box<FlowSampler>>,
 }
 
 /// So many bytes of it an acknowledgement touches.
@@ -284,7 +285,7 @@ impl Sender {
             limited_by_window: true,
             rtt: RttEstimator::new(transport.timer),
             timed: None,
-            pacer: Pacer::new(transport.shaper),
+            pacer: transport.shaper.map(|shaper| Box::new(Pacer::new(Some(shaper)))),
             retransmission_timer: Timer::default(),
             release_timer: Timer::default(),
             application_timer: Timer::default(),
@@ -292,9 +293,8 @@ impl Sender {
             rtt_samples: RttHistogram::default(),
             completed: None,
             next_sample: sampling.map_or(Time::NEVER, |sampling| Time::ZERO + sampling.interval),
-            sampler: sampling.map(|Sampling { interval, expected }| FlowSampler {
-                interval,
-                samples: Vec::with_capacity(expected),
+            sampler: sampling.map(|Sampling { interval, expected }| {
+                Box::new(FlowSampler { interval, samples: Vec::with_capacity(expected) })
             }),
         }
     }
@@ -948,7 +948,7 @@ impl Sender {
             if self.prr_in_recovery {
                 let ssthresh = self.control.decision().window.get();
                 let pipe = self.scoreboard.pipe_bytes();
-                self.prr = Some((Prr::new(ssthresh, self.mss, self.before, self.next, pipe), 0));
+                self.prr = Some(Box::new((Prr::new(ssthresh, self.mss, self.before, self.next, pipe), 0)));
                 self.reduce_proportionally();
             }
         }
@@ -1024,7 +1024,7 @@ impl Sender {
     fn reduce_proportionally(&mut self) {
         let State::FastRecovery(repair) = self.state else { return };
         let now = self.progress();
-        if let Some((prr, sent_again)) = &mut self.prr {
+        if let Some((prr, sent_again)) = self.prr.as_deref_mut() {
             prr.on_ack(now, self.scoreboard.pipe_bytes(), self.next - repair.recover + *sent_again);
         }
     }
@@ -1186,7 +1186,7 @@ impl Sender {
     }
 
     fn pipe_after_duplicates(&self, pipe: u64) -> u64 {
-        if let Some((prr, _)) = &self.prr
+        if let Some((prr, _)) = self.prr.as_deref()
             && pipe > 0
         {
             // What the window has beyond that of the reduction counts as in flight.
@@ -1329,7 +1329,8 @@ impl Sender {
     /// True if a segment with this payload may leave now; if not, sets the timer for when it may.
     #[inline]
     fn may_leave(&mut self, context: &mut Context<'_>, pacing: Option<Pacing>, payload: u64) -> bool {
-        let earliest = self.pacer.earliest(pacing, Bytes(payload + u64::from(self.overhead)));
+        let Some(pacer) = &self.pacer else { return true };
+        let earliest = pacer.earliest(pacing, Bytes(payload + u64::from(self.overhead)));
         if earliest <= context.now {
             return true;
         }
@@ -1388,7 +1389,7 @@ impl Sender {
             self.timed = None;
         }
         self.totals.retransmitted += 1;
-        if let Some((_, sent_again)) = &mut self.prr {
+        if let Some((_, sent_again)) = self.prr.as_deref_mut() {
             *sent_again += u64::from(segment.length);
         }
         if !self.retransmission_timer.is_set() {
@@ -1503,7 +1504,12 @@ impl Sender {
             return context.network.send_here(context.events, context.now, packet);
         }
         context.network.send(context.events, context.now, packet);
-        self.pacer.on_sent(context.now, Bytes(size.into()), pacing);
+        if pacing.is_some() && self.pacer.is_none() {
+            self.pacer = Some(Box::new(Pacer::new(None)));
+        }
+        if let Some(pacer) = &mut self.pacer {
+            pacer.on_sent(context.now, Bytes(size.into()), pacing);
+        }
         let held_back = if pacing.is_some() { self.held_back(context.now) } else { 0 };
         self.control.on_sent(&Sent {
             now: context.now,

@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::engine::random::Purpose;
-use crate::engine::{Stream, Target, Timer};
+use crate::engine::{EventQueue, Stream, Target};
 use crate::network::packet::{Flags, NO_EXTRA, Packet};
 use crate::plan::{Arrivals, UdpPlan};
 use crate::record::packets::PacketKind;
@@ -33,11 +33,12 @@ pub struct UdpSource {
     /// Rates to come, and how many of them have come.
     rates: Vec<(Time, Rate)>,
     changes: usize,
+    /// Until then the rate stays what it is, and it is not zero.
+    steady_until: Time,
     arrivals: Arrivals,
     stream: Stream,
     sizes: Stream,
     stop: Time,
-    timer: Timer,
     sent: u64,
     sent_bytes: u64,
 }
@@ -59,11 +60,11 @@ impl UdpSource {
             rate: Rate::default(),
             rates: plan.rates.clone(),
             changes: 0,
+            steady_until: Time::ZERO,
             arrivals: plan.arrivals,
             stream: Stream::new(seed, Purpose::FlowArrivals, flow as usize),
             sizes: Stream::new(seed, Purpose::PacketSize, flow as usize),
             stop,
-            timer: Timer::default(),
             sent: 0,
             sent_bytes: 0,
         };
@@ -89,11 +90,22 @@ impl UdpSource {
             [one] => one.interval,
             _ => Duration::from_picoseconds(mean as u64),
         };
+        self.steady_until = match self.rates.get(self.changes) {
+            _ if self.rate == Rate::default() => Time::ZERO,
+            None => Time::NEVER,
+            Some(&(change, _)) => change,
+        };
     }
 
     /// When something leaves that would leave so long after `now` at the rate of now: the way to it is as many bits long
     /// whatever the rate. [`Time::NEVER`] if the rate stays zero.
+    #[inline]
     fn after(&mut self, now: Time, gap: Duration) -> Time {
+        let next = now + gap;
+        if next < self.steady_until { next } else { self.after_changes(now, gap) }
+    }
+
+    fn after_changes(&mut self, now: Time, gap: Duration) -> Time {
         let (mut from, mut gap) = (now, gap);
         while let Some(&(change, next)) = self.rates.get(self.changes)
             && (self.rate == Rate::default() || from + gap > change)
@@ -127,22 +139,30 @@ impl UdpSource {
             Arrivals::Constant => Duration::ZERO,
             Arrivals::Poisson => self.stream.exponential(self.interval),
         };
-        self.set_timer(context, start, gap);
-    }
-
-    fn set_timer(&mut self, context: &mut Context<'_>, now: Time, gap: Duration) {
-        let next = self.after(now, gap);
-        if next != Time::NEVER {
-            self.timer.set(context.events, next, Target::Application(self.flow));
+        let first = self.after(start, gap);
+        if let Some(order) = self.next_order(context.events, first) {
+            self.set_timer(context.events, first, order);
         }
     }
 
-    /// An entry of its timer has come up.
+    /// The place that a packet which is sent then has among events at the same time, if it is sent.
     #[inline]
-    pub fn on_timer(&mut self, context: &mut Context<'_>) {
-        let target = Target::Application(self.flow);
-        if !self.timer.due(context.events, context.now, target) || context.now >= self.stop {
-            return;
+    fn next_order(&self, events: &mut EventQueue, next: Time) -> Option<u64> {
+        (next != Time::NEVER).then(|| events.take_order())
+    }
+
+    /// Sends the next packet at this time, as an event of its own with this place among those at the same time.
+    #[inline]
+    pub fn set_timer(&self, events: &mut EventQueue, next: Time, order: u64) {
+        events.push(next, order, Target::Application(self.flow));
+    }
+
+    /// It is time for a packet. Returns when the next will leave and which place it has among events at the same time, if it
+    /// will: the timer is not set.
+    #[inline]
+    pub fn on_timer(&mut self, context: &mut Context<'_>) -> Option<(Time, u64)> {
+        if context.now >= self.stop {
+            return None;
         }
         let kind = match self.packets[..] {
             [one] => one,
@@ -176,7 +196,8 @@ impl UdpSource {
             Arrivals::Constant => kind.interval,
             Arrivals::Poisson => self.stream.exponential(self.interval),
         };
-        self.set_timer(context, context.now, gap);
+        let next = self.after(context.now, gap);
+        Some((next, self.next_order(context.events, next)?))
     }
 }
 

@@ -2,9 +2,11 @@
 #![allow(dead_code)]
 
 use selfclock_congestion::PeerOption;
-use selfclock_congestion::units::Duration;
+use selfclock_congestion::units::{Duration, Time};
 use selfclock_simulator::Simulation;
-use selfclock_simulator::scenario::{Grid, Scenario};
+use selfclock_simulator::network::delivery_trace::Server;
+use selfclock_simulator::scenario::{Grid, Scenario, read_delivery_trace};
+use std::sync::Arc;
 
 /// A scenario is small enough to be run if it has no more flows and links than this.
 const FLOWS: usize = 50;
@@ -33,6 +35,43 @@ pub fn grid(text: &str) {
     match Grid::parse(text, "fuzz.toml") {
         Ok(grid) => assert!(!format!("{grid:?}").is_empty()),
         Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
+
+/// Any bytes are a delivery trace or an error that can be printed. A trace is the same when a scenario that holds it is read,
+/// and such a scenario runs; a link sends what it is given in order, after it has come, at opportunities, and no more than
+/// they carry.
+pub fn trace(bytes: &[u8]) {
+    let trace = match read_delivery_trace(bytes, "fuzz.trace") {
+        Ok(trace) => Arc::new(trace),
+        Err(message) => return assert!(!message.is_empty()),
+    };
+    let wire = format!(
+        "{{ delivery_trace = {{ opportunities = \"{trace}\" }}, delay = \"1 ms\", queue = \"9 packets\" }}"
+    );
+    let text = format!(
+        "schema = 1\nduration = \"1 s\"\n[network]\ntopology = \"dumbbell\"\nbottleneck = {wire}\naccess = {{ rate = \"1 Gbps\", delay = \"1 ms\" }}\n[[flow]]\n"
+    );
+    let plan = Scenario::parse(&text, "fuzz.toml", &[]).expect("what was read can be written").plan;
+    assert_eq!(plan.links[0].trace.as_ref(), Some(&trace));
+    let mut simulation = Simulation::new(&plan);
+    if simulation.advance(EVENTS) {
+        simulation.finish();
+    }
+    let mut server = Server::new(trace.clone());
+    let (mut now, mut before) = (Time::ZERO, Time::ZERO);
+    for &byte in bytes.iter().take(200) {
+        now += Duration::from_microseconds(u64::from(byte) * 50);
+        server.skip_until(now);
+        let (start, end) = server.serve(40 + u32::from(byte) * 20);
+        assert!(now < start && before <= start && start <= end);
+        for at in [start, end].into_iter().filter(|&at| at < Time::NEVER) {
+            let just_before = Time::from_picoseconds(at.picoseconds() - 1);
+            assert!(trace.count_until(just_before) < trace.count_until(at), "no opportunity at {at:?}");
+            let (used, offered) = server.used_and_offered_until(at);
+            assert!(used <= offered);
+        }
+        before = end;
     }
 }
 

@@ -7,7 +7,7 @@ use selfclock_simulator::plan::{
     DisciplinePlan, FlowPlan, LinkPlan, LossPlan, Plan, Protocol, QueueLimit, RecordPlan, Source, TcpPlan,
     Transport,
 };
-use selfclock_simulator::{Outcome, Simulation};
+use selfclock_simulator::{Outcome, Shared, Simulation};
 
 /// A link with an unlimited queue.
 pub fn link(name: &str, from: usize, to: usize, rate_bps: u64, delay: Duration) -> LinkPlan {
@@ -16,6 +16,7 @@ pub fn link(name: &str, from: usize, to: usize, rate_bps: u64, delay: Duration) 
         from,
         to,
         rate: Rate::from_bits_per_second(rate_bps),
+        trace: None,
         delay,
         queue: QueueLimit::Unlimited,
         discipline: DisciplinePlan::DropTail,
@@ -87,9 +88,9 @@ impl Dumbbell {
             name: "test".to_owned(),
             seed: 1,
             duration,
-            nodes,
-            links,
-            flows: Vec::new(),
+            nodes: nodes.into(),
+            links: links.into(),
+            flows: Shared::default(),
             routers: Vec::new(),
             groups: Vec::new(),
             record: RecordPlan { interval: None, packets: false },
@@ -100,8 +101,9 @@ impl Dumbbell {
 /// Adds a flow of the `pair`-th pair of a dumbbell.
 pub fn add_flow(plan: &mut Plan, pair: usize, protocol: Protocol) {
     let first = 2 + 4 * pair;
+    let name = format!("flow{}", plan.flows.len() + 1);
     plan.flows.push(FlowPlan {
-        name: format!("flow{}", plan.flows.len() + 1),
+        name,
         from: 2 + 2 * pair,
         to: 3 + 2 * pair,
         forward: vec![first, 0, first + 2],
@@ -116,7 +118,7 @@ pub fn add_flow(plan: &mut Plan, pair: usize, protocol: Protocol) {
 
 /// A bulk TCP flow.
 pub fn tcp(start: &str, window: &str, transport: Transport) -> Protocol {
-    Protocol::Tcp(Box::new(TcpPlan {
+    Protocol::Tcp(Shared::new(TcpPlan {
         control: Selection::new(start, window).expect("known names"),
         control_name: format!("{window}+{start}"),
         source: Source::Bulk,

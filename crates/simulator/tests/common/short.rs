@@ -62,7 +62,15 @@ pub fn all() -> Vec<Short> {
                     path,
                     name: format!("{}, {change}", entry.name),
                     overrides: overrides(&format!(", {change}")),
-                    unchanged: Some(overrides("")),
+                    // What needs a partner is refused without it, and compared with neither.
+                    unchanged: Some(match (entry.name, parameter.name) {
+                        ("lotka-volterra", name)
+                            if name.starts_with("physical") || name.starts_with("available") =>
+                        {
+                            vec![choice(path, entry, "")]
+                        }
+                        _ => overrides(""),
+                    }),
                 });
             }
         }
@@ -114,7 +122,6 @@ fn home(entry: &Entry, parameter: &Parameter) -> Home {
         ("scalable", "linux_count") => ("narrow", ", variant = \"linux\""),
         ("lotka-volterra", "physical") => ("measured", ", physical_rate = \"60 Mbps\""),
         ("lotka-volterra", "available") => ("measured", ", available_rate = \"20 Mbps\""),
-        // Without the rate that the other parameter needs they are refused: there is nothing to compare them with.
         ("lotka-volterra", "physical_rate") => ("measured", ", physical = \"oracle\""),
         ("lotka-volterra", "available_rate") => ("measured", ", available = \"oracle\""),
         ("packet-pair", "zero_ticks") | ("swift-start", "no_estimate") => ("narrow", ""),

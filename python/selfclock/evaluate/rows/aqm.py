@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-import polars as pl
-
 from selfclock._core import ScenarioError
 from selfclock.compare import jain
 from selfclock.evaluate.judge import Judged, Marks, Samples, case, not_applicable, worst
@@ -19,11 +16,15 @@ from selfclock.evaluate.runs import Experiment
 from selfclock.evaluate.subject import Subject
 
 if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
     from numpy.typing import NDArray
 
     from selfclock.evaluate.measure import Reading
     from selfclock.evaluate.runs import Lab
     from selfclock.scenario import Scenario
+else:
+    from selfclock.lazy import np, pl
 
 PATH, LIMIT_BDP, BEGIN_S, END_S = Path(50, 40), 2.0, 90.0, 150.0
 COUNTS, SEEDS = (1, 2, 10), (1, 2)

@@ -6,8 +6,6 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from selfclock.evaluate.judge import Case, Judged, Marks, Samples, case, of_cases, worst
 from selfclock.evaluate.measure import thin
 from selfclock.evaluate.network import PACKET_B, Flow, Path, flow, scenario
@@ -16,11 +14,14 @@ from selfclock.evaluate.runs import Experiment
 from selfclock.evaluate.subject import Subject
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from selfclock.evaluate.measure import Reading
     from selfclock.evaluate.runs import Lab
     from selfclock.scenario import Scenario
+else:
+    from selfclock.lazy import np
 
 
 def _moving(times: NDArray[np.float64], total: NDArray[np.float64], span_s: float) -> NDArray[np.float64]:

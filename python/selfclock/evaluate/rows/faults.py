@@ -6,9 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-import polars as pl
-
 from selfclock.evaluate.judge import Case, Judged, Marks, Samples, case
 from selfclock.evaluate.measure import thin
 from selfclock.evaluate.network import BOTTLENECK, KINDS, PACKET_B, REVERSE, SEGMENT_B, Path, flow, scenario
@@ -16,10 +13,15 @@ from selfclock.evaluate.row import Line, Panel, Row
 from selfclock.evaluate.runs import Experiment
 
 if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+
     from selfclock.evaluate.measure import Reading
     from selfclock.evaluate.runs import Lab
     from selfclock.evaluate.subject import Subject
     from selfclock.scenario import Scenario
+else:
+    from selfclock.lazy import np, pl
 
 # S1.
 CUT_OFF, OUTAGE_S, OUTAGE_END_S, AFTER_S = Path(5, 40), 5.0, 35.0, 60.0

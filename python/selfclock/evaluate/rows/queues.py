@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from selfclock.evaluate.judge import Case, Judged, Marks, case, of_cases
 from selfclock.evaluate.measure import thin
 from selfclock.evaluate.network import PACKET_B, Path, flow, scenario
@@ -15,9 +13,13 @@ from selfclock.evaluate.runs import Experiment
 from selfclock.evaluate.subject import Subject
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from selfclock.evaluate.measure import Reading
     from selfclock.evaluate.runs import Lab
     from selfclock.scenario import Scenario
+else:
+    from selfclock.lazy import np
 
 # S2: long enough for a few of Reno's cycles, of about a minute at a window of up to five bandwidth-delay products.
 DEEP, DEEP_BDP, DEEP_WARM_S, DEEP_END_S = Path(20, 40), 4.0, 60.0, 300.0

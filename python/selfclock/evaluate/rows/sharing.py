@@ -6,8 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from selfclock.compare import jain
 from selfclock.evaluate.judge import Case, Judged, Marks, Samples, case, of_cases
 from selfclock.evaluate.network import Path, flow, scenario
@@ -18,9 +16,13 @@ from selfclock.evaluate.subject import Subject
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import numpy as np
+
     from selfclock.evaluate.measure import Reading
     from selfclock.evaluate.runs import Lab
     from selfclock.scenario import Scenario
+else:
+    from selfclock.lazy import np
 
 SEEDS = (1, 2, 3)
 

@@ -6,8 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from selfclock.evaluate.judge import Case, Judged
 from selfclock.evaluate.measure import thin
 from selfclock.evaluate.network import BOTTLENECK, SEGMENT_B, Path, flow, scenario
@@ -15,10 +13,14 @@ from selfclock.evaluate.row import Line, Panel, Row
 from selfclock.evaluate.runs import Experiment
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from selfclock.evaluate.measure import Reading
     from selfclock.evaluate.runs import Lab
     from selfclock.evaluate.subject import Subject
     from selfclock.scenario import Scenario
+else:
+    from selfclock.lazy import np
 
 #: Wide enough that regular losses hold it back, not the link.
 PATH = Path(100, 40)

@@ -130,7 +130,7 @@ def scenario(experiment: Experiment, setting: Setting, *extra: str) -> Scenario:
 
 def segments_sent(result: Result, seconds: float) -> int:
     """Count different segments that were sent within so many seconds of the flow's first."""
-    packets = pl.DataFrame(result.packets).lazy()
+    packets = pl.DataFrame(result.packet_columns("time_s", "event", "kind", "retransmission")).lazy()
     sent = packets.filter((pl.col("event") == "send") & (pl.col("kind") == "data") & ~pl.col("retransmission"))
     in_time = sent.filter(pl.col("time_s") < pl.col("time_s").min() + seconds)
     return int(in_time.select(pl.len()).collect().item())

@@ -28,6 +28,7 @@ fn link(name: &str, from: usize, to: usize) -> LinkPlan {
         from,
         to,
         rate: Rate::from_bits_per_second(1_000_000_000_000),
+        trace: None,
         delay: Duration::from_milliseconds(10),
         queue: QueueLimit::Unlimited,
         discipline: DisciplinePlan::DropTail,
@@ -53,8 +54,8 @@ impl Rig {
             name: "test".to_owned(),
             seed: 1,
             duration: Duration::from_milliseconds(100_000),
-            nodes: vec!["a".to_owned(), "b".to_owned()],
-            links: vec![link("there", 0, 1), link("back", 1, 0)],
+            nodes: vec!["a".to_owned(), "b".to_owned()].into(),
+            links: vec![link("there", 0, 1), link("back", 1, 0)].into(),
             flows: vec![FlowPlan {
                 name: "flow".to_owned(),
                 from: 0,
@@ -65,8 +66,9 @@ impl Rig {
                 start_jitter: Duration::ZERO,
                 stop: Time::NEVER,
                 dscp: 0,
-                protocol: Protocol::Tcp(Box::new(tcp.clone())),
-            }],
+                protocol: Protocol::Tcp(crate::Shared::new(tcp.clone())),
+            }]
+            .into(),
             routers: Vec::new(),
             groups: Vec::new(),
             record: RecordPlan { interval: None, packets: true },
@@ -235,6 +237,51 @@ fn partial_acknowledgements_within_a_round_trip_allow_no_more_repetitions() {
     // acknowledges and adds one back, so that it lets the one go that it sends again.
     let new = rig.sent().iter().filter(|&&segment| segment >= 22).count();
     assert!(new <= 21 - 10 + 14, "{new} new segments after {before}");
+}
+
+#[test]
+fn only_a_syn_that_is_sent_again_is_a_retransmission() {
+    let mut rig = Rig::new(Source::Bulk, Transport { handshake: true, ..transport(Recovery::Sack, 2.0) });
+    rig.run_until(10_000);
+    let records = rig.network.recorder.clone().expect("packets are recorded").finish();
+    let sent = records.iter().filter(|record| record.event == PacketEvent::Send);
+    let again: Vec<bool> = sent
+        .inspect(|record| assert_eq!(record.kind, PacketKind::Syn))
+        .map(|record| record.retransmission)
+        .collect();
+    // After 1, 3 and 7 s (RFC 6298).
+    assert_eq!(again, [false, true, true, true]);
+}
+
+/// Two segments make a pair where the window and what there is to send have room for both; one and a half is no room.
+#[test]
+fn a_pair_needs_room_for_both_of_its_segments() {
+    for (window, bytes, sent) in [
+        (1.5, u64::MAX, 1),
+        (2.0, u64::MAX, 2),
+        (3.5, u64::MAX, 3),
+        (4.0, 1500, 2),
+        (4.0, 2000, 2),
+        (4.0, 3500, 4),
+    ] {
+        let source = if bytes == u64::MAX { Source::Bulk } else { Source::Size(Bytes(bytes)) };
+        let control = Selection::new("packet-pair", "reno").expect("known names");
+        let mut rig = Rig::with(control, source, transport(Recovery::Sack, window));
+        assert_eq!(rig.sent(), up_to(sent), "a window of {window}, {bytes} bytes");
+        assert!(
+            rig.sender.next <= bytes,
+            "a window of {window}, {bytes} bytes: {} are sent",
+            rig.sender.next
+        );
+    }
+}
+
+/// There is something to probe a closed window for only while there is something to send.
+#[test]
+fn a_closed_window_is_not_probed_by_who_has_nothing_to_send() {
+    let mut rig = Rig::new(Source::Size(Bytes(2 * MSS)), transport(Recovery::Sack, 4.0));
+    rig.close_window(100, 2 * MSS);
+    assert!(!rig.sender.retransmission_timer.is_set());
 }
 
 /// Found by a router that closes the window: the probes of a closed window came at a constant interval as long as they were
@@ -594,7 +641,7 @@ fn a_recovery_with_proportional_rate_reduction_is_never_silent() {
             );
             assert!((9..=10).contains(&sent), "{recovery:?}, {prr}: {sent}");
             rig.ack(200, 20, &[]);
-            assert_eq!((rig.sender.prr, rig.ssthresh()), (None, 10.0));
+            assert_eq!((&rig.sender.prr, rig.ssthresh()), (&None, 10.0));
             assert_eq!(rig.sender.scoreboard.pipe_bytes(), 10 * MSS);
         }
     }

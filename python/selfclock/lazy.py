@@ -1,0 +1,23 @@
+"""Packages that take longer to import than most things take to do: imported when they are first used.
+
+`from selfclock.lazy import np, pl` stands for `import numpy as np` and `import polars as pl`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+
+class _Lazy(ModuleType):
+    """A module that is imported when something of it is asked for."""
+
+    def __getattr__(self, name: str) -> object:
+        found = getattr(importlib.import_module(self.__name__), name)
+        # The next time it is there.
+        setattr(self, name, found)
+        return found
+
+
+np = _Lazy("numpy")
+pl = _Lazy("polars")
