@@ -45,6 +45,6 @@ def selfclock(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]
 
     def run(*arguments: object) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "selfclock", *map(str, arguments)]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
 
     return run

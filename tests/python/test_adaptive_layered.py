@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import math
 from importlib import resources
-from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 
-from selfclock.papers.adaptive_layered import exponents, fairness, groups, ns2, overlap, single
+from selfclock.papers import adaptive_layered
+from selfclock.papers.adaptive_layered import overlap, single
 from selfclock.papers.adaptive_layered.network import TCP, Flow, scenario, throughputs_mbps
 from selfclock.papers.adaptive_layered.verdicts import (
     exponent,
@@ -19,10 +19,7 @@ from selfclock.papers.adaptive_layered.verdicts import (
     ratio_verdict,
     share_verdict,
 )
-from selfclock.scenario import run_many
-
-if TYPE_CHECKING:
-    from selfclock.reproduce import Claim
+from selfclock.studies import run_studies
 
 #: Runs of a few round trips: what they measure means nothing, that they are judged does.
 TINY = 1 / 500
@@ -94,20 +91,19 @@ def test_time_to_fill() -> None:
     assert pl.DataFrame(run.flows)["time_s"].max() == pytest.approx(4)
 
 
-@pytest.fixture(scope="module")
-def claims() -> list[Claim]:
-    """Every claim but those of runs that cannot be short."""
-    found: list[Claim] = []
-    for part in (overlap, fairness, exponents, ns2):
-        found += part.findings(run_many(part.scenarios(TINY)), TINY)[0]
-    alone = {"adaptive": 2.0, "reno": 1.0}
-    found += groups.findings(run_many(groups.scenarios(TINY)), alone, TINY)[0]
-    return found
+def test_every_verdict_on_record_has_a_claim() -> None:
+    [(findings, _)] = run_studies([adaptive_layered.study(TINY)])
+    recorded = json.loads((resources.files(adaptive_layered) / "verdicts.json").read_text(encoding="utf-8"))
+    assert sorted(claim.id for claim in findings.claims) == sorted(recorded)
+    assert all(table.rows for table in findings.tables)
+    assert findings.figures
 
 
-def test_every_verdict_on_record_has_a_claim(claims: list[Claim]) -> None:
-    folder = resources.files("selfclock.papers.adaptive_layered")
-    recorded = json.loads((folder / "verdicts.json").read_text(encoding="utf-8"))
-    alone = {"figure-2-growth", "figure-2-recovery", "figure-2-throughput"}
-    assert {claim.id for claim in claims} | alone == set(recorded)
-    assert len({claim.id for claim in claims}) == len(claims)
+def test_the_time_from_loss_to_loss() -> None:
+    """Reno on 10 Mbit/s and 40 ms with a queue of one product, 33 packets: from 33 to 67 segments, one in each round
+    trip, which takes what the window does at the rate of the link, 1.2 ms for each segment. 10 %: a round trip more for
+    the repair.
+    """
+    run = scenario("cycle", 10, [Flow(TCP, 40)], seconds=60, samples_s=0.05).run()
+    measured = single.cycle(run)
+    assert measured == pytest.approx(sum(0.0012 * window for window in range(33, 68)), rel=0.1)

@@ -192,6 +192,7 @@ def test_other_threads_run_meanwhile() -> None:
     assert turns > 5
 
 
+@pytest.mark.alone
 def test_ctrl_c_stops_run_many() -> None:
     program = (
         "import selfclock as sc\n"

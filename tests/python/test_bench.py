@@ -36,6 +36,7 @@ def test_memory_of_a_packet_in_flight() -> None:
     assert 80 <= (then - before) / packets <= 100
 
 
+@pytest.mark.alone
 def test_python_adds_little_to_a_run() -> None:
     """All that Python adds to a run is CPU time of the process that is not the engine's."""
     text = """

@@ -258,6 +258,7 @@ def test_reproduce(selfclock: Command, tmp_path: Path) -> None:
     assert "<script src" not in html
 
 
+@pytest.mark.alone
 def test_ctrl_c_stops_within_a_second_and_leaves_nothing(tmp_path: Path, small: Path) -> None:
     endless = ["--set", "duration=100000 s", "--set", "network.bottleneck.rate=1 Gbps", "--set", "record.interval=off"]
     command = [sys.executable, "-m", "selfclock", "run", str(small), *endless]

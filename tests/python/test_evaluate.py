@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -145,6 +146,37 @@ def test_the_matrix_has_every_algorithm_and_row() -> None:
     assert f"selfclock {sc.VERSION}" in page
     for row in ROWS:
         assert f"| {row.id} |" in page
+
+
+def test_the_matrix_is_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    page = tmp_path / "matrix.md"
+    monkeypatch.setattr("sys.argv", ["matrix"])
+    with pytest.raises(SystemExit, match="name the file"):
+        matrix.main()
+    monkeypatch.setattr("sys.argv", ["matrix", str(page)])
+    monkeypatch.setattr(matrix, "names", lambda: ["reno", "swift-start"])
+    monkeypatch.setattr(matrix, "evaluate_all", partial(evaluate_all, rows=["S19", FROZEN.id]))
+    matrix.main()
+    lines = page.read_text(encoding="utf-8").splitlines()
+    assert "| algorithm | S19 |" in lines
+    assert [line.split(" | ")[0] for line in lines if line.startswith("| `")] == ["| `reno`", "| `swift-start`"]
+    special = [line for line in lines if line.startswith(f"| {FROZEN.id} |")]
+    assert [line.split(" | ")[1] for line in special] == ["`swift-start`"], "it does not concern the other"
+
+
+def test_what_a_link_carried_and_dropped() -> None:
+    """Over the whole run the series say what the summary does."""
+    run = sc.dumbbell("10 Mbps", rtt="20 ms", buffer="5 packets", flows=["reno"], duration="10 s").run()
+    reading = Reading(run)
+    link = next(each for each in run.summary["links"] if each["name"] == "bottleneck")
+    # Sampled every 10 ms, so that up to a packet is on the wire at either end.
+    assert reading.link_bps(0, 10) == pytest.approx(1e7 * link["utilization"], rel=0.001)
+    sent = link["bytes"] / 1500
+    assert reading.loss(0, 10) == pytest.approx(link["drops"] / (link["drops"] + sent), rel=0.001)
+    assert link["drops"] > 5
+    marks = queues.loss_marks(0.04)
+    assert [marks.verdict(loss) for loss in (0.08, 0.09)] == ["pass", "fail"], "twice what CUBIC has, and no less"
+    assert [queues.loss_marks(0.0).verdict(loss) for loss in (0.01, 0.05, 0.06)] == ["pass", "warn", "fail"]
 
 
 # Verdicts.

@@ -39,6 +39,7 @@ def limited(command: list[str], directory: Path, limit: int, value: int) -> subp
     )
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of this kind are Linux's")
 @pytest.mark.parametrize("kilobytes", [1, 30, 300])
 def test_a_full_disk_leaves_no_result(small: Path, tmp_path: Path, kilobytes: int) -> None:
@@ -52,6 +53,7 @@ def test_a_full_disk_leaves_no_result(small: Path, tmp_path: Path, kilobytes: in
     assert [path.name for path in tmp_path.iterdir() if path != small] == []
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of this kind are Linux's")
 def test_no_memory_leaves_no_result(small: Path, tmp_path: Path) -> None:
     """Interpreter and libraries take some hundred MB of address space; this run's packets do not fit beside them."""

@@ -16,6 +16,7 @@ from gymnasium.utils.env_checker import check_env
 
 import selfclock as sc
 from selfclock import rl
+from selfclock.rl import bench as rl_bench
 from selfclock.rl.action import Kind
 
 if TYPE_CHECKING:
@@ -91,6 +92,29 @@ def test_threads_change_nothing() -> None:
         return [many.step(np.full((5, 1), 0.2, np.float32))[1].tolist() for _ in range(30)]
 
     assert rewards(1) == rewards(3)
+
+
+def test_each_of_many_has_a_result() -> None:
+    """What the second of two had after twenty steps is what it has alone, with its seed and its actions."""
+    many = rl.CongestionVectorEnv(2, record=True, **SHORT)
+    many.reset(seed=[3, 4])
+    alone = make(record=True)
+    alone.reset(seed=4)
+    for _ in range(20):
+        many.step(np.array([[0.5], [0.1]], np.float32))
+        alone.step(np.array([0.1], np.float32))
+    found, expected = many.result(1), alone.result()
+    assert found.summary["flows"] == expected.summary["flows"]
+    assert pl.DataFrame(found.flows).equals(pl.DataFrame(expected.flows))
+    assert many.result(0).summary["flows"] != expected.summary["flows"]
+
+
+def test_the_steps_of_a_second_are_counted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(rl_bench, "STEPS", 4 * rl_bench.ENVIRONMENTS)
+    rl_bench.main()
+    rows = capsys.readouterr().out.splitlines()[-3:]
+    assert [row.split()[0] for row in rows] == ["one", "64", "64"]
+    assert all(int(number.replace(",", "")) > 0 for row in rows for number in row.split()[1:])
 
 
 def test_a_constant_window_is_a_window_per_round_trip() -> None:

@@ -336,6 +336,7 @@ def test_student() -> None:
     assert half_width(1.0, 3, 0.95) == pytest.approx(4.303 / 3**0.5, rel=1e-3)
 
 
+@pytest.mark.alone
 def test_a_run_costs_less_than_a_millisecond_more_than_its_simulation(tmp_path: Path) -> None:
     grid = sc.Grid.over(sc.Scenario.parse(SMALL, overrides=["duration=200 ms"]), seeds=1000)
     # CPU time of all threads, so that a busy machine does not count.

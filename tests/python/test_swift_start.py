@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from importlib import resources
+
 import pytest
 
-from selfclock.papers.swift_start import verdicts
+from selfclock.papers import swift_start
+from selfclock.papers.swift_start import estimates, harm, matrix, sharing, verdicts
 from selfclock.papers.swift_start.network import (
     DELAYED_ACK,
     IW10,
@@ -18,6 +22,7 @@ from selfclock.papers.swift_start.network import (
     reported_us,
     scenario,
 )
+from selfclock.studies import run_studies
 
 
 @pytest.mark.parametrize(
@@ -62,3 +67,17 @@ def test_every_start_completes(start: object) -> None:
     # 685 segments of 1500 bytes take 0.82 s at the rate of the link.
     assert took is not None
     assert 0.82 < took < 3.0
+
+
+def test_every_claim_has_a_verdict_on_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With fewer flows, windows, sizes and seeds in the tables; the claims are made of runs that are short anyway."""
+    monkeypatch.setattr(sharing, "COUNTS", (1, 4))
+    monkeypatch.setattr(harm, "SIZES", {"1 MB": 2.0})
+    monkeypatch.setattr(harm, "SEEDS", (1,))
+    monkeypatch.setattr(matrix, "WINDOWS", ("reno",))
+    monkeypatch.setattr(estimates, "SEEDS", range(1, 3))
+    [(findings, _)] = run_studies([swift_start.study()])
+    recorded = json.loads((resources.files(swift_start) / "verdicts.json").read_text(encoding="utf-8"))
+    assert {claim.id: claim.verdict for claim in findings.claims} == recorded
+    assert all(table.rows for table in findings.tables)
+    assert {figure.title for figure in findings.figures} >= {"Starting together"}

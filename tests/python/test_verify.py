@@ -96,6 +96,9 @@ TRACED = NETWORK.replace('rate = "2 Mbps"', 'delivery_trace = { opportunities = 
 SCENARIOS = {
     "drop-tail": NETWORK.replace("QUEUE", '"5 packets"') + TWO_FLOWS,
     "codel": NETWORK.replace("QUEUE", '{ discipline = "codel", limit = "50 packets" }') + TWO_FLOWS,
+    "marked": NETWORK.replace("QUEUE", '{ discipline = "codel", limit = "50 packets" }')
+    + 'ecn = "classic"\n'
+    + TWO_FLOWS,
     "traced": TRACED.replace("QUEUE", '"5 packets"') + TWO_FLOWS,
     "traced codel": TRACED.replace("QUEUE", '{ discipline = "codel", limit = "50 packets" }') + TWO_FLOWS,
     "policed": NETWORK.replace("QUEUE", '"50 packets"')
@@ -351,6 +354,8 @@ ANOTHER_SCENARIO = (
     ("drop", "drop-tail", "5 packets", "6 packets"),
     ("drop", "codel", '"codel"', '"codel", target = "200 ms"'),
     ("drop", "codel", "codel", "drr"),
+    ("mark", "marked", '"codel"', '"codel", target = "200 ms"'),
+    ("mark", "marked", "codel", "drr"),
     ("rate", "codel", "2 Mbps", "1.9 Mbps"),
     ("rate", "drop-tail", "2 Mbps", "2.1 Mbps"),
     ("rate", "traced", '"12x2"', '"12x3"'),

@@ -82,3 +82,15 @@ pub fn bare_loop(flows: u64, packets: u64, trips: u64) -> u64 {
     }
     links.iter().map(|link| link.crossed).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each trip is six hops, and a loop without packets makes none.
+    #[test]
+    fn a_trip_is_six_hops() {
+        assert_eq!(bare_loop(3, 10, 1000), 6000);
+        assert_eq!(bare_loop(1, 0, 1000), 0);
+    }
+}

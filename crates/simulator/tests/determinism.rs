@@ -125,3 +125,26 @@ fn running_ahead_of_the_clock_does_not_show() {
     assert_eq!(format!("{flow:?}"), format!("{flow_by_stops:?}"));
     assert!(packets == packets_by_stops);
 }
+
+/// Where there are more than 500 flows, what the next packets touch is asked for ahead: it changes no more than the slices in
+/// which the run advances.
+#[test]
+fn many_flows_are_asked_for_ahead() {
+    let mut plan = plan(3);
+    let flow = plan.flows[0].clone();
+    plan.flows = (0..600)
+        .map(|number| {
+            let mut flow = flow.clone();
+            (flow.start, flow.start_jitter) = (Time::ZERO + ms(number % 40), ms(0));
+            flow
+        })
+        .collect::<Vec<_>>()
+        .into();
+    plan.duration = ms(400);
+    let whole = run(&plan);
+    let mut simulation = Simulation::new(&plan);
+    while !simulation.advance(77) {}
+    assert!(!simulation.record_overflowed());
+    assert!(whole.packets.len() > 5000, "{}", whole.packets.len());
+    assert_eq!(bytes_of(&whole), bytes_of(&simulation.finish()));
+}

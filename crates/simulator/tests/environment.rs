@@ -183,3 +183,18 @@ fn a_complete_transfer_is_told() {
     let done = environment.step(command, Duration::from_seconds(1.0));
     assert_eq!((done.complete, done.over), (1.0, 0.0));
 }
+
+/// What a learner scales its numbers by: a rate of 10 Mbit/s, segments of 1448 bytes, 40 ms and what it takes to send.
+#[test]
+fn the_path_is_told() {
+    let mut environment = Environment::new(&plan(1.0), "flow1").expect("it is a TCP connection");
+    assert_eq!(environment.plan().flows.len(), 2);
+    assert_eq!(environment.path_rate().bits_per_second(), 10_000_000);
+    assert_eq!(environment.mss(), Bytes(1448));
+    let step = environment.step(Command { window: 10.0, pacing_bps: None }, Duration::from_seconds(0.5));
+    let values = step.values();
+    let value = |name| values[Step::FIELDS.iter().position(|&field| field == name).expect("a field")];
+    assert_eq!((value("now_s"), value("length_s")), (0.5, 0.5));
+    assert_eq!(value("now_s"), step.now_s);
+    assert!(environment.failure().is_none());
+}

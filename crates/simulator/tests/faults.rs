@@ -3,9 +3,11 @@
 mod common;
 
 use common::run;
-use selfclock_simulator::Outcome;
+use selfclock_congestion::units::Duration;
+use selfclock_simulator::plan::Plan;
 use selfclock_simulator::record::packets::{PacketEvent, PacketKind, PacketRecord};
 use selfclock_simulator::scenario::Scenario;
+use selfclock_simulator::{Outcome, Simulation};
 
 /// A UDP stream of 1000 packets per second for 10 s, across a link that it fills by a tenth.
 const STREAM: &str = r#"
@@ -125,4 +127,107 @@ fn what_is_lost_must_be_said_once() {
         (error.key.as_str(), error.help.as_str()),
         ("router[0].until", "until must be later than from")
     );
+}
+
+/// Packets in the hands of a mechanism are on their way when a run ends, whenever it does.
+#[test]
+fn what_a_mechanism_holds_is_in_flight() {
+    let tcp = r#"
+[[flow]]
+[[router]]
+links = ["reverse"]
+mechanism = "ack-thinning"
+interval = "20 ms"
+"#;
+    for (mechanism, held) in [
+        ("mechanism = \"reordering\"\nprobability = 0.5\ndelay = \"15 ms\"\n", 5),
+        ("mechanism = \"forwarding-limit\"\npackets_per_second = 900\n", 50),
+        (&format!("mechanism = \"loss\"\nkinds = [\"datagram\"]\nevery = 2\n{tcp}"), 1),
+    ] {
+        let text = format!("{STREAM}{mechanism}");
+        let plan = Scenario::parse(&text, "faults.toml", &[]).unwrap_or_else(|error| panic!("{error}")).plan;
+        let mut most = 0;
+        for milliseconds in (1000..1100).step_by(10) {
+            let plan = Plan { duration: Duration::from_milliseconds(milliseconds), ..plan.clone() };
+            let mut simulation = Simulation::new(&plan);
+            while !simulation.advance(1_000_000) {}
+            let (sent, in_flight) = simulation.packets_sent_and_in_flight();
+            let outcome = simulation.finish();
+            let ended = [PacketEvent::Deliver, PacketEvent::Drop];
+            let ended = outcome.packets.iter().filter(|record| ended.contains(&record.event)).count() as u64;
+            assert_eq!(sent, ended + in_flight, "{mechanism} at {milliseconds} ms");
+            // Of the stream 12 are on the way whatever happens.
+            most = most.max(in_flight.saturating_sub(12));
+        }
+        assert!(most >= held, "{mechanism} has held {most}");
+    }
+}
+
+/// TCP across 100 Mbit/s and 24 ms, with losses, and these lines in the flow and after it.
+fn tcp(loss: f64, flow: &str, more: &str) -> (Outcome, u64, usize) {
+    let text = format!(
+        r#"
+schema = 1
+duration = "10 s"
+[network]
+topology = "dumbbell"
+hosts = 1
+bottleneck = {{ rate = "100 Mbps", delay = "10 ms", queue = "60 packets", loss = {{ probability = {loss} }} }}
+access = {{ rate = "1 Gbps", delay = "1 ms" }}
+[record]
+packets = true
+[[flow]]
+{flow}
+{more}
+"#
+    );
+    let plan = Scenario::parse(&text, "faults.toml", &[]).unwrap_or_else(|error| panic!("{error}")).plan;
+    let mut simulation = Simulation::new(&plan);
+    while !simulation.advance(1_000_000) {}
+    let (_, in_flight) = simulation.packets_sent_and_in_flight();
+    let extras = simulation.extras_in_use();
+    (simulation.finish(), in_flight, extras)
+}
+
+/// A router that writes 20 kB into every acknowledgement has the sender keep to it: 13 segments of 1448 bytes in a round trip.
+#[test]
+fn a_window_that_a_router_writes_is_kept() {
+    let tampering =
+        "[[router]]\nmechanism = \"tampering\"\nlinks = [\"reverse\"]\nreceive_window = \"20 kB\"\n";
+    let (outcome, in_flight, extras) = tcp(0.0, "", tampering);
+    assert!(extras as u64 <= in_flight, "a place for every packet that has one, and none left over");
+    let most = 13.0 * 1448.0 * 8.0 / 0.024;
+    let goodput = outcome.summary.flows[0].goodput_bps;
+    // The thirteenth waits for the first of the next round trip to be acknowledged: 12 of 13 at least.
+    assert!(goodput < most && goodput > 0.85 * most, "{goodput} of {most}");
+}
+
+/// A receiver that throws away what it has reported by SACK (RFC 2018, section 8) gets it again.
+#[test]
+fn what_a_receiver_takes_back_is_sent_again() {
+    for recovery in ["sack", "rack"] {
+        let flow = |every: &str| {
+            let transport = format!("recovery = \"{recovery}\", misbehaviour = {{ renege_every = {every} }}");
+            tcp(0.002, &format!("transport = {{ {transport} }}"), "").0.summary.flows.remove(0)
+        };
+        let (honest, reneging) = (flow("\"off\""), flow("20"));
+        assert!(reneging.retransmitted_segments > honest.retransmitted_segments, "{recovery}: {reneging:?}");
+        assert!(
+            reneging.delivered_bytes > 0 && reneging.timeouts > honest.timeouts,
+            "{recovery}: {reneging:?}"
+        );
+    }
+}
+
+/// The members of a group know of each other's losses and windows: they are not two flows that are alone.
+#[test]
+fn members_of_a_group_know_of_each_other() {
+    let adaptive = "congestion_control = \"adaptive\"\ncount = 2\n";
+    let delivered = |flow: &str| {
+        let flows = tcp(0.001, flow, "").0.summary.flows;
+        [flows[0].delivered_bytes, flows[1].delivered_bytes]
+    };
+    let (alone, together) = (delivered(adaptive), delivered(&format!("{adaptive}group = \"pair\"")));
+    assert!(together.iter().all(|&bytes| bytes > 1_000_000), "{together:?}");
+    assert_ne!(alone, together);
 }

@@ -49,7 +49,9 @@ fn same_packets_as_reno() {
     ];
     for overrides in settings {
         let reno = run(&scenario("\"reno\"", overrides).unwrap());
-        let own = run(&scenario("\"my-aimd\"", overrides).unwrap());
+        let with_own = scenario("\"my-aimd\"", overrides).unwrap();
+        assert!(with_own.plan.has_custom_algorithms());
+        let own = run(&with_own);
         assert!(reno.packets.len() > 4_000, "{overrides:?}");
         assert_eq!(format!("{:?}", own.packets), format!("{:?}", reno.packets), "{overrides:?}");
         assert_eq!(format!("{:?}", own.flow_series), format!("{:?}", reno.flow_series), "{overrides:?}");

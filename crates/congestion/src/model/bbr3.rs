@@ -1203,6 +1203,59 @@ mod tests {
         assert!(window <= 0.85 * rounds.bbr.inflight_longterm + 1e-6, "{window}");
     }
 
+    /// IsTimeToGoDown and AdaptLongTermModel: after a probe that was too high the next stops as soon as so much is in flight
+    /// again; and if there is no loss at that the one after it begins a round trip later, not seconds later.
+    #[test]
+    fn a_probe_that_stopped_as_a_precaution_is_made_again_at_once() {
+        let mut rounds = Rounds::new();
+        rounds.until(Phase::ProbeUp);
+        rounds.round(2.5e6, 10_000, 90_000);
+        assert!(rounds.bbr.prev_probe_too_high);
+        rounds.until(Phase::ProbeCruise);
+        rounds.until(Phase::ProbeUp);
+        let enough = rounds.bbr.inflight_longterm.ceil() as u64;
+        rounds.round(2.5e6, 0, enough);
+        assert_eq!(rounds.bbr.phase, Phase::ProbeDown);
+        assert!(rounds.bbr.prev_probe_precautionary && !rounds.bbr.prev_probe_too_high);
+        rounds.round(2.5e6, 0, 40_000);
+        assert_eq!(rounds.bbr.phase, Phase::ProbeRefill);
+    }
+
+    /// Now() of OnInit: the filters of a flow that begins late are not as old as the simulation. Without it the first
+    /// acknowledgement after 5 s of simulated time would begin ProbeRTT.
+    #[test]
+    fn a_flow_that_begins_late_does_not_begin_with_probe_rtt() {
+        let mut rounds = Rounds::new();
+        rounds.now = 60.0;
+        for rate in [1e6, 2e6, 2.5e6] {
+            rounds.round(rate, 0, 200_000);
+            assert_eq!(rounds.bbr.phase, Phase::Startup);
+        }
+        assert_eq!(rounds.bbr.min_rtt_stamp, Time::ZERO + Duration::from_seconds(60.04));
+    }
+
+    /// HandleRestartFromIdle: "elif (BBR.state == ProbeRTT) CheckProbeRTTDone()": what an application sends after a pause
+    /// ends a ProbeRTT whose time has passed meanwhile, and no acknowledgement has to come first.
+    #[test]
+    fn a_restart_from_idle_ends_probe_rtt() {
+        let mut rounds = Rounds::new();
+        rounds.until(Phase::ProbeRtt);
+        while rounds.bbr.probe_rtt_done_stamp.is_none() {
+            rounds.round(2.5e6, 0, 10_000);
+        }
+        assert_eq!(rounds.bbr.phase, Phase::ProbeRtt);
+        let sent = |seconds| Sent {
+            now: Time::ZERO + Duration::from_seconds(seconds),
+            size: Bytes(1000),
+            in_flight: Bytes(1000),
+            held_back: Bytes::ZERO,
+        };
+        rounds.bbr.on_sent(&sent(rounds.now + 0.1), &mut rounds.state);
+        assert_eq!(rounds.bbr.phase, Phase::ProbeRtt, "its 200 ms are not over");
+        rounds.bbr.on_sent(&sent(rounds.now + 1.0), &mut rounds.state);
+        assert_eq!(rounds.bbr.phase, Phase::ProbeCruise);
+    }
+
     /// Section 5.5.10.3: what was delivered, but not less than 0.7 of before.
     #[test]
     fn loss_while_cruising_sets_the_short_term_model() {

@@ -274,6 +274,17 @@ mod tests {
         assert_eq!(pacing.tick, Duration::from_milliseconds(10));
     }
 
+    /// RFC 5681, section 3.1: by no more than what was acknowledged, so that divided acknowledgements gain nothing.
+    #[test]
+    fn an_acknowledgement_of_half_a_segment_is_half_of_one() {
+        let mut start = PacketPair::new(Parameters::default());
+        let mut state = state(2.0);
+        for (size, cwnd) in [(500, 2.5), (1000, 3.5), (2000, 4.5)] {
+            start.grow(&ack(size), &mut state);
+            assert_eq!(state.cwnd, cwnd, "{size} bytes of segments of 1000");
+        }
+    }
+
     #[test]
     fn zero_ticks_is_unshaped_or_one_tick() {
         for (zero_ticks, expected) in

@@ -698,6 +698,27 @@ mod tests {
         assert!((group.window / cut - 1.0).abs() < 1e-9, "the sum of the windows is kept");
     }
 
+    /// What makes the queue that a member measures is the sum of the windows, with what its own has grown by since it last told
+    /// the group.
+    #[test]
+    fn a_member_sees_the_sum_of_the_windows() {
+        let mut group = Group::default();
+        let mut members =
+            [100.0, 50.0, 30.0].map(|cwnd| (Adaptive::new(Parameters::default()), avoiding(cwnd)));
+        for (member, state) in &mut members {
+            member.take_from(&group, state);
+            member.give_to(&mut group, state);
+        }
+        let (member, state) = &mut members[1];
+        member.take_from(&group, state);
+        state.cwnd += 7.0;
+        assert_eq!(member.window(state), 187.0);
+        member.give_to(&mut group, state);
+        let (member, state) = &mut members[2];
+        member.take_from(&group, state);
+        assert_eq!(member.window(state), 187.0, "what the other has grown by, too");
+    }
+
     #[test]
     fn the_threshold_follows_the_round_trip_times_of_two_epochs() {
         let mut adaptive = Adaptive::new(Parameters::default());

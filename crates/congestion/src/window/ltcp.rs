@@ -111,7 +111,7 @@ impl WindowPart for Ltcp {
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
         match self.layers.current() {
             1 => self.reno.on_timeout(event, state),
-            _ if event.repeated => {}
+            // Never a repeated one: the first has left the flow in layer 1.
             _ => state.ssthresh = (state.window_in_use() / 2.0).max(2.0),
         }
         self.layers.descend(1.0);

@@ -248,3 +248,19 @@ impl PacketRecorder {
         self.records
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tables store the number and look the name up.
+    #[test]
+    fn names_stand_at_their_numbers() {
+        let events = PacketEvent::ALL.map(PacketEvent::name);
+        assert_eq!(events, ["send", "enqueue", "transmit", "drop", "lose", "deliver", "mark"]);
+        assert!(PacketEvent::ALL.iter().enumerate().all(|(number, &event)| event as usize == number));
+        let codepoints = Codepoint::ALL.map(Codepoint::name);
+        assert_eq!(codepoints, ["not-ect", "ect(1)", "ect(0)", "ce"], "by the bits of RFC 3168 and RFC 9331");
+        assert!(Codepoint::ALL.iter().enumerate().all(|(bits, &codepoint)| codepoint as usize == bits));
+    }
+}

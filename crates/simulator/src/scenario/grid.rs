@@ -510,6 +510,15 @@ over = { "network.bottleneck.rate" = { from = "1 Mbps", to = "100 Mbps", scale =
         assert!(drawn.logarithmic && !drawn.whole);
     }
 
+    #[test]
+    fn the_schema_has_the_keys_that_are_read() {
+        let schema = grid_schema();
+        assert_eq!(schema["title"], "selfclock sweep");
+        for key in ["scenario", "seeds", "confidence", "set", "grid", "point", "random"] {
+            assert!(schema["properties"][key].is_object(), "{key}");
+        }
+    }
+
     /// A mistake, the line where it is shown, and what its message must say.
     #[test]
     fn mistakes_are_located() {

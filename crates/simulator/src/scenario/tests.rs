@@ -1222,3 +1222,27 @@ fn mechanisms_of_the_ways_to_begin_are_read() {
         "",
     );
 }
+
+/// What further overrides make of a scenario is what they make of its text.
+#[test]
+fn a_scenario_with_further_overrides_is_the_text_with_them() {
+    let overrides = |list: &[&str]| list.iter().map(|&one| one.to_owned()).collect::<Vec<_>>();
+    let first = Scenario::parse(DUMBBELL, "a.toml", &overrides(&["seed=7"])).expect("a scenario");
+    let second = first.with(&overrides(&["duration=3 s"])).expect("a scenario");
+    let both =
+        Scenario::parse(DUMBBELL, "a.toml", &overrides(&["seed=7", "duration=3 s"])).expect("a scenario");
+    assert_eq!((second.plan.seed, second.plan.duration), (7, Duration::from_milliseconds(3000)));
+    assert_eq!(format!("{:?}", second.plan), format!("{:?}", both.plan));
+    assert_eq!(first.plan.duration, Duration::from_milliseconds(10_000), "the first is as it was");
+    let error = first.with(&overrides(&["durations=3 s"])).expect_err("no such key");
+    assert!(error.to_string().contains("durations"), "{error}");
+}
+
+#[test]
+fn flows_name_their_algorithm() {
+    let udp = format!("{DUMBBELL}[[flow]]\nprotocol = \"udp\"\ntraffic = {{ rate = \"1 Mbps\" }}\n");
+    let plan = Scenario::parse(&udp, "a.toml", &[]).expect("a scenario").plan;
+    assert_eq!(plan.flows[0].algorithm(), Some("reno"));
+    assert_eq!(plan.flows[1].algorithm(), None);
+    assert!(!plan.has_custom_algorithms());
+}

@@ -42,10 +42,12 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
     for name in LABELS:
         flow = [Flow(control(name), RTT_MS)]
         threshold = {"initial_ssthresh": SMALL_THRESHOLD}
+        samples_s = min(1.0, 50 * scale)
         made += [
-            scenario(f"growth-{name}", RATE_MBPS, flow, seconds=GROWTH_S[name] * scale, transport=threshold),
-            scenario(f"cycle-{name}", RATE_MBPS, flow, seconds=CYCLE_S[name] * scale),
-        ]
+            scenario(f"growth-{name}", RATE_MBPS, flow, seconds=GROWTH_S[name] * scale, transport=threshold,
+                     samples_s=samples_s),
+            scenario(f"cycle-{name}", RATE_MBPS, flow, seconds=CYCLE_S[name] * scale, samples_s=samples_s),
+        ]  # fmt: skip
     return made
 
 

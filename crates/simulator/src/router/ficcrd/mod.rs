@@ -140,11 +140,6 @@ impl Ficcrd {
         }
     }
 
-    /// Flows in the tables.
-    pub fn flows(&self) -> usize {
-        self.flows.len()
-    }
-
     /// Acknowledgements held.
     pub fn held(&self) -> u64 {
         self.flows.values().map(|flow| flow.held.len() as u64).sum()

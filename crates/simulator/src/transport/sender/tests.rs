@@ -239,6 +239,51 @@ fn partial_acknowledgements_within_a_round_trip_allow_no_more_repetitions() {
     assert!(new <= 21 - 10 + 14, "{new} new segments after {before}");
 }
 
+#[test]
+fn only_a_syn_that_is_sent_again_is_a_retransmission() {
+    let mut rig = Rig::new(Source::Bulk, Transport { handshake: true, ..transport(Recovery::Sack, 2.0) });
+    rig.run_until(10_000);
+    let records = rig.network.recorder.clone().expect("packets are recorded").finish();
+    let sent = records.iter().filter(|record| record.event == PacketEvent::Send);
+    let again: Vec<bool> = sent
+        .inspect(|record| assert_eq!(record.kind, PacketKind::Syn))
+        .map(|record| record.retransmission)
+        .collect();
+    // After 1, 3 and 7 s (RFC 6298).
+    assert_eq!(again, [false, true, true, true]);
+}
+
+/// Two segments make a pair where the window and what there is to send have room for both; one and a half is no room.
+#[test]
+fn a_pair_needs_room_for_both_of_its_segments() {
+    for (window, bytes, sent) in [
+        (1.5, u64::MAX, 1),
+        (2.0, u64::MAX, 2),
+        (3.5, u64::MAX, 3),
+        (4.0, 1500, 2),
+        (4.0, 2000, 2),
+        (4.0, 3500, 4),
+    ] {
+        let source = if bytes == u64::MAX { Source::Bulk } else { Source::Size(Bytes(bytes)) };
+        let control = Selection::new("packet-pair", "reno").expect("known names");
+        let mut rig = Rig::with(control, source, transport(Recovery::Sack, window));
+        assert_eq!(rig.sent(), up_to(sent), "a window of {window}, {bytes} bytes");
+        assert!(
+            rig.sender.next <= bytes,
+            "a window of {window}, {bytes} bytes: {} are sent",
+            rig.sender.next
+        );
+    }
+}
+
+/// There is something to probe a closed window for only while there is something to send.
+#[test]
+fn a_closed_window_is_not_probed_by_who_has_nothing_to_send() {
+    let mut rig = Rig::new(Source::Size(Bytes(2 * MSS)), transport(Recovery::Sack, 4.0));
+    rig.close_window(100, 2 * MSS);
+    assert!(!rig.sender.retransmission_timer.is_set());
+}
+
 /// Found by a router that closes the window: the probes of a closed window came at a constant interval as long as they were
 /// acknowledged, each of which ended the backoff of the timer. "SHOULD increase exponentially the interval between successive
 /// probes" (RFC 9293, section 3.8.6.1).

@@ -1,0 +1,170 @@
+"""What no test runs: line coverage of Rust and Python; and every public function that no test calls: there may be none.
+
+`make test` writes two reports in the format of lcov before: what `cargo test` runs of the crates, and what the tests of
+Python and the commands that they start run of the package. Without cargo-llvm-cov there is no report of Rust. Lines and
+functions of Rust's own tests do not count. A function is public where its word is: `pub fn` in a library, no underscore
+in a name of Python.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parent.parent
+REPORTS = ROOT / "target/coverage"
+#: Of each report: the folders that have a figure of their own.
+PARTS = {"rust": ["crates/congestion/src", "crates/simulator/src"], "python": ["python/selfclock"]}
+
+
+@dataclass
+class File:
+    """How often each line of a file was run, and each function, by the line where it begins."""
+
+    path: str
+    lines: dict[int, int] = field(default_factory=dict)
+    functions: dict[int, int] = field(default_factory=dict)
+    names: dict[int, str] = field(default_factory=dict)
+
+    def leave_out(self, lines: set[int]) -> None:
+        """Forget these lines."""
+        self.lines = {line: count for line, count in self.lines.items() if line not in lines}
+        self.functions = {line: count for line, count in self.functions.items() if line not in lines}
+
+
+def read(report: Path) -> Iterator[File]:
+    """Read the files of a report; a function has as many records as it has instances, and is run if one of them is."""
+    begins: dict[str, int] = {}
+    for record in report.read_text(encoding="utf-8").splitlines():
+        kind, _, rest = record.partition(":")
+        if kind == "SF":
+            path = Path(rest)
+            file = File(str(path.relative_to(ROOT) if path.is_absolute() else path))
+            begins = {}
+        elif kind == "FN":
+            line, name = re.fullmatch(r"(\d+),(?:\d+,)?(.*)", rest).groups()  # type: ignore[union-attr]
+            begins[name] = int(line)
+            file.names[int(line)] = name
+        elif kind == "FNDA":
+            count, name = rest.split(",", 1)
+            line = begins[name]
+            file.functions[line] = file.functions.get(line, 0) + int(count)
+        elif kind == "DA":
+            line, count = map(int, rest.split(",")[:2])
+            file.lines[line] = file.lines.get(line, 0) + count
+        elif record == "end_of_record":
+            yield file
+
+
+def of_tests(source: list[str]) -> set[int]:
+    """Return the numbers of the lines of a Rust file that are compiled for its tests only."""
+    found: set[int] = set()
+    indent: int | None = None
+    for number, line in enumerate(source, 1):
+        starts = len(line) - len(line.lstrip())
+        if line.strip() == "#[cfg(test)]":
+            indent = starts
+            found.add(number)
+        elif indent is not None:
+            found.add(number)
+            # As rustfmt leaves it an item ends with a brace that stands where it begins, or as a statement does.
+            if starts == indent and line.rstrip(",")[-1:] in {"}", ";"}:
+                indent = None
+    return found
+
+
+def test_files() -> set[str]:
+    """Return the Rust files that are modules of tests only."""
+    found = set()
+    for path in (ROOT / "crates").rglob("*.rs"):
+        text = path.read_text(encoding="utf-8")
+        folder = path.parent if path.name in ("mod.rs", "lib.rs") else path.with_suffix("")
+        for name in re.findall(r"#\[cfg\(test\)\]\n(?:pub(?:\(crate\))? )?mod (\w+);", text):
+            found.add(str((folder / f"{name}.rs").relative_to(ROOT)))
+    return found
+
+
+def rust_files() -> Iterator[File]:
+    """Read the files of the libraries without their tests; of their functions only the public ones."""
+    left_out = test_files()
+    for file in read(REPORTS / "rust.info"):
+        if not file.path.startswith(tuple(PARTS["rust"])) or file.path in left_out:
+            continue
+        source = (ROOT / file.path).read_text(encoding="utf-8").splitlines()
+        file.leave_out(of_tests(source))
+        public = {}
+        for number, line in enumerate(source, 1):
+            declared = re.match(r"\s*pub (?:const )?fn (\w+)", line)
+            if declared and number not in of_tests(source):
+                public[number] = declared[1]
+        # What has no record was never compiled into a test.
+        file.functions = {line: file.functions.get(line, 0) for line in public}
+        file.names = public
+        yield file
+
+
+def python_files() -> Iterator[File]:
+    """Read the files of the package; of their functions only the public ones."""
+    for file in read(REPORTS / "python.info"):
+        private = {line for line, name in file.names.items() if re.search(r"(^|\.)_|<", name)}
+        file.functions = {line: count for line, count in file.functions.items() if line not in private}
+        yield file
+
+
+def show(what: str, files: list[File], *, lines: bool) -> int:
+    """Print the figures of one language, and what is left; return the number of functions that no test runs."""
+    for folder in PARTS[what]:
+        counts = [count for file in files if file.path.startswith(folder) for count in file.lines.values()]
+        part = sum(count > 0 for count in counts) / len(counts)
+        sys.stdout.write(f"coverage: {folder}: {part:.1%} of {len(counts):,} lines\n")
+    if lines:
+        for file in files:
+            missing = [line for line, count in sorted(file.lines.items()) if not count]
+            if missing:
+                share = 1 - len(missing) / len(file.lines)
+                sys.stdout.write(f"  {file.path}: {share:.1%}, without {ranges(missing, sorted(file.lines))}\n")
+    untested = 0
+    for file in files:
+        for line, count in sorted(file.functions.items()):
+            if not count:
+                untested += 1
+                sys.stdout.write(f"{file.path}:{line}: no test runs {file.names[line]}\n")
+    every = sum(len(file.functions) for file in files)
+    sys.stdout.write(f"coverage: {every - untested} of {every} public functions of {what.capitalize()} are run\n")
+    return untested
+
+
+def ranges(missing: list[int], every: list[int]) -> str:
+    """Write line numbers; a range goes on over lines that are no code."""
+    index = {line: place for place, line in enumerate(every)}
+    groups: list[list[int]] = []
+    for line in missing:
+        if groups and index[line] == index[groups[-1][-1]] + 1:
+            groups[-1].append(line)
+        else:
+            groups.append([line])
+    return ", ".join(f"{group[0]}-{group[-1]}" if len(group) > 1 else str(group[0]) for group in groups)
+
+
+def main() -> int:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--lines", action="store_true", help="name the lines that are not run")
+    lines = parser.parse_args().lines
+    untested = show("python", list(python_files()), lines=lines)
+    if (REPORTS / "rust.info").exists():
+        untested += show("rust", list(rust_files()), lines=lines)
+    else:
+        sys.stdout.write("coverage of Rust is left out: there is no cargo-llvm-cov\n")
+    return int(untested > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
