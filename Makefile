@@ -106,8 +106,8 @@ untested: rust-test python-test
 lint: build
 	cargo fmt --check
 	cargo clippy --workspace --all-targets --locked -- --deny warnings
-	$(BIN)/ruff format --check python tests docs/site
-	$(BIN)/ruff check python tests docs/site
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
 	$(BIN)/mypy
 
 # The notice that is turned off advertises another program. Not --quiet: mkdocs does not count what it does not print.

@@ -1,4 +1,4 @@
-"""Learn when to grow and when to shrink a window: the cross-entropy method over a linear policy, numpy and nothing else.
+"""Learn when to grow and when to shrink a window: the cross-entropy method over a linear policy, with numpy alone.
 
     pip install 'selfclock[rl]'
     python examples/learn_window.py                    # a minute or two; writes policy.json
@@ -120,7 +120,9 @@ def learn(seed: int) -> Numbers:
         rewards = score(policy, environments, paths * POPULATION)[:, 0].reshape(POPULATION, EPISODES).mean(axis=1)
         best = weights[np.argsort(rewards)[-ELITE:]]
         mean, deviation = best.mean(axis=0), best.std(axis=0) + 0.3 * 0.8**generation
-        print(f"generation {generation + 1:2}: mean reward {rewards.mean():6.3f}, best {rewards.max():6.3f}", flush=True)
+        print(
+            f"generation {generation + 1:2}: mean reward {rewards.mean():6.3f}, best {rewards.max():6.3f}", flush=True
+        )
     return mean
 
 

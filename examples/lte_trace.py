@@ -1,8 +1,10 @@
-"""Makes examples/lte.trace, which examples/lte.toml uses: python examples/lte_trace.py > examples/lte.trace
+"""Make examples/lte.trace, which examples/lte.toml uses.
 
-A made-up LTE downlink, twenty seconds of it, in the format of Mahimahi: one line for each opportunity to send a packet of
-1500 B, with its time in milliseconds. It is measured nowhere; what real cells do and it does, too: the rate wanders by a
-factor of ten within seconds (the user moves, others come and go), opportunities come in bursts of a transmission
+    python examples/lte_trace.py > examples/lte.trace
+
+A made-up LTE downlink, twenty seconds of it, in the format of Mahimahi: one line for each opportunity to send a packet
+of 1500 B, with its time in milliseconds. It is measured nowhere; what real cells do and it does, too: the rate wanders
+by a factor of ten within seconds (the user moves, others come and go), opportunities come in bursts of a transmission
 interval, and twice there are none at all for a while (a handover).
 """
 
@@ -26,7 +28,7 @@ INTERVAL_MS = 4
 
 def opportunities(seed: int = 1) -> list[int]:
     """Return the times of all opportunities, ms."""
-    source = random.Random(seed)
+    source = random.Random(seed)  # noqa: S311
     times: list[int] = []
     wander = owed = 0.0
     for now in range(1, SECONDS * 1000 + 1):
