@@ -491,6 +491,43 @@ def test_the_timestamp_of_the_syn_is_echoed() -> None:
     check(text)
 
 
+def test_what_is_sent_later_and_acknowledged_shows_a_loss() -> None:
+    """A repetition was held to be without a reason where the delayed acknowledgement of another hole, filled later, told
+    RACK of the loss: there is no SACK block then. Without RACK it is without one."""
+    text = """\
+schema = 1
+name = "two paths, one of them losing"
+duration = "225 ms"
+seed = 349
+
+[network]
+topology = "graph"
+nodes = ["a", "b", "c", "d"]
+link = [
+    { from = "a", to = "b", rate = "80 Mbps", delay = "0 ms", queue = "5 packets" },
+    { from = "b", to = "c", rate = "80 Mbps", delay = "1 ms", queue = "5 packets" },
+    { from = "a", to = "c", rate = "80 Mbps", delay = "1 ms", queue = "5 packets", loss = { probability = 0.2 } },
+    { from = "c", to = "d", rate = "80 Mbps", delay = "0 ms", queue = "5 packets" },
+]
+
+[[flow]]
+from = "a"
+to = "d"
+count = 2
+congestion_control = "highspeed"
+transport = { recovery = "rack" }
+traffic = { rate = "20 Mbps" }
+
+[record]
+packets = true
+interval = "1 ms"
+"""
+    record = recorded(sc.Scenario.parse(text))
+    assert verify(record).violations == []
+    findings = verify(Record(text.replace('"rack"', '"sack"'), record.seed, record.packets))
+    assert {violation.rule for violation in findings.violations} == {"retransmission"}
+
+
 # --- the command -----------------------------------------------------------------------------------------------------
 
 

@@ -99,6 +99,8 @@ class Sender:
         self.sent_at: dict[int, int] = {}
         #: Last sign that something may be lost: a duplicate or selective acknowledgement, or a timeout.
         self.sign = -1
+        #: Time and end of what was sent last of all that is acknowledged: `RACK.xmit_ts` and `RACK.end_seq` of RFC 8985.
+        self.latest = (-1, 0)
         #: What had been sent at the first sign of loss that is not yet over.
         self.recover = 0
         #: Last time at which the retransmission timer was set anew.
@@ -165,7 +167,8 @@ class Sender:
             self.trouble.append((now, self.next))
         if advances:
             while self.outstanding and self.outstanding[0][1] <= answer.acknowledgement:
-                del self.sent_at[self.outstanding.popleft()[0]]
+                first, end = self.outstanding.popleft()
+                self.latest = max(self.latest, (self.sent_at.pop(first), end))
             self.una = answer.acknowledgement
             self.una_history.append((now, self.una))
             self.progress = now
@@ -268,8 +271,11 @@ class Sender:
         if silent + EXACT >= patience and first <= self.una:
             # A timer may have gone off, after which all that is outstanding may be sent again.
             self.sign = now
+        # What arrived was sent after it: lost without a SACK block where that was sent again, as here the delayed
+        # acknowledgement of a hole that was filled tells (RFC 8985, section 6.2, step 5).
+        overtaken = self.tcp.recovery == "rack" and self.latest > (before, packet.end)
         # NewReno sets its timer anew on the first partial acknowledgement only (RFC 6582): it may go off at any time.
-        if told >= before or (self.tcp.recovery == "newreno" and self.una < self.recover):
+        if told >= before or overtaken or (self.tcp.recovery == "newreno" and self.una < self.recover):
             return
         if silent + EXACT < patience:
             self.fault(
