@@ -528,6 +528,50 @@ interval = "1 ms"
     assert {violation.rule for violation in findings.violations} == {"retransmission"}
 
 
+def test_the_packet_in_service_of_a_trace_is_the_last_to_end() -> None:
+    """Two packets began at one opportunity, not in the order in which they came; the one that ended there was taken for the
+    one in service, so the queue seemed to have a place left when it was full."""
+    check("""\
+schema = 1
+name = "fair queueing at the opportunities of a trace"
+duration = "12 ms"
+
+[network]
+topology = "graph"
+nodes = ["a", "c", "d"]
+
+[[network.link]]
+from = "a"
+to = "c"
+rate = "80 Mbps"
+delay = "0 ms"
+queue = "5 packets"
+
+[[network.link]]
+from = "c"
+to = "d"
+delay = "0 ms"
+queue = { discipline = "fq-codel", limit = "5 packets" }
+queue_counts = "in-system"
+delivery_trace = { opportunities = "0x1 1" }
+
+[[flow]]
+from = "a"
+to = "d"
+protocol = "udp"
+traffic = { rate = "80 Mbps", packet = "1500 B" }
+
+[[flow]]
+from = "a"
+to = "d"
+congestion_control = "reno"
+
+[record]
+packets = true
+interval = "1 ms"
+""")
+
+
 # --- the command -----------------------------------------------------------------------------------------------------
 
 

@@ -228,7 +228,10 @@ def _managed_backlog(  # noqa: PLR0912, PLR0915 - a queue in one piece is read m
             size -= hop.size
             if hop.dropped is None:
                 sent = _sent(link, hop, time, link.at(time)[0])
-                in_service, in_service_until = hop.size, sent if sent is not None else time + 10 * SECOND
+                sent = time + 10 * SECOND if sent is None else sent
+                # Of those that begin at one opportunity of a trace, in whatever order they came, the last to end.
+                if sent > in_service_until:
+                    in_service, in_service_until = hop.size, sent
             position += 1
 
     def check_limit(packet: Packet) -> None:
