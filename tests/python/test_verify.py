@@ -572,6 +572,15 @@ interval = "1 ms"
 """)
 
 
+def test_a_source_that_sends_nothing_has_no_rate() -> None:
+    """A source of datagrams with a jitter of its start that sent nothing before the end ended the verifier with a division by
+    zero."""
+    check(
+        SCENARIOS["drop-tail"].replace('"4 s"', '"20 ms"')
+        + '[[flow]]\nprotocol = "udp"\nstart_jitter = "1 ms"\ntraffic = { rate = "8 bps", arrivals = "poisson" }\n'
+    )
+
+
 # --- the command -----------------------------------------------------------------------------------------------------
 
 

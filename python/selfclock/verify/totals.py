@@ -280,7 +280,7 @@ def _flow_summary(
         completed = started + round(said["completion_s"] * SECOND)
     span = (completed or lives.end) - started
     for what, total in (("goodput_bps", size), ("throughput_bps", sum(packet.delivered_size for packet in arrived))):
-        if flow.start_jitter and flow.tcp is None:
+        if flow.start_jitter and flow.tcp is None and span > 0:
             # A source of datagrams may send its first some time after its start.
             most, least = (
                 total * 8 * SECOND / (end - since) for end in (span + started,) for since in (started, flow.start)
