@@ -581,6 +581,50 @@ def test_a_source_that_sends_nothing_has_no_rate() -> None:
     )
 
 
+def test_a_repetition_at_the_instant_of_its_segment_is_answered() -> None:
+    """A segment and its repetition arrived at one opportunity of a trace: the answer, due for the second, was taken for one
+    of the first, whose timestamp it does not echo."""
+    check("""\
+schema = 1
+name = "short connections across a rare opportunity"
+duration = "2 s"
+
+[network]
+topology = "graph"
+nodes = ["a", "b", "c"]
+
+[[network.link]]
+from = "a"
+to = "b"
+rate = "64 kbps"
+delay = "1 ms"
+queue = "5 packets"
+
+[[network.link]]
+from = "a"
+to = "c"
+delay = "1 ms"
+queue = "5 packets"
+delivery_trace = { opportunities = "374x1 375" }
+changes = [{ at = "1000 ms", delay = "0 ms" }]
+
+[[flow]]
+from = "a"
+to = "b"
+congestion_control = "reno"
+
+[[flow]]
+from = "a"
+to = "c"
+congestion_control = "highspeed"
+traffic = { interval = "133 ms", size = "1 B" }
+
+[record]
+packets = true
+interval = "10 ms"
+""")
+
+
 # --- the command -----------------------------------------------------------------------------------------------------
 
 

@@ -145,7 +145,7 @@ class Receiver:
                 answer = answers.popleft()
                 if not self.timer_first and self.due is None and coming and not self.was_due(answer, coming[0]):
                     self.on_arrival(coming.popleft())
-                while coming and not self.fits(answer, answers):
+                while coming and not (self.fits(answer, answers) and not self.is_for(coming[0])):
                     self.on_arrival(coming.popleft())
                 self.on_answer(answer)
             while coming:
@@ -168,6 +168,10 @@ class Receiver:
             and blocks
             and (bool(answer.sack) == (runs > 0) or not self.tcp.selective)
         )
+
+    def is_for(self, coming: Packet) -> bool:
+        """Whether an answer that tells of what is known is for this one: a repetition, where no answer was due before."""
+        return self.due is None and coming.kind == "data" and coming.end <= self.held.edge
 
     def was_due(self, answer: Packet, coming: Packet) -> bool:
         """Whether an answer was due before a segment came at its instant: by a timer that cannot be told from here."""
