@@ -625,6 +625,35 @@ interval = "10 ms"
 """)
 
 
+def test_a_recovery_begins_with_its_first_repetition() -> None:
+    """With NewReno a recovery was held to begin at the first duplicate acknowledgement of all, even if too few followed, so
+    parts of acknowledgements in the next one found no reason to send again."""
+    check("""\
+schema = 1
+name = "divided acknowledgements"
+duration = "10 s"
+
+[network]
+topology = "parking-lot"
+hops = 1
+hop = { rate = "64 kbps", delay = "0 ms", queue = "5 packets" }
+access = { rate = "64 kbps", delay = "0 ms" }
+
+[[flow]]
+congestion_control = "reno"
+transport = { mss = "536 B", timestamps = false, misbehaviour = { ack_parts = 3 } }
+traffic = { rate = "64 kbps" }
+
+[[flow]]
+congestion_control = "highspeed"
+transport = { recovery = "newreno", misbehaviour = { ack_parts = 30 } }
+
+[record]
+packets = true
+interval = "50 ms"
+""")
+
+
 # --- the command -----------------------------------------------------------------------------------------------------
 
 

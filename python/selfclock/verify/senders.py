@@ -101,7 +101,7 @@ class Sender:
         self.sign = -1
         #: Time and end of what was sent last of all that is acknowledged: `RACK.xmit_ts` and `RACK.end_seq` of RFC 8985.
         self.latest = (-1, 0)
-        #: What had been sent at the first sign of loss that is not yet over.
+        #: What had been sent when the recovery began that a duplicate acknowledgement told of last.
         self.recover = 0
         #: Last time at which the retransmission timer was set anew.
         self.progress = 0
@@ -161,8 +161,6 @@ class Sender:
         advances = answer.acknowledgement > self.una
         if not advances or answer.sack:
             self.sign = now
-            if self.una >= self.recover:
-                self.recover = self.next
         if not advances or answer.sack or answer.ece or answer.marked_bytes:
             self.trouble.append((now, self.next))
         if advances:
@@ -271,6 +269,8 @@ class Sender:
         if silent + EXACT >= patience and first <= self.una:
             # A timer may have gone off, after which all that is outstanding may be sent again.
             self.sign = now
+        if told >= before and first <= self.una and self.una >= self.recover:
+            self.recover = self.next
         # What arrived was sent after it: lost without a SACK block where that was sent again, as here the delayed
         # acknowledgement of a hole that was filled tells (RFC 8985, section 6.2, step 5).
         overtaken = self.tcp.recovery == "rack" and self.latest > (before, packet.end)
