@@ -492,8 +492,8 @@ def test_the_timestamp_of_the_syn_is_echoed() -> None:
 
 
 def test_what_is_sent_later_and_acknowledged_shows_a_loss() -> None:
-    """A repetition was held to be without a reason where the delayed acknowledgement of another hole, filled later, told
-    RACK of the loss: there is no SACK block then. Without RACK it is without one."""
+    """A repetition was held to be without a reason where the delayed acknowledgement of another hole, filled later,
+    told RACK of the loss: there is no SACK block then. Without RACK it is without one."""
     text = """\
 schema = 1
 name = "two paths, one of them losing"
@@ -529,8 +529,8 @@ interval = "1 ms"
 
 
 def test_the_packet_in_service_of_a_trace_is_the_last_to_end() -> None:
-    """Two packets began at one opportunity, not in the order in which they came; the one that ended there was taken for the
-    one in service, so the queue seemed to have a place left when it was full."""
+    """Two packets began at one opportunity, not in the order in which they came; the one that ended there was taken for
+    the one in service, so the queue seemed to have a place left when it was full."""
     check("""\
 schema = 1
 name = "fair queueing at the opportunities of a trace"
@@ -573,8 +573,8 @@ interval = "1 ms"
 
 
 def test_a_source_that_sends_nothing_has_no_rate() -> None:
-    """A source of datagrams with a jitter of its start that sent nothing before the end ended the verifier with a division by
-    zero."""
+    """A source of datagrams with a jitter of its start that sent nothing before the end ended the verifier with a
+    division by zero."""
     check(
         SCENARIOS["drop-tail"].replace('"4 s"', '"20 ms"')
         + '[[flow]]\nprotocol = "udp"\nstart_jitter = "1 ms"\ntraffic = { rate = "8 bps", arrivals = "poisson" }\n'
@@ -582,8 +582,8 @@ def test_a_source_that_sends_nothing_has_no_rate() -> None:
 
 
 def test_a_repetition_at_the_instant_of_its_segment_is_answered() -> None:
-    """A segment and its repetition arrived at one opportunity of a trace: the answer, due for the second, was taken for one
-    of the first, whose timestamp it does not echo."""
+    """A segment and its repetition arrived at one opportunity of a trace: the answer, due for the second, was taken for
+    one of the first, whose timestamp it does not echo."""
     check("""\
 schema = 1
 name = "short connections across a rare opportunity"
@@ -626,8 +626,8 @@ interval = "10 ms"
 
 
 def test_a_recovery_begins_with_its_first_repetition() -> None:
-    """With NewReno a recovery was held to begin at the first duplicate acknowledgement of all, even if too few followed, so
-    parts of acknowledgements in the next one found no reason to send again."""
+    """With NewReno a recovery was held to begin at the first duplicate acknowledgement of all, even if too few followed,
+    so parts of acknowledgements in the next one found no reason to send again."""
     check("""\
 schema = 1
 name = "divided acknowledgements"

@@ -170,7 +170,7 @@ class Receiver:
         )
 
     def is_for(self, coming: Packet) -> bool:
-        """Whether an answer that tells of what is known is for this one: a repetition, where no answer was due before."""
+        """Whether an answer that tells of what is known is for this one: a repetition, where none was due before."""
         return self.due is None and coming.kind == "data" and coming.end <= self.held.edge
 
     def was_due(self, answer: Packet, coming: Packet) -> bool:

@@ -99,7 +99,7 @@ class Sender:
         self.sent_at: dict[int, int] = {}
         #: Last sign that something may be lost: a duplicate or selective acknowledgement, or a timeout.
         self.sign = -1
-        #: Time and end of what was sent last of all that is acknowledged: `RACK.xmit_ts` and `RACK.end_seq` of RFC 8985.
+        #: Time and end of what was sent last of what is acknowledged: RACK.xmit_ts and RACK.end_seq of RFC 8985.
         self.latest = (-1, 0)
         #: What had been sent when the recovery began that a duplicate acknowledgement told of last.
         self.recover = 0
