@@ -62,6 +62,7 @@ impl Stream {
     }
 
     /// Uniform in [0, `limit`).
+    #[inline]
     pub fn duration_below(&mut self, limit: Duration) -> Duration {
         Duration::from_picoseconds((self.uniform() * limit.picoseconds() as f64) as u64)
     }

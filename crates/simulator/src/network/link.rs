@@ -9,7 +9,7 @@ use super::loss::Loss;
 use super::packet::Packet;
 use crate::engine::Ring;
 use crate::engine::random::{Purpose, Stream};
-use crate::plan::{LinkChange, LinkPlan, MarkAbove, QueueLimit};
+use crate::plan::{LinkChange, LinkPlan, LossPlan, MarkAbove, QueueLimit};
 use crate::queue::{Discipline, DropTail, ManagedQueue};
 use crate::record::series::Sampling;
 use crate::record::summary::LinkSummary;
@@ -99,6 +99,8 @@ struct Imperfections {
     server: Option<Server>,
     /// With a trace: a packet keeps its place in a drop-tail queue until its last byte has left, not its first.
     in_system: bool,
+    /// There is jitter and nothing else.
+    only_delays: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -157,6 +159,7 @@ impl Link {
                 changes,
                 server: plan.trace.clone().map(Server::new),
                 in_system: plan.counts_packet_in_service,
+                only_delays: plan.loss == LossPlan::None && plan.changes.is_empty() && plan.trace.is_none(),
             })
         });
         let next_sample = sampling.map_or(Time::NEVER, |sampling| Time::ZERO + sampling.interval);
@@ -236,6 +239,37 @@ impl Link {
         self.recent_count += 1;
         self.free_at += self.recent_time;
         Some(self.free_at + self.delay)
+    }
+
+    /// Of the same, for a packet that has another size than the one before, or a link that delays packets and does nothing
+    /// else to them; none is recorded.
+    #[inline]
+    pub(super) fn accept_simple(&mut self, now: Time, size: u32) -> Option<Time> {
+        if now >= self.next_sample || self.imperfections.as_ref().is_some_and(|own| !own.only_delays) {
+            return None;
+        }
+        let previous = self.recent_size;
+        let waits = self.free_at > now;
+        if waits {
+            self.queue.serve_until(now);
+            if self.marks || !self.queue.has_room(size, previous) {
+                return None;
+            }
+        } else {
+            self.queue.serve_all();
+        }
+        if size != previous {
+            self.change_size(size);
+        }
+        if waits {
+            self.wait(now, size, previous);
+        } else {
+            self.free_at = now;
+        }
+        self.recent_count += 1;
+        self.free_at += self.recent_time;
+        let arrival = self.free_at + self.delay;
+        Some(self.imperfections.as_mut().map_or(arrival, |own| own.delayed(arrival)))
     }
 
     /// A packet for which there is room takes its place in the queue; `previous` is the size of the one before.
@@ -441,7 +475,7 @@ impl Link {
         }
     }
 
-    #[cold]
+    #[inline]
     fn change_size(&mut self, size: u32) {
         self.count_recent();
         self.recent_size = size;
@@ -582,6 +616,12 @@ impl Imperfections {
             self.losses.push(end);
             return Passage::Lost { start, end, above: false };
         }
+        Passage::Crosses { start, arrival: self.delayed(arrival) }
+    }
+
+    /// When a packet arrives that would arrive then without jitter.
+    #[inline]
+    fn delayed(&mut self, arrival: Time) -> Time {
         let mut arrival = arrival;
         if !self.jitter.is_zero() {
             arrival += self.jitter_stream.duration_below(self.jitter);
@@ -589,7 +629,7 @@ impl Imperfections {
         // A link does not reorder, whatever jitter or a shorter path would do.
         arrival = arrival.max(self.last_arrival);
         self.last_arrival = arrival;
-        Passage::Crosses { start, arrival }
+        arrival
     }
 
     /// Losses by this time that were not asked for before.
@@ -611,7 +651,7 @@ impl Imperfections {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{DisciplinePlan, LossPlan};
+    use crate::plan::DisciplinePlan;
 
     /// The timer starts with the first packet, and is not moved by those that follow.
     #[test]

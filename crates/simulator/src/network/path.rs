@@ -225,7 +225,13 @@ impl Network {
             self.extras.release(packet.extra);
             return None;
         }
-        let passage = self.links[index].accept(at, u32::from(packet.size));
+        let (link, size) = (&mut self.links[index], u32::from(packet.size));
+        if self.recorder.is_none()
+            && let Some(arrival) = link.accept_simple(at, size)
+        {
+            return Some(arrival);
+        }
+        let passage = link.accept(at, size);
         if self.recorder.is_some() {
             self.record_passage(passage, at, index as u32, packet);
         }
