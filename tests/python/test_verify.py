@@ -626,8 +626,8 @@ interval = "10 ms"
 
 
 def test_a_recovery_begins_with_its_first_repetition() -> None:
-    """With NewReno a recovery was held to begin at the first duplicate acknowledgement of all, even if too few followed,
-    so parts of acknowledgements in the next one found no reason to send again."""
+    """With NewReno a recovery was held to begin at the first duplicate acknowledgement of all, even if too few
+    followed, so parts of acknowledgements in the next one found no reason to send again."""
     check("""\
 schema = 1
 name = "divided acknowledgements"
@@ -651,6 +651,74 @@ transport = { recovery = "newreno", misbehaviour = { ack_parts = 30 } }
 [record]
 packets = true
 interval = "50 ms"
+""")
+
+
+def test_an_older_timestamp_is_not_echoed() -> None:
+    """A segment that arrived after its repetition took the timestamp that is echoed back to its own."""
+    check(
+        SCENARIOS["drop-tail"]
+        + """
+[[router]]
+mechanism = "reordering"
+probability = 0.05
+delay = "200 ms"
+links = ["right-sink1"]
+"""
+    )
+
+
+def test_a_timer_goes_on_while_rack_repairs() -> None:
+    """A retransmission timer was held to begin anew with what RACK sends again by time, though it goes on."""
+    check("""\
+schema = 1
+name = "many datagrams, a short queue"
+duration = "9 s"
+
+[network]
+topology = "parking-lot"
+hops = 1
+hop = { rate = "2 Mbps", delay = "22.5 ms", queue = "5 packets" }
+access = { rate = "6 Mbps", delay = "10.5 ms" }
+
+[[flow]]
+protocol = "udp"
+traffic = { rate = "2 Mbps", packet = "200 B", arrivals = "poisson" }
+
+[[flow]]
+count = 2
+congestion_control = "highspeed"
+
+[record]
+packets = true
+interval = "45 ms"
+""")
+
+
+def test_what_comes_beyond_a_gap_at_the_instant_of_a_segment_is_answered() -> None:
+    """Of a segment in order and one beyond a gap that a network card hands over together, the second is answered at
+    once. The answer was taken for one of the first."""
+    check("""\
+schema = 1
+name = "handed over together"
+duration = "500 ms"
+
+[network]
+topology = "dumbbell"
+bottleneck = { rate = "10 Mbps", delay = "0 ms", queue = "5 packets" }
+access = { rate = "10 Mbps", delay = "0 ms", coalescing = "3 ms" }
+
+[[flow]]
+congestion_control = "reno"
+transport = { mss = "536 B" }
+
+[[flow]]
+congestion_control = "reno"
+transport = { recovery = "tahoe" }
+
+[record]
+packets = true
+interval = "2 ms"
 """)
 
 

@@ -11,6 +11,7 @@ use crate::record::series::{FlowSeries, LinkSeries, Sampling};
 use crate::record::summary::{FlowSummary, Summary};
 use crate::traffic::connections::{ConnectionSource, ConnectionTotals, Connections};
 use crate::transport::groups::Groups;
+use crate::transport::rtt_histogram::RttHistogram;
 use crate::transport::udp::{UdpSink, UdpSource};
 use crate::transport::{Context, Receiver, Sender, sender::TOUCHED};
 use selfclock_congestion::controller::Controller;
@@ -436,7 +437,7 @@ impl Simulation {
                 summary.fast_retransmits = totals.fast_retransmits;
                 summary.rtt_min_s = sender.minimum_rtt().map(Duration::seconds);
                 summary.rtt_mean_s = sender.rtt_samples().mean_seconds();
-                summary.rtt_p95_s = sender.rtt_samples().quantile_seconds(0.95);
+                summary.rtt_p95_s = p95_seconds(sender.rtt_samples(), sender.minimum_rtt());
                 summary.completion_s = sender.completed().map(|time| time.since(start).seconds());
                 active_until = sender.completed().unwrap_or(end);
             }
@@ -488,8 +489,13 @@ impl Simulation {
         summary.fast_retransmits = totals.sent.fast_retransmits;
         summary.rtt_min_s = totals.minimum_rtt.map(Duration::seconds);
         summary.rtt_mean_s = totals.rtt_samples.mean_seconds();
-        summary.rtt_p95_s = totals.rtt_samples.quantile_seconds(0.95);
+        summary.rtt_p95_s = p95_seconds(&totals.rtt_samples, totals.minimum_rtt);
     }
+}
+
+/// What 95 % of the samples are below, s. It is known as the middle of a bin, which may be below all that are in it.
+fn p95_seconds(samples: &RttHistogram, minimum: Option<Duration>) -> Option<f64> {
+    Some(samples.quantile_seconds(0.95)?.max(minimum.map_or(0.0, Duration::seconds)))
 }
 
 #[cfg(test)]

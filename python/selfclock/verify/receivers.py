@@ -110,6 +110,8 @@ class Receiver:
         self.seen_mark = False
         #: Without a handshake nothing can be echoed before the first segment in order.
         self.timestamps: set[int] = set() if tcp.handshake else {0}
+        #: What was echoed last.
+        self.echoed: int | None = None
         self.most = tcp.ack_every
         if flow.peer_knows_option and flow.uses("packet-pair"):
             self.most = max(self.most, MOST_PER_ACK)
@@ -170,8 +172,13 @@ class Receiver:
         )
 
     def is_for(self, coming: Packet) -> bool:
-        """Whether an answer that tells of what is known is for this one: a repetition, where none was due before."""
-        return self.due is None and coming.kind == "data" and coming.end <= self.held.edge
+        """Whether an answer that tells of what is known is for this one, where none was due before.
+
+        It is for what is answered at once and changes nothing that it tells: a repetition or, without SACK, what comes
+        beyond a gap.
+        """
+        changes_nothing = coming.end <= self.held.edge or (coming.sequence > self.held.edge and not self.tcp.selective)
+        return self.due is None and coming.kind == "data" and changes_nothing
 
     def was_due(self, answer: Packet, coming: Packet) -> bool:
         """Whether an answer was due before a segment came at its instant: by a timer that cannot be told from here."""
@@ -315,6 +322,10 @@ class Receiver:
             self.fault("mark", now, answer, "it echoes a congestion mark, and none has arrived")
         if tcp.timestamps and answer.echo not in self.timestamps:
             self.fault("timestamp", now, answer, f"it echoes {answer.echo} us; nothing with this has arrived")
+        # "If SEG.TSval >= TS.Recent" (RFC 7323, section 4.3), where numbers go round.
+        if tcp.timestamps and self.echoed is not None and (answer.echo - self.echoed) % 2**32 >= 2**31:
+            self.fault("timestamp", now, answer, f"it echoes {answer.echo} us, and {self.echoed} us before")
+        self.echoed = answer.echo if tcp.timestamps else None
         self.check_size(answer)
         if self.numbers:
             return

@@ -259,12 +259,13 @@ class Sender:
             return
         self.sent_at[first] = now
         patience = min(self.tcp.rto_minimum, self.tcp.rto_initial) - self.tcp.rto_tick
-        if self.tcp.recovery == "rack":
+        rack = self.tcp.recovery == "rack"
+        if rack:
             # A probe of the tail after two smoothed round-trip times (RFC 8985, section 7.2).
             patience = min(patience, 2 * self.round_trip)
-        probes = self.tcp.recovery == "rack" and packet.end == self.next
-        # A probe goes off with the retransmission timer at the latest, which does not begin anew with each segment.
-        silent = now - (min(self.progress, now) if probes else max(before, min(self.progress, now)))
+        # What RACK finds lost by time it sends again without setting the retransmission timer anew (RFC 6298, section
+        # 5), and a probe goes off with that timer at the latest.
+        silent = now - (min(self.progress, now) if rack else max(before, min(self.progress, now)))
         told = self.sign
         if silent + EXACT >= patience and first <= self.una:
             # A timer may have gone off, after which all that is outstanding may be sent again.
@@ -273,10 +274,11 @@ class Sender:
             self.recover = self.next
         # What arrived was sent after it: lost without a SACK block where that was sent again, as here the delayed
         # acknowledgement of a hole that was filled tells (RFC 8985, section 6.2, step 5).
-        overtaken = self.tcp.recovery == "rack" and self.latest > (before, packet.end)
+        overtaken = rack and self.latest > (before, packet.end)
         # NewReno sets its timer anew on the first partial acknowledgement only (RFC 6582): it may go off at any time.
         if told >= before or overtaken or (self.tcp.recovery == "newreno" and self.una < self.recover):
             return
+        self.progress = max(self.progress, now)
         if silent + EXACT < patience:
             self.fault(
                 "retransmission",

@@ -134,9 +134,11 @@ impl Receiver {
     #[inline(always)]
     fn on_data(&mut self, context: &mut Context<'_>, packet: &Packet, option: Option<PeerOption>) {
         self.arrived_bytes += u64::from(packet.size);
-        // RFC 7323 section 4.3: the timestamp echoed is that of the segment which the last acknowledgement asked for,
-        // so that a delayed acknowledgement echoes the earliest of the segments it covers.
-        if packet.sequence <= self.last_acknowledgement {
+        // "If SEG.TSval >= TS.Recent and SEG.SEQ <= Last.ACK.sent" (RFC 7323, section 4.3): the timestamp echoed is that of
+        // the segment which the last acknowledgement asked for, so that a delayed acknowledgement echoes the earliest of
+        // the segments it covers.
+        let recent = self.recent_timestamp;
+        if packet.sequence <= self.last_acknowledgement && (packet.sent >= recent || recent == Time::NEVER) {
             self.recent_timestamp = packet.sent;
         }
         let end = packet.sequence + u64::from(packet.payload);
