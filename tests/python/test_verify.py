@@ -722,6 +722,48 @@ interval = "2 ms"
 """)
 
 
+def test_a_policer_sees_nothing_that_is_made_behind_it() -> None:
+    """Resource discovery packets, which FICCRD made behind a policer, were counted as having passed it."""
+    check("""\
+schema = 1
+name = "policed before FICCRD"
+duration = "500 ms"
+
+[network]
+topology = "dumbbell"
+bottleneck = { rate = "64 kbps", delay = "6 ms", queue = { discipline = "codel", limit = "5 packets" } }
+access = { rate = "64 kbps", delay = "0 ms" }
+
+[[flow]]
+congestion_control = "highspeed"
+
+[[flow]]
+congestion_control = "reno"
+
+[[flow]]
+protocol = "udp"
+traffic = { rate = "64 kbps", packet = "1500 B" }
+
+[[flow]]
+congestion_control = "reno"
+
+[record]
+packets = true
+interval = "2 ms"
+
+[[router]]
+mechanism = "policer"
+rate = "32 kbps"
+burst = "8 kB"
+links = ["bottleneck"]
+
+[[router]]
+mechanism = "ficcrd"
+nodes = ["left", "right"]
+feedback = "window"
+""")
+
+
 # --- the command -----------------------------------------------------------------------------------------------------
 
 

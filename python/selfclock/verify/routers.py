@@ -107,10 +107,13 @@ def _police(link: Link, mechanism: Mechanism, crossings: list[tuple[Packet, Hop]
     rate, burst = rate_of(mechanism.keys["rate"]), size_of(mechanism.keys["burst"])
     depth = transmission_time(burst, rate)
     alone = len(link.mechanisms) == 1
+    behind = link.mechanisms[link.mechanisms.index(mechanism) + 1 :]
     full_at = 0
     for packet, hop in crossings:
         now = hop.entered if hop.entered is not None else hop.refused
-        if now is None:
+        # What a mechanism behind the policer makes does not pass it.
+        made_behind = packet.kind == "resource-discovery" and packet.hops[0] is hop
+        if now is None or (made_behind and any(other.name == "ficcrd" for other in behind)):
             continue
         after = max(full_at, now) + transmission_time(hop.size, rate)
         conforms = after - now <= depth
