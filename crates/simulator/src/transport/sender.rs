@@ -161,8 +161,6 @@ pub struct Sender {
     ecn: Ecn,
     /// `plain` when no router has lowered the window and no loss probe is unaccounted for.
     plain_by_plan: u32,
-    /// RACK or the delivery rate are told of what is sent.
-    notes_sending: bool,
     pacing_gain: Option<f64>,
     /// What had been sent at the last timeout or fast retransmit. Duplicate acknowledgements below it may come from
     /// segments that were sent twice, and start no new recovery (RFC 6582, section 4).
@@ -262,7 +260,6 @@ impl Sender {
             ecn: transport.ecn,
             plain,
             plain_by_plan: plain,
-            notes_sending: rack.is_some() || rate.is_some(),
             window_alone,
             pacing_gain: transport.pacing_gain,
             control,
@@ -320,7 +317,6 @@ impl Sender {
     pub fn measure_delivery_rate(&mut self) {
         self.rate = Some(Box::default());
         (self.plain, self.plain_by_plan, self.window_alone) = (0, 0, false);
-        self.notes_sending = true;
     }
     /// The congestion control.
     pub fn controller(&self) -> &Controller {
@@ -820,10 +816,16 @@ impl Sender {
         }
     }
 
+    /// RACK or the delivery rate are told of what is sent.
+    #[inline(always)]
+    fn notes_sending(&self) -> bool {
+        self.rack.is_some() || self.rate.is_some()
+    }
+
     /// Everything below `acknowledgement` has been delivered, in so far as it was not SACKed before.
     #[inline]
     fn deliver_below(&mut self, now: Time, acknowledgement: u64, echo: Time) {
-        if !self.notes_sending {
+        if !self.notes_sending() {
             return;
         }
         let Self { rate, rack, .. } = self;
@@ -1355,7 +1357,7 @@ impl Sender {
             if let Some(RackTlp { rack, .. }) = self.rack.as_deref_mut() {
                 rack.on_sent(self.scoreboard.len() - 1);
             }
-        } else if self.notes_sending {
+        } else if self.notes_sending() {
             self.note_sending(self.scoreboard.len() - 1, context.now);
         }
         if self.samples == RttSamples::OneAtATime && self.timed.is_none() {
@@ -1381,7 +1383,7 @@ impl Sender {
         segment: Segment,
         pacing: Option<Pacing>,
     ) {
-        if self.notes_sending {
+        if self.notes_sending() {
             self.note_sending(index, context.now);
         }
         // Karn: a segment sent twice is not timed.
