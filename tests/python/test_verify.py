@@ -764,6 +764,31 @@ feedback = "window"
 """)
 
 
+def test_the_timer_of_newreno_may_go_off_in_a_recovery() -> None:
+    """After it had gone off in a recovery, and all outstanding was taken for lost, what was sent again behind the end of
+    that recovery was held to be without a reason."""
+    check("""\
+schema = 1
+name = "a short queue"
+duration = "2 s"
+
+[network]
+topology = "dumbbell"
+bottleneck = { rate = "2 Mbps", delay = "60.5 ms", queue = "1 packet" }
+access = { rate = "6 Mbps", delay = "1.5 ms" }
+
+[[flow]]
+start = "26 ms"
+congestion_control = "packet-pair"
+transport = { recovery = "newreno" }
+traffic = { rate = "666 kbps" }
+
+[record]
+packets = true
+interval = "10 ms"
+""")
+
+
 # --- the command -----------------------------------------------------------------------------------------------------
 
 

@@ -276,7 +276,10 @@ class Sender:
         # acknowledgement of a hole that was filled tells (RFC 8985, section 6.2, step 5).
         overtaken = rack and self.latest > (before, packet.end)
         # NewReno sets its timer anew on the first partial acknowledgement only (RFC 6582): it may go off at any time.
-        if told >= before or overtaken or (self.tcp.recovery == "newreno" and self.una < self.recover):
+        impatient = self.tcp.recovery == "newreno" and self.una < self.recover
+        if impatient and told < before and first <= self.una:
+            self.sign = now
+        if told >= before or overtaken or impatient:
             return
         self.progress = max(self.progress, now)
         if silent + EXACT < patience:
