@@ -765,8 +765,8 @@ feedback = "window"
 
 
 def test_the_timer_of_newreno_may_go_off_in_a_recovery() -> None:
-    """After it had gone off in a recovery, and all outstanding was taken for lost, what was sent again behind the end of
-    that recovery was held to be without a reason."""
+    """After it had gone off in a recovery, and all outstanding was taken for lost, what was sent again behind the end
+    of that recovery was held to be without a reason."""
     check("""\
 schema = 1
 name = "a short queue"
