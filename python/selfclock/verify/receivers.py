@@ -323,7 +323,7 @@ class Receiver:
         if tcp.timestamps and answer.echo not in self.timestamps:
             self.fault("timestamp", now, answer, f"it echoes {answer.echo} us; nothing with this has arrived")
         # "If SEG.TSval >= TS.Recent" (RFC 7323, section 4.3), where numbers go round.
-        if tcp.timestamps and self.echoed is not None and (answer.echo - self.echoed) % 2**32 >= 2**31:
+        if answer.echo is not None and self.echoed is not None and (answer.echo - self.echoed) % 2**32 >= 2**31:
             self.fault("timestamp", now, answer, f"it echoes {answer.echo} us, and {self.echoed} us before")
         self.echoed = answer.echo if tcp.timestamps else None
         self.check_size(answer)
