@@ -38,7 +38,7 @@ RULES = {
     "size": "a packet has the size of its payload, headers and options",
     "summary": "the summary is what the packets make it",
     "thinning": "an acknowledgement that is thinned has a successor, and waits for it no longer than the interval",
-    "timestamp": "a timestamp is the time of sending, and one that is echoed has arrived",
+    "timestamp": "a timestamp is the time of sending, and one that is echoed has arrived; none older follows",
     "unchanged": "headers do not change on the way, but for marks, lowered windows and options that routers write",
     "window": "what is outstanding without a loss is within the congestion window",
 }
