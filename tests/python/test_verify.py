@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, given, seed, settings
 
 import selfclock as sc
 from random_scenarios import scenarios
@@ -18,9 +20,13 @@ from selfclock.verify.violation import RULES
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable
-    from pathlib import Path
 
     from selfclock.verify import Findings
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+
+import golden  # noqa: E402
 
 Rows = list[dict[str, Any]]
 
@@ -45,19 +51,41 @@ def check(text: str) -> Findings:
     return findings
 
 
-#: The same scenarios in every run: a failure is one of the change at hand. `make verify` has more of them, and makes
-#: what fails as small as it can be.
-@settings(
-    max_examples=25,
-    derandomize=True,
-    deadline=None,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-    phases=[Phase.generate],
-)
-@given(scenarios())
-def test_random_scenarios(text: str) -> None:
-    check(text)
+#: The same scenarios in every run: a failure is one of the change at hand. `make verify` makes what fails as small as
+#: it can be.
+@pytest.mark.parametrize("start", range(4))
+def test_random_scenarios(start: int) -> None:
+    @seed(start)
+    @settings(
+        max_examples=50,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate],
+    )
+    @given(scenarios())
+    def each(text: str) -> None:
+        check(text)
+
+    each()
+
+
+#: Of each scenario file as much as takes so many packet-hops; `make verify` has more of it.
+FILE_HOPS = 8_000
+#: And no less than this, s: before it there is little to be seen.
+FILE_LEAST_S = 0.15
+
+
+@pytest.mark.parametrize("name", golden.scenarios())
+def test_scenario_files(name: str) -> None:
+    # Ten thousand flows would take half a minute before the first packet.
+    fewer = ["flow[0].count=500", "duration=60 ms"] if name.endswith("C10k.toml") else []
+    scenario = sc.Scenario.load(ROOT / name, fewer)
+    share = FILE_HOPS / max(scenario.expected_packet_hops, 1)
+    duration = min(max(share * scenario.duration_s, FILE_LEAST_S), scenario.duration_s)
+    record = recorded(sc.Scenario.load(ROOT / name, [*fewer, f"duration={duration:.6f} s", "record.packets=true"]))
+    assert verify(record).violations == []
+    assert record.packets.height > 10
 
 
 # --- what it finds ---------------------------------------------------------------------------------------------------
