@@ -9,7 +9,7 @@ use super::loss::Loss;
 use super::packet::Packet;
 use crate::engine::Ring;
 use crate::engine::random::{Purpose, Stream};
-use crate::plan::{LinkChange, LinkPlan, LossPlan, MarkAbove, QueueLimit};
+use crate::plan::{LinkChange, LinkPlan, MarkAbove, QueueLimit};
 use crate::queue::{Discipline, DropTail, ManagedQueue};
 use crate::record::series::Sampling;
 use crate::record::summary::LinkSummary;
@@ -99,8 +99,6 @@ struct Imperfections {
     server: Option<Server>,
     /// With a trace: a packet keeps its place in a drop-tail queue until its last byte has left, not its first.
     in_system: bool,
-    /// There is jitter and nothing else.
-    only_delays: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -159,7 +157,6 @@ impl Link {
                 changes,
                 server: plan.trace.clone().map(Server::new),
                 in_system: plan.counts_packet_in_service,
-                only_delays: plan.loss == LossPlan::None && plan.changes.is_empty() && plan.trace.is_none(),
             })
         });
         let next_sample = sampling.map_or(Time::NEVER, |sampling| Time::ZERO + sampling.interval);
@@ -245,7 +242,7 @@ impl Link {
     /// else to them; none is recorded.
     #[inline]
     pub(super) fn accept_simple(&mut self, now: Time, size: u32) -> Option<Time> {
-        if now >= self.next_sample || self.imperfections.as_ref().is_some_and(|own| !own.only_delays) {
+        if now >= self.next_sample || self.imperfections.as_ref().is_some_and(|own| !own.only_delays()) {
             return None;
         }
         let previous = self.recent_size;
@@ -619,6 +616,12 @@ impl Imperfections {
         Passage::Crosses { start, arrival: self.delayed(arrival) }
     }
 
+    /// There is jitter, and nothing else is left.
+    #[inline]
+    fn only_delays(&self) -> bool {
+        self.loss.is_none() && self.changes.is_empty() && self.server.is_none() && self.losses.is_empty()
+    }
+
     /// When a packet arrives that would arrive then without jitter.
     #[inline]
     fn delayed(&mut self, arrival: Time) -> Time {
@@ -651,7 +654,7 @@ impl Imperfections {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::DisciplinePlan;
+    use crate::plan::{DisciplinePlan, LossPlan};
 
     /// The timer starts with the first packet, and is not moved by those that follow.
     #[test]
