@@ -93,7 +93,7 @@ endif
 # What measures time or limits what a process may write runs after the others: unwatched, and with nothing beside it.
 python-test: build
 	rm -f $(VENV)/coverage*
-	$(BIN)/coverage run -m pytest --numprocesses logical --maxprocesses 8 -m 'not alone'
+	$(BIN)/coverage run -m pytest --numprocesses logical --maxprocesses 8 --durations 10 -m 'not alone'
 	$(BIN)/pytest -m alone
 	$(BIN)/coverage combine --quiet
 	mkdir -p $(COVERAGE)
