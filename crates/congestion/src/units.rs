@@ -47,6 +47,11 @@ impl Time {
     pub const fn since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
+    /// The time `span` later, where it is known to be before [`Time::NEVER`]: nobody looks.
+    #[inline]
+    pub const fn after(self, span: Duration) -> Self {
+        Self(self.0 + span.0)
+    }
     /// Whole periods of a free-running clock that have passed, counted from the start of the run.
     pub const fn ticks(self, period: Duration) -> u64 {
         self.0 / period.0
@@ -238,6 +243,13 @@ mod tests {
         assert_eq!(Rate::from_bits_per_second(u64::MAX).bytes_in(Duration::MAX), Bytes::MAX);
         assert_eq!(Duration::from_seconds(f64::NAN), Duration::ZERO);
         assert_eq!(Duration::from_seconds(-1.0), Duration::ZERO);
+    }
+
+    #[test]
+    fn without_a_look_at_the_end_of_time() {
+        let (time, span) = (Time::from_picoseconds(5), Duration::from_picoseconds(7));
+        assert_eq!(time.after(span), time + span);
+        assert_eq!(time.after(span).since(time), span);
     }
 
     #[test]

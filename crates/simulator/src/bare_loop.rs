@@ -66,8 +66,9 @@ pub fn bare_loop(flows: u64, packets: u64, trips: u64) -> u64 {
     }
     for _ in 0..trips {
         let Some(Target::Packets(run)) = events.peek().map(|event| event.target) else { break };
-        let packet = in_flight.take_first(run);
-        events.advance_run(run, in_flight.first_due(run));
+        let packet = in_flight.take_first(run, |next| {
+            events.advance_run(run, next.map(|next| (next.arrival, next.order)));
+        });
         let own = 2 + 4 * packet.flow as usize;
         let mut at = packet.arrival;
         for link in [own, 0, own + 1, own + 2, 1, own + 3] {

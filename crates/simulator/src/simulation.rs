@@ -17,6 +17,9 @@ use crate::transport::{Context, Receiver, Sender, sender::TOUCHED};
 use selfclock_congestion::controller::Controller;
 use selfclock_congestion::custom::Failure;
 use selfclock_congestion::units::{Duration, Time};
+use train::Patience;
+
+mod train;
 
 /// The sending end of a flow. Not boxed: nearly every flow is TCP, and a pointer would cost every acknowledgement.
 #[derive(Clone, Debug)]
@@ -49,6 +52,9 @@ pub struct Simulation {
     sinks: Vec<Sink>,
     connections: Connections,
     groups: Groups,
+    /// Some flow may have trains, and when to look for one.
+    has_trains: bool,
+    patience: Patience,
     starts: Vec<Time>,
     plan: Plan,
 }
@@ -100,6 +106,27 @@ fn prefetch_ahead(network: &Network, sources: &[Source], sinks: &[Sink], run: u3
     }
 }
 
+/// Runs the receivers that packets have just reached ahead of the clock.
+#[inline(always)]
+fn run_receivers_ahead(events: &mut EventQueue, network: &mut Network, sinks: &mut [Sink]) {
+    if network.delivered_ahead.is_empty() {
+        return;
+    }
+    // A receiver that is run ahead sends to none that is. The list keeps its memory.
+    let mut delivered = std::mem::take(&mut network.delivered_ahead);
+    for packet in &delivered {
+        let mut context = Context { now: packet.arrival, events, network };
+        match &mut sinks[packet.flow as usize] {
+            Sink::Tcp(receiver) => receiver.on_packet(&mut context, packet),
+            Sink::Udp(sink) => sink.on_packet(packet),
+            // The receivers of short connections are not run ahead.
+            Sink::Connections => {}
+        }
+    }
+    delivered.clear();
+    network.delivered_ahead = delivered;
+}
+
 impl Simulation {
     /// A run of this plan, at time zero.
     pub fn new(plan: &Plan) -> Self {
@@ -109,6 +136,8 @@ impl Simulation {
         let mut sinks = memory::vector(plan.flows.len());
         let mut starts = Vec::with_capacity(plan.flows.len());
         let sampling = Sampling::of(plan, Time::ZERO + plan.duration);
+        // What is recorded packet by packet is not computed in trains.
+        let has_trains = !plan.record.packets && routes.iter().any(|routes| routes.one_stop);
         for (index, (flow, routes)) in plan.flows.iter().zip(routes).enumerate() {
             let number = index as u32;
             let jitter = Stream::new(plan.seed, Purpose::FlowStart, index).duration_below(flow.start_jitter);
@@ -153,6 +182,8 @@ impl Simulation {
             sinks,
             connections,
             groups,
+            has_trains,
+            patience: Patience::default(),
             starts,
             plan,
         }
@@ -172,10 +203,17 @@ impl Simulation {
     pub fn advance(&mut self, events: u64) -> bool {
         let last = self.events_run.saturating_add(events);
         while self.events_run < last {
-            match self.events.peek() {
-                Some(event) if event.time <= self.end => {
-                    self.now = event.time;
-                    self.run(event.target, last);
+            match self.events.peek_run() {
+                Some((time, run)) if time <= self.end => {
+                    self.now = time;
+                    match run {
+                        Some(run) if self.has_trains => match self.run_train(run, last - self.events_run) {
+                            0 => self.run_packet(run),
+                            taken => self.events_run += taken - 1,
+                        },
+                        Some(run) => self.run_packet(run),
+                        None => self.run_timer(last),
+                    }
                     self.run_receivers_ahead();
                 }
                 _ => {
@@ -192,16 +230,17 @@ impl Simulation {
     /// its packets need not go through the event queue.
     #[inline(never)]
     fn run_udp(&mut self, flow: u32, last: u64) {
-        while let Source::Udp(source) = &mut self.sources[flow as usize] {
-            let Self { now, events, network, .. } = self;
+        let Self { now, end, events, network, sources, .. } = self;
+        let Some(Source::Udp(source)) = sources.get_mut(flow as usize) else { return };
+        loop {
             let next = source.on_timer(&mut Context { now: *now, events, network });
             let Some((time, order)) = next else { return };
-            let is_next = self.events.peek().is_none_or(|event| time < event.time);
-            if !is_next || time > self.end || self.events_run + 1 >= last {
-                return source.set_timer(&mut self.events, time, order);
+            let is_next = events.peek().is_none_or(|event| time < event.time);
+            if !is_next || time > *end || self.events_run + 1 >= last {
+                return source.set_timer(events, time, order);
             }
-            self.run_receivers_ahead();
-            self.now = time;
+            run_receivers_ahead(events, network, &mut self.sinks);
+            *now = time;
             self.events_run += 1;
         }
     }
@@ -254,62 +293,47 @@ impl Simulation {
         first.map(|(flow, failure)| (self.plan.flows[flow].name.as_str(), failure))
     }
 
-    /// Runs the receivers that packets have just reached ahead of the clock.
     #[inline(always)]
     fn run_receivers_ahead(&mut self) {
-        let Self { events, network, sinks, .. } = self;
-        if network.delivered_ahead.is_empty() {
-            return;
+        run_receivers_ahead(&mut self.events, &mut self.network, &mut self.sinks);
+    }
+
+    /// The first packet of a run is at its next stop.
+    #[inline(always)]
+    fn run_packet(&mut self, run: u32) {
+        let Self { events, network, sources, sinks, connections, groups, .. } = self;
+        let mut packet = network.take_first(events, run);
+        if sources.len() > MANY_FLOWS {
+            prefetch_ahead(network, sources, sinks, run);
         }
-        // A receiver that is run ahead sends to none that is. The list keeps its memory.
-        let mut delivered = std::mem::take(&mut network.delivered_ahead);
-        for packet in &delivered {
-            let mut context = Context { now: packet.arrival, events, network };
-            match &mut sinks[packet.flow as usize] {
-                Sink::Tcp(receiver) => receiver.on_packet(&mut context, packet),
-                Sink::Udp(sink) => sink.on_packet(packet),
-                // The receivers of short connections are not run ahead.
-                Sink::Connections => {}
+        let Some(arrival) = network.arrive(events, &packet) else { return };
+        packet.arrival = arrival;
+        let mut context = Context { now: arrival, events, network };
+        match packet.kind {
+            PacketKind::Ack | PacketKind::SynAck => match sources.get_mut(packet.flow as usize) {
+                Some(Source::Tcp(sender)) => {
+                    groups.during(packet.flow, sender, |sender| sender.on_packet(&mut context, &packet));
+                }
+                Some(_) => {}
+                None => connections.on_packet(&mut context, &packet),
+            },
+            PacketKind::Data | PacketKind::Syn | PacketKind::Datagram => {
+                match sinks.get_mut(packet.flow as usize) {
+                    Some(Sink::Tcp(receiver)) => receiver.on_packet(&mut context, &packet),
+                    Some(Sink::Udp(sink)) => sink.on_packet(&packet),
+                    Some(Sink::Connections) => {}
+                    None => connections.on_packet(&mut context, &packet),
+                }
             }
+            // Between routers only; a host that gets one has no use for it.
+            PacketKind::ResourceDiscovery => network.extras.release(packet.extra),
         }
-        delivered.clear();
-        network.delivered_ahead = delivered;
     }
 
     #[inline]
-    fn run(&mut self, target: Target, last: u64) {
+    fn run_timer(&mut self, last: u64) {
         let Self { now, events, network, sources, sinks, connections, groups, .. } = self;
-        if let Target::Packets(run) = target {
-            let packet = network.take_first(events, run);
-            if sources.len() > MANY_FLOWS {
-                prefetch_ahead(network, sources, sinks, run);
-            }
-            if !network.is_delivered(events, &packet) {
-                return;
-            }
-            let mut context = Context { now: *now, events, network };
-            match packet.kind {
-                PacketKind::Ack | PacketKind::SynAck => match sources.get_mut(packet.flow as usize) {
-                    Some(Source::Tcp(sender)) => {
-                        groups.during(packet.flow, sender, |sender| sender.on_packet(&mut context, &packet));
-                    }
-                    Some(_) => {}
-                    None => connections.on_packet(&mut context, &packet),
-                },
-                PacketKind::Data | PacketKind::Syn | PacketKind::Datagram => {
-                    match sinks.get_mut(packet.flow as usize) {
-                        Some(Sink::Tcp(receiver)) => receiver.on_packet(&mut context, &packet),
-                        Some(Sink::Udp(sink)) => sink.on_packet(&packet),
-                        Some(Sink::Connections) => {}
-                        None => connections.on_packet(&mut context, &packet),
-                    }
-                }
-                // Between routers only; a host that gets one has no use for it.
-                PacketKind::ResourceDiscovery => network.extras.release(packet.extra),
-            }
-            return;
-        }
-        events.pop();
+        let Some(target) = events.pop() else { return };
         let mut context = Context { now: *now, events, network };
         match target {
             Target::Packets(_) => {}
@@ -358,15 +382,19 @@ impl Simulation {
     /// Ends the run where it is and takes the results.
     pub fn finish(mut self) -> Outcome {
         let end = self.now;
-        let samples = Sampling::of(&self.plan, end).map_or(0, |sampling| sampling.expected);
+        let sampling = Sampling::of(&self.plan, end);
+        let (interval, samples) = sampling.map_or((Duration::ZERO, 0), |own| (own.interval, own.expected));
         self.events = EventQueue::default();
         let senders = self.sources.iter().filter(|source| matches!(source, Source::Tcp(_))).count();
+        let mut of_flow = Vec::new();
         let mut flow_series = FlowSeries::with_capacity(senders * samples);
         let (connections, totals) = std::mem::replace(&mut self.connections, Connections::new(0)).finish();
         let mut flows = Vec::with_capacity(self.plan.flows.len());
         for (index, source) in self.sources.iter_mut().enumerate() {
             if let Source::Tcp(sender) = source {
-                flow_series.extend(index as u32, &sender.finish(end));
+                sender.finish(end, &mut self.network.samples.flows);
+                self.network.samples.flows.collect(index, &mut of_flow);
+                flow_series.extend(index as u32, interval, &of_flow);
             }
         }
         // From the last on, so that the memory of each is free before much more of it is needed.
@@ -383,11 +411,14 @@ impl Simulation {
             flows.push(summary);
         }
         flows.reverse();
+        let mut of_link = Vec::new();
         let mut link_series = LinkSeries::with_capacity(self.network.links.len() * samples);
         let mut links = Vec::with_capacity(self.plan.links.len());
-        for (index, link) in self.network.links.iter_mut().enumerate() {
-            links.push(link.finish(end));
-            link_series.extend(index as u32, &link.take_samples());
+        let Network { links: each, samples, .. } = &mut self.network;
+        for (index, link) in each.iter_mut().enumerate() {
+            links.push(link.finish(end, &mut samples.links));
+            samples.links.collect(index, &mut of_link);
+            link_series.extend(index as u32, interval, &of_link);
         }
         let summary = Summary {
             scenario: self.plan.name.clone(),

@@ -1,7 +1,8 @@
-//! The event queue: sorted runs of what is due, and a four-ary heap of the first of each run.
+//! The event queue: sorted runs of what is due, and the first of each run in order.
 //!
-//! However many packets and timers there are, the heap holds one entry for each run (see [`super::runs`]): a handful.
-//! Four children share a cache line pair and halve the depth of a binary heap.
+//! However many packets and timers there are, it has one entry for each run (see [`super::runs`]): a handful. The earliest
+//! few stand in order: an entry that comes from the first place mostly goes back to one of these, past one or two others.
+//! The rest is a four-ary heap; four children share a cache line pair and halve the depth of a binary heap.
 
 use super::runs::{Due, Runs};
 use selfclock_congestion::units::Time;
@@ -84,6 +85,13 @@ struct Entry {
 }
 
 impl Entry {
+    /// In the place of one: later than all.
+    const NONE: Self = Self { time: u64::MAX, order: u64::MAX, whose: u64::MAX };
+
+    #[inline(always)]
+    const fn is_none(&self) -> bool {
+        self.order == u64::MAX
+    }
     #[inline(always)]
     fn new(time: Time, order: u64, target: u32, run: u32) -> Self {
         Self { time: time.picoseconds(), order, whose: u64::from(run) << 32 | u64::from(target) }
@@ -110,7 +118,7 @@ impl Entry {
 }
 
 /// A timer in a run of them.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Timed {
     time: Time,
     order: u64,
@@ -128,12 +136,50 @@ impl Due for Timed {
     }
 }
 
+/// Entries that stand in order.
+const NEAR: usize = 8;
+
+/// A few entries in order, in arrays of their parts: parts side by side would be loaded in another width than stored.
+#[derive(Clone, Debug)]
+struct Near {
+    times: [u64; NEAR],
+    orders: [u64; NEAR],
+    whose: [u64; NEAR],
+}
+
+impl Near {
+    const EMPTY: Self = {
+        let Entry { time, order, whose } = Entry::NONE;
+        Self { times: [time; NEAR], orders: [order; NEAR], whose: [whose; NEAR] }
+    };
+
+    #[inline(always)]
+    const fn get(&self, place: usize) -> Entry {
+        Entry { time: self.times[place], order: self.orders[place], whose: self.whose[place] }
+    }
+    #[inline(always)]
+    fn put(&mut self, place: usize, entry: Entry) {
+        self.times[place] = entry.time;
+        self.orders[place] = entry.order;
+        self.whose[place] = entry.whose;
+    }
+}
+
 /// The event queue.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct EventQueue {
-    heap: Vec<Entry>,
+    /// The earliest entries, in order.
+    near: Near,
+    /// A heap of those that are later than all of these.
+    far: Vec<Entry>,
     timers: Runs<Timed>,
     next_order: u64,
+}
+
+impl Default for EventQueue {
+    fn default() -> Self {
+        Self { near: Near::EMPTY, far: Vec::new(), timers: Runs::default(), next_order: 0 }
+    }
 }
 
 const ARITY: usize = 4;
@@ -149,8 +195,15 @@ impl EventQueue {
     /// Adds an event, other than for packets.
     #[inline]
     pub fn push(&mut self, time: Time, order: u64, target: Target) {
+        self.push_here(time, order, target);
+    }
+
+    /// Of the same, a copy for where it is called for each packet.
+    #[inline(always)]
+    pub fn push_here(&mut self, time: Time, order: u64, target: Target) {
         let target = target.pack();
-        let (_, run, is_first) = self.timers.add(time, order, &Timed { time, order, target });
+        let (timed, run, is_first) = self.timers.add_place(time, order);
+        (timed.time, timed.order, timed.target) = (time, order, target);
         if is_first {
             self.push_entry(Entry::new(time, order, target, run));
         }
@@ -163,32 +216,63 @@ impl EventQueue {
         self.push_entry(Entry::new(time, order, target, 0));
     }
 
-    fn push_entry(&mut self, entry: Entry) {
-        self.heap.push(entry);
-        self.sift_up(self.heap.len() - 1);
+    fn push_entry(&mut self, mut entry: Entry) {
+        for place in 0..NEAR {
+            let near = self.near.get(place);
+            if entry.before(&near) {
+                self.near.put(place, entry);
+                entry = near;
+            }
+        }
+        if !entry.is_none() {
+            push_far(&mut self.far, entry);
+        }
     }
 
     /// The earliest event.
     #[inline]
     pub fn peek(&self) -> Option<Event> {
-        self.heap.first().map(|entry| Event {
+        let entry = self.near.get(0);
+        (!entry.is_none()).then(|| Event {
             time: Time::from_picoseconds(entry.time),
             order: entry.order,
             target: Target::unpack(entry.target()),
         })
     }
 
-    /// Removes the earliest event, which is not for packets.
-    #[inline]
-    pub fn pop(&mut self) {
-        let Some(run) = self.heap.first().map(Entry::run) else { return };
-        self.timers.take_first(run);
-        match self.timers.first(run) {
-            Some(&Timed { time, order, target }) => {
-                self.replace_first(Entry::new(time, order, target, run));
-            }
-            None => self.drop_first(),
+    /// When the earliest event is due that is not in the run of the earliest of all; [`Time::NEVER`]: there is none.
+    #[inline(always)]
+    pub fn second_time(&self) -> Time {
+        Time::from_picoseconds(self.near.times[1])
+    }
+
+    /// When the earliest event is due, and the run of packets that it is for, if it is for one.
+    #[inline(always)]
+    pub fn peek_run(&self) -> Option<(Time, Option<u32>)> {
+        let entry = self.near.get(0);
+        let (time, run) = (Time::from_picoseconds(entry.time), entry.target());
+        if run <= MAXIMUM_INDEX {
+            return Some((time, Some(run)));
         }
+        (!entry.is_none()).then_some((time, None))
+    }
+
+    /// Removes the earliest event, which is not for packets. Returns what it is for.
+    #[inline]
+    pub fn pop(&mut self) -> Option<Target> {
+        let Self { near, far, timers, .. } = self;
+        let first = near.get(0);
+        if first.is_none() {
+            return None;
+        }
+        let run = first.run();
+        let timed = timers.take_first(run, |next| match next {
+            Some(&Timed { time, order, target }) => {
+                replace_first(near, far, Entry::new(time, order, target, run));
+            }
+            None => drop_first(near, far),
+        });
+        Some(Target::unpack(timed.target))
     }
 
     /// The earliest event was for packets, of a run whose next packet is due then; `None`: it is now empty.
@@ -197,88 +281,107 @@ impl EventQueue {
         match next {
             Some((time, order)) => {
                 let target = Target::Packets(run).pack();
-                self.replace_first(Entry::new(time, order, target, 0));
+                replace_first(&mut self.near, &mut self.far, Entry::new(time, order, target, 0));
             }
-            None => self.drop_first(),
-        }
-    }
-
-    #[cold]
-    fn drop_first(&mut self) {
-        if let Some(last) = self.heap.pop()
-            && !self.heap.is_empty()
-        {
-            self.replace_first(last);
+            None => drop_first(&mut self.near, &mut self.far),
         }
     }
 
     /// Number of events waiting; a run of packets counts as one.
     pub fn len(&self) -> usize {
-        let packets =
-            self.heap.iter().filter(|entry| matches!(Target::unpack(entry.target()), Target::Packets(_)));
+        let near = (0..NEAR).map(|place| self.near.get(place)).filter(|entry| !entry.is_none());
+        let entries = near.chain(self.far.iter().copied());
+        let packets = entries.filter(|entry| matches!(Target::unpack(entry.target()), Target::Packets(_)));
         self.timers.len() + packets.count()
     }
 
     /// No event is waiting.
     pub fn is_empty(&self) -> bool {
-        self.heap.is_empty()
+        self.near.get(0).is_none()
     }
+}
 
-    fn sift_up(&mut self, mut index: usize) {
-        let entry = self.heap[index];
-        while index > 0 {
-            let parent = (index - 1) / ARITY;
-            if !entry.before(&self.heap[parent]) {
-                break;
-            }
-            self.heap[index] = self.heap[parent];
-            index = parent;
+/// Puts an entry in the place of the first: past those that are now before it.
+#[inline(always)]
+fn replace_first(near: &mut Near, far: &mut [Entry], entry: Entry) {
+    for place in 1..NEAR {
+        let next = near.get(place);
+        // Here a branch for equal times, which are rare, is cheaper than a comparison of 128 bits.
+        if entry.time < next.time || (entry.time == next.time && is_lower(entry.order, next.order)) {
+            return near.put(place - 1, entry);
         }
-        self.heap[index] = entry;
+        near.put(place - 1, next);
     }
+    match far.first() {
+        Some(least) if least.before(&entry) => {
+            near.put(NEAR - 1, *least);
+            sift_down(far, entry.time, entry.order, entry.whose);
+        }
+        _ => near.put(NEAR - 1, entry),
+    }
+}
 
-    /// The least child of a place in the heap, and where it is.
-    #[inline(always)]
-    fn least_child(&self, index: usize) -> Option<(usize, Entry)> {
-        let first = index * ARITY + 1;
-        let (head, others) = self.heap.get(first..)?.split_first()?;
-        let (mut least, mut best) = (first, head);
-        for (offset, child) in others.iter().take(ARITY - 1).enumerate() {
-            if child.before(best) {
-                (least, best) = (first + 1 + offset, child);
-            }
-        }
-        Some((least, *best))
-    }
+/// Not compiled into where times are equal seldom.
+#[cold]
+#[inline(never)]
+fn is_lower(order: u64, other: u64) -> bool {
+    order < other
+}
 
-    /// Puts an entry in the place of the first. Mostly it stays there or changes places with one other.
-    #[inline(always)]
-    fn replace_first(&mut self, entry: Entry) {
-        match self.least_child(0) {
-            Some((index, least)) if least.before(&entry) => {
-                least.put(&mut self.heap[0]);
-                if index * ARITY + 1 < self.heap.len() {
-                    self.sift_down(index, entry.time, entry.order, entry.whose);
-                } else {
-                    entry.put(&mut self.heap[index]);
-                }
-            }
-            _ => entry.put(&mut self.heap[0]),
-        }
+#[inline(never)]
+fn drop_first(near: &mut Near, far: &mut Vec<Entry>) {
+    for place in 1..NEAR {
+        near.put(place - 1, near.get(place));
     }
+    near.put(NEAR - 1, far.first().copied().unwrap_or(Entry::NONE));
+    if let Some(last) = far.pop()
+        && !far.is_empty()
+    {
+        sift_down(far, last.time, last.order, last.whose);
+    }
+}
 
-    /// Puts an entry in this place or below it. Its parts come in registers.
-    #[inline(never)]
-    fn sift_down(&mut self, mut index: usize, time: u64, order: u64, whose: u64) {
-        let entry = Entry { time, order, whose };
-        while let Some((least, child)) = self.least_child(index)
-            && child.before(&entry)
-        {
-            child.put(&mut self.heap[index]);
-            index = least;
+/// Adds an entry to the heap.
+fn push_far(far: &mut Vec<Entry>, entry: Entry) {
+    let mut index = far.len();
+    far.push(entry);
+    while index > 0 {
+        let parent = (index - 1) / ARITY;
+        if !entry.before(&far[parent]) {
+            break;
         }
-        entry.put(&mut self.heap[index]);
+        far[index] = far[parent];
+        index = parent;
     }
+    far[index] = entry;
+}
+
+/// Puts an entry in the place of the first of the heap, or below it. Its parts come in registers.
+#[inline(never)]
+fn sift_down(far: &mut [Entry], time: u64, order: u64, whose: u64) {
+    let entry = Entry { time, order, whose };
+    let mut index = 0;
+    while let Some((least, child)) = least_child(far, index)
+        && child.before(&entry)
+    {
+        child.put(&mut far[index]);
+        index = least;
+    }
+    entry.put(&mut far[index]);
+}
+
+/// The least child of a place in the heap, and where it is.
+#[inline(always)]
+fn least_child(far: &[Entry], index: usize) -> Option<(usize, Entry)> {
+    let first = index * ARITY + 1;
+    let (head, others) = far.get(first..)?.split_first()?;
+    let (mut least, mut best) = (first, head);
+    for (offset, child) in others.iter().take(ARITY - 1).enumerate() {
+        if child.before(best) {
+            (least, best) = (first + 1 + offset, child);
+        }
+    }
+    Some((least, *best))
 }
 
 #[cfg(test)]

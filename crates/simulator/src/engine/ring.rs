@@ -145,6 +145,14 @@ impl<T: Copy> Ring<T> {
         Some(value)
     }
 
+    /// Removes the first value, which there must be.
+    #[inline(always)]
+    pub fn take_front(&mut self) -> T {
+        let value = self.places[self.front as usize];
+        self.drop_front();
+        value
+    }
+
     /// Removes the first value, which there must be, without reading it.
     #[inline]
     pub fn drop_front(&mut self) {

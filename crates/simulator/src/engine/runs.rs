@@ -37,12 +37,11 @@ pub struct Runs<T> {
     runs: Vec<Ring<T>>,
     /// The end of each run, the latest first. An empty run keeps its end: nothing can be added before it any more.
     ends: Vec<End>,
-    length: usize,
 }
 
 impl<T> Default for Runs<T> {
     fn default() -> Self {
-        Self { runs: Vec::new(), ends: Vec::new(), length: 0 }
+        Self { runs: Vec::new(), ends: Vec::new() }
     }
 }
 
@@ -75,20 +74,39 @@ impl<T: Due> Runs<T> {
     pub fn add(&mut self, time: Time, order: u64, value: &T) -> (&mut T, u32, bool) {
         let run = self.run_for(time, order);
         let ring = &mut self.runs[run as usize];
-        self.length += 1;
         let is_first = ring.is_empty();
         (ring.push(*value), run, is_first)
     }
 
-    /// Removes the first value of a run, of which there must be one.
+    /// Adds a place for a value that is due at this time, which the caller writes there part by part; see [`Self::add`].
     #[inline(always)]
-    pub fn take_first(&mut self, run: u32) -> T {
+    pub fn add_place(&mut self, time: Time, order: u64) -> (&mut T, u32, bool)
+    where
+        T: Default,
+    {
+        let run = self.run_for(time, order);
         let ring = &mut self.runs[run as usize];
-        let value = ring[0];
+        let is_first = ring.is_empty();
+        (ring.push_place(), run, is_first)
+    }
+
+    /// Removes the first value of a run, of which there must be one, and tells `advance` when the one is due that is then the
+    /// first, if there is one.
+    #[inline(always)]
+    pub fn take_first(&mut self, run: u32, advance: impl FnOnce(Option<&T>)) -> T {
+        let ring = &mut self.runs[run as usize];
+        let value = ring.take_front();
+        ring.prefetch(PREFETCHED);
+        advance(ring.front());
+        value
+    }
+
+    /// Removes the first value of a run, of which there must be one, without reading it.
+    #[inline(always)]
+    pub fn drop_first(&mut self, run: u32) {
+        let ring = &mut self.runs[run as usize];
         ring.drop_front();
         ring.prefetch(PREFETCHED);
-        self.length -= 1;
-        value
     }
 
     /// The value of a run that comes after so many others.
@@ -103,20 +121,19 @@ impl<T: Due> Runs<T> {
         self.runs[run as usize].front().map(|next| (next.time(), next.order()))
     }
 
-    /// The first value of a run.
-    #[inline]
-    pub fn first(&self, run: u32) -> Option<&T> {
-        self.runs[run as usize].front()
+    /// Number of values in a run.
+    pub fn length_of(&self, run: u32) -> usize {
+        self.runs[run as usize].len()
     }
 
     /// Number of values.
     pub fn len(&self) -> usize {
-        self.length
+        self.runs.iter().map(Ring::len).sum()
     }
 
     /// There is none.
     pub fn is_empty(&self) -> bool {
-        self.length == 0
+        self.runs.iter().all(Ring::is_empty)
     }
 }
 
@@ -161,9 +178,10 @@ mod tests {
             }
             sorted.sort_unstable();
             for expected in sorted {
-                let first = (0..runs.runs.len() as u32).filter(|&run| runs.first(run).is_some());
-                let run = first.min_by_key(|&run| *runs.first(run).expect("not empty")).expect("a value is left");
-                prop_assert_eq!(runs.take_first(run), expected);
+                let first = |run: u32| runs.runs[run as usize].front().copied();
+                let filled = (0..runs.runs.len() as u32).filter(|&run| first(run).is_some());
+                let run = filled.min_by_key(|&run| first(run)).expect("a value is left");
+                prop_assert_eq!(runs.take_first(run, |_| ()), expected);
             }
             prop_assert!(runs.is_empty());
         }

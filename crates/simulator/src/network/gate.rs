@@ -33,7 +33,7 @@ impl Network {
                 Fate::Pass => {}
                 Fate::Taken => return,
                 Fate::Drop => {
-                    self.links[link].count_drop(now);
+                    self.links[link].count_drop(now, &mut self.samples.links);
                     return self.discard(PacketEvent::Drop, now, link, &packet);
                 }
             }
@@ -46,7 +46,7 @@ impl Network {
         }
         // At equal times departures come before arrivals.
         self.transmit_due(events, now, link);
-        self.links[link].enqueue(now, &packet);
+        self.links[link].enqueue(now, &packet, &mut self.samples.links);
         self.settle_managed(now, link);
         self.transmit_due(events, now, link);
         self.await_transmitter(events, link);
@@ -89,10 +89,10 @@ impl Network {
     }
 
     fn transmit_next(&mut self, events: &mut EventQueue, now: Time, link: usize) {
-        let next = self.links[link].dequeue(now);
+        let next = self.links[link].dequeue(now, &mut self.samples.links);
         self.settle_managed(now, link);
         let Some(packet) = next else { return };
-        let passage = self.links[link].accept(now, u32::from(packet.size));
+        let passage = self.links[link].accept(now, u32::from(packet.size), &mut self.samples.links);
         if self.recorder.is_some() {
             self.record(PacketEvent::Transmit, now, link as u32, &packet);
         }
@@ -131,7 +131,7 @@ impl Network {
             }
         }
         for packet in &dropped {
-            self.links[link].count_drop(now);
+            self.links[link].count_drop(now, &mut self.samples.links);
             self.discard(PacketEvent::Drop, now, link, packet);
         }
         // The lists keep their memory.

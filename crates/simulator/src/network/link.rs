@@ -11,9 +11,12 @@ use crate::engine::Ring;
 use crate::engine::random::{Purpose, Stream};
 use crate::plan::{LinkChange, LinkPlan, MarkAbove, QueueLimit};
 use crate::queue::{Discipline, DropTail, ManagedQueue};
-use crate::record::series::Sampling;
+use crate::record::series::{Rows, Sampling};
 use crate::record::summary::LinkSummary;
 use selfclock_congestion::units::{Bytes, Duration, PICOSECONDS_PER_SECOND, Rate, Time};
+
+/// Times and their parts up to which sums of four of them are before [`Time::NEVER`]: a month.
+const NEAR: u64 = 1 << 61;
 
 /// What becomes of a packet that arrives at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,17 +73,18 @@ pub struct Link {
     /// A packet of the size accepted last that waits no longer than that, behind others of its size alone, finds no more
     /// packets waiting than have ever been: `most_waiting` counts them.
     most_wait: Duration,
-    totals: Totals,
+    // What a sample touches beside the first two lines.
     /// Time of the next sample; [`Time::NEVER`] if there is none.
     next_sample: Time,
     /// `plain_until` is not later than this.
     plain_limit: Time,
-    mark_above: Option<MarkAbove>,
-    rate: Rate,
     imperfections: Option<Box<Imperfections>>,
-    sampler: Option<Box<LinkSampler>>,
     /// The queue in place of the drop-tail queue, if the discipline is another.
     pub(super) managed: Option<Box<ManagedQueue>>,
+    sampler: LinkSampler,
+    totals: Totals,
+    mark_above: Option<MarkAbove>,
+    rate: Rate,
     name: Box<str>,
 }
 
@@ -102,33 +106,34 @@ struct Imperfections {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
 struct Totals {
     accepted: u64,
     accepted_bytes: u64,
     drops: u64,
-    marks: u64,
     /// Sum of transmission times, ps: no more than the length of the run and one queue.
     busy: u64,
+    marks: u64,
+    most_waiting: u64,
     /// Sum of waiting times, ps.
     waited: u128,
-    most_waiting: u64,
 }
 
 /// Sampled columns of one link, filled as time passes its sample times.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct LinkSampler {
     interval: Duration,
     /// At the sample before: time for which the transmitter was busy, ps; with a trace bytes used, and bytes offered.
     busy_before: u64,
     offered_before: u64,
-    samples: Vec<LinkSample>,
+    /// Which of the links this is, and how many samples of it were taken.
+    link: u32,
+    taken: u32,
 }
 
 /// State of a link at a sample time.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkSample {
-    /// Sample time.
-    pub time: Time,
     /// Packets waiting.
     pub queue_packets: u64,
     /// Drops so far.
@@ -160,7 +165,8 @@ impl Link {
             })
         });
         let next_sample = sampling.map_or(Time::NEVER, |sampling| Time::ZERO + sampling.interval);
-        let plain_limit = if imperfections.is_some() { Time::ZERO } else { Time::NEVER };
+        let is_plain = imperfections.is_none() && plan.delay.picoseconds() <= NEAR;
+        let plain_limit = if is_plain { Time::from_picoseconds(NEAR) } else { Time::ZERO };
         Self {
             free_at: Time::ZERO,
             plain_until: next_sample.min(plain_limit),
@@ -179,14 +185,11 @@ impl Link {
             mark_above: plan.mark_above,
             rate: plan.rate,
             imperfections,
-            sampler: sampling.map(|Sampling { interval, expected }| {
-                Box::new(LinkSampler {
-                    interval,
-                    busy_before: 0,
-                    offered_before: 0,
-                    samples: Vec::with_capacity(expected),
-                })
-            }),
+            sampler: LinkSampler {
+                interval: sampling.map_or(Duration::ZERO, |sampling| sampling.interval),
+                link: index as u32,
+                ..LinkSampler::default()
+            },
             managed: Discipline::new(plan, seed, index).map(|discipline| {
                 Box::new(ManagedQueue::new(discipline, plan.queue, plan.counts_packet_in_service))
             }),
@@ -214,13 +217,13 @@ impl Link {
             }
             self.totals.waited += u128::from(wait.picoseconds());
             self.recent_count += 1;
-            self.free_at += self.recent_time;
-            return Some(self.free_at + self.delay);
+            self.free_at = self.free_at.after(self.recent_time);
+            return Some(self.free_at.after(self.delay));
         }
         self.recent_count += 1;
         // What the queue has served is forgotten when the next packet has to wait.
-        self.free_at = now + self.recent_time;
-        Some(self.free_at + self.delay)
+        self.free_at = now.after(self.recent_time);
+        Some(self.free_at.after(self.delay))
     }
 
     #[inline(never)]
@@ -238,75 +241,47 @@ impl Link {
         Some(self.free_at + self.delay)
     }
 
+    /// Of the same, for a packet before which samples have to be taken.
+    #[inline]
+    pub(super) fn accept_plain_after_samples(
+        &mut self,
+        now: Time,
+        size: u32,
+        samples: &mut Rows<LinkSample>,
+    ) -> Option<Time> {
+        if self.next_sample >= now {
+            return None;
+        }
+        self.sample_before(now, samples);
+        self.accept_plain(now, size)
+    }
+
     /// Of the same, for a packet that has another size than the one before, or a link that delays packets and does nothing
     /// else to them; none is recorded.
     #[inline]
     pub(super) fn accept_simple(&mut self, now: Time, size: u32) -> Option<Time> {
-        if now >= self.next_sample || self.imperfections.as_ref().is_some_and(|own| !own.only_delays()) {
+        let delays = self.imperfections.as_ref().is_none_or(|own| own.only_delays());
+        if now >= self.next_sample || self.marks || !delays {
             return None;
         }
-        let previous = self.recent_size;
-        let waits = self.free_at > now;
-        if waits {
-            self.queue.serve_until(now);
-            if self.marks || !self.queue.has_room(size, previous) {
-                return None;
-            }
-        } else {
-            self.queue.serve_all();
-        }
-        if size != previous {
-            self.change_size(size);
-        }
-        if waits {
-            self.wait(now, size, previous);
-        } else {
-            self.free_at = now;
-        }
-        self.recent_count += 1;
-        self.free_at += self.recent_time;
+        self.enter(now, size)?;
         let arrival = self.free_at + self.delay;
         Some(self.imperfections.as_mut().map_or(arrival, |own| own.delayed(arrival)))
     }
 
-    /// A packet for which there is room takes its place in the queue; `previous` is the size of the one before.
-    #[inline]
-    fn wait(&mut self, now: Time, size: u32, previous: u32) {
-        self.queue.add(self.free_at, size, self.recent_time, previous);
-        self.totals.most_waiting = self.totals.most_waiting.max(self.queue.packets());
-        let wait = self.free_at.since(now);
-        self.totals.waited += u128::from(wait.picoseconds());
-        // The packet in service may be of another kind, and its rest longer than the time of one of these. Where packets
-        // are marked each has to be looked at.
-        if !self.marks && self.queue.is_uniform() && wait <= self.recent_time.times(self.queue.packets()) {
-            self.most_wait = self.most_wait.max(wait);
-        }
-    }
-
-    /// A packet of `size` bytes arrives at `now`, not before the previous one.
-    pub fn accept(&mut self, now: Time, size: u32) -> Passage {
-        if self.next_sample < now {
-            self.sample_before(now);
-        }
-        if let Some(own) = &self.imperfections {
-            let has_trace = own.server.is_some();
-            if own.next_change() <= now {
-                self.change_path(now);
-            }
-            if has_trace {
-                return self.accept_with_trace(now, size);
-            }
-        }
-        let mut above = false;
+    /// A packet takes its place in the queue, or goes to the transmitter if that is free. When its transmission begins, and
+    /// whether the queue is above its marking threshold; `None`: there is no room.
+    #[inline(always)]
+    fn enter(&mut self, now: Time, size: u32) -> Option<(Time, bool)> {
         let previous = self.recent_size;
         let waits = self.free_at > now;
+        let mut above = false;
         if waits {
             self.queue.serve_until(now);
             if !self.queue.has_room(size, previous) {
-                self.totals.drops += 1;
-                return Passage::Dropped;
+                return None;
             }
-            above = self.mark_above.is_some_and(|threshold| self.is_above(threshold, now));
+            above = self.marks && self.mark_above.is_some_and(|threshold| self.is_above(threshold, now));
         } else {
             self.queue.serve_all();
         }
@@ -318,8 +293,46 @@ impl Link {
         }
         self.recent_count += 1;
         let start = self.free_at.max(now);
-        let end = start + self.recent_time;
-        self.free_at = end;
+        self.free_at = start + self.recent_time;
+        Some((start, above))
+    }
+
+    /// A packet for which there is room takes its place in the queue; `previous` is the size of the one before.
+    #[inline]
+    fn wait(&mut self, now: Time, size: u32, previous: u32) {
+        self.queue.add(self.free_at, size, self.recent_time, previous);
+        self.totals.most_waiting = self.totals.most_waiting.max(self.queue.packets());
+        let wait = self.free_at.since(now);
+        self.totals.waited += u128::from(wait.picoseconds());
+        // The packet in service may be of another kind, and its rest longer than the time of one of these. Where packets
+        // are marked each has to be looked at.
+        if !self.marks
+            && self.queue.is_uniform()
+            && wait <= self.recent_time.times(self.queue.packets()).min(Duration::from_picoseconds(NEAR))
+        {
+            self.most_wait = self.most_wait.max(wait);
+        }
+    }
+
+    /// A packet of `size` bytes arrives at `now`, not before the previous one.
+    pub fn accept(&mut self, now: Time, size: u32, samples: &mut Rows<LinkSample>) -> Passage {
+        if self.next_sample < now {
+            self.sample_before(now, samples);
+        }
+        if let Some(own) = &self.imperfections {
+            let has_trace = own.server.is_some();
+            if own.next_change() <= now {
+                self.change_path(now);
+            }
+            if has_trace {
+                return self.accept_with_trace(now, size);
+            }
+        }
+        let Some((start, above)) = self.enter(now, size) else {
+            self.totals.drops += 1;
+            return Passage::Dropped;
+        };
+        let end = self.free_at;
         let arrival = end + self.delay;
         let passage = match &mut self.imperfections {
             None => Passage::Crosses { start, arrival },
@@ -402,9 +415,9 @@ impl Link {
     }
 
     /// A packet arrives at the managed queue.
-    pub(super) fn enqueue(&mut self, now: Time, packet: &Packet) {
+    pub(super) fn enqueue(&mut self, now: Time, packet: &Packet, samples: &mut Rows<LinkSample>) {
         if self.next_sample < now {
-            self.sample_before(now);
+            self.sample_before(now, samples);
         }
         let in_service = (!self.is_free(now)).then_some(self.recent_size);
         let (in_service, waits) = match self.imperfections.as_mut().and_then(|own| own.server.as_mut()) {
@@ -421,9 +434,9 @@ impl Link {
     }
 
     /// The next packet of the managed queue.
-    pub(super) fn dequeue(&mut self, now: Time) -> Option<Packet> {
+    pub(super) fn dequeue(&mut self, now: Time, samples: &mut Rows<LinkSample>) -> Option<Packet> {
         if self.next_sample < now {
-            self.sample_before(now);
+            self.sample_before(now, samples);
         }
         self.managed.as_mut()?.dequeue(now)
     }
@@ -438,13 +451,13 @@ impl Link {
     }
 
     /// Packets and bytes that wait at `now`, the time of the clock, and what may wait at most.
-    pub fn backlog(&mut self, now: Time) -> (u64, u64, QueueLimit) {
+    pub fn backlog(&mut self, now: Time, samples: &mut Rows<LinkSample>) -> (u64, u64, QueueLimit) {
         if let Some(managed) = &self.managed {
             let backlog = &managed.work.backlog;
             return (backlog.packets, backlog.bytes, backlog.limit);
         }
         if self.next_sample < now {
-            self.sample_before(now);
+            self.sample_before(now, samples);
         }
         self.queue.serve_until(now);
         (self.queue.packets(), self.queue.bytes(), self.queue.limit())
@@ -478,6 +491,9 @@ impl Link {
         self.recent_size = size;
         self.recent_time = self.rate.transmission_time(Bytes(size.into()));
         self.most_wait = Duration::ZERO;
+        if self.recent_time.picoseconds() > NEAR {
+            self.limit_plain(Time::ZERO);
+        }
     }
 
     /// The last of the changes whose time has come is what the path is now.
@@ -504,9 +520,9 @@ impl Link {
     }
 
     #[cold]
-    fn sample_before(&mut self, now: Time) {
+    fn sample_before(&mut self, now: Time, samples: &mut Rows<LinkSample>) {
         self.count_recent();
-        let Some(sampler) = &mut self.sampler else { return };
+        let sampler = &mut self.sampler;
         while self.next_sample < now {
             let time = self.next_sample;
             self.queue.serve_until(time);
@@ -522,8 +538,7 @@ impl Link {
             if let Some(imperfections) = &mut self.imperfections {
                 self.totals.drops += imperfections.losses_until(time);
             }
-            sampler.samples.push(LinkSample {
-                time,
+            let sample = LinkSample {
                 queue_packets: match &self.managed {
                     None => self.queue.packets(),
                     Some(managed) => managed.work.backlog.packets,
@@ -531,7 +546,9 @@ impl Link {
                 drops: self.totals.drops,
                 bytes: self.totals.accepted_bytes - self.queue.bytes(),
                 utilization: part(busy - sampler.busy_before, offered - sampler.offered_before),
-            });
+            };
+            samples.put(sampler.taken as usize, sampler.link as usize, sample);
+            sampler.taken += 1;
             (sampler.busy_before, sampler.offered_before) = (busy, offered);
             self.next_sample = time + sampler.interval;
         }
@@ -539,8 +556,8 @@ impl Link {
     }
 
     /// Ends the run at `end`: takes the samples that are still to come, and the totals.
-    pub fn finish(&mut self, end: Time) -> LinkSummary {
-        self.sample_before(end + Duration::from_picoseconds(1));
+    pub fn finish(&mut self, end: Time, samples: &mut Rows<LinkSample>) -> LinkSummary {
+        self.sample_before(end + Duration::from_picoseconds(1), samples);
         self.count_recent();
         if let Some(imperfections) = &mut self.imperfections {
             self.totals.drops += imperfections.losses_until(end);
@@ -584,19 +601,14 @@ impl Link {
         }
     }
 
-    /// Takes the samples.
-    pub fn take_samples(&mut self) -> Vec<LinkSample> {
-        self.sampler.take().map_or_else(Vec::new, |sampler| sampler.samples)
-    }
-
     pub(super) fn count_mark(&mut self) {
         self.totals.marks += 1;
     }
 
     /// A packet is dropped before the link or by its managed queue, at the time of the clock.
-    pub(super) fn count_drop(&mut self, now: Time) {
+    pub(super) fn count_drop(&mut self, now: Time, samples: &mut Rows<LinkSample>) {
         if self.next_sample < now {
-            self.sample_before(now);
+            self.sample_before(now, samples);
         }
         self.totals.drops += 1;
     }
@@ -604,7 +616,12 @@ impl Link {
 
 /// A part of a whole; of nothing, none.
 fn part(used: u64, offered: u64) -> f64 {
-    if offered == 0 { 0.0 } else { used as f64 / offered as f64 }
+    match (i64::try_from(used), i64::try_from(offered)) {
+        (_, Ok(0)) => 0.0,
+        // Machines have an instruction for it only where there is a sign.
+        (Ok(used), Ok(offered)) => used as f64 / offered as f64,
+        _ => used as f64 / offered as f64,
+    }
 }
 
 impl Imperfections {
@@ -651,30 +668,40 @@ impl Imperfections {
     }
 }
 
+mod train;
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::plan::{DisciplinePlan, LossPlan};
+
+    /// A link with an unlimited queue that does nothing to its packets but to delay them.
+    fn plan(rate: Rate, delay: Duration) -> LinkPlan {
+        LinkPlan {
+            name: "link".to_owned(),
+            from: 0,
+            to: 1,
+            rate,
+            trace: None,
+            delay,
+            queue: QueueLimit::Unlimited,
+            discipline: DisciplinePlan::DropTail,
+            mark_above: None,
+            counts_packet_in_service: false,
+            loss: LossPlan::None,
+            jitter: Duration::ZERO,
+            coalescing: Duration::ZERO,
+            changes: Vec::new(),
+        }
+    }
 
     /// The timer starts with the first packet, and is not moved by those that follow.
     #[test]
     fn packets_are_handed_over_with_the_interrupt_of_the_first() {
         let microseconds = |number| Time::ZERO + Duration::from_microseconds(number);
         let mut plan = LinkPlan {
-            name: "link".to_owned(),
-            from: 0,
-            to: 1,
-            rate: Rate::from_bits_per_second(1_000_000_000),
-            trace: None,
-            delay: Duration::ZERO,
-            queue: QueueLimit::Unlimited,
-            mark_above: None,
-            counts_packet_in_service: false,
-            loss: LossPlan::None,
-            jitter: Duration::ZERO,
             coalescing: Duration::from_microseconds(100),
-            changes: Vec::new(),
-            discipline: DisciplinePlan::DropTail,
+            ..plan(Rate::from_bits_per_second(1_000_000_000), Duration::ZERO)
         };
         let handed_over = |plan: &LinkPlan| {
             let mut link = Link::new(plan, 1, 0, None);
@@ -685,40 +712,62 @@ mod tests {
         assert_eq!(handed_over(&plan), [10, 40, 110, 111, 300].map(microseconds));
     }
 
+    /// On the usual way nobody looks whether a sum of times is beyond the last of them: a link that never sends or delivers, or
+    /// has come near the end of time, must not take it.
+    #[test]
+    fn nothing_wraps_at_the_end_of_time() {
+        let (fast, slow) = (Rate::from_bits_per_second(8_000_000), Rate::from_bits_per_second(0));
+        let late = Time::from_picoseconds(u64::MAX - 1_500_000_000);
+        for (rate, delay, now, arrivals) in [
+            (slow, Duration::ZERO, Time::ZERO, [Time::NEVER; 4]),
+            (fast, Duration::MAX, Time::ZERO, [Time::NEVER; 4]),
+            (
+                fast,
+                Duration::ZERO,
+                late,
+                [late + Duration::from_milliseconds(1), Time::NEVER, Time::NEVER, Time::NEVER],
+            ),
+        ] {
+            let plan = plan(rate, delay);
+            let (mut link, mut samples) = (Link::new(&plan, 1, 0, None), Rows::new(1, None));
+            // As a network asks: the usual way first.
+            let found = [(); 4].map(|()| match link.accept_plain(now, 1000) {
+                Some(arrival) => arrival,
+                None => match link.accept(now, 1000, &mut samples) {
+                    Passage::Crosses { arrival, .. } => arrival,
+                    other => panic!("{other:?}"),
+                },
+            });
+            assert_eq!(found, arrivals);
+        }
+    }
+
     /// A loss was counted when the packet came to the queue, not when its transmission ended, and so in the series and in a run that ended
     /// before too early. And the summary had the rate of the last packet, not that of the end of the run.
     #[test]
     fn a_loss_counts_when_it_happens() {
         let ms = |number| Time::ZERO + Duration::from_milliseconds(number);
         let plan = LinkPlan {
-            name: "link".into(),
-            from: 0,
-            to: 1,
-            rate: Rate::from_bits_per_second(8_000_000),
-            trace: None,
-            delay: Duration::ZERO,
-            queue: QueueLimit::Unlimited,
-            discipline: DisciplinePlan::DropTail,
-            mark_above: None,
-            counts_packet_in_service: false,
             loss: LossPlan::Bernoulli(1.0),
-            jitter: Duration::ZERO,
-            coalescing: Duration::ZERO,
             changes: vec![LinkChange {
                 at: ms(4),
                 rate: Rate::from_bits_per_second(1),
                 delay: Duration::ZERO,
             }],
+            ..plan(Rate::from_bits_per_second(8_000_000), Duration::ZERO)
         };
         // Four packets at once, 1 ms each.
-        let mut link =
-            Link::new(&plan, 1, 0, Some(Sampling { interval: Duration::from_milliseconds(1), expected: 3 }));
-        (0..4).for_each(|_| assert!(matches!(link.accept(ms(0), 1000), Passage::Lost { .. })));
+        let sampling = Some(Sampling { interval: Duration::from_milliseconds(1), expected: 3 });
+        let mut link = Link::new(&plan, 1, 0, sampling);
+        let mut samples = Rows::new(1, sampling);
+        (0..4).for_each(|_| assert!(matches!(link.accept(ms(0), 1000, &mut samples), Passage::Lost { .. })));
         assert_eq!(link.held(ms(2)), 2);
-        let mut at_the_end = link.clone();
-        assert_eq!(link.finish(ms(3)).drops, 3);
-        assert_eq!(link.take_samples().iter().map(|sample| sample.drops).collect::<Vec<_>>(), [1, 2, 3]);
-        let summary = at_the_end.finish(ms(5));
+        let (mut at_the_end, mut others) = (link.clone(), samples.clone());
+        assert_eq!(link.finish(ms(3), &mut samples).drops, 3);
+        let mut taken = Vec::new();
+        samples.collect(0, &mut taken);
+        assert_eq!(taken.iter().map(|sample| sample.drops).collect::<Vec<_>>(), [1, 2, 3]);
+        let summary = at_the_end.finish(ms(5), &mut others);
         assert_eq!((summary.drops, summary.rate_bps), (4, 1));
     }
 
@@ -727,26 +776,11 @@ mod tests {
     #[test]
     fn the_longest_queue_is_counted_in_packets() {
         let us = |number| Time::ZERO + Duration::from_microseconds(number);
-        let plan = LinkPlan {
-            name: "link".into(),
-            from: 0,
-            to: 1,
-            rate: Rate::from_bits_per_second(8_000_000),
-            trace: None,
-            delay: Duration::ZERO,
-            queue: QueueLimit::Unlimited,
-            discipline: DisciplinePlan::DropTail,
-            mark_above: None,
-            counts_packet_in_service: false,
-            loss: LossPlan::None,
-            jitter: Duration::ZERO,
-            coalescing: Duration::ZERO,
-            changes: Vec::new(),
-        };
-        let mut link = Link::new(&plan, 1, 0, None);
+        let plan = plan(Rate::from_bits_per_second(8_000_000), Duration::ZERO);
+        let (mut link, mut samples) = (Link::new(&plan, 1, 0, None), Rows::new(1, None));
         let mut arrive = |now, size| {
             if link.accept_plain(now, size).is_none() {
-                link.accept(now, size);
+                link.accept(now, size, &mut samples);
             }
         };
         // 1500 us in service, and 40 us that wait for 1490.
@@ -756,7 +790,7 @@ mod tests {
         for _ in 0..30 {
             arrive(us(2000), 40);
         }
-        assert_eq!(link.finish(us(5000)).queue_max_packets, 29);
+        assert_eq!(link.finish(us(5000), &mut samples).queue_max_packets, 29);
     }
 
     /// 1000 B at 8 Mbit/s and then at 80 Mbit/s, 10 ms and then 1 ms away. The packet that waits when the path changes keeps
@@ -765,27 +799,15 @@ mod tests {
     fn a_path_changes_its_rate_and_its_delay() {
         let ms = |number| Time::ZERO + Duration::from_milliseconds(number);
         let plan = LinkPlan {
-            name: "link".to_owned(),
-            from: 0,
-            to: 1,
-            rate: Rate::from_bits_per_second(8_000_000),
-            trace: None,
-            delay: Duration::from_milliseconds(10),
-            queue: QueueLimit::Unlimited,
-            discipline: DisciplinePlan::DropTail,
-            mark_above: None,
-            counts_packet_in_service: false,
-            loss: LossPlan::None,
-            jitter: Duration::ZERO,
-            coalescing: Duration::ZERO,
             changes: vec![LinkChange {
                 at: ms(2),
                 rate: Rate::from_bits_per_second(80_000_000),
                 delay: Duration::from_milliseconds(1),
             }],
+            ..plan(Rate::from_bits_per_second(8_000_000), Duration::from_milliseconds(10))
         };
-        let mut link = Link::new(&plan, 1, 0, None);
-        let mut arrival = |now| match link.accept(ms(now), 1000) {
+        let (mut link, mut samples) = (Link::new(&plan, 1, 0, None), Rows::new(1, None));
+        let mut arrival = |now| match link.accept(ms(now), 1000, &mut samples) {
             Passage::Crosses { arrival, .. } => arrival,
             other => panic!("{other:?}"),
         };

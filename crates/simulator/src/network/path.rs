@@ -8,26 +8,30 @@
 //! last link and nothing else reaches that link of its own, so it, too, is run ahead of the clock. On a single-flow
 //! dumbbell the only stop of a whole round trip is then the acknowledgement's, at the sender.
 
+pub(crate) mod train;
+
 use super::link::{Link, Passage};
 use super::packet::{Extras, Flags, Packet};
 use crate::engine::memory::{self, prefetch};
 use crate::engine::{EventQueue, Runs};
-use crate::plan::{DisciplinePlan, Plan, Protocol};
+use crate::plan::{DisciplinePlan, Plan, Protocol, QueueLimit};
 use crate::record::packets::{PacketEvent, PacketRecorder};
-use crate::record::series::Sampling;
+use crate::record::series::{Samples, Sampling};
 use crate::router::Mechanism;
 use selfclock_congestion::units::Time;
 
-/// End of a route in the route table, where the packet stops before it is delivered.
-const END: u32 = u32::MAX;
-/// End of a route whose receiver is run ahead of the clock.
-const END_AHEAD: u32 = u32::MAX - 1;
-/// Set on a link in the route table where the packet stops before it.
+/// Set in the route table on a link where the packet stops before it, and on the end of a route.
 const STOP: u32 = 1 << 31;
 /// Set on a link where code stands before it that needs the order of time; see [`super::gate`].
 const GATE: u32 = 1 << 30;
+/// Set on the end of a route, where the packet stops before it is delivered.
+const END: u32 = 1 << 29;
+/// Set on the end of a route where it does not stop: its receiver is run ahead of the clock.
+const AHEAD: u32 = 1;
+/// Set on the end of a route whose last link hands over packets together.
+const COALESCES: u32 = 2;
 /// The link.
-const LINK: u32 = GATE - 1;
+const LINK: u32 = END - 1;
 
 /// All links and routes, and the packets on them.
 #[derive(Clone, Debug)]
@@ -48,6 +52,8 @@ pub struct Network {
     pub extras: Extras,
     /// Every packet event, if they are recorded.
     pub recorder: Option<PacketRecorder>,
+    /// Samples of flows and links.
+    pub samples: Samples,
     /// Packets that have reached a receiver which is run ahead of the clock, at their time of arrival, and wait for it
     /// to be run.
     pub delivered_ahead: Vec<Packet>,
@@ -67,6 +73,8 @@ pub struct FlowRoutes {
     pub reverse: u32,
     /// Routers between the two ends, on the way of data.
     pub routers: u8,
+    /// The only stop of data and acknowledgement is at the sender.
+    pub one_stop: bool,
 }
 
 impl Network {
@@ -81,15 +89,19 @@ impl Network {
         let is_gate =
             |link: usize| plan.links[link].discipline != DisciplinePlan::DropTail || !gates[link].is_empty();
         let mut routes = Vec::new();
-        let mut add = |path: &[usize], end: u32| {
-            let first = routes.len() as u32;
+        // Also says that the route has no stop but its end.
+        let mut add = |path: &[usize], ahead: bool| {
+            let first = routes.len();
             for (position, &link) in path.iter().enumerate() {
                 let gate = is_gate(link);
                 let ahead = position == 0 || (matches!(feeders[link], Feeder::Link(_)) && !gate);
                 routes.push(link as u32 | if ahead { 0 } else { STOP } | if gate { GATE } else { 0 });
             }
-            routes.push(end);
-            first
+            let coalesces = path.last().is_some_and(|&link| !plan.links[link].coalescing.is_zero());
+            let flags = if ahead { AHEAD } else { 0 } | if coalesces { COALESCES } else { 0 };
+            let is_unbroken = routes[first..].iter().all(|entry| entry & (STOP | GATE) == 0);
+            routes.push(STOP | END | flags);
+            (first as u32, is_unbroken)
         };
         let mut flows = Vec::with_capacity(plan.flows.len());
         for (index, flow) in plan.flows.iter().enumerate() {
@@ -98,9 +110,12 @@ impl Network {
                 .reverse
                 .first()
                 .is_none_or(|&link| feeders[link] == Feeder::Receiver(index) && !is_gate(link));
-            let forward = add(&flow.forward, if receiver_ahead { END_AHEAD } else { END });
+            let (forward, data_unbroken) = add(&flow.forward, receiver_ahead);
             let routers = u8::try_from(flow.forward.len().saturating_sub(1)).unwrap_or(u8::MAX);
-            flows.push(FlowRoutes { forward, reverse: add(&flow.reverse, END), routers });
+            let (reverse, acknowledgements_unbroken) = add(&flow.reverse, false);
+            let is_tcp = matches!(flow.protocol, Protocol::Tcp(_));
+            let one_stop = is_tcp && receiver_ahead && data_unbroken && acknowledgements_unbroken;
+            flows.push(FlowRoutes { forward, reverse, routers, one_stop });
         }
         // Past the end, and where packets are recorded, no packet just crosses.
         let plain_until = if plan.record.packets { Time::ZERO } else { Time::ZERO + plan.duration };
@@ -115,6 +130,7 @@ impl Network {
             gates,
             routers,
             extras: Extras::default(),
+            samples: Samples::new(plan, sampling),
             recorder: plan.record.packets.then(|| PacketRecorder::new(plan)),
             delivered_ahead: Vec::new(),
             packets_sent: 0,
@@ -134,8 +150,16 @@ impl Network {
     /// Of the same, a copy for the two places from which nearly every packet is sent.
     #[inline(always)]
     pub(crate) fn send_here(&mut self, events: &mut EventQueue, now: Time, mut packet: Packet) {
-        self.count_sent(now, &mut packet);
-        self.forward(events, now, &packet);
+        self.send_in_place(events, now, &mut packet);
+    }
+
+    /// Of the same, a packet that stays where it is, to be changed into the next one.
+    #[inline(always)]
+    pub(crate) fn send_in_place(&mut self, events: &mut EventQueue, now: Time, packet: &mut Packet) {
+        self.count_sent(now, packet);
+        if let Some(arrival) = self.forward(events, now, packet) {
+            self.hold_delivered(arrival, packet);
+        }
     }
 
     /// Numbers, counts and records a packet that is about to be sent.
@@ -159,8 +183,7 @@ impl Network {
 
     /// The first link from this position of the route table to the end of the route that is wanted.
     pub(crate) fn link_from(&self, hop: u32, wanted: impl Fn(usize) -> bool) -> Option<usize> {
-        let rest =
-            self.routes[hop as usize..].iter().take_while(|&&entry| entry != END && entry != END_AHEAD);
+        let rest = self.routes[hop as usize..].iter().take_while(|&&entry| entry & END == 0);
         rest.map(|entry| (entry & LINK) as usize).find(|&link| wanted(link))
     }
 
@@ -175,38 +198,45 @@ impl Network {
         (self.routes[hop as usize] & LINK) as usize
     }
 
-    /// Carries a packet from where it is to its next stop.
+    /// Carries a packet from where it is to its next stop. When it reaches its receiver, if that is run ahead of the clock.
     #[inline(always)]
-    fn forward(&mut self, events: &mut EventQueue, now: Time, packet: &Packet) {
+    fn forward(&mut self, events: &mut EventQueue, now: Time, packet: &Packet) -> Option<Time> {
         if self.routes[packet.hop as usize] & GATE != 0 {
-            return self.enter_gate(events, now, packet);
+            self.enter_gate(events, now, packet);
+            return None;
         }
-        self.cross(events, now, packet);
+        self.cross(events, now, packet)
     }
 
-    /// Carries a packet across the link before which it is, and on to its next stop.
+    /// Carries a packet across the link before which it is, and on to its next stop. When it reaches its receiver, if that is
+    /// run ahead of the clock.
     #[inline(always)]
-    fn cross(&mut self, events: &mut EventQueue, now: Time, packet: &Packet) {
+    fn cross(&mut self, events: &mut EventQueue, now: Time, packet: &Packet) -> Option<Time> {
         let size = u32::from(packet.size);
         let mut at = now;
         let mut hop = packet.hop as usize;
         let mut index = (self.routes[hop] & LINK) as usize;
-        loop {
-            let arrival = match self.links[index].accept_plain(at, size) {
-                None => self.accept(events, at, hop, index, packet),
-                plain => plain,
-            };
-            let Some(arrival) = arrival else { return };
-            at = arrival;
+        let stop = 'way: loop {
+            // Most of what comes crosses link after link here, and the arrays stay in registers.
+            let (links, routes) = (&mut self.links[..], &self.routes[..]);
+            while let Some(arrival) = links[index].accept_plain(at, size) {
+                at = arrival;
+                hop += 1;
+                let next = routes[hop];
+                if next & STOP != 0 {
+                    break 'way next;
+                }
+                index = next as usize;
+            }
+            at = self.accept(events, at, hop, index, packet)?;
             hop += 1;
             let next = self.routes[hop];
-            // The ends have the bit of STOP, too.
             if next & STOP != 0 {
-                break;
+                break next;
             }
             index = next as usize;
-        }
-        self.land(events, at, hop, index, packet);
+        };
+        self.land(events, at, hop, stop, index, packet)
     }
 
     /// A packet arrives at link `index`. When it is at the other end; `None`: it is not, or what comes of it has been seen
@@ -225,13 +255,14 @@ impl Network {
             self.extras.release(packet.extra);
             return None;
         }
-        let (link, size) = (&mut self.links[index], u32::from(packet.size));
+        let (link, size, samples) = (&mut self.links[index], u32::from(packet.size), &mut self.samples.links);
         if self.recorder.is_none()
-            && let Some(arrival) = link.accept_simple(at, size)
+            && let Some(arrival) =
+                link.accept_plain_after_samples(at, size, samples).or_else(|| link.accept_simple(at, size))
         {
             return Some(arrival);
         }
-        let passage = link.accept(at, size);
+        let passage = link.accept(at, size, samples);
         if self.recorder.is_some() {
             self.record_passage(passage, at, index as u32, packet);
         }
@@ -242,13 +273,24 @@ impl Network {
         None
     }
 
-    /// The packet is at the other end of link `index`, where its next stop is, at this time; or it is delivered ahead.
+    /// The packet is at the other end of link `index`, where its next stop is, at this time; or it is delivered ahead: when.
     #[inline(always)]
-    fn land(&mut self, events: &mut EventQueue, at: Time, hop: usize, index: usize, packet: &Packet) {
-        let end = self.routes[hop];
-        let at = if end == END || end == END_AHEAD { self.links[index].handed_over(at) } else { at };
-        if end == END_AHEAD {
-            return self.deliver_ahead(at, packet);
+    fn land(
+        &mut self,
+        events: &mut EventQueue,
+        mut at: Time,
+        hop: usize,
+        stop: u32,
+        index: usize,
+        packet: &Packet,
+    ) -> Option<Time> {
+        if stop & END != 0 {
+            if stop & COALESCES != 0 {
+                at = self.links[index].handed_over(at);
+            }
+            if stop & AHEAD != 0 {
+                return self.deliver(at, packet);
+            }
         }
         let order = events.take_order();
         let (landed, run, is_first) = self.in_flight.add(at, order, packet);
@@ -257,17 +299,26 @@ impl Network {
         if is_first {
             events.push_run(at, order, run);
         }
+        None
     }
 
+    /// A packet is delivered, at this time: unless that is beyond the end.
     #[inline(always)]
-    fn deliver_ahead(&mut self, arrival: Time, packet: &Packet) {
+    fn deliver(&mut self, arrival: Time, packet: &Packet) -> Option<Time> {
         if arrival > self.end {
             self.sent_beyond_end += 1;
-            return self.extras.release(packet.extra);
+            self.extras.release(packet.extra);
+            return None;
         }
         if self.recorder.is_some() {
             self.record(PacketEvent::Deliver, arrival, u32::MAX, packet);
         }
+        Some(arrival)
+    }
+
+    /// A packet has reached a receiver that is run ahead of the clock, and waits for it to be run.
+    #[inline(always)]
+    fn hold_delivered(&mut self, arrival: Time, packet: &Packet) {
         self.delivered_ahead.push(*packet);
         if let Some(delivered) = self.delivered_ahead.last_mut() {
             delivered.arrival = arrival;
@@ -277,16 +328,22 @@ impl Network {
     /// Of the same, a copy that is not compiled into the way from stop to stop.
     #[inline(never)]
     pub(super) fn cross_from_gate(&mut self, events: &mut EventQueue, now: Time, packet: &Packet) {
-        self.cross(events, now, packet);
+        if let Some(arrival) = self.cross(events, now, packet) {
+            self.hold_delivered(arrival, packet);
+        }
     }
 
     /// A packet is at the other end of the link that its `hop` stands for, at this time.
     pub(super) fn carry_on(&mut self, events: &mut EventQueue, at: Time, packet: &Packet) {
         let hop = packet.hop as usize + 1;
-        if self.routes[hop] & STOP == 0 {
-            self.forward(events, at, &Packet { hop: hop as u32, ..*packet });
+        let next = self.routes[hop];
+        let delivered = if next & STOP == 0 {
+            self.forward(events, at, &Packet { hop: hop as u32, ..*packet })
         } else {
-            self.land(events, at, hop, self.link_at(packet.hop), packet);
+            self.land(events, at, hop, next, self.link_at(packet.hop), packet)
+        };
+        if let Some(arrival) = delivered {
+            self.hold_delivered(arrival, packet);
         }
     }
 
@@ -316,9 +373,9 @@ impl Network {
     /// the event queue; it is moved to the next packet.
     #[inline(always)]
     pub fn take_first(&mut self, events: &mut EventQueue, run: u32) -> Packet {
-        let packet = self.in_flight.take_first(run);
-        events.advance_run(run, self.in_flight.first_due(run));
-        packet
+        self.in_flight.take_first(run, |next| {
+            events.advance_run(run, next.map(|next| (next.arrival, next.order)));
+        })
     }
 
     /// The packet that comes up in this run after so many others, if the one before it is of another flow.
@@ -343,7 +400,7 @@ impl Network {
     #[inline(always)]
     pub(crate) fn prefetch_links(&self, packet: &Packet) -> bool {
         let hop = packet.hop as usize;
-        if self.routes[hop] == END {
+        if self.routes[hop] & END != 0 {
             return true;
         }
         self.prefetch_links_from(hop + 1);
@@ -361,17 +418,22 @@ impl Network {
         }
     }
 
-    /// The packet, at its stop, is where it was sent to. If not, it is carried on.
-    #[inline]
-    pub fn is_delivered(&mut self, events: &mut EventQueue, packet: &Packet) -> bool {
-        if self.routes[packet.hop as usize] != END {
-            self.forward(events, packet.arrival, packet);
-            return false;
+    /// The packet is at its stop. When it reaches what it was sent to, if that is now or ahead of the clock; if not, it has been
+    /// carried on.
+    #[inline(always)]
+    pub fn arrive(&mut self, events: &mut EventQueue, packet: &Packet) -> Option<Time> {
+        if self.routes[packet.hop as usize] & END == 0 {
+            return self.forward(events, packet.arrival, packet);
         }
         if self.recorder.is_some() {
             self.record(PacketEvent::Deliver, packet.arrival, u32::MAX, packet);
         }
-        true
+        Some(packet.arrival)
+    }
+
+    /// Packets and bytes that wait before a link at `now`, the time of the clock, and what may wait at most.
+    pub fn backlog(&mut self, link: usize, now: Time) -> (u64, u64, QueueLimit) {
+        self.links[link].backlog(now, &mut self.samples.links)
     }
 
     /// Packets sent by endpoints so far.

@@ -35,6 +35,13 @@ impl Batch {
         self.count += 1;
         self.end += self.each;
     }
+
+    /// Of the same, where the end is known to stay before [`Time::NEVER`].
+    #[inline]
+    fn extend_within_time(&mut self) {
+        self.count += 1;
+        self.end = self.end.after(self.each);
+    }
 }
 
 /// The packets that wait, the one in service not among them. What every waiting packet touches stands first.
@@ -46,8 +53,8 @@ pub struct DropTail {
     /// Packets and bytes in the batches behind the first.
     packets_behind: u64,
     bytes_behind: u64,
-    /// So many packets have room, if the limit is of packets; zero if it is of bytes.
-    room: u32,
+    /// So many packets have room behind a first one, if the limit is of packets; zero if it is of bytes.
+    room_behind: u32,
     /// Size of the packet in service while others wait.
     in_service: u32,
     counts_packet_in_service: bool,
@@ -69,7 +76,7 @@ impl DropTail {
             first: Batch::default(),
             packets_behind: 0,
             bytes_behind: 0,
-            room: u32::try_from(room).unwrap_or(u32::MAX),
+            room_behind: u32::try_from(room).unwrap_or(u32::MAX).saturating_sub(1),
             in_service: 0,
             counts_packet_in_service,
             limit,
@@ -114,17 +121,40 @@ impl DropTail {
     }
 
     /// The usual case: adds a packet of the same size as all that wait, whose transmission begins when theirs are over. There
-    /// is room for it even if none of them has been served yet. False: this is not the case, and nothing has happened.
+    /// is room for it even if none of them has been served yet. False: this is not the case, and nothing has happened. The end
+    /// of its transmission must be a time.
     #[inline(always)]
     pub fn extend(&mut self, start: Time, size: u32) -> bool {
-        let Self { first, packets_behind, room, .. } = self;
+        let Self { first, packets_behind, room_behind, .. } = self;
+        // Less one, none is beyond all room.
+        let has_room = first.count.wrapping_sub(1) < *room_behind;
         // A batch that ended earlier has been served.
-        let fits = first.end == start && first.size == size && first.count < *room && *packets_behind == 0;
-        if fits && first.count > 0 {
-            first.extend();
+        if first.end == start && first.size == size && has_room && *packets_behind == 0 {
+            first.extend_within_time();
             return true;
         }
         false
+    }
+
+    /// Packets of this size could follow one another behind what waits, until `end`, and be one batch with it.
+    pub fn ends_alike(&self, end: Time, size: u32) -> bool {
+        let Batch { count, end: ends, size: each, .. } = self.first;
+        count > 0 && ends == end && each == size && self.packets_behind == 0
+    }
+
+    /// So many more packets like those that wait come behind them; see [`DropTail::ends_alike`].
+    pub fn extend_by(&mut self, packets: u32) {
+        self.first.end += self.first.each.times(packets.into());
+        self.first.count += packets;
+    }
+
+    /// All that waited has been served; so many packets of this size and transmission time wait, behind another of them, and will
+    /// have been transmitted at `end`.
+    pub fn hold(&mut self, packets: u32, size: u32, each: Duration, end: Time) {
+        self.serve_all();
+        let start = Time::ZERO + end.since(Time::ZERO + each.times(packets.into()));
+        self.first = Batch { start, end, each, size, count: packets };
+        self.in_service = size;
     }
 
     /// Everything that waits has the same size.

@@ -3,20 +3,21 @@
 //! A sample shows the state after everything that happened up to and at its time. Samples are taken when the next
 //! thing happens to the flow or link, so they cost no events.
 
+use crate::engine::memory;
 use crate::network::link::LinkSample;
 use crate::plan::Plan;
 use selfclock_congestion::Phase;
 use selfclock_congestion::units::{Duration, Time};
 
-/// Samples of one flow or link for which room is made before the first.
-const MOST_EXPECTED: u64 = 1 << 16;
+/// Samples of all flows or links for which room is made before the first.
+const MOST_EXPECTED: usize = 1 << 22;
 
 /// When samples are taken.
 #[derive(Clone, Copy, Debug)]
 pub struct Sampling {
     /// Time between two samples.
     pub interval: Duration,
-    /// Each flow and link will have so many: with room for all of them it need not be moved to more room again and again.
+    /// Each flow and link will have so many.
     pub expected: usize,
 }
 
@@ -25,15 +26,68 @@ impl Sampling {
     pub fn of(plan: &Plan, end: Time) -> Option<Self> {
         let interval = plan.record.interval?;
         let samples = end.picoseconds() / interval.picoseconds().max(1);
-        Some(Self { interval, expected: samples.min(MOST_EXPECTED) as usize })
+        Some(Self { interval, expected: usize::try_from(samples).unwrap_or(usize::MAX) })
     }
+}
+
+/// Samples of many things, taken of all at the same times. Those of one time lie side by side: things whose turn comes at about
+/// the same time then write near to one another.
+#[derive(Clone, Debug)]
+pub struct Rows<T> {
+    samples: Vec<T>,
+    /// Things.
+    width: usize,
+}
+
+impl<T: Copy> Rows<T> {
+    /// None yet, of so many things.
+    pub fn new(width: usize, sampling: Option<Sampling>) -> Self {
+        let expected = sampling.map_or(0, |sampling| sampling.expected.saturating_mul(width));
+        // With room for all of them they need not be moved to more room again and again.
+        Self { samples: memory::vector(expected.min(MOST_EXPECTED)), width }
+    }
+
+    /// The sample of this thing with this number, counted from zero.
+    #[inline]
+    pub fn put(&mut self, number: usize, thing: usize, sample: T) {
+        let place = number * self.width + thing;
+        if place >= self.samples.len() {
+            self.samples.resize((number + 1) * self.width, sample);
+        }
+        self.samples[place] = sample;
+    }
+
+    /// All samples of a thing, one behind the other. At the end all things have as many.
+    pub fn collect(&self, thing: usize, samples: &mut Vec<T>) {
+        samples.clear();
+        samples.extend(self.samples.chunks_exact(self.width.max(1)).map(|row| row[thing]));
+    }
+}
+
+/// All samples of a run.
+#[derive(Clone, Debug)]
+pub struct Samples {
+    /// Of the flows; those of flows that are not one TCP connection have no meaning.
+    pub flows: Rows<FlowSample>,
+    /// Of the links.
+    pub links: Rows<LinkSample>,
+}
+
+impl Samples {
+    /// None yet.
+    pub fn new(plan: &Plan, sampling: Option<Sampling>) -> Self {
+        Self { flows: Rows::new(plan.flows.len(), sampling), links: Rows::new(plan.links.len(), sampling) }
+    }
+}
+
+/// The time of each of the samples, s: the first is taken after one interval.
+fn times(interval: Duration, samples: usize) -> impl Iterator<Item = f64> {
+    (0..samples).map(move |number| (Time::ZERO + interval.times(number as u64 + 1)).seconds())
 }
 
 /// State of a flow at a sample time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowSample {
-    /// Sample time.
-    pub time: Time,
     /// Congestion window, bytes.
     pub cwnd_bytes: f64,
     /// Slow start threshold, bytes.
@@ -104,9 +158,9 @@ impl FlowSeries {
         }
     }
 
-    /// Appends the samples of one flow.
-    pub fn extend(&mut self, flow: u32, samples: &[FlowSample]) {
-        self.time_s.extend(samples.iter().map(|sample| sample.time.seconds()));
+    /// Appends the samples of one flow, taken at this interval.
+    pub fn extend(&mut self, flow: u32, interval: Duration, samples: &[FlowSample]) {
+        self.time_s.extend(times(interval, samples.len()));
         self.flow.extend(samples.iter().map(|_| flow));
         self.cwnd_bytes.extend(samples.iter().map(|sample| sample.cwnd_bytes));
         self.ssthresh_bytes.extend(samples.iter().map(|sample| sample.ssthresh_bytes));
@@ -151,9 +205,9 @@ impl LinkSeries {
         }
     }
 
-    /// Appends the samples of one link.
-    pub fn extend(&mut self, link: u32, samples: &[LinkSample]) {
-        self.time_s.extend(samples.iter().map(|sample| sample.time.seconds()));
+    /// Appends the samples of one link, taken at this interval.
+    pub fn extend(&mut self, link: u32, interval: Duration, samples: &[LinkSample]) {
+        self.time_s.extend(times(interval, samples.len()));
         self.link.extend(samples.iter().map(|_| link));
         self.queue_packets.extend(samples.iter().map(|sample| sample.queue_packets));
         self.drops.extend(samples.iter().map(|sample| sample.drops));

@@ -123,7 +123,7 @@ impl Csfq {
     pub fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate {
         let now = station.now;
         let bits = f64::from(packet.size) * 8.0;
-        let backlog = station.network.links[station.link].backlog(now);
+        let backlog = station.network.backlog(station.link, now);
         let extra = station.network.extras.of(packet);
         let mut label = match extra.label {
             Some(label) => label,

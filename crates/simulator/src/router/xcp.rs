@@ -135,7 +135,7 @@ impl Xcp {
 
     /// Lowers the feedback in the packet to what the queue that it is about to enter grants.
     pub fn on_packet(&mut self, station: &mut Station<'_>, packet: &Packet) -> Fate {
-        let (_, backlog, _) = station.network.links[station.link].backlog(station.now);
+        let (_, backlog, _) = station.network.backlog(station.link, station.now);
         let queue = &mut self.queues[station.link];
         queue.capacity = bytes_per_second(station.network.links[station.link].rate(station.now));
         queue.catch_up(station.now);

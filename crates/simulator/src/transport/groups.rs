@@ -23,6 +23,11 @@ impl Groups {
         Self { groups: vec![Group::default(); members.len()], of_flow }
     }
 
+    /// This flow is a member of one.
+    pub fn has(&self, flow: u32) -> bool {
+        self.of_flow.get(flow as usize).is_some_and(Option::is_some)
+    }
+
     /// Lets an event happen to the sender of a flow, as a member of its group if it has one.
     #[inline(always)]
     pub fn during(&mut self, flow: u32, sender: &mut Sender, happen: impl FnOnce(&mut Sender)) {

@@ -76,6 +76,12 @@ impl Reassembly {
         self.insert_with_gaps(start, end)
     }
 
+    /// So many segments arrive, each the next expected, with nothing held: up to before `end`.
+    pub fn insert_train(&mut self, segments: u64, end: u64) {
+        self.next = end;
+        self.delivered_segments += segments;
+    }
+
     fn insert_with_gaps(&mut self, start: u64, end: u64) -> Arrival {
         if end <= self.next {
             return Arrival::Duplicate;

@@ -10,7 +10,7 @@ use crate::plan::{AckClock, DelayedAck, Ecn, TcpPlan};
 use crate::record::packets::{MAXIMUM_SACK_BLOCKS, PacketKind};
 use selfclock_congestion::PeerOption;
 use selfclock_congestion::receiver::{AckRequest, INITIAL_TTL, ReceiverPart};
-use selfclock_congestion::units::Time;
+use selfclock_congestion::units::{Duration, Time};
 
 /// A TCP receiver. What every segment touches stands first.
 #[derive(Clone, Debug)]
@@ -187,6 +187,60 @@ impl Receiver {
         self.marked = self.marked.wrapping_add(if marked { packet.payload } else { 0 });
         // The first of several is told of at once, as RFC 9768 advises.
         marked && !std::mem::replace(&mut self.last_was_marked, marked)
+    }
+
+    /// If each of the next groups of so many segments with this payload, the first of which begins at `sequence`, is answered by
+    /// one acknowledgement and nothing else happens here: that acknowledgement, its number and times to be filled in, and how
+    /// many of the segments of a group are left for that of the next.
+    pub fn train_acknowledgement(&self, segments: u64, sequence: u64, payload: u64) -> Option<(Packet, u64)> {
+        let left = u64::from(self.unacknowledged);
+        let alike = segments == u64::from(self.delayed_ack.every.max(1))
+            && self.reassembly.next() == sequence
+            && self.last_acknowledgement + left * payload == sequence
+            && !self.reassembly.has_gap()
+            && self.ecn == Ecn::Off
+            && self.misbehaviour.is_none()
+            && matches!(self.part, ReceiverPart::Plain);
+        let options = if self.timestamps { TIMESTAMPS_OPTION } else { 0 };
+        alike.then(|| (self.packet(Time::ZERO, PacketKind::Ack, Time::NEVER, options, NO_EXTRA), left))
+    }
+
+    /// The timer leaves nothing in the event queue where such groups arrive at these times, and the next each `gap` later.
+    pub fn sets_timer_quietly(&self, times: &[Time], left: u64, gap: Duration) -> bool {
+        let Self { timer, delayed_ack, .. } = self;
+        if times.len() == 1 {
+            return true;
+        }
+        let (answered, rest) = times.split_at(times.len() - left as usize);
+        let set_at = rest.first().unwrap_or(&times[0]);
+        let in_time = left == 0 || answered.last().is_some_and(|&last| last < timer.deadline());
+        delayed_ack.clock == AckClock::Segment
+            && in_time
+            && gap < delayed_ack.timer
+            && timer.is_quiet_at(*set_at + delayed_ack.timer)
+    }
+
+    /// So many segments of this size on the wire have arrived, up to before `end`, the last group sent at `sent`, and all before
+    /// `acknowledged` are acknowledged. `timer`: for the first of those left, when it arrived and the order number of that.
+    pub fn on_train(
+        &mut self,
+        (segments, size): (u64, u32),
+        (end, acknowledged): (u64, u64),
+        sent: Time,
+        timer: Option<(Time, u64)>,
+    ) {
+        self.arrived_bytes += segments * u64::from(size);
+        self.reassembly.insert_train(segments, end);
+        self.last_acknowledgement = acknowledged;
+        self.recent_timestamp = sent;
+        if let Some((set_at, order)) = timer {
+            self.timer.set_quietly(set_at + self.delayed_ack.timer, order);
+        }
+    }
+
+    /// "TS.Recent" (RFC 7323, section 4.3).
+    pub fn recent_timestamp(&self) -> Time {
+        self.recent_timestamp
     }
 
     /// An entry of the delayed-acknowledgement timer has come up.

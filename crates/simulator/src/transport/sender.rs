@@ -16,7 +16,7 @@ use crate::network::packet::{Flags, NO_EXTRA, Packet};
 use crate::network::{Extra, path::FlowRoutes};
 use crate::plan::{Ecn, Recovery, RttSamples, TcpPlan};
 use crate::record::packets::PacketKind;
-use crate::record::series::{FlowSample, Sampling};
+use crate::record::series::{FlowSample, Rows, Sampling};
 use crate::traffic::source::Application;
 use selfclock_congestion::controller::{Controller, Setup};
 use selfclock_congestion::event::{Decision, Pacing, Probe, ProbePart, RestartCause};
@@ -186,17 +186,12 @@ pub struct Sender {
     release_timer: Timer,
     application_timer: Timer,
     completed: Option<Time>,
-    sampler: Option<Box<FlowSampler>>,
+    sample_interval: Duration,
+    samples_taken: u32,
 }
 
 /// So many bytes of it an acknowledgement touches.
 pub const TOUCHED: usize = std::mem::offset_of!(Sender, control) + 128;
-
-#[derive(Clone, Debug)]
-struct FlowSampler {
-    interval: Duration,
-    samples: Vec<FlowSample>,
-}
 
 impl Sender {
     /// The sender of a flow that begins at the first of the times and whose application stops at the second.
@@ -290,9 +285,8 @@ impl Sender {
             rtt_samples: RttHistogram::default(),
             completed: None,
             next_sample: sampling.map_or(Time::NEVER, |sampling| Time::ZERO + sampling.interval),
-            sampler: sampling.map(|Sampling { interval, expected }| {
-                Box::new(FlowSampler { interval, samples: Vec::with_capacity(expected) })
-            }),
+            sample_interval: sampling.map_or(Duration::ZERO, |sampling| sampling.interval),
+            samples_taken: 0,
         }
     }
 
@@ -334,10 +328,11 @@ impl Sender {
     pub fn give_to(&mut self, group: &mut Group) {
         self.control.give_to(group);
     }
-    /// Samples of the series, up to the end of the run.
-    pub fn finish(&mut self, end: Time) -> Vec<FlowSample> {
-        self.sample_before(end + Duration::from_picoseconds(1));
-        self.sampler.take().map_or_else(Vec::new, |sampler| sampler.samples)
+    /// Takes the samples that are still to come up to the end of the run.
+    pub fn finish(&mut self, end: Time, samples: &mut Rows<FlowSample>) {
+        if self.next_sample <= end {
+            self.take_samples(end + Duration::from_picoseconds(1), samples);
+        }
     }
 
     /// Asks for what an acknowledgement touches that stands elsewhere. To know where, the sender itself must be there.
@@ -367,7 +362,7 @@ impl Sender {
 
     /// An entry of the application's timer has come up.
     pub fn on_application_timer(&mut self, context: &mut Context<'_>) {
-        self.sample_before(context.now);
+        self.sample_before(context);
         if !self.application_timer.due(context.events, context.now, Target::Application(self.flow)) {
             return;
         }
@@ -389,7 +384,7 @@ impl Sender {
 
     /// An entry of the release timer has come up: pacing lets the next segment go.
     pub fn on_release_timer(&mut self, context: &mut Context<'_>) {
-        self.sample_before(context.now);
+        self.sample_before(context);
         if self.release_timer.due(context.events, context.now, Target::Release(self.flow)) {
             self.transmit(context, Opportunity::Release);
             self.set_rack_timer(context, Opportunity::Release);
@@ -398,7 +393,7 @@ impl Sender {
 
     /// An entry of the retransmission timer has come up.
     pub fn on_retransmission_timer(&mut self, context: &mut Context<'_>) {
-        self.sample_before(context.now);
+        self.sample_before(context);
         if !self.retransmission_timer.due(context.events, context.now, Target::Retransmission(self.flow)) {
             return;
         }
@@ -428,7 +423,7 @@ impl Sender {
 
     /// Someone outside of the run changes the congestion control: what it then allows is sent.
     pub fn steer(&mut self, context: &mut Context<'_>, change: impl FnOnce(Time, &mut Controller)) {
-        self.sample_before(context.now);
+        self.sample_before(context);
         change(context.now, &mut self.control);
         self.transmit(context, Opportunity::Release);
         self.set_rack_timer(context, Opportunity::Release);
@@ -436,7 +431,7 @@ impl Sender {
 
     /// An entry of the timer of RACK and TLP has come up.
     pub fn on_rack_timer(&mut self, context: &mut Context<'_>) {
-        self.sample_before(context.now);
+        self.sample_before(context);
         let Some(rack) = &mut self.rack else { return };
         if !rack.timer.due(context.events, context.now, Target::Rack(self.flow)) {
             return;
@@ -454,7 +449,7 @@ impl Sender {
     /// A packet has arrived: an acknowledgement, or the answer to the SYN.
     #[inline]
     pub fn on_packet(&mut self, context: &mut Context<'_>, packet: &Packet) {
-        self.sample_before(context.now);
+        self.sample_before(context);
         if packet.kind == PacketKind::SynAck {
             return self.on_syn_ack(context, packet);
         }
@@ -487,6 +482,18 @@ impl Sender {
         acknowledgement: u64,
         echo: Time,
     ) {
+        self.take_plain_ack::<RACK>(context, acknowledgement, echo);
+        self.follow_plain_ack::<RACK>(context);
+    }
+
+    /// Its first half: what is learnt from it.
+    #[inline(always)]
+    fn take_plain_ack<const RACK: bool>(
+        &mut self,
+        context: &mut Context<'_>,
+        acknowledgement: u64,
+        echo: Time,
+    ) {
         let now = context.now;
         if RACK {
             self.before = self.progress();
@@ -507,6 +514,11 @@ impl Sender {
         } else {
             self.restart_retransmission_timer(context);
         }
+    }
+
+    /// Its second half: what is sent after it.
+    #[inline(always)]
+    fn follow_plain_ack<const RACK: bool>(&mut self, context: &mut Context<'_>) {
         if RACK && !self.scoreboard.is_plain() {
             self.recover_what_rack_found(context);
             self.transmit(context, Opportunity::NewAck);
@@ -516,7 +528,7 @@ impl Sender {
         if RACK {
             self.set_rack_timer(context, Opportunity::NewAck);
         }
-        self.note_completion(now);
+        self.note_completion(context.now);
     }
 
     /// An acknowledgement with this news.
@@ -1350,6 +1362,15 @@ impl Sender {
         pacing: Option<Pacing>,
     ) {
         let option = if PLAIN { None } else { self.control.option_for(part) };
+        let sequence = self.put_outstanding::<PLAIN>(context, size);
+        let flags = self.data_flags;
+        self.data_flags = flags.without(Flags::CWR);
+        self.put_on_wire::<PLAIN>(context, sequence, size as u32, option, flags, pacing);
+    }
+
+    /// New data of this size is outstanding from now on. Returns its first byte.
+    #[inline(always)]
+    fn put_outstanding<const PLAIN: bool>(&mut self, context: &mut Context<'_>, size: u64) -> u64 {
         let sequence = self.next;
         self.next += size;
         self.scoreboard.push(sequence, size as u16, context.now);
@@ -1366,9 +1387,7 @@ impl Sender {
         if !self.retransmission_timer.is_set() {
             self.restart_retransmission_timer(context);
         }
-        let flags = self.data_flags;
-        self.data_flags = flags.without(Flags::CWR);
-        self.put_on_wire::<PLAIN>(context, sequence, size as u32, option, flags, pacing);
+        sequence
     }
 
     fn send_again(&mut self, context: &mut Context<'_>, index: usize, pacing: Option<Pacing>) {
@@ -1560,20 +1579,19 @@ impl Sender {
 
     /// Takes the samples whose time has passed; the state has not changed since then.
     #[inline]
-    fn sample_before(&mut self, now: Time) {
-        if self.next_sample < now {
-            self.take_samples(now);
+    fn sample_before(&mut self, context: &mut Context<'_>) {
+        if self.next_sample < context.now {
+            self.take_samples(context.now, &mut context.network.samples.flows);
         }
     }
 
     #[cold]
-    fn take_samples(&mut self, now: Time) {
+    fn take_samples(&mut self, now: Time, samples: &mut Rows<FlowSample>) {
         let decision = self.control.decision();
         let snapshot = self.control.snapshot();
         let pacing = decision.pacing.or_else(|| self.transport_pacing(&decision));
         let mss = self.mss as f64;
-        let mut sample = FlowSample {
-            time: Time::ZERO,
+        let sample = FlowSample {
             cwnd_bytes: snapshot.cwnd_segments * mss,
             ssthresh_bytes: snapshot.ssthresh_segments * mss,
             in_flight_bytes: self.scoreboard.pipe_bytes(),
@@ -1586,11 +1604,10 @@ impl Sender {
             available_bps: snapshot.path.available_bps.unwrap_or(f64::NAN),
             capacity_bps: snapshot.path.capacity_bps.unwrap_or(f64::NAN),
         };
-        let Some(sampler) = &mut self.sampler else { return };
         while self.next_sample < now {
-            sample.time = self.next_sample;
-            sampler.samples.push(sample);
-            self.next_sample += sampler.interval;
+            samples.put(self.samples_taken as usize, self.flow as usize, sample);
+            self.samples_taken += 1;
+            self.next_sample += self.sample_interval;
         }
     }
 }
@@ -1621,3 +1638,4 @@ enum Opportunity {
 mod packetdrill;
 #[cfg(test)]
 mod tests;
+mod train;

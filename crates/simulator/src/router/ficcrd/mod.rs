@@ -309,7 +309,7 @@ impl Ficcrd {
     // --- every router -------------------------------------------------------------------------------------------
 
     fn occupancy(station: &mut Station<'_>, link: usize) -> Option<Occupancy> {
-        Occupancy::new(station.network.links[link].backlog(station.now))
+        Occupancy::new(station.network.backlog(link, station.now))
     }
 
     /// A resource discovery packet goes forward through the output queue of this link.

@@ -98,7 +98,7 @@ impl Rig {
             let Self { events, network, sender, .. } = self;
             if let Target::Packets(run) = event.target {
                 let packet = network.take_first(events, run);
-                network.is_delivered(events, &packet);
+                network.arrive(events, &packet);
                 continue;
             }
             events.pop();

@@ -1,0 +1,287 @@
+//! Trains of acknowledgements.
+//!
+//! What a window sends arrives at the bottleneck evenly, and so its acknowledgements come back evenly: "the 'self-clocking'
+//! property" (Jacobson 1988). Where a round trip has no stop but the sender, and each acknowledgement lets leave as much as
+//! it acknowledges, whatever crosses the network crosses it as the packet before it did, only later: it waits as long at every
+//! link. So of many acknowledgements that arrive one after the other, each is shown to the sender and its congestion control,
+//! and what then leaves becomes an acknowledgement on its way; links and receiver are told once, of all of them. Nothing of
+//! this changes a result: it ends where anything else would happen.
+
+use super::{Simulation, Sink, Source};
+use crate::network::path::train::{MOST_SEGMENTS, Train};
+use crate::transport::Context;
+use selfclock_congestion::units::Duration;
+
+/// A train of fewer acknowledgements is not worth while.
+const FEWEST: u64 = 3;
+/// So many attempts in vain follow one another; then more and more acknowledgements come before the next, at most so many.
+const ATTEMPTS: u32 = 4;
+const MOST_PATIENCE: u32 = 64;
+
+/// When to look for a train again.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Patience {
+    /// Acknowledgements to come before that.
+    waits: u32,
+    /// Attempts in vain.
+    failures: u32,
+}
+
+impl Patience {
+    fn is_over(&mut self) -> bool {
+        let over = self.waits == 0;
+        self.waits = self.waits.saturating_sub(1);
+        over
+    }
+    fn after(&mut self, taken: u64) {
+        self.failures = if taken < FEWEST { self.failures + 1 } else { 0 };
+        self.waits = match self.failures.checked_sub(ATTEMPTS) {
+            None => 0,
+            Some(more) => 1_u32.checked_shl(more).map_or(MOST_PATIENCE, |waits| waits.min(MOST_PATIENCE)),
+        };
+    }
+}
+
+impl Simulation {
+    /// The next event is the first packet of this run. If it begins a train, all of it happens, but not more than so many events.
+    /// How many were taken; zero: it is none.
+    #[inline]
+    pub(super) fn run_train(&mut self, run: u32, most: u64) -> u64 {
+        let Some(first) = self.network.first_of(run) else { return 0 };
+        let one_stop =
+            self.network.flow_routes.get(first.flow as usize).is_some_and(|routes| routes.one_stop);
+        if !one_stop || !self.patience.is_over() {
+            return 0;
+        }
+        let taken = self.try_train(run, most).unwrap_or(0);
+        self.patience.after(taken);
+        taken
+    }
+
+    #[inline(never)]
+    fn try_train(&mut self, run: u32, most: u64) -> Option<u64> {
+        let Self { now, end, events, network, sources, sinks, groups, .. } = self;
+        let gap = network.train_gap(run)?;
+        let first = *network.first_of(run)?;
+        let flow = first.flow as usize;
+        let (Source::Tcp(sender), Sink::Tcp(receiver)) = (sources.get_mut(flow)?, sinks.get_mut(flow)?)
+        else {
+            return None;
+        };
+        let segments = sender.train_segments(&first).filter(|&segments| segments <= MOST_SEGMENTS as u64)?;
+        if groups.has(first.flow) {
+            return None;
+        }
+        let (segment_size, payload) = sender.full_segment();
+        let (mut acknowledgement, segments_left) =
+            receiver.train_acknowledgement(segments, sender.sent(), payload)?;
+        let train = Train {
+            routes: network.flow_routes[flow],
+            start: first.arrival,
+            gap,
+            segments,
+            left: segments_left,
+            segment_size,
+            acknowledgement_size: acknowledgement.size.into(),
+        };
+        let passage = network.passage(&train)?;
+        if !receiver.sets_timer_quietly(passage.received(&train), segments_left, gap) {
+            return None;
+        }
+        // One stays behind, so that the run is never empty.
+        let most = most.min(passage.groups).min(network.train_length(run) - 1);
+        if most < FEWEST {
+            return None;
+        }
+        let (mut groups, mut taken, mut left) = (0, 0, false);
+        let mut lag = Duration::ZERO;
+        // The segment that is acknowledged first gives the echo: of this group, or of the one before if some were left of that.
+        let mut echo_of_left = receiver.recent_timestamp();
+        let mut timer_order = 0;
+        while taken < most {
+            let time = train.start + lag;
+            let Some(packet) = network.first_of(run) else { break };
+            let is_next = packet.arrival == time
+                && packet.flow == first.flow
+                && packet.hop == first.hop
+                && sender.goes_on_with_train(packet);
+            if !is_next || time >= events.second_time() || time > *end {
+                break;
+            }
+            let (number, echo) = (packet.sequence, packet.echo);
+            network.drop_of_train(run);
+            taken += 1;
+            *now = time;
+            let mut context = Context { now: time, events, network };
+            if !sender.on_train_ack(&mut context, (number, echo), segments) {
+                left = true;
+                break;
+            }
+            acknowledgement.sequence = sender.sent() - segments_left * payload;
+            acknowledgement.echo = if segments_left == 0 { time } else { echo_of_left };
+            echo_of_left = time;
+            timer_order = network.land_acknowledgement(events, &train, &passage, lag, &mut acknowledgement);
+            groups += 1;
+            lag += gap;
+        }
+        if groups > 0 {
+            network.take_train(&train, groups);
+            let before_last = gap.times(groups - 1);
+            let end = receiver.delivered_bytes() + groups * segments * payload;
+            let timer = passage.first_left(&train).map(|first| (first + before_last, timer_order));
+            let (arrived, numbers) =
+                ((groups * segments, segment_size), (end, end - segments_left * payload));
+            receiver.on_train(arrived, numbers, train.start + before_last, timer);
+        }
+        if taken > 0 {
+            network.advance_run(events, run);
+        }
+        if left {
+            sender.leave_train(&mut Context { now: *now, events, network });
+        }
+        Some(taken)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Outcome;
+    use crate::engine::Target;
+    use crate::scenario::Scenario;
+    use proptest::prelude::*;
+
+    /// The outcome of a run with trains, and how many events were taken in them.
+    fn with_trains(scenario: &Scenario) -> (Outcome, u64) {
+        let mut simulation = Simulation::new(&scenario.plan);
+        let mut in_trains = 0;
+        while let Some(event) = simulation.events.peek()
+            && event.time <= simulation.end
+        {
+            let taken = match event.target {
+                Target::Packets(run) => simulation.run_train(run, u64::MAX),
+                _ => 0,
+            };
+            in_trains += taken;
+            if taken > 0 {
+                simulation.events_run += taken;
+                simulation.run_receivers_ahead();
+            } else {
+                simulation.has_trains = false;
+                simulation.advance(1);
+                simulation.has_trains = true;
+            }
+        }
+        assert!(simulation.advance(1), "nothing is left");
+        (simulation.finish(), in_trains)
+    }
+
+    /// The outcome event by event, as it is without trains.
+    fn event_by_event(scenario: &Scenario) -> Outcome {
+        let mut simulation = Simulation::new(&scenario.plan);
+        simulation.has_trains = false;
+        while !simulation.advance(u64::MAX) {}
+        simulation.finish()
+    }
+
+    /// Fails if anything but the time it takes depends on trains. Returns the part of the events that was taken in them.
+    fn part_in_trains(text: &str) -> f64 {
+        let scenario =
+            Scenario::parse(text, "scenario", &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let expected = event_by_event(&scenario);
+        let (outcome, in_trains) = with_trains(&scenario);
+        assert!(format!("{outcome:?}") == format!("{expected:?}"), "another outcome with trains:\n{text}");
+        in_trains as f64 / expected.summary.events as f64
+    }
+
+    fn scenario(network: &str, transport: &str, flows: &str) -> String {
+        format!(
+            "schema = 1\nduration = \"3 s\"\n[network]\ntopology = \"dumbbell\"\n{network}\n[transport]\n{transport}\n{flows}\n"
+        )
+    }
+
+    const FAST: &str = r#"
+        bottleneck = { rate = "500 Mbps", delay = "8 ms", queue = "1 bdp" }
+        access = { rate = "2 Gbps", delay = "1 ms" }"#;
+
+    #[test]
+    fn a_full_pipe_is_one_train_after_another() {
+        for recovery in ["sack", "rack", "newreno"] {
+            for delayed_ack in ["\"off\"", "{ every = 2 }", "{ every = 3 }"] {
+                let transport = format!(
+                    "recovery = \"{recovery}\"\ndelayed_ack = {delayed_ack}\nreceive_window = \"900 segments\""
+                );
+                let flow = "[[flow]]\ncongestion_control = \"reno\"";
+                let part = part_in_trains(&scenario(FAST, &transport, flow));
+                // Slow start takes a fifth of a second of the three.
+                assert!(part > 0.8, "{recovery}, {delayed_ack}: {part}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_window_that_grows_interrupts_trains() {
+        for control in ["reno", "cubic", "highspeed", "scalable", "vegas"] {
+            let flow = format!("[[flow]]\ncongestion_control = \"{control}\"");
+            let part = part_in_trains(&scenario(FAST, "initial_ssthresh = \"600 segments\"", &flow));
+            assert!(part > 0.1, "{control}: {part}");
+        }
+    }
+
+    #[test]
+    fn where_flows_meet_there_is_none() {
+        let flows = "[[flow]]\ncount = 2\ncongestion_control = \"reno\"";
+        assert_eq!(part_in_trains(&scenario(FAST, "receive_window = \"400 segments\"", flows)), 0.0);
+    }
+
+    prop_compose! {
+        fn networks()(
+            bottleneck in 1_u64..400, access in 1_u64..20, back in prop_oneof![Just(1_u64), 20_u64..200],
+            delay in 0_u64..40, access_delay in 0_u64..5,
+            queue in prop_oneof![Just("1 bdp".to_owned()), (1_u64..300).prop_map(|packets| format!("{packets} packets")),
+                                 (3_u64..200).prop_map(|kilobytes| format!("{kilobytes} kB"))],
+        ) -> String {
+            let (access, back) = (bottleneck * access, 1000 * bottleneck / back);
+            format!(
+                "bottleneck = {{ rate = \"{bottleneck} Mbps\", delay = \"{delay} ms\", queue = \"{queue}\" }}\n\
+                 access = {{ rate = \"{access} Mbps\", delay = \"{access_delay} ms\" }}\n\
+                 reverse = {{ rate = \"{back} kbps\", delay = \"{delay} ms\", queue = \"1000 packets\" }}"
+            )
+        }
+    }
+
+    prop_compose! {
+        fn transports()(
+            recovery in prop::sample::select(vec!["tahoe", "reno", "newreno", "sack", "rack"]),
+            timestamps: bool, handshake: bool, only_when_limited: bool,
+            every in 1_u32..6, timer in 1_u64..200, grid: bool, mss in prop_oneof![Just(1448_u64), 200_u64..1400],
+            window in 2_u64..600, more in 0_u64..200,
+        ) -> String {
+            let clock = if grid { "grid" } else { "segment" };
+            format!(
+                "recovery = \"{recovery}\"\ntimestamps = {timestamps}\nhandshake = {handshake}\n\
+                 grow_only_when_limited = {only_when_limited}\nmss = \"{mss} B\"\n\
+                 delayed_ack = {{ every = {every}, timer = \"{timer} ms\", clock = \"{clock}\" }}\n\
+                 receive_window = \"{} B\"", window * mss + more
+            )
+        }
+    }
+
+    prop_compose! {
+        fn flows()(
+            control in prop::sample::select(vec!["reno", "cubic", "scalable", "highspeed", "vegas", "bic", "altcp"]),
+            size in prop_oneof![Just(None), (1_u64..9000).prop_map(Some)], start in 0_u64..500, stop in 600_u64..4000,
+        ) -> String {
+            let traffic = size.map_or(String::new(), |size| format!("\ntraffic = {{ size = \"{size} kB\" }}"));
+            format!("[[flow]]\ncongestion_control = \"{control}\"\nstart = \"{start} ms\"\nstop = \"{stop} ms\"{traffic}")
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+        #[test]
+        fn trains_change_nothing(network in networks(), transport in transports(), flow in flows()) {
+            part_in_trains(&scenario(&network, &transport, &flow));
+        }
+    }
+}

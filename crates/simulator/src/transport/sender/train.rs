@@ -1,0 +1,96 @@
+//! A sender's part in a train: see `simulation::train`.
+
+use super::{Opportunity, Sender};
+use crate::network::packet::{NO_EXTRA, Packet};
+use crate::transport::Context;
+use selfclock_congestion::units::Time;
+
+impl Sender {
+    /// The full segments that this acknowledgement, the next to arrive, lets leave if it is one of a train: as many as it
+    /// acknowledges. `None`: it is none.
+    pub fn train_segments(&self, packet: &Packet) -> Option<u64> {
+        let acknowledged = packet.sequence.checked_sub(self.una)?;
+        let plain = self.plain == u32::MAX
+            && self.sends_plainly()
+            && self.scoreboard.is_plain()
+            && self.receive_window >= self.mss
+            && packet.extra == NO_EXTRA
+            && acknowledged > 0
+            && acknowledged.is_multiple_of(self.mss);
+        plain.then_some(acknowledged / self.mss)
+    }
+
+    /// SND.NXT: the next new byte.
+    #[inline]
+    pub fn sent(&self) -> u64 {
+        self.next
+    }
+
+    /// Bytes of a full segment on the wire, and of its payload.
+    pub fn full_segment(&self) -> (u32, u64) {
+        (self.mss as u32 + self.overhead, self.mss)
+    }
+
+    /// An acknowledgement of a train arrives, with this number and this echo. True: just so many full segments leave, and are
+    /// outstanding, but the network has not been told of them. False: something else will leave, and [`Sender::leave_train`]
+    /// comes next.
+    #[inline]
+    pub fn on_train_ack(&mut self, context: &mut Context<'_>, told: (u64, Time), segments: u64) -> bool {
+        self.sample_before(context);
+        if self.rack.is_some() {
+            self.take_train_ack::<true>(context, told, segments)
+        } else {
+            self.take_train_ack::<false>(context, told, segments)
+        }
+    }
+
+    #[inline(always)]
+    fn take_train_ack<const RACK: bool>(
+        &mut self,
+        context: &mut Context<'_>,
+        (acknowledgement, echo): (u64, Time),
+        segments: u64,
+    ) -> bool {
+        self.take_plain_ack::<RACK>(context, acknowledgement, echo);
+        if RACK && !self.scoreboard.is_plain() {
+            return false;
+        }
+        // The reasons for which sending ends, in the order in which `transmit_as` looks for them.
+        let produced = self.application.produced(context.now, self.next);
+        let limit = produced.min(self.una.saturating_add(self.receive_window));
+        let (mss, pipe, window) = (self.mss, self.scoreboard.pipe_bytes(), self.control.window().get());
+        let size = segments * mss;
+        let Some(left) = limit.checked_sub(self.next + size) else { return false };
+        if pipe + size > window {
+            return false;
+        }
+        let ended_by_limit = left == 0 || (left < mss && limit < produced);
+        if !ended_by_limit && (left < mss || pipe + size + mss <= window) {
+            return false;
+        }
+        for _ in 0..segments {
+            self.put_outstanding::<true>(context, mss);
+        }
+        self.totals.sent += segments;
+        self.limited_by_window = !ended_by_limit;
+        if RACK {
+            self.set_rack_timer(context, Opportunity::NewAck);
+        }
+        true
+    }
+
+    /// The acknowledgement that was taken last was not one of the train: sends what it lets leave.
+    pub fn leave_train(&mut self, context: &mut Context<'_>) {
+        if self.rack.is_some() {
+            self.follow_plain_ack::<true>(context);
+        } else {
+            self.follow_plain_ack::<false>(context);
+        }
+    }
+
+    /// The next acknowledgement may be one of a train, too, as far as this sender knows.
+    #[inline]
+    pub fn goes_on_with_train(&self, packet: &Packet) -> bool {
+        packet.sequence > self.una && packet.sequence <= self.next && packet.extra == NO_EXTRA
+    }
+}
