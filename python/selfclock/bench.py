@@ -31,10 +31,14 @@ FEWEST_TRIPS, MOST_TRIPS = 1_000_000, 20_000_000
 #: Runs of each mechanism.
 REPEATED = 3
 
+#: A case that takes less CPU time is run again, until all its runs took that, s.
+WORTH_MEASURING = 1.0
+
 
 class Case(TypedDict):
     """One measured case.
 
+    `cpu_s` is that of the quickest run, where a case is short enough to be run more than once.
     `of_bare_loop` is its speed as a part of that of a loop that moves as many packets of as many flows with no
     protocol, measured in the same process just after it. `events_per_packet` is for a data packet with its
     acknowledgement.
@@ -138,7 +142,11 @@ def measure(case: str) -> Case:
     summary = scenario.run().summary
     peak = _peak_rss()
     flows, hops = len(summary["flows"]), summary["packet_hops"]
-    speed = hops / max(summary["cpu_s"], 1e-9)
+    cpu_s = taken = summary["cpu_s"]
+    while taken < WORTH_MEASURING:
+        again = max(scenario.run().summary["cpu_s"], 1e-3)
+        cpu_s, taken = min(cpu_s, again), taken + again
+    speed = hops / max(cpu_s, 1e-9)
     memory: tuple[int, int, int] | None = _in_a_process("--memory", case)
     built, in_flight, then = memory or (0, 0, 0)
     trips = min(max(hops // HOPS_PER_TRIP, FEWEST_TRIPS), MOST_TRIPS)
@@ -148,7 +156,7 @@ def measure(case: str) -> Case:
         case=case,
         packet_hops=hops,
         events=summary["events"],
-        cpu_s=summary["cpu_s"],
+        cpu_s=cpu_s,
         packet_hops_per_cpu_s=speed,
         of_bare_loop=speed * bare_s / bare_hops,
         peak_rss_bytes=peak,

@@ -21,10 +21,11 @@ pub fn run_bare_loop(py: Python<'_>, flows: u64, packets: u64, trips: u64) -> (u
     })
 }
 
-/// Bytes of this process that are in memory; `None` where the system does not say so.
+/// Bytes that this process has allocated and that are in memory, its program not among them; `None` where the system does not
+/// say so.
 fn resident() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
     let kibibytes: u64 = line.split_whitespace().next()?.parse().ok()?;
     Some(kibibytes * 1024)
 }
