@@ -379,6 +379,30 @@ def test_a_killed_worker_of_a_cluster_loses_nothing(grid: Path, tmp_path: Path) 
     assert found.runs.drop("cpu_s").equals(here.drop("cpu_s"))
 
 
+def test_a_result_that_does_not_come_is_made_again(grid: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dask asks a worker that was lost after it had announced a result for half a minute."""
+    distributed = pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
+    result, asked = distributed.Future.result, []
+
+    def late(future: object, timeout: float | None = None) -> object:
+        asked.append(timeout)
+        if len(asked) == 1:
+            raise TimeoutError
+        return result(future, timeout)
+
+    monkeypatch.setattr(distributed.Future, "result", late)
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0", host="127.0.0.1",
+        protocol="tcp", silence_logs="CRITICAL",
+    ) as cluster:  # fmt: skip
+        found = sc.sweep(grid, tmp_path / "out", on=cluster.scheduler_address.replace("tcp", "dask"))
+    assert len(asked) == 2
+    assert min(asked) > 0
+    assert (found.done, found.errors) == (16, [])
+    here = sc.sweep(grid, tmp_path / "here").runs
+    assert found.runs.drop("cpu_s").equals(here.drop("cpu_s"))
+
+
 def test_a_cluster_has_the_algorithms_of_files(tmp_path: Path) -> None:
     """Workers knew no algorithm of the user's own: every run failed."""
     distributed = pytest.importorskip("distributed", reason="the extra `cluster` is not installed")

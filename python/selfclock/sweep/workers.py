@@ -29,6 +29,10 @@ TOGETHER = 32
 #: Packages of runs that each thread of the cluster has before it.
 AHEAD = 3
 
+#: What a worker has announced and does not hand over in this time is done again, s. Dask asks a lost worker for half a
+#: minute or longer.
+PATIENCE_S = 10
+
 Row = dict[str, Any]
 
 
@@ -97,8 +101,9 @@ def run_on_cluster(address: str, grid: Grid, jobs: Iterable[Job], keep: Callable
             package = under_way.pop(future.key)
             try:
                 # A result that was lost with its worker after it had been announced is waited for again.
-                version, rows = future.result()
-            except FutureCancelledError:
+                version, rows = future.result(PATIENCE_S)
+            except (FutureCancelledError, TimeoutError):
+                future.release()
                 ended.add(submit(package))
                 continue
             except Exception as error:
