@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::types::ArrowPrimitiveType;
 use arrow_array::{ArrayRef, PrimitiveArray};
@@ -11,10 +11,11 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use selfclock_congestion::Phase;
 use selfclock_simulator as simulator;
+use selfclock_simulator::network::link::LinkSample;
 use selfclock_simulator::plan::Plan;
 use selfclock_simulator::record::connections::ConnectionRecord;
 use selfclock_simulator::record::packets::PacketRecord;
-use selfclock_simulator::record::series::{FlowSeries, LinkSeries};
+use selfclock_simulator::record::series::{FlowSample, FlowSeries, LinkSeries, Sampled};
 
 use crate::packets;
 use crate::table::{Table, few_names, names};
@@ -24,11 +25,40 @@ use crate::table::{Table, few_names, names};
 pub struct Outcome {
     plan: Plan,
     summary: String,
-    flow_series: Py<Table>,
-    link_series: Py<Table>,
+    flow_series: Series<FlowSample>,
+    link_series: Series<LinkSample>,
     connections: Py<Table>,
     packets: Vec<PacketRecord>,
     cpu_s: f64,
+}
+
+/// Samples, until someone looks at them; a table from then on.
+struct Series<T>(Mutex<Shown<T>>);
+
+enum Shown<T> {
+    Samples(Sampled<T>),
+    Table(Py<Table>),
+}
+
+impl<T> Series<T> {
+    fn new(samples: Sampled<T>) -> Self {
+        Self(Mutex::new(Shown::Samples(samples)))
+    }
+
+    /// Python is not let go of while the table is made, so whoever else looks waits for Python and not for the lock.
+    fn table(
+        &self,
+        py: Python<'_>,
+        make: impl FnOnce(&Sampled<T>) -> PyResult<Table>,
+    ) -> PyResult<Py<Table>> {
+        let mut shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let table = match &*shown {
+            Shown::Table(table) => table.clone_ref(py),
+            Shown::Samples(samples) => Py::new(py, make(samples)?)?,
+        };
+        *shown = Shown::Table(table.clone_ref(py));
+        Ok(table)
+    }
 }
 
 /// A finished run and the CPU time it took. Not yet a Python object, so that worker threads can make one.
@@ -44,8 +74,8 @@ impl Outcome {
             .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))?;
         Ok(Self {
             summary,
-            flow_series: Py::new(py, flow_table(&plan, flow_series)?)?,
-            link_series: Py::new(py, link_table(&plan, link_series)?)?,
+            flow_series: Series::new(flow_series),
+            link_series: Series::new(link_series),
             connections: Py::new(py, connection_table(&plan, &connections)?)?,
             packets,
             cpu_s: finished.cpu_s,
@@ -67,12 +97,12 @@ impl Outcome {
         self.cpu_s
     }
     #[getter]
-    fn flow_series(&self, py: Python<'_>) -> Py<Table> {
-        self.flow_series.clone_ref(py)
+    fn flow_series(&self, py: Python<'_>) -> PyResult<Py<Table>> {
+        self.flow_series.table(py, |samples| flow_table(&self.plan, samples.columns()))
     }
     #[getter]
-    fn link_series(&self, py: Python<'_>) -> Py<Table> {
-        self.link_series.clone_ref(py)
+    fn link_series(&self, py: Python<'_>) -> PyResult<Py<Table>> {
+        self.link_series.table(py, |samples| link_table(&self.plan, samples.columns()))
     }
     /// Every short connection.
     #[getter]

@@ -4,10 +4,11 @@ use crate::engine::memory::{self, prefetch};
 use crate::engine::random::Purpose;
 use crate::engine::{EventQueue, Stream, Target};
 use crate::network::Network;
+use crate::network::link::LinkSample;
 use crate::plan::{Plan, Protocol};
 use crate::record::connections::{ConnectionRecord, ConnectionsSummary};
 use crate::record::packets::{PacketKind, PacketRecord};
-use crate::record::series::{FlowSeries, LinkSeries, Sampling};
+use crate::record::series::{FlowSample, Sampled, Sampling};
 use crate::record::summary::{FlowSummary, Summary};
 use crate::traffic::connections::{ConnectionSource, ConnectionTotals, Connections};
 use crate::transport::groups::Groups;
@@ -64,10 +65,10 @@ pub struct Simulation {
 pub struct Outcome {
     /// Totals.
     pub summary: Summary,
-    /// Sampled series of the flows; empty if not recorded.
-    pub flow_series: FlowSeries,
-    /// Sampled series of the links; empty if not recorded.
-    pub link_series: LinkSeries,
+    /// What was sampled of the flows, but for those that are not one TCP connection; empty if not recorded.
+    pub flow_series: Sampled<FlowSample>,
+    /// What was sampled of the links; empty if not recorded.
+    pub link_series: Sampled<LinkSample>,
     /// Every short connection, in the order in which they started.
     pub connections: Vec<ConnectionRecord>,
     /// Every packet event in the order of time; empty if not recorded.
@@ -382,19 +383,14 @@ impl Simulation {
     /// Ends the run where it is and takes the results.
     pub fn finish(mut self) -> Outcome {
         let end = self.now;
-        let sampling = Sampling::of(&self.plan, end);
-        let (interval, samples) = sampling.map_or((Duration::ZERO, 0), |own| (own.interval, own.expected));
         self.events = EventQueue::default();
-        let senders = self.sources.iter().filter(|source| matches!(source, Source::Tcp(_))).count();
-        let mut of_flow = Vec::new();
-        let mut flow_series = FlowSeries::with_capacity(senders * samples);
         let (connections, totals) = std::mem::replace(&mut self.connections, Connections::new(0)).finish();
         let mut flows = Vec::with_capacity(self.plan.flows.len());
+        let mut sampled_flows = Vec::new();
         for (index, source) in self.sources.iter_mut().enumerate() {
             if let Source::Tcp(sender) = source {
                 sender.finish(end, &mut self.network.samples.flows);
-                self.network.samples.flows.collect(index, &mut of_flow);
-                flow_series.extend(index as u32, interval, &of_flow);
+                sampled_flows.push(index as u32);
             }
         }
         // From the last on, so that the memory of each is free before much more of it is needed.
@@ -411,15 +407,8 @@ impl Simulation {
             flows.push(summary);
         }
         flows.reverse();
-        let mut of_link = Vec::new();
-        let mut link_series = LinkSeries::with_capacity(self.network.links.len() * samples);
-        let mut links = Vec::with_capacity(self.plan.links.len());
-        let Network { links: each, samples, .. } = &mut self.network;
-        for (index, link) in each.iter_mut().enumerate() {
-            links.push(link.finish(end, &mut samples.links));
-            samples.links.collect(index, &mut of_link);
-            link_series.extend(index as u32, interval, &of_link);
-        }
+        let Network { links, mut samples, recorder, .. } = self.network;
+        let links: Vec<_> = links.into_iter().map(|mut link| link.finish(end, &mut samples.links)).collect();
         let summary = Summary {
             scenario: self.plan.name.clone(),
             seed: self.plan.seed,
@@ -429,8 +418,16 @@ impl Simulation {
             flows,
             links,
         };
-        let packets = self.network.recorder.map_or_else(Vec::new, |recorder| recorder.finish());
-        Outcome { summary, flow_series, link_series, connections, packets }
+        let packets = recorder.map_or_else(Vec::new, |recorder| recorder.finish());
+        let interval = self.plan.record.interval;
+        let sampled_links = (0..summary.links.len() as u32).collect();
+        Outcome {
+            summary,
+            flow_series: Sampled::new(samples.flows, sampled_flows, interval),
+            link_series: Sampled::new(samples.links, sampled_links, interval),
+            connections,
+            packets,
+        }
     }
 
     fn flow_summary(&self, index: usize, source: &Source, end: Time) -> FlowSummary {

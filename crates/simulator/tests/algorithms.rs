@@ -82,7 +82,7 @@ fn model(name: &str, flows: usize, transport: &Transport, mark_above: Option<Mar
 
 /// Mean utilisation and queue in packets of the bottleneck over the last 30 s.
 fn bottleneck(outcome: &Outcome) -> (f64, f64) {
-    let series = &outcome.link_series;
+    let series = outcome.link_series.columns();
     let late: Vec<usize> = (0..series.link.len())
         .filter(|&index| series.link[index] == 0 && series.time_s[index] > 10.0)
         .collect();

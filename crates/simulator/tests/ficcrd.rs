@@ -64,7 +64,7 @@ fn run(plan: &Plan) -> Outcome {
 /// Jain's index of what was acknowledged in the second half, and the samples of the bottleneck's queue in it.
 fn second_half(outcome: &Outcome, flows: usize) -> (f64, Vec<u64>, Vec<f64>) {
     let half = outcome.summary.simulated_s / 2.0;
-    let series = &outcome.flow_series;
+    let series = outcome.flow_series.columns();
     let mut rates = vec![(u64::MAX, 0_u64); flows];
     for index in 0..series.time_s.len() {
         if series.time_s[index] >= half {
@@ -75,7 +75,7 @@ fn second_half(outcome: &Outcome, flows: usize) -> (f64, Vec<u64>, Vec<f64>) {
     }
     let rates: Vec<f64> = rates.iter().map(|&(first, last)| (last - first) as f64 * 8.0 / half).collect();
     let (sum, squares) = (rates.iter().sum::<f64>(), rates.iter().map(|rate| rate * rate).sum::<f64>());
-    let links = &outcome.link_series;
+    let links = outcome.link_series.columns();
     let queue = (0..links.time_s.len())
         .filter(|&index| links.link[index] as usize == BOTTLENECK && links.time_s[index] >= half)
         .map(|index| links.queue_packets[index]);

@@ -83,20 +83,20 @@ fn icim_and_the_lotka_volterra_window() {
         let udp = (load * RATE as f64) as u64;
         let control = Selection::named("lotka-volterra").expect("listed");
         let outcome = run(&plan(control, udp, Duration::from_microseconds(coalescing), 1));
-        let series = &outcome.flow_series;
+        let series = outcome.flow_series.columns();
         let (physical, available) = (RATE as f64, (1.0 - load) * RATE as f64);
-        let found_available = settled(series, &series.available_bps);
-        let found_physical = settled(series, &series.capacity_bps);
+        let found_available = settled(&series, &series.available_bps);
+        let found_physical = settled(&series, &series.capacity_bps);
         let case = format!(
             "load {load}, {coalescing} us: {found_available:.4e} of {available:.4e}, {found_physical:.4e}"
         );
         assert!((found_available / available - 1.0).abs() < 0.05, "{case}");
         assert!((found_physical / physical - 1.0).abs() < 0.05, "{case}");
-        let window = settled(series, &series.cwnd_bytes) / 1460.0;
+        let window = settled(&series, &series.cwnd_bytes) / 1460.0;
         let expected = (0.1 * physical + 0.9 * available) / 12000.0 * 0.0401;
         assert!((window / expected - 1.0).abs() < 0.05, "{case}: window {window} of {expected}");
         // What slow start overshoots is over by then.
-        let drops = &outcome.link_series.drops[..series.time_s.len()];
+        let drops = &outcome.link_series.columns().drops[..series.time_s.len()];
         assert_eq!(drops[100], drops[drops.len() - 1], "{case}");
         assert!(outcome.summary.links[0].utilization > 0.9, "{case}");
     }
@@ -127,7 +127,7 @@ fn an_available_bandwidth_that_nothing_confirms_is_forgotten() {
     (udp.start, udp.stop) = (Time::ZERO + ms(10_000), Time::ZERO + ms(25_000));
     udp.protocol = Protocol::Udp(UdpPlan::steady(Bytes(500), rate(70_000_000), Arrivals::Constant));
     plan.flows.push(udp);
-    let series = run(&plan).flow_series;
+    let series = run(&plan).flow_series.columns();
     let own: Vec<usize> = (0..series.time_s.len()).filter(|&index| series.flow[index] == 0).collect();
     let megabits = |from: usize, until: usize| {
         let bytes = series.acknowledged_bytes[own[until]] - series.acknowledged_bytes[own[from]];
@@ -144,8 +144,8 @@ fn an_available_bandwidth_that_nothing_confirms_is_forgotten() {
 fn delayed_acknowledgements_do_not_hide_the_bandwidth() {
     let control = Selection::named("lotka-volterra").expect("listed");
     let outcome = run(&plan(control, RATE / 2, Duration::from_microseconds(100), 2));
-    let series = &outcome.flow_series;
-    let found = settled(series, &series.available_bps);
+    let series = outcome.flow_series.columns();
+    let found = settled(&series, &series.available_bps);
     assert!((found / (RATE as f64 / 2.0) - 1.0).abs() < 0.1, "{found:.4e}");
 }
 
@@ -159,7 +159,8 @@ fn imtcp_needs_cards_that_interrupt_for_each_packet() {
             Selection::named("reno").and_then(|reno| reno.with_estimate("imtcp")).expect("listed");
         control.set("pause", Value::Number(0.5)).expect("a parameter of ImTCP");
         let outcome = run(&plan(control, RATE / 2, coalescing, 1));
-        settled(&outcome.flow_series, &outcome.flow_series.available_bps) / (RATE as f64 / 2.0)
+        let series = outcome.flow_series.columns();
+        settled(&series, &series.available_bps) / (RATE as f64 / 2.0)
     };
     let exact = found(Duration::ZERO);
     assert!((exact - 1.0).abs() < 0.3, "{exact}");
@@ -175,7 +176,8 @@ fn pairs_tell_the_physical_bandwidth_of_a_path_that_is_idle_at_times() {
     let Protocol::Tcp(tcp) = &mut plan.flows[0].protocol else { unreachable!() };
     tcp.transport.receive_window = Bytes(200 * 1460);
     let outcome = run(&plan);
-    let found = settled(&outcome.flow_series, &outcome.flow_series.capacity_bps);
+    let series = outcome.flow_series.columns();
+    let found = settled(&series, &series.capacity_bps);
     assert!((found / RATE as f64 - 1.0).abs() < 0.02, "{found:.4e}");
 }
 
@@ -231,7 +233,7 @@ fn udp_with_a_schedule_and_a_mix() {
             record: RecordPlan { interval: Some(ms(10_000)), packets: false },
         };
         let outcome = run(&plan);
-        let bytes = &outcome.link_series.bytes;
+        let bytes = &outcome.link_series.columns().bytes;
         let periods = [bytes[0], bytes[1] - bytes[0], bytes[2] - bytes[1], bytes[3] - bytes[2]];
         // 8 s at 40 Mbit/s, silence, 10 s at 10 and at 20 Mbit/s. With some 37,000 packets of mean 340 B and root mean square
         // 547 B in the smallest, three standard errors of a Poisson stream are 2.5 %; constant arrivals miss a packet.

@@ -71,7 +71,7 @@ fn one_bdp_of_buffer_keeps_the_link_busy() {
         plan.record.interval = Some(ms(1000));
         add_flow(&mut plan, 0, tcp("slow-start", "reno", Transport::modern()));
         let outcome = run(&plan);
-        let series = &outcome.link_series;
+        let series = outcome.link_series.columns();
         let (mut sum, mut count) = (0.0, 0);
         for (index, &link) in series.link.iter().enumerate() {
             if link == 0 && series.time_s[index] > 20.0 {

@@ -190,7 +190,7 @@ fn xcp_is_fair_and_full_without_a_drop() {
     assert_eq!(bottleneck.drops, 0, "{bottleneck:?}");
     // From the sixth round trip on, the handshake's counted, all is used: 1448 of 1516 B are payload. Shares of one round trip
     // are alike to 0.95 then, while the queue of the first overshoot drains, and to 0.99 from the thirteenth on.
-    let series = &outcome.flow_series;
+    let series = outcome.flow_series.columns();
     let at = |flow: u32, round: usize| {
         let own: Vec<u64> = (0..series.time_s.len())
             .filter(|&index| series.flow[index] == flow)
@@ -229,7 +229,7 @@ fn xcp_knows_the_rate_that_a_link_has() {
         tcp.control = Selection::model("xcp").expect("a known name");
     }
     plan.routers.push(RouterPlan { links: (0..plan.links.len()).collect(), mechanism: MechanismPlan::Xcp });
-    let series = common::run(&plan).link_series;
+    let series = common::run(&plan).link_series.columns();
     let mean = |column: &dyn Fn(usize) -> f64, from: f64, until: f64| {
         let own = (0..series.time_s.len())
             .filter(|&index| series.link[index] == 0 && (from..until).contains(&series.time_s[index]));

@@ -81,7 +81,7 @@ fn cubic_follows_its_curve() {
     };
     let mss = transport.mss.get() as f64;
     add_flow(&mut plan, 0, tcp("slow-start", "cubic", transport));
-    let series = run(&plan).flow_series;
+    let series = run(&plan).flow_series.columns();
     let windows: Vec<f64> = series.cwnd_bytes.iter().map(|window| window / mss).collect();
     let mut checked = 0;
     // A cut to 0.7 of W_max; the curve begins when the recovery ends, 0.2 s later.

@@ -58,9 +58,45 @@ impl<T: Copy> Rows<T> {
     }
 
     /// All samples of a thing, one behind the other. At the end all things have as many.
-    pub fn collect(&self, thing: usize, samples: &mut Vec<T>) {
+    pub fn collect(&self, thing: u32, samples: &mut Vec<T>) {
         samples.clear();
-        samples.extend(self.samples.chunks_exact(self.width.max(1)).map(|row| row[thing]));
+        samples.extend(self.samples.chunks_exact(self.width.max(1)).map(|row| row[thing as usize]));
+    }
+}
+
+/// What was sampled in a run, as it was taken. Nobody pays for columns that he does not look at.
+#[derive(Clone)]
+pub struct Sampled<T> {
+    rows: Rows<T>,
+    /// The things whose samples have a meaning.
+    things: Vec<u32>,
+    interval: Duration,
+}
+
+impl<T: Copy> Sampled<T> {
+    /// The samples of these things. Without an interval there are none.
+    pub fn new(rows: Rows<T>, things: Vec<u32>, interval: Option<Duration>) -> Self {
+        Self { rows, things, interval: interval.unwrap_or(Duration::ZERO) }
+    }
+
+    /// Samples of all things together.
+    fn count(&self) -> usize {
+        self.rows.samples.len() / self.rows.width.max(1) * self.things.len()
+    }
+
+    /// The time of each sample of a thing, s: the first is taken after one interval.
+    fn times(&self) -> impl Iterator<Item = f64> {
+        let samples = self.rows.samples.len() / self.rows.width.max(1);
+        (1..=samples as u64).map(|number| (Time::ZERO + self.interval.times(number)).seconds())
+    }
+
+    /// Shows all samples of each thing.
+    fn of_each(&self, mut show: impl FnMut(u32, &[T])) {
+        let mut samples = Vec::new();
+        for &thing in &self.things {
+            self.rows.collect(thing, &mut samples);
+            show(thing, &samples);
+        }
     }
 }
 
@@ -80,9 +116,17 @@ impl Samples {
     }
 }
 
-/// The time of each of the samples, s: the first is taken after one interval.
-fn times(interval: Duration, samples: usize) -> impl Iterator<Item = f64> {
-    (0..samples).map(move |number| (Time::ZERO + interval.times(number as u64 + 1)).seconds())
+/// Shown in columns: what stands in the place of things without samples is none of it.
+impl std::fmt::Debug for Sampled<FlowSample> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.columns().fmt(formatter)
+    }
+}
+
+impl std::fmt::Debug for Sampled<LinkSample> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.columns().fmt(formatter)
+    }
 }
 
 /// State of a flow at a sample time.
@@ -139,39 +183,39 @@ pub struct FlowSeries {
     pub capacity_bps: Vec<f64>,
 }
 
-impl FlowSeries {
-    /// An empty one with room for so many samples.
-    pub fn with_capacity(samples: usize) -> Self {
-        Self {
-            time_s: Vec::with_capacity(samples),
-            flow: Vec::with_capacity(samples),
-            cwnd_bytes: Vec::with_capacity(samples),
-            ssthresh_bytes: Vec::with_capacity(samples),
-            in_flight_bytes: Vec::with_capacity(samples),
-            pacing_bps: Vec::with_capacity(samples),
-            srtt_s: Vec::with_capacity(samples),
-            sent_bytes: Vec::with_capacity(samples),
-            acknowledged_bytes: Vec::with_capacity(samples),
-            phase: Vec::with_capacity(samples),
-            available_bps: Vec::with_capacity(samples),
-            capacity_bps: Vec::with_capacity(samples),
-        }
-    }
-
-    /// Appends the samples of one flow, taken at this interval.
-    pub fn extend(&mut self, flow: u32, interval: Duration, samples: &[FlowSample]) {
-        self.time_s.extend(times(interval, samples.len()));
-        self.flow.extend(samples.iter().map(|_| flow));
-        self.cwnd_bytes.extend(samples.iter().map(|sample| sample.cwnd_bytes));
-        self.ssthresh_bytes.extend(samples.iter().map(|sample| sample.ssthresh_bytes));
-        self.in_flight_bytes.extend(samples.iter().map(|sample| sample.in_flight_bytes));
-        self.pacing_bps.extend(samples.iter().map(|sample| sample.pacing_bps));
-        self.srtt_s.extend(samples.iter().map(|sample| sample.srtt_s));
-        self.sent_bytes.extend(samples.iter().map(|sample| sample.sent_bytes));
-        self.acknowledged_bytes.extend(samples.iter().map(|sample| sample.acknowledged_bytes));
-        self.phase.extend(samples.iter().map(|sample| sample.phase as u8));
-        self.available_bps.extend(samples.iter().map(|sample| sample.available_bps));
-        self.capacity_bps.extend(samples.iter().map(|sample| sample.capacity_bps));
+impl Sampled<FlowSample> {
+    /// In columns.
+    pub fn columns(&self) -> FlowSeries {
+        let count = self.count();
+        let mut series = FlowSeries {
+            time_s: Vec::with_capacity(count),
+            flow: Vec::with_capacity(count),
+            cwnd_bytes: Vec::with_capacity(count),
+            ssthresh_bytes: Vec::with_capacity(count),
+            in_flight_bytes: Vec::with_capacity(count),
+            pacing_bps: Vec::with_capacity(count),
+            srtt_s: Vec::with_capacity(count),
+            sent_bytes: Vec::with_capacity(count),
+            acknowledged_bytes: Vec::with_capacity(count),
+            phase: Vec::with_capacity(count),
+            available_bps: Vec::with_capacity(count),
+            capacity_bps: Vec::with_capacity(count),
+        };
+        self.of_each(|flow, samples| {
+            series.time_s.extend(self.times());
+            series.flow.extend(samples.iter().map(|_| flow));
+            series.cwnd_bytes.extend(samples.iter().map(|sample| sample.cwnd_bytes));
+            series.ssthresh_bytes.extend(samples.iter().map(|sample| sample.ssthresh_bytes));
+            series.in_flight_bytes.extend(samples.iter().map(|sample| sample.in_flight_bytes));
+            series.pacing_bps.extend(samples.iter().map(|sample| sample.pacing_bps));
+            series.srtt_s.extend(samples.iter().map(|sample| sample.srtt_s));
+            series.sent_bytes.extend(samples.iter().map(|sample| sample.sent_bytes));
+            series.acknowledged_bytes.extend(samples.iter().map(|sample| sample.acknowledged_bytes));
+            series.phase.extend(samples.iter().map(|sample| sample.phase as u8));
+            series.available_bps.extend(samples.iter().map(|sample| sample.available_bps));
+            series.capacity_bps.extend(samples.iter().map(|sample| sample.capacity_bps));
+        });
+        series
     }
 }
 
@@ -192,26 +236,26 @@ pub struct LinkSeries {
     pub utilization: Vec<f64>,
 }
 
-impl LinkSeries {
-    /// An empty one with room for so many samples.
-    pub fn with_capacity(samples: usize) -> Self {
-        Self {
-            time_s: Vec::with_capacity(samples),
-            link: Vec::with_capacity(samples),
-            queue_packets: Vec::with_capacity(samples),
-            drops: Vec::with_capacity(samples),
-            bytes: Vec::with_capacity(samples),
-            utilization: Vec::with_capacity(samples),
-        }
-    }
-
-    /// Appends the samples of one link, taken at this interval.
-    pub fn extend(&mut self, link: u32, interval: Duration, samples: &[LinkSample]) {
-        self.time_s.extend(times(interval, samples.len()));
-        self.link.extend(samples.iter().map(|_| link));
-        self.queue_packets.extend(samples.iter().map(|sample| sample.queue_packets));
-        self.drops.extend(samples.iter().map(|sample| sample.drops));
-        self.bytes.extend(samples.iter().map(|sample| sample.bytes));
-        self.utilization.extend(samples.iter().map(|sample| sample.utilization));
+impl Sampled<LinkSample> {
+    /// In columns.
+    pub fn columns(&self) -> LinkSeries {
+        let count = self.count();
+        let mut series = LinkSeries {
+            time_s: Vec::with_capacity(count),
+            link: Vec::with_capacity(count),
+            queue_packets: Vec::with_capacity(count),
+            drops: Vec::with_capacity(count),
+            bytes: Vec::with_capacity(count),
+            utilization: Vec::with_capacity(count),
+        };
+        self.of_each(|link, samples| {
+            series.time_s.extend(self.times());
+            series.link.extend(samples.iter().map(|_| link));
+            series.queue_packets.extend(samples.iter().map(|sample| sample.queue_packets));
+            series.drops.extend(samples.iter().map(|sample| sample.drops));
+            series.bytes.extend(samples.iter().map(|sample| sample.bytes));
+            series.utilization.extend(samples.iter().map(|sample| sample.utilization));
+        });
+        series
     }
 }
