@@ -166,7 +166,8 @@ def _wait_for_rows(journal: Path, rows: int) -> None:
 
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
 def test_a_sweep_that_is_stopped_goes_on_where_it_was(grid: Path, stop: signal.Signals) -> None:
-    grid.write_text(GRID.replace("seeds = 4", "seeds = 200"), encoding="utf-8")
+    # A second or more of work, of which the beginning is waited for.
+    grid.write_text(GRID.replace("seeds = 4", 'seeds = 200\nset = { duration = "100 s" }'), encoding="utf-8")
     out = grid.parent / "out"
     with _start(grid) as process:
         _wait_for_rows(out / JOURNAL, 50)
