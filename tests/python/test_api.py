@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import signal
 import subprocess
 import sys
@@ -201,6 +202,14 @@ def test_other_threads_run_meanwhile() -> None:
         turns += 1
         time.sleep(0.001)
     assert turns > 5
+
+
+def test_series_are_made_once_whoever_looks_first() -> None:
+    result = sc.dumbbell(duration="1 s").run()
+    with concurrent.futures.ThreadPoolExecutor(4) as threads:
+        tables = list(threads.map(lambda _: result.links, range(8)))
+    assert all(table is tables[0] for table in tables)
+    assert len(pl.DataFrame(tables[0])) == 1000 * len(result.summary["links"])
 
 
 @pytest.mark.alone

@@ -83,6 +83,28 @@ pub struct LinkPlan {
     pub changes: Vec<LinkChange>,
 }
 
+impl LinkPlan {
+    /// A link between these nodes with an unlimited drop-tail queue that does nothing to its packets but to delay them.
+    pub fn new(name: &str, (from, to): (usize, usize), rate: Rate, delay: Duration) -> Self {
+        Self {
+            name: name.to_owned(),
+            from,
+            to,
+            rate,
+            trace: None,
+            delay,
+            queue: QueueLimit::Unlimited,
+            discipline: DisciplinePlan::DropTail,
+            mark_above: None,
+            counts_packet_in_service: false,
+            loss: LossPlan::None,
+            jitter: Duration::ZERO,
+            coalescing: Duration::ZERO,
+            changes: Vec::new(),
+        }
+    }
+}
+
 /// Rate and delay of a link from a time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkChange {

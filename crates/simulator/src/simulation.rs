@@ -529,30 +529,20 @@ fn p95_seconds(samples: &RttHistogram, minimum: Option<Duration>) -> Option<f64>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{
-        DelayedAck, DisciplinePlan, FlowPlan, LinkPlan, LossPlan, QueueLimit, RecordPlan, TcpPlan, Transport,
-    };
+    use crate::plan::{DelayedAck, FlowPlan, LinkPlan, RecordPlan, TcpPlan, Transport};
     use selfclock_congestion::RateSample;
     use selfclock_congestion::registry::Selection;
     use selfclock_congestion::units::{Bytes, Rate};
 
     /// One flow that measures delivery rates, for 10 s, across 10 Mbit/s and 40 ms there and back; every sample.
     fn delivery_rates(source: crate::plan::Source) -> (Summary, Vec<(Time, RateSample)>) {
-        let link = |name: &str, from, to| LinkPlan {
-            name: name.to_owned(),
-            from,
-            to,
-            rate: Rate::from_bits_per_second(10_000_000),
-            trace: None,
-            delay: Duration::from_milliseconds(20),
-            queue: QueueLimit::Unlimited,
-            discipline: DisciplinePlan::DropTail,
-            mark_above: None,
-            counts_packet_in_service: false,
-            loss: LossPlan::None,
-            jitter: Duration::ZERO,
-            coalescing: Duration::ZERO,
-            changes: Vec::new(),
+        let link = |name, from, to| {
+            LinkPlan::new(
+                name,
+                (from, to),
+                Rate::from_bits_per_second(10_000_000),
+                Duration::from_milliseconds(20),
+            )
         };
         let transport = Transport {
             receive_window: Bytes(60 * 1448),

@@ -673,26 +673,10 @@ mod train;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{DisciplinePlan, LossPlan};
+    use crate::plan::LossPlan;
 
-    /// A link with an unlimited queue that does nothing to its packets but to delay them.
     fn plan(rate: Rate, delay: Duration) -> LinkPlan {
-        LinkPlan {
-            name: "link".to_owned(),
-            from: 0,
-            to: 1,
-            rate,
-            trace: None,
-            delay,
-            queue: QueueLimit::Unlimited,
-            discipline: DisciplinePlan::DropTail,
-            mark_above: None,
-            counts_packet_in_service: false,
-            loss: LossPlan::None,
-            jitter: Duration::ZERO,
-            coalescing: Duration::ZERO,
-            changes: Vec::new(),
-        }
+        LinkPlan::new("link", (0, 1), rate, delay)
     }
 
     /// The timer starts with the first packet, and is not moved by those that follow.

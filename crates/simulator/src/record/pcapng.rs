@@ -474,10 +474,7 @@ fn io_error(error: PcapError) -> io::Error {
 mod tests {
     use super::*;
     use crate::plan::Recovery;
-    use crate::plan::{
-        Arrivals, DisciplinePlan, LinkPlan, LossPlan, Protocol, QueueLimit, RecordPlan, Source, TcpPlan,
-        UdpPlan,
-    };
+    use crate::plan::{Arrivals, LinkPlan, Protocol, RecordPlan, Source, TcpPlan, UdpPlan};
     use crate::record::packets::Codepoint;
     use etherparse::TcpOptionElement;
     use pcap_file::pcapng::{Block, PcapNgReader};
@@ -489,21 +486,13 @@ mod tests {
 
     /// `a` —link 0→ `b`, `b` —link 1→ `a`; flow 0 is TCP, flow 1 is UDP.
     fn plan(transport: Transport) -> Plan {
-        let link = |name: &str, from, to| LinkPlan {
-            name: name.into(),
-            from,
-            to,
-            rate: Rate::from_bits_per_second(10_000_000),
-            trace: None,
-            delay: Duration::from_milliseconds(5),
-            queue: QueueLimit::Unlimited,
-            discipline: DisciplinePlan::DropTail,
-            mark_above: None,
-            counts_packet_in_service: false,
-            loss: LossPlan::None,
-            jitter: Duration::ZERO,
-            coalescing: Duration::ZERO,
-            changes: Vec::new(),
+        let link = |name, from, to| {
+            LinkPlan::new(
+                name,
+                (from, to),
+                Rate::from_bits_per_second(10_000_000),
+                Duration::from_milliseconds(5),
+            )
         };
         let flow = |name: &str, protocol| FlowPlan {
             name: name.into(),

@@ -4,29 +4,13 @@
 use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
 use selfclock_simulator::plan::{
-    DisciplinePlan, FlowPlan, LinkPlan, LossPlan, Plan, Protocol, QueueLimit, RecordPlan, Source, TcpPlan,
-    Transport,
+    FlowPlan, LinkPlan, Plan, Protocol, QueueLimit, RecordPlan, Source, TcpPlan, Transport,
 };
 use selfclock_simulator::{Outcome, Shared, Simulation};
 
 /// A link with an unlimited queue.
 pub fn link(name: &str, from: usize, to: usize, rate_bps: u64, delay: Duration) -> LinkPlan {
-    LinkPlan {
-        name: name.to_owned(),
-        from,
-        to,
-        rate: Rate::from_bits_per_second(rate_bps),
-        trace: None,
-        delay,
-        queue: QueueLimit::Unlimited,
-        discipline: DisciplinePlan::DropTail,
-        mark_above: None,
-        counts_packet_in_service: false,
-        loss: LossPlan::None,
-        jitter: Duration::ZERO,
-        coalescing: Duration::ZERO,
-        changes: Vec::new(),
-    }
+    LinkPlan::new(name, (from, to), Rate::from_bits_per_second(rate_bps), delay)
 }
 
 /// What distinguishes one dumbbell from another.

@@ -3,9 +3,7 @@
 use super::*;
 use crate::engine::EventQueue;
 use crate::network::Network;
-use crate::plan::{
-    DisciplinePlan, FlowPlan, LinkPlan, LossPlan, Plan, Protocol, QueueLimit, RecordPlan, Source, Transport,
-};
+use crate::plan::{FlowPlan, LinkPlan, Plan, Protocol, RecordPlan, Source, Transport};
 use crate::record::packets::PacketEvent;
 use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::Rate;
@@ -23,22 +21,8 @@ pub(super) struct Rig {
 }
 
 fn link(name: &str, from: usize, to: usize) -> LinkPlan {
-    LinkPlan {
-        name: name.to_owned(),
-        from,
-        to,
-        rate: Rate::from_bits_per_second(1_000_000_000_000),
-        trace: None,
-        delay: Duration::from_milliseconds(10),
-        queue: QueueLimit::Unlimited,
-        discipline: DisciplinePlan::DropTail,
-        mark_above: None,
-        counts_packet_in_service: false,
-        loss: LossPlan::None,
-        jitter: Duration::ZERO,
-        coalescing: Duration::ZERO,
-        changes: Vec::new(),
-    }
+    let rate = Rate::from_bits_per_second(1_000_000_000_000);
+    LinkPlan::new(name, (from, to), rate, Duration::from_milliseconds(10))
 }
 
 impl Rig {
