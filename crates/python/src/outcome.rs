@@ -9,6 +9,7 @@ use arrow_array::types::ArrowPrimitiveType;
 use arrow_array::{ArrayRef, PrimitiveArray};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
 use selfclock_congestion::Phase;
 use selfclock_simulator as simulator;
 use selfclock_simulator::network::link::LinkSample;
@@ -45,19 +46,21 @@ impl<T> Series<T> {
         Self(Mutex::new(Shown::Samples(samples)))
     }
 
-    /// Python is not let go of while the table is made, so whoever else looks waits for Python and not for the lock.
     fn table(
         &self,
         py: Python<'_>,
         make: impl FnOnce(&Sampled<T>) -> PyResult<Table>,
     ) -> PyResult<Py<Table>> {
-        let mut shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let table = match &*shown {
-            Shown::Table(table) => table.clone_ref(py),
-            Shown::Samples(samples) => Py::new(py, make(samples)?)?,
-        };
-        *shown = Shown::Table(table.clone_ref(py));
-        Ok(table)
+        // Whoever waits for the lock lets go of Python.
+        let mut shown = self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
+        match &*shown {
+            Shown::Table(table) => Ok(table.clone_ref(py)),
+            Shown::Samples(samples) => {
+                let table = Py::new(py, make(samples)?)?;
+                *shown = Shown::Table(table.clone_ref(py));
+                Ok(table)
+            }
+        }
     }
 }
 

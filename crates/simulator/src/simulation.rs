@@ -419,12 +419,11 @@ impl Simulation {
             links,
         };
         let packets = recorder.map_or_else(Vec::new, |recorder| recorder.finish());
-        let interval = self.plan.record.interval;
         let sampled_links = (0..summary.links.len() as u32).collect();
         Outcome {
             summary,
-            flow_series: Sampled::new(samples.flows, sampled_flows, interval),
-            link_series: Sampled::new(samples.links, sampled_links, interval),
+            flow_series: Sampled::new(samples.flows, sampled_flows),
+            link_series: Sampled::new(samples.links, sampled_links),
             connections,
             packets,
         }

@@ -119,16 +119,15 @@ struct Totals {
     waited: u128,
 }
 
-/// Sampled columns of one link, filled as time passes its sample times.
+/// What it takes to sample one link, as time passes its sample times.
 #[derive(Clone, Debug, Default)]
 struct LinkSampler {
     interval: Duration,
     /// At the sample before: time for which the transmitter was busy, ps; with a trace bytes used, and bytes offered.
     busy_before: u64,
     offered_before: u64,
-    /// Which of the links this is, and how many samples of it were taken.
+    /// Which of the links this is.
     link: u32,
-    taken: u32,
 }
 
 /// State of a link at a sample time.
@@ -547,8 +546,7 @@ impl Link {
                 bytes: self.totals.accepted_bytes - self.queue.bytes(),
                 utilization: part(busy - sampler.busy_before, offered - sampler.offered_before),
             };
-            samples.put(sampler.taken as usize, sampler.link as usize, sample);
-            sampler.taken += 1;
+            samples.put(time, sampler.link as usize, sample);
             (sampler.busy_before, sampler.offered_before) = (busy, offered);
             self.next_sample = time + sampler.interval;
         }
@@ -748,9 +746,7 @@ mod tests {
         assert_eq!(link.held(ms(2)), 2);
         let (mut at_the_end, mut others) = (link.clone(), samples.clone());
         assert_eq!(link.finish(ms(3), &mut samples).drops, 3);
-        let mut taken = Vec::new();
-        samples.collect(0, &mut taken);
-        assert_eq!(taken.iter().map(|sample| sample.drops).collect::<Vec<_>>(), [1, 2, 3]);
+        assert_eq!(samples.of(0).map(|sample| sample.drops).collect::<Vec<_>>(), [1, 2, 3]);
         let summary = at_the_end.finish(ms(5), &mut others);
         assert_eq!((summary.drops, summary.rate_bps), (4, 1));
     }

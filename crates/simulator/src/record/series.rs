@@ -37,6 +37,8 @@ pub struct Rows<T> {
     samples: Vec<T>,
     /// Things.
     width: usize,
+    /// Time between two samples; zero if none are taken.
+    interval: Duration,
 }
 
 impl<T: Copy> Rows<T> {
@@ -44,12 +46,14 @@ impl<T: Copy> Rows<T> {
     pub fn new(width: usize, sampling: Option<Sampling>) -> Self {
         let expected = sampling.map_or(0, |sampling| sampling.expected.saturating_mul(width));
         // With room for all of them they need not be moved to more room again and again.
-        Self { samples: memory::vector(expected.min(MOST_EXPECTED)), width }
+        let interval = sampling.map_or(Duration::ZERO, |sampling| sampling.interval);
+        Self { samples: memory::vector(expected.min(MOST_EXPECTED)), width, interval }
     }
 
-    /// The sample of this thing with this number, counted from zero.
+    /// The sample of this thing at this time, a multiple of the interval.
     #[inline]
-    pub fn put(&mut self, number: usize, thing: usize, sample: T) {
+    pub fn put(&mut self, time: Time, thing: usize, sample: T) {
+        let number = time.ticks(self.interval) as usize - 1;
         let place = number * self.width + thing;
         if place >= self.samples.len() {
             self.samples.resize((number + 1) * self.width, sample);
@@ -57,10 +61,9 @@ impl<T: Copy> Rows<T> {
         self.samples[place] = sample;
     }
 
-    /// All samples of a thing, one behind the other. At the end all things have as many.
-    pub fn collect(&self, thing: u32, samples: &mut Vec<T>) {
-        samples.clear();
-        samples.extend(self.samples.chunks_exact(self.width.max(1)).map(|row| row[thing as usize]));
+    /// All samples of a thing. At the end all things have as many.
+    pub fn of(&self, thing: usize) -> impl Iterator<Item = T> {
+        self.samples.chunks_exact(self.width.max(1)).map(move |row| row[thing])
     }
 }
 
@@ -70,33 +73,35 @@ pub struct Sampled<T> {
     rows: Rows<T>,
     /// The things whose samples have a meaning.
     things: Vec<u32>,
-    interval: Duration,
 }
 
 impl<T: Copy> Sampled<T> {
-    /// The samples of these things. Without an interval there are none.
-    pub fn new(rows: Rows<T>, things: Vec<u32>, interval: Option<Duration>) -> Self {
-        Self { rows, things, interval: interval.unwrap_or(Duration::ZERO) }
+    /// The samples of these things.
+    pub fn new(rows: Rows<T>, things: Vec<u32>) -> Self {
+        Self { rows, things }
     }
 
-    /// Samples of all things together.
-    fn count(&self) -> usize {
-        self.rows.samples.len() / self.rows.width.max(1) * self.things.len()
+    /// Samples of each thing.
+    fn each(&self) -> usize {
+        self.rows.samples.len() / self.rows.width.max(1)
     }
 
-    /// The time of each sample of a thing, s: the first is taken after one interval.
-    fn times(&self) -> impl Iterator<Item = f64> {
-        let samples = self.rows.samples.len() / self.rows.width.max(1);
-        (1..=samples as u64).map(|number| (Time::ZERO + self.interval.times(number)).seconds())
+    /// All samples, thing by thing.
+    fn by_thing(&self) -> Vec<T> {
+        let mut samples = Vec::with_capacity(self.each() * self.things.len());
+        self.things.iter().for_each(|&thing| samples.extend(self.rows.of(thing as usize)));
+        samples
     }
 
-    /// Shows all samples of each thing.
-    fn of_each(&self, mut show: impl FnMut(u32, &[T])) {
-        let mut samples = Vec::new();
-        for &thing in &self.things {
-            self.rows.collect(thing, &mut samples);
-            show(thing, &samples);
-        }
+    /// The thing of each of them.
+    fn numbers(&self) -> Vec<u32> {
+        self.things.iter().flat_map(|&thing| std::iter::repeat_n(thing, self.each())).collect()
+    }
+
+    /// The time of each of them, s: the first of a thing is taken after one interval.
+    fn times(&self) -> Vec<f64> {
+        let time = |number| (Time::ZERO + self.rows.interval.times(number)).seconds();
+        self.things.iter().flat_map(|_| (1..=self.each() as u64).map(time)).collect()
     }
 }
 
@@ -186,36 +191,21 @@ pub struct FlowSeries {
 impl Sampled<FlowSample> {
     /// In columns.
     pub fn columns(&self) -> FlowSeries {
-        let count = self.count();
-        let mut series = FlowSeries {
-            time_s: Vec::with_capacity(count),
-            flow: Vec::with_capacity(count),
-            cwnd_bytes: Vec::with_capacity(count),
-            ssthresh_bytes: Vec::with_capacity(count),
-            in_flight_bytes: Vec::with_capacity(count),
-            pacing_bps: Vec::with_capacity(count),
-            srtt_s: Vec::with_capacity(count),
-            sent_bytes: Vec::with_capacity(count),
-            acknowledged_bytes: Vec::with_capacity(count),
-            phase: Vec::with_capacity(count),
-            available_bps: Vec::with_capacity(count),
-            capacity_bps: Vec::with_capacity(count),
-        };
-        self.of_each(|flow, samples| {
-            series.time_s.extend(self.times());
-            series.flow.extend(samples.iter().map(|_| flow));
-            series.cwnd_bytes.extend(samples.iter().map(|sample| sample.cwnd_bytes));
-            series.ssthresh_bytes.extend(samples.iter().map(|sample| sample.ssthresh_bytes));
-            series.in_flight_bytes.extend(samples.iter().map(|sample| sample.in_flight_bytes));
-            series.pacing_bps.extend(samples.iter().map(|sample| sample.pacing_bps));
-            series.srtt_s.extend(samples.iter().map(|sample| sample.srtt_s));
-            series.sent_bytes.extend(samples.iter().map(|sample| sample.sent_bytes));
-            series.acknowledged_bytes.extend(samples.iter().map(|sample| sample.acknowledged_bytes));
-            series.phase.extend(samples.iter().map(|sample| sample.phase as u8));
-            series.available_bps.extend(samples.iter().map(|sample| sample.available_bps));
-            series.capacity_bps.extend(samples.iter().map(|sample| sample.capacity_bps));
-        });
-        series
+        let samples = self.by_thing();
+        FlowSeries {
+            time_s: self.times(),
+            flow: self.numbers(),
+            cwnd_bytes: samples.iter().map(|sample| sample.cwnd_bytes).collect(),
+            ssthresh_bytes: samples.iter().map(|sample| sample.ssthresh_bytes).collect(),
+            in_flight_bytes: samples.iter().map(|sample| sample.in_flight_bytes).collect(),
+            pacing_bps: samples.iter().map(|sample| sample.pacing_bps).collect(),
+            srtt_s: samples.iter().map(|sample| sample.srtt_s).collect(),
+            sent_bytes: samples.iter().map(|sample| sample.sent_bytes).collect(),
+            acknowledged_bytes: samples.iter().map(|sample| sample.acknowledged_bytes).collect(),
+            phase: samples.iter().map(|sample| sample.phase as u8).collect(),
+            available_bps: samples.iter().map(|sample| sample.available_bps).collect(),
+            capacity_bps: samples.iter().map(|sample| sample.capacity_bps).collect(),
+        }
     }
 }
 
@@ -239,23 +229,14 @@ pub struct LinkSeries {
 impl Sampled<LinkSample> {
     /// In columns.
     pub fn columns(&self) -> LinkSeries {
-        let count = self.count();
-        let mut series = LinkSeries {
-            time_s: Vec::with_capacity(count),
-            link: Vec::with_capacity(count),
-            queue_packets: Vec::with_capacity(count),
-            drops: Vec::with_capacity(count),
-            bytes: Vec::with_capacity(count),
-            utilization: Vec::with_capacity(count),
-        };
-        self.of_each(|link, samples| {
-            series.time_s.extend(self.times());
-            series.link.extend(samples.iter().map(|_| link));
-            series.queue_packets.extend(samples.iter().map(|sample| sample.queue_packets));
-            series.drops.extend(samples.iter().map(|sample| sample.drops));
-            series.bytes.extend(samples.iter().map(|sample| sample.bytes));
-            series.utilization.extend(samples.iter().map(|sample| sample.utilization));
-        });
-        series
+        let samples = self.by_thing();
+        LinkSeries {
+            time_s: self.times(),
+            link: self.numbers(),
+            queue_packets: samples.iter().map(|sample| sample.queue_packets).collect(),
+            drops: samples.iter().map(|sample| sample.drops).collect(),
+            bytes: samples.iter().map(|sample| sample.bytes).collect(),
+            utilization: samples.iter().map(|sample| sample.utilization).collect(),
+        }
     }
 }

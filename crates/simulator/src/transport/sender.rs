@@ -187,7 +187,6 @@ pub struct Sender {
     application_timer: Timer,
     completed: Option<Time>,
     sample_interval: Duration,
-    samples_taken: u32,
 }
 
 /// So many bytes of it an acknowledgement touches.
@@ -286,7 +285,6 @@ impl Sender {
             completed: None,
             next_sample: sampling.map_or(Time::NEVER, |sampling| Time::ZERO + sampling.interval),
             sample_interval: sampling.map_or(Duration::ZERO, |sampling| sampling.interval),
-            samples_taken: 0,
         }
     }
 
@@ -1605,8 +1603,7 @@ impl Sender {
             capacity_bps: snapshot.path.capacity_bps.unwrap_or(f64::NAN),
         };
         while self.next_sample < now {
-            samples.put(self.samples_taken as usize, self.flow as usize, sample);
-            self.samples_taken += 1;
+            samples.put(self.next_sample, self.flow as usize, sample);
             self.next_sample += self.sample_interval;
         }
     }
