@@ -45,8 +45,8 @@ impl<T: Copy> Rows<T> {
     /// None yet, of so many things.
     pub fn new(width: usize, sampling: Option<Sampling>) -> Self {
         let expected = sampling.map_or(0, |sampling| sampling.expected.saturating_mul(width));
-        // With room for all of them they need not be moved to more room again and again.
         let interval = sampling.map_or(Duration::ZERO, |sampling| sampling.interval);
+        // With room for all of them they need not be moved to more room again and again.
         Self { samples: memory::vector(expected.min(MOST_EXPECTED)), width, interval }
     }
 
