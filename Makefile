@@ -12,16 +12,17 @@ RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DELETE_ON_ERROR:
-.PHONY: help prerequisites build reproduce test rust-test python-test untested lint docs docs-long figures record bench package scorecards scorecard-truths sweep-10000 verify verify-night golden instructions instructions-record oracles load misbehaviour mutants fuzz coverage clean
+.PHONY: help prerequisites build reproduce reproduce-full test rust-test python-test untested lint docs docs-long figures record record-full bench careless package scorecards scorecard-truths sweep-10000 verify verify-night golden instructions instructions-record oracles load misbehaviour mutants fuzz coverage clean
 
 help:
 	@echo 'make reproduce  reproduce the papers; the report is $(OUT)/report.html'
+	@echo 'make reproduce-full  with the experiments that take minutes, which otherwise are on record'
 	@echo 'make test       set up, then every check and test'
 	@echo 'make lint       formatting, clippy, ruff, mypy'
 	@echo 'make docs       the documents as a site, in $(SITE); every link checked'
 	@echo 'make docs-long  run the commands of the documents, those that take minutes, too'
 	@echo 'make figures    draw the figure of the README again'
-	@echo 'make record     reproduce the papers and write down what their claims came to, for the documents'
+	@echo 'make record     reproduce the papers and write down what their claims came to, for the documents; record-full: with the long experiments'
 	@echo 'make bench      the standard speed cases'
 	@echo 'make package    build wheel and sdist, and install each in an empty environment'
 	@echo 'make scorecards evaluate every built-in algorithm, into docs/scorecards.md'
@@ -35,6 +36,7 @@ help:
 	@echo 'make mutants    mutation testing of the algorithms and the transport; hours; needs cargo-mutants'
 	@echo 'make coverage   the lines of Rust and Python that no test runs; the Rust part needs cargo-llvm-cov'
 	@echo 'make oracles    every table of ns-2 again; the report is results/oracles/report.html'
+	@echo 'make careless   what careless users do to it: signals in every command, little memory, locales'
 	@echo 'make load       100,000 flows, a day, 1 Tbit/s, 10,000 nodes'
 	@echo 'make build      set up .venv and build the extension module'
 	@echo 'make clean      remove what make has built'
@@ -69,6 +71,9 @@ build: $(BIN)/.built
 reproduce: build
 	$(BIN)/selfclock reproduce --out $(OUT)
 
+reproduce-full: build
+	$(BIN)/selfclock reproduce --full --out $(OUT)
+
 test: lint rust-test python-test untested docs instructions
 
 # Where cargo-llvm-cov and the llvm-tools of the toolchain are, the tests of Rust note which lines they run: the unit tests and all others but those named here, which simulate for
@@ -93,11 +98,15 @@ endif
 # What measures time or limits what a process may write runs after the others: unwatched, and with nothing beside it.
 python-test: build
 	rm -f $(VENV)/coverage*
-	$(BIN)/coverage run -m pytest --numprocesses logical --maxprocesses 8 --durations 10 -m 'not alone'
+	$(BIN)/coverage run -m pytest --numprocesses logical --maxprocesses 8 --durations 10 -m 'not alone and not careless'
 	$(BIN)/pytest -m alone
 	$(BIN)/coverage combine --quiet
 	mkdir -p $(COVERAGE)
 	$(BIN)/coverage lcov --quiet -o $(COVERAGE)/python.info
+
+# Signals, limits of memory and locales, one process each: what make test has no time for.
+careless: build
+	$(BIN)/pytest -m careless
 
 # Lines that no test runs are counted; a public function that none runs is named.
 untested: rust-test python-test
@@ -122,6 +131,9 @@ figures: build
 
 record: build
 	$(BIN)/python docs/site/record.py
+
+record-full: build
+	$(BIN)/python docs/site/record.py --full
 
 bench: build
 	$(BIN)/selfclock bench

@@ -3,7 +3,8 @@
 And of what many short ones leave, which `crates/simulator/tests/common/short.rs` makes of those in `tests/golden`.
 
 They are made in a release build and again in a debug build, and must be the same. They may differ from those on record
-only if CHANGELOG.md has got an entry since: its last paragraph, of which the file keeps the beginning, must be another.
+only if CHANGELOG.md says so: its first entry that begins with **Results:**, of which the file keeps the beginning, must
+be another.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 GOLDEN = ROOT / "tests/golden.toml"
-#: Of the last entry of CHANGELOG.md so much is kept.
+#: Letters that are kept of the entry of CHANGELOG.md.
 LETTERS = 60
 HEAD = """\
 # What every scenario leaves behind: fingerprints of its results and of its packet record, and how long it ran for each,
 # ps; then one fingerprint of each of the short scenarios of tests/golden.
-# Made by `make golden`, which refuses to change them until CHANGELOG.md has another last entry than this.
+# Made by `make golden`, which refuses to change them until the first **Results:** of CHANGELOG.md is another than this.
 """
 
 
@@ -32,10 +33,10 @@ def scenarios() -> list[str]:
     return [str(path.relative_to(ROOT)) for path in found if "[network]" in path.read_text(encoding="utf-8")]
 
 
-def last_entry() -> str:
-    """Return the beginning of the last entry of the changes."""
-    paragraphs = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").strip().split("\n\n")
-    return paragraphs[-1][:LETTERS]
+def latest_entry() -> str:
+    """Return the beginning of the newest entry that changes results; the newest stands first."""
+    _, _, entry = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").partition("- **Results:** ")
+    return entry[:LETTERS]
 
 
 def printed(profile: list[str], what: list[str]) -> list[str]:
@@ -70,7 +71,7 @@ def fingerprints(profile: list[str]) -> dict[str, dict[str, str]]:
 
 def text(made: dict[str, dict[str, str]]) -> str:
     """Return the file."""
-    lines = [f"entry = {json.dumps(last_entry(), ensure_ascii=False)}"]
+    lines = [f"entry = {json.dumps(latest_entry(), ensure_ascii=False)}"]
     for kind, of_kind in made.items():
         lines += ["", f"[{kind}]"]
         lines += [f"{json.dumps(name)} = {json.dumps(fingerprint)}" for name, fingerprint in of_kind.items()]
@@ -97,8 +98,8 @@ def main() -> int:
         ]
         for line in changed:
             sys.stderr.write(f"{line}\n")
-        if changed and known["entry"] == last_entry():
-            sys.stderr.write("these results changed: say why at the end of CHANGELOG.md, then make golden again\n")
+        if changed and known["entry"] == latest_entry():
+            sys.stderr.write("these results changed: say why in a new first **Results:** entry of CHANGELOG.md\n")
             return 1
     GOLDEN.write_text(text(made), encoding="utf-8")
     return 0

@@ -37,7 +37,7 @@ ROWS = [
         3176.2,
         15701,
         159,
-        ("drops", "mean queue"),
+        ("goodput", "mean queue"),
     ),
     Row("linux-reno", "reno", 4755.6, 49838, 926),
     Row("linux-highspeed", {"window": "highspeed", "slow_start_loss": "half"}, 4759.4, 49959, 20127),

@@ -5,6 +5,11 @@
 >>> result.summary["flows"][0]["goodput_bps"]  # doctest: +SKIP
 """
 
+# ruff: noqa: E402  what follows takes a while to import
+from selfclock import interrupts
+
+interrupts.end_silently()
+
 from selfclock._core import (
     VERSION,
     Acknowledged,
@@ -21,7 +26,7 @@ from selfclock._core import (
     Table,
     Timeout,
 )
-from selfclock.algorithms import Algorithm, Parameter, algorithms
+from selfclock.algorithms import Algorithm, Parameter, algorithms, queues
 from selfclock.compare import Comparison, Measures, compare
 from selfclock.dumbbell import dumbbell
 from selfclock.evaluate import Scorecard, evaluate
@@ -68,6 +73,7 @@ __all__ = [
     "grid_schema",
     "load_algorithms",
     "parameter",
+    "queues",
     "run_many",
     "run_stream",
     "schema",

@@ -52,7 +52,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Algorithm:
-    """A start, a window algorithm, or a model that is both."""
+    """A start, a window algorithm, a model that is both, an estimator, or a queue discipline."""
 
     name: str
     part: str
@@ -63,7 +63,16 @@ class Algorithm:
 
 def algorithms() -> list[Algorithm]:
     """Every algorithm, in the order of the registry."""
+    return _entries(_core.algorithms())
+
+
+def queues() -> list[Algorithm]:
+    """Every queue discipline; their part is "queue"."""
+    return _entries(_core.queues())
+
+
+def _entries(document: str) -> list[Algorithm]:
     return [
         Algorithm(**{**entry, "parameters": [Parameter(**parameter) for parameter in entry["parameters"]]})
-        for entry in json.loads(_core.algorithms())
+        for entry in json.loads(document)
     ]

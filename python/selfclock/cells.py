@@ -21,6 +21,11 @@ OF_POINT = (
 )
 
 
+def plural(count: int, what: str) -> str:
+    """Return a number with a noun, "1 run" or "1,000 runs"."""
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+
+
 def milliseconds(seconds: float | None) -> str:
     """Return a time in milliseconds, not finer than a tenth of a microsecond; "-" if there is none."""
     return "-" if seconds is None else f"{round(seconds * 1e3, 4):.4g}"

@@ -89,7 +89,16 @@ def translate(figure: Figure) -> Chart:
         "height": round(figure.get_figheight() * INCH) + (40 if shown else 0),
         "margin": {"l": 56, "r": 16, "t": (64 if title else 36) + left_out, "b": 48, "autoexpand": True},
         "showlegend": shown,
-        "legend": {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0.5, "xanchor": "center"},
+        "legend": {
+            "orientation": "h",
+            "yref": "container",
+            "y": 0,
+            "yanchor": "bottom",
+            "x": 0.5,
+            "xanchor": "center",
+            # However small the points of a series are, its entry can be seen.
+            "itemsizing": "constant",
+        },
         "barmode": "overlay",
         "hovermode": "x unified" if places.stacked else "closest",
         "hoversubplots": "axis",
@@ -582,9 +591,16 @@ def _key(label: str, handle: Any) -> dict[str, Any]:  # noqa: ANN401
         if marked:
             entry["marker"] = _marker(handle, marker)
     elif isinstance(handle, patches.Patch):
+        # A band is faint in the figure, so its key is, too; the outline keeps it visible.
+        face = handle.get_facecolor()
         entry |= {
             "mode": "markers",
-            "marker": {"symbol": "square", "size": 10, "color": _colour(handle.get_facecolor())},
+            "marker": {
+                "symbol": "square",
+                "size": 10,
+                "color": _colour(face, keep_alpha=True),
+                "line": {"width": 1, "color": _colour(face)},
+            },
         }
     else:
         raise UntranslatableError("a legend of its own")
@@ -599,13 +615,10 @@ def _marker(line: lines.Line2D, marker: str) -> dict[str, Any]:
     if hollow and not symbol.endswith("-open"):
         symbol += "-open"
     size = line.get_markersize() * POINT * {".": 0.6, ",": 0.3}.get(marker, 1.0)
-    colour = line.get_markeredgecolor() if hollow else line.get_markerfacecolor()
-    return {
-        "symbol": symbol,
-        "size": round(size, 1),
-        "color": _colour(colour if str(colour) != "none" else line.get_color()),
-        "line": {"width": 1.2},
-    }
+    chosen = line.get_markeredgecolor() if hollow else line.get_markerfacecolor()
+    colour = _colour(chosen if str(chosen) != "none" else line.get_color())
+    # Without a colour of its own Plotly draws the outline grey, and of a small marker there is little else.
+    return {"symbol": symbol, "size": round(size, 1), "color": colour, "line": {"width": 1.2, "color": colour}}
 
 
 def _colour(colour: Any, *, keep_alpha: bool = False) -> str:  # noqa: ANN401

@@ -1,10 +1,11 @@
-"""The command line. Documents go to standard output, everything else to standard error."""
+"""The command line. Tables and JSON documents go to standard output; messages, notes and progress to standard error."""
 
 from __future__ import annotations
 
 import functools
 import io
 import json
+import os
 import signal
 import sys
 import traceback
@@ -12,28 +13,37 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 
 import typer
-from rich.console import Console
 from rich.padding import Padding
-from rich.table import Table
 
-from selfclock import __version__, cells
-from selfclock._core import RunError, ScenarioError
-from selfclock.algorithms import Algorithm, algorithms
+from selfclock import cells, hints, interrupts, terminal
+from selfclock._core import RunError, ScenarioError, end_at_second_interrupt
+from selfclock.algorithms import Algorithm, algorithms, queues
 from selfclock.bench import CASES, BenchError, bench, bench_mechanisms
+from selfclock.cells import plural
+from selfclock.names import unknown
 from selfclock.own import AlgorithmError, load_algorithms
 from selfclock.progress import progress_bar
-from selfclock.save import FORMATS, FormatError, UnwritableError, check_writable, file_stem, parse_formats
-from selfclock.scenario import Scenario, grid_schema, schema
-from selfclock.sweep import BusyError, ClusterError
+from selfclock.provenance import replaced, set_command, version_text
+from selfclock.save import (
+    FORMATS,
+    FormatError,
+    UnwritableError,
+    check_writable,
+    file_stem,
+    identity,
+    parse_formats,
+)
+from selfclock.scenario import MOST_THREADS, Scenario, grid_schema, schema
+from selfclock.sweep import BusyError, ClusterError, DamagedError
 from selfclock.verify.record import UnreadableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
-    from selfclock.result import Summary
+    from selfclock.reproduce import PaperReport
     from selfclock.sweep import Sweep
 
-FAILED, BAD_USAGE, INTERRUPTED = 1, 2, 128 + signal.SIGINT
+FAILED, BAD_USAGE = 1, 2
 
 #: Violations that `verify` prints; one fault of an engine breaks a rule for every packet.
 MOST_LINES = 1000
@@ -53,15 +63,39 @@ class UsageError(Exception):
     """An argument that means nothing here."""
 
 
-def main() -> None:
-    """Run the command line."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line: these arguments, or those of the process."""
+    if arguments is None:
+        interrupts.raise_exceptions()
+    if arguments is None and not sys.flags.utf8_mode and sys.getfilesystemencoding() == "ascii":
+        # In a locale without letters beyond ASCII neither arguments nor names of files could have any.
+        os.environ["PYTHONUTF8"] = "1"
+        os.execv(sys.executable, sys.orig_argv)  # noqa: S606  itself
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # A letter that the terminal has not got ends no command: Windows has code pages still.
+        # Never fail on characters that the terminal cannot encode (Windows code pages).
         sys.stdout.reconfigure(errors="backslashreplace")
+    # Where the shell has not told the command to ignore Ctrl-C.
+    if arguments is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        end_at_second_interrupt()
+    arguments = sys.argv[1:] if arguments is None else arguments
+    set_command(arguments)
+    _noted.clear()
     try:
-        app(prog_name="selfclock")
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
+        app(list(arguments), prog_name="selfclock")
+    except KeyboardInterrupt as error:
+        sys.exit(interrupts.status(error))
+
+
+#: What was noted on standard error, for documents.
+_noted: list[str] = []
+
+
+def _note(*notes: str | None) -> None:
+    """Say what may be a mistake, and is none that stops anything."""
+    for note in notes:
+        if note is not None:
+            _noted.append(note)
+            sys.stderr.write(f"note: {note}\n")
 
 
 def _command(work: Callable[P, None]) -> Callable[P, None]:
@@ -74,6 +108,7 @@ def _command(work: Callable[P, None]) -> Callable[P, None]:
         except (
             AlgorithmError,
             BusyError,
+            DamagedError,
             FormatError,
             ScenarioError,
             UnreadableError,
@@ -89,8 +124,16 @@ def _command(work: Callable[P, None]) -> Callable[P, None]:
             raise typer.Exit(FAILED) from None
         except OSError as error:
             _fail(f"{error.filename or 'input or output'}: {error.strerror or error}", BAD_USAGE)
-        except KeyboardInterrupt:
-            _fail("interrupted", INTERRUPTED)
+        except MemoryError:
+            _fail("not enough memory: see the limits of the process (ulimit -v) and of its container", FAILED)
+        except KeyboardInterrupt as error:
+            _fail("interrupted", interrupts.status(error))
+        except BaseException as error:
+            # What a library in Rust raises that gave up: no Exception, so that nobody goes on by mistake.
+            if type(error).__name__ != "PanicException":
+                raise
+            said = str(error).partition("\n")[0]
+            _fail(f"{said}: is there enough memory (ulimit -v), and may there be threads (ulimit -u)?", FAILED)
 
     return guarded
 
@@ -110,6 +153,27 @@ def _fail(message: str, status: int) -> None:
 
 def _print_json(document: object) -> None:
     sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def _print_document(path: Path) -> None:
+    """Print the JSON document of a result; its notes are all that were said."""
+    document = json.loads(path.read_text(encoding="utf-8"))
+    _print_json({**document, "notes": list(_noted)})
+
+
+def _directory(text: str) -> Path:
+    if not text.strip():
+        raise typer.BadParameter("is empty; name a directory")
+    return Path(text)
+
+
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        parser=_directory, metavar="DIRECTORY", help="Directory of the results.  [default: results/NAME]",
+        show_default=False,
+    ),
+]  # fmt: skip
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
@@ -139,6 +203,10 @@ def _complete_algorithm(incomplete: str) -> list[str]:
     return _completed_from((algorithm.name for algorithm in algorithms()), incomplete)
 
 
+def _complete_named(incomplete: str) -> list[str]:
+    return _completed_from((each.name for each in [*algorithms(), *queues()]), incomplete)
+
+
 def _complete_paper(incomplete: str) -> list[str]:
     from selfclock.reproduce import PAPERS  # noqa: PLC0415
 
@@ -151,7 +219,7 @@ def _complete_case(incomplete: str) -> list[str]:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        sys.stdout.write(f"selfclock {__version__}\n")
+        sys.stdout.write(f"selfclock {version_text()}\n")
         raise typer.Exit
 
 
@@ -173,7 +241,7 @@ def run(
         typer.Option("--set", metavar="PATH=VALUE", help="Another value for a key: --set transport.mss='512 B'."),
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, max=2**63 - 1, help="Seed of every random stream.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Directory of the results.  [default: results/NAME]")] = None,
+    out: Out = None,
     pcap: Annotated[bool, typer.Option("--pcap", help="Record packets and write one capture per link.")] = False,
     formats: Formats = "png",
     algorithm_files: AlgorithmFiles = None,
@@ -185,71 +253,28 @@ def run(
     kinds = parse_formats(formats)
     load_algorithms(*(algorithm_files or []))
     settings = [*(overrides or []), *(["record.packets=true"] if pcap else [])]
-    loaded = Scenario.load(scenario, settings)
+    try:
+        loaded = Scenario.load(scenario, settings)
+    except ScenarioError as error:
+        raise _hinted(error, hints.for_run(scenario)) from None
     if seed is not None:
         loaded = loaded.with_seed(seed)
     directory = out or Path("results") / loaded.name
     check_writable(directory)
+    _note(*loaded.notes, replaced(directory, "summary.json", identity([loaded])))
     with progress_bar(loaded.name) as progress:
         result = loaded.run(progress)
     save(result, directory, pcap=pcap, formats=kinds)
     if as_json:
-        _print_json(result.summary)
+        _print_document(directory / "summary.json")
     else:
-        _print_summary(result.summary)
+        terminal.print_summary(result.summary)
         sys.stdout.write(f"\nTables and figures: {directory}\n")
 
 
-def _print_summary(summary: Summary) -> None:
-    console = Console()
-    console.print(
-        f"{summary['scenario']}, seed {summary['seed']}: {summary['simulated_s']:g} s simulated, "
-        f"{summary['packet_hops']:,} packet-hops and {summary['events']:,} events in {summary['cpu_s']:.3g} s of CPU",
-        highlight=False,
-    )
-    flows = _table(
-        "flow", "algorithm", "goodput\nMbit/s", "segments\nsent", "again", "time-\nouts", "fast\nretr.",
-        "RTT ms\nmin", "\nmean", "\n95 %", left=2,
-    )  # fmt: skip
-    for flow in summary["flows"]:
-        flows.add_row(*cells.of_flow(flow))
-    links = _table(
-        "link", "rate\nMbit/s", "busy\n%", "packets", "drops", "queue, packets\nmean", "\nmax", "wait\nms", left=1,
-    )  # fmt: skip
-    for link in summary["links"]:
-        links.add_row(*cells.of_link(link))
-    console.print("", flows, "", links, sep="\n")
-    if any(flow["connections"] for flow in summary["flows"]):
-        console.print("", _connections(summary), sep="\n")
-
-
-def _connections(summary: Summary) -> Table:
-    table = _table(
-        "short\nconnections", "size\nup to", "complete", "of", "time, ms\nmean", "\n50 %", "\n95 %", "\n99 %", left=2,
-    )  # fmt: skip
-    for flow in summary["flows"]:
-        connections = flow["connections"]
-        if connections is None:
-            continue
-        table.add_row(flow["name"], "", f"{connections['completed']:,}", f"{connections['started']:,}", "", "", "", "")
-        for size in connections["by_size"]:
-            largest = size["up_to_bytes"]
-            table.add_row(
-                "",
-                "any" if largest is None else f"{largest / 1e3:,.0f} kB",
-                f"{size['completed']:,}",
-                "",
-                *(cells.milliseconds(size[key]) for key in ("mean_s", "p50_s", "p95_s", "p99_s")),
-            )
-    return table
-
-
-def _table(*headings: str, left: int) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for number, heading in enumerate(headings):
-        text = number < left
-        table.add_column(heading, justify="left" if text else "right", no_wrap=not text, overflow="fold")
-    return table
+def _hinted(error: ScenarioError, hint: str | None) -> ScenarioError:
+    """Return an error with a hint after it, where there is one."""
+    return error if hint is None else ScenarioError(f"{error}\nhint: {hint}")
 
 
 @app.command("compare")
@@ -270,7 +295,7 @@ def compare_algorithms(
     flows: Annotated[int, typer.Option(min=1, max=1_000_000, help="Number of flows.")] = 1,
     duration: Annotated[str, typer.Option(help="Simulated time.")] = "60s",
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the start times.")] = 1,
-    out: Annotated[Path, typer.Option(help="Directory of the results.")] = Path("results/compare"),
+    out: Out = None,
     formats: Formats = "png",
     algorithm_files: AlgorithmFiles = None,
     as_json: Json = False,
@@ -280,23 +305,25 @@ def compare_algorithms(
 
     kinds = parse_formats(formats)
     load_algorithms(*(algorithm_files or []))
-    check_writable(out)
+    directory = out or Path("results/compare")
+    check_writable(directory)
     with progress_bar("compare") as progress:
         comparison = compare(names or [], rate, rtt, buffer, flows, duration, seed=seed, progress=progress)
-    comparison.save(out, formats=kinds)
+    _note(*comparison.notes, replaced(directory, "compare.json", identity(comparison.scenarios)))
+    comparison.save(directory, formats=kinds)
     if as_json:
-        _print_json({"runs": comparison.measures})
+        _print_document(directory / "compare.json")
         return
-    table = _table(
+    table = terminal.table(
         "algorithm", "goodput\nMbit/s", "busy\n%", "Jain", "RTT ms\nmean", "\n95 %", "segments\nagain",
         "time-\nouts", "queue\npackets", left=1,
     )  # fmt: skip
     for row in comparison.measures:
         table.add_row(*cells.of_algorithm(row))
-    console = Console()
+    console = terminal.console()
     console.print(f"{comparison.path}, {duration}\n", highlight=False)
     console.print(table)
-    sys.stdout.write(f"\nTables and figure: {out}\n")
+    sys.stdout.write(f"\nTables and figure: {directory}\n")
 
 
 @app.command("reproduce")
@@ -306,7 +333,18 @@ def reproduce_papers(
         list[str] | None,
         typer.Argument(help="Papers; all if none is named.", show_default=False, autocompletion=_complete_paper),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Directory of the report.")] = Path("results/reproduction"),
+    full: Annotated[
+        bool, typer.Option("--full", help="Run the experiments that take minutes, too; otherwise they are on record.")
+    ] = False,
+    scenarios: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIRECTORY",
+            help="Run nothing: write every scenario as DIRECTORY/PAPER/NAME.toml, for selfclock run.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Out = None,
     formats: Formats = "",
     as_json: Json = False,
 ) -> None:
@@ -319,21 +357,68 @@ def reproduce_papers(
         chosen = reproduction.find(papers or [])
     except reproduction.UnknownPaperError as error:
         raise UsageError(str(error)) from None
-    check_writable(out)
-    reports = reproduction.reproduce(chosen, draw)
-    written = write_report(reports, out, formats=kinds)
-    claims = [claim for report in reports for claim in report.claims]
+    if scenarios is not None:
+        _write_scenarios(chosen, scenarios, full=full, as_json=as_json)
+        return
+    directory = out or Path("results/reproduction")
+    check_writable(directory)
+    reports = reproduction.reproduce(chosen, draw, full=full)
+    written = write_report(reports, directory, formats=kinds)
     if as_json:
-        _print_json({"claims": [claim.row() for claim in claims]})
+        _print_document(directory / "claims.json")
     else:
-        table = _table("paper", "claim", "printed", "measured", "verdict", left=5)
-        for claim in claims:
-            table.add_row(claim.paper, claim.id, claim.printed_text, claim.measured_text, claim.verdict)
-        Console().print(table)
+        _print_reports(reports)
         sys.stdout.write(f"\nReport: {written}\n")
     changed = [line for report in reports for line in report.differences()]
     if changed:
         _fail("verdicts differ from those on record:\n  " + "\n  ".join(changed), FAILED)
+    faults = [line for report in reports for line in report.faults()]
+    if faults:
+        _fail("claims are incomplete:\n  " + "\n  ".join(faults), FAILED)
+
+
+def _write_scenarios(papers: list[str], directory: Path, *, full: bool, as_json: bool) -> None:
+    from selfclock.reproduce import paper_scenarios  # noqa: PLC0415
+    from selfclock.scenario_files import AmbiguousNameError, write_scenarios  # noqa: PLC0415
+
+    check_writable(directory)
+    written = {}
+    for paper in papers:
+        try:
+            written[paper] = write_scenarios(paper_scenarios(paper, full=full), directory / paper)
+        except AmbiguousNameError as error:
+            _fail(f"{paper}: {error}", FAILED)
+    if as_json:
+        _print_json({"scenarios": [f"{paper}/{name}" for paper, names in written.items() for name in names]})
+    else:
+        sys.stdout.writelines(f"{directory / paper}: {len(names):,} scenarios\n" for paper, names in written.items())
+
+
+def _print_reports(reports: list[PaperReport]) -> None:
+    """Print the claims of each paper, and at the end how many have which verdict."""
+    from selfclock.reproduce import OF, VERDICTS  # noqa: PLC0415
+
+    console = terminal.console()
+    for report in reports:
+        table = terminal.table("claim", "printed", "measured", "verdict", left=4)
+        for column in (0, 3):
+            table.columns[column].no_wrap = True
+        for claim in report.claims:
+            verdict = f"{claim.verdict}{' *' if claim.recorded else ''}"
+            table.add_row(claim.id, claim.printed_text or "-", claim.measured_text, verdict)
+        console.print(f"{report.name}\n", style="bold", highlight=False)
+        console.print(table)
+        sys.stdout.write("\n")
+    table = terminal.table("paper", "of", *VERDICTS, "all", left=2)
+    for report in reports:
+        for of, counts in report.summary()["of"].items():
+            if total := sum(counts.values()):
+                table.add_row(report.name, of, *(str(count or "-") for count in counts.values()), str(total))
+    console.print(table)
+    sys.stdout.writelines(f"\n{of:6}  {text}" for of, text in OF.items())
+    sys.stdout.write("\n")
+    if any(claim.recorded for report in reports for claim in report.claims):
+        sys.stdout.write("\n* recorded, not run now: selfclock reproduce --full runs them\n")
 
 
 @app.command("evaluate")
@@ -357,9 +442,7 @@ def evaluate_algorithm(
     rows: Annotated[
         list[str] | None, typer.Option("--rows", metavar="ROW,...", help="Only these rows.  [default: all of them]")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Directory of the report.  [default: results/evaluate-ALGORITHM]")
-    ] = None,
+    out: Out = None,
     formats: Formats = "",
     algorithm_files: AlgorithmFiles = None,
     as_json: Json = False,
@@ -373,11 +456,12 @@ def evaluate_algorithm(
     check_writable(directory)
     with progress_bar(f"evaluate {name}") as progress:
         card = evaluate(name, _listed(against) if against else BASELINES, rows=_listed(rows or []), progress=progress)
+    _note(replaced(directory, "scorecard.json", identity(card.lab.scenarios)))
     card.save(directory, formats=kinds)
     if as_json:
-        _print_json(card.document)
+        _print_document(directory / "scorecard.json")
         return
-    table = _table("row", "test", "value", *(each.label for each in card.baselines), "verdict", left=2)
+    table = terminal.table("row", "test", "value", *(each.label for each in card.baselines), "verdict", left=2)
     for line in card.lines:
         others = (line.baselines.get(each.label) for each in card.baselines)
         table.add_row(
@@ -387,7 +471,7 @@ def evaluate_algorithm(
             *("-" if other is None else cells.number(other.value) for other in others),
             line.found.verdict,
         )
-    console = Console()
+    console = terminal.console()
     console.print(f"{card.algorithm}: the marks are this project's, RFC 9743 sets none\n", highlight=False)
     console.print(table)
     sys.stdout.write(f"\nReport: {directory / 'report.html'}\n")
@@ -407,52 +491,66 @@ MOST_LISTED = 60
 def sweep_grid(
     grid: Annotated[Path, typer.Argument(help="Grid file (TOML).", show_default=False)],
     on: Annotated[str, typer.Option(help="Where to run: local, or a Dask scheduler as dask://host:8786.")] = "local",
-    threads: Annotated[int | None, typer.Option(min=1, help="Runs at the same time.  [default: one per core]")] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, max=MOST_THREADS, help="Runs at the same time.  [default: one per core]")
+    ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Run again what failed before.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Directory of the results.  [default: results/NAME]")] = None,
+    out: Out = None,
     formats: Formats = "",
     algorithm_files: AlgorithmFiles = None,
     as_json: Json = False,
 ) -> None:
     """Run every point of a grid with every seed; what is there already is not run again."""
     from selfclock.sweep import Grid, sweep  # noqa: PLC0415
+    from selfclock.sweep.dataset import EARLIER  # noqa: PLC0415
 
     kinds = parse_formats(formats)
     load_algorithms(*(algorithm_files or []))
-    loaded = Grid.load(grid)
+    try:
+        loaded = Grid.load(grid)
+    except ScenarioError as error:
+        raise _hinted(error, hints.for_sweep(grid)) from None
     directory = out or Path("results") / loaded.name
-    check_writable(directory)
+    check_writable(directory, sweep=True)
+    _note(*loaded.notes)
     with progress_bar(loaded.name) as progress:
         found = sweep(loaded, directory, on=on, threads=threads, retry=retry, progress=progress)
+    if found.set_aside:
+        aside = f"{plural(found.set_aside, 'run')} of another grid, scenario, version or algorithm"
+        _note(f"{directory} held {aside}: now in {EARLIER}")
     report = found.write_report(formats=kinds)
     if as_json:
-        _print_json(found.document)
+        _print_document(directory / "summary.json")
     else:
         _print_sweep(found)
         sys.stdout.write(f"\nRuns, one row each: {found.path}\nReport: {report}\n")
     if found.errors:
-        _fail(f"{len(found.errors)} of {loaded.runs} runs failed, the first of them: {found.errors[0]}", FAILED)
+        failed = f"{len(found.errors):,} of {plural(loaded.runs, 'run')} failed"
+        _fail(f"{failed}, the first of them: {found.errors[0]}", FAILED)
 
 
 def _print_sweep(found: Sweep) -> None:
     grid = found.grid
     # A file has any width.
-    console = Console(width=None if sys.stdout.isatty() else 200)
+    console = terminal.console(width=None if sys.stdout.isatty() else 200)
     console.print(
-        f"{grid.name}: {grid.points:,} points, {len(grid.seeds):,} seeds, {grid.confidence * 100:g} % confidence\n"
-        f"{found.done:,} runs in {found.seconds:.1f} s, {grid.runs - found.done:,} known before\n",
+        f"{grid.name}: {plural(grid.points, 'point')}, {plural(len(grid.seeds), 'seed')}, "
+        f"{grid.confidence * 100:g} % confidence\n"
+        f"{plural(found.done, 'run')} in {found.seconds:.1f} s, {grid.runs - found.done:,} known before\n",
         highlight=False,
     )
     failed = ["failed"] if found.errors else []
     shown = [heading.replace(" ", "\n") for heading, _, _ in cells.OF_POINT]
-    table = _table(*cells.short_paths(grid.paths), *failed, *shown, left=len(grid.paths))
+    table = terminal.table(*cells.short_paths(grid.paths), *failed, *shown, left=len(grid.paths))
     for column in table.columns[: len(grid.paths)]:
         column.no_wrap = True
     for point in found.points[:MOST_LISTED]:
         table.add_row(*cells.of_point(point, failed=bool(failed)))
     console.print(table)
     if len(found.points) > MOST_LISTED:
-        sys.stdout.write(f"and {len(found.points) - MOST_LISTED:,} more points: {found.directory / 'summary.json'}\n")
+        sys.stdout.write(
+            f"and {plural(len(found.points) - MOST_LISTED, 'more point')}: {found.directory / 'summary.json'}\n"
+        )
 
 
 @app.command("algorithms")
@@ -460,23 +558,25 @@ def _print_sweep(found: Sweep) -> None:
 def list_algorithms(
     name: Annotated[
         str | None,
-        typer.Argument(help="Only this one.", show_default=False, autocompletion=_complete_algorithm),
+        typer.Argument(help="Only this one.", show_default=False, autocompletion=_complete_named),
     ] = None,
+    only_queues: Annotated[bool, typer.Option("--queues", help="Queue disciplines instead of algorithms.")] = False,
     algorithm_files: AlgorithmFiles = None,
     as_json: Json = False,
 ) -> None:
     """List what can be run, with parameters, units, defaults and sources."""
     load_algorithms(*(algorithm_files or []))
-    known = algorithms()
+    listed = queues() if only_queues else algorithms()
+    known = listed if name is None else [*algorithms(), *queues()]
     chosen = [algorithm for algorithm in known if name in (None, algorithm.name)]
     if not chosen:
-        raise UsageError(f"no algorithm is named {name!r}; there are {', '.join(a.name for a in known)}")
+        raise UsageError(unknown("algorithm", name or "", [each.name for each in known]))
     if as_json:
         _print_json({"algorithms": [_algorithm_document(algorithm) for algorithm in chosen]})
         return
-    console = Console()
+    console = terminal.console()
     if name is None:
-        table = _table("algorithm", "part", "what it does", "source", left=4)
+        table = terminal.table("algorithm", "part", "what it does", "source", left=4)
         for algorithm in chosen:
             table.add_row(algorithm.name, algorithm.part, algorithm.about, algorithm.source)
         console.print(table)
@@ -512,7 +612,7 @@ def run_bench(
     """Measure the speed of the simulator on the standard cases."""
     for case in cases or []:
         if case not in CASES:
-            raise UsageError(f"no case is named {case!r}; there are {', '.join(CASES)}")
+            raise UsageError(unknown("case", case, CASES))
     with progress_bar("bench") as progress:
         measured = bench(cases or CASES, progress)
     if not cases:
@@ -523,7 +623,7 @@ def run_bench(
     if as_json:
         _print_json({"cases": measured, "mechanisms": mechanisms})
         return
-    table = _table(
+    table = terminal.table(
         "case",
         "million\nhops",
         "events\na packet",
@@ -547,9 +647,9 @@ def run_bench(
             _whole_or_nothing(row["bytes_per_flow"]),
             _whole_or_nothing(row["bytes_per_packet_in_flight"]),
         )
-    Console().print(table)
+    terminal.console().print(table)
     if mechanisms:
-        table = _table("mechanism", "ns a packet", "of drop-tail", "bytes\na flow", left=1)
+        table = terminal.table("mechanism", "ns a packet", "of drop-tail", "bytes\na flow", left=1)
         for each in mechanisms:
             table.add_row(
                 each["mechanism"],
@@ -557,7 +657,7 @@ def run_bench(
                 f"{each['of_drop_tail']:.2f}",
                 _whole_or_nothing(each["bytes_per_flow"]),
             )
-        Console().print(table)
+        terminal.console().print(table)
 
 
 @app.command()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,8 +10,9 @@ from typing import TYPE_CHECKING
 from selfclock._core import ScenarioError
 from selfclock.algorithms import algorithms
 from selfclock.dumbbell import dumbbell
+from selfclock.names import nearest, unknown
 from selfclock.result import Summary
-from selfclock.save import file_stem, forget_figures, staged, write_figure, write_table
+from selfclock.save import digests, file_stem, identity, staged, write_document, write_figure, write_table
 from selfclock.scenario import run_many
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from selfclock.result import Result
+    from selfclock.scenario import Scenario
 else:
     from selfclock.lazy import pl
 
@@ -91,14 +92,23 @@ class Comparison:
         from selfclock.report import comparison_page  # noqa: PLC0415
 
         with staged(directory) as aside:
-            document = json.dumps({"runs": self.measures}, indent=2, allow_nan=False) + "\n"
-            (aside / "compare.json").write_text(document, encoding="utf-8")
             (aside / "report.html").write_text(comparison_page(self), encoding="utf-8")
             write_figure(self.figure(), aside / "compare", formats)
-            forget_figures(directory, ["compare"], formats)
             for label, result in self.results.items():
                 write_table(result.flows, aside / f"{file_stem(label)}-flows.parquet", result.scenario)
                 write_table(result.links, aside / f"{file_stem(label)}-links.parquet", result.scenario)
+            document = {"runs": self.measures, "notes": self.notes}
+            write_document(aside, "compare.json", document, identity(self.scenarios), digests(self.scenarios))
+
+    @property
+    def scenarios(self) -> list[Scenario]:
+        """What was run."""
+        return [result.scenario for result in self.results.values()]
+
+    @property
+    def notes(self) -> list[str]:
+        """What the scenarios cannot mean as they stand."""
+        return list(dict.fromkeys(note for scenario in self.scenarios for note in scenario.notes))
 
 
 def compare(
@@ -122,6 +132,8 @@ def compare(
     >>> [row["algorithm"] for row in comparison.measures]
     ['reno', 'cubic']
     """
+    if not isinstance(flows, int) or isinstance(flows, bool):
+        raise ScenarioError(f"flows: {flows!r} is not a number of flows; write a whole number such as 2")
     if flows < 1:
         raise ScenarioError(f"flows: {flows} is not a number of flows; there must be 1 or more")
     for argument, quantity, example in [("rate", rate, "100 Mbps"), ("rtt", rtt, "40 ms"), ("buffer", buffer, "1 bdp"),
@@ -169,7 +181,20 @@ def parse(name: str) -> dict[str, str]:
         # A name may have a plus sign of its own.
         if name.startswith(f"{window}+") and (start := name.removeprefix(f"{window}+")) in starts:
             return {"window": window, "start": start}
-    raise ScenarioError(
+    raise ScenarioError(_unknown(name, windows, starts, models, estimates))
+
+
+def _unknown(name: str, windows: list[str], starts: list[str], models: list[str], estimates: list[str]) -> str:
+    if name.endswith(".py") or "/" in name:
+        return f"{name!r} is a file: give it with --algorithm {name}, and name the algorithm that it registers"
+    every = [*windows, *starts, *models, *estimates]
+    first, plus, second = name.partition("+")
+    near = None if plus else nearest(name, every)
+    if plus and (window := nearest(first, windows)) and (partner := nearest(second, [*starts, *estimates])):
+        near = f"{window}+{partner}"
+    if near is not None:
+        return f'{unknown("algorithm", name, every, near)} "selfclock algorithms" lists all'
+    return (
         f"no algorithm is named {name!r}; there are the windows {', '.join(windows)}, the starts "
         f"{', '.join(starts)}, the models {', '.join(models)}, the estimators {', '.join(estimates)}, "
         "and a window with a start or an estimator, as in 'cubic+hystart++' or 'reno+icim'"
@@ -213,12 +238,13 @@ def weighted_mean(values: Iterable[tuple[float | None, int]]) -> float | None:
 
 def _draw(column: Sequence[Axes], label: str, result: Result) -> None:
     from selfclock import style  # noqa: PLC0415
-    from selfclock.plot import RATE_WINDOW  # noqa: PLC0415
+    from selfclock.plot import goodput_mbps  # noqa: PLC0415
 
     window, rate, queue = column
     window.set_title(label)
     colour = style.look(label).colour
     series = pl.DataFrame(result.flows).with_columns(pl.col("flow").cast(pl.String))
+    flows = {flow["name"]: flow for flow in result.summary["flows"]}
     frames = series.partition_by("flow", maintain_order=True)
     for number, frame in enumerate(frames):
         # More flows than there are line styles are drawn thin and alike.
@@ -226,9 +252,7 @@ def _draw(column: Sequence[Axes], label: str, result: Result) -> None:
         line = style.LINE_STYLES[number] if styled else "-"
         width = 1.2 if styled else 0.5
         window.plot(frame["time_s"], frame["cwnd_bytes"] / 1e3, line, color=colour, linewidth=width)
-        span = max(1, round(len(frame) * RATE_WINDOW))
-        average = frame["acknowledged_bytes"].cast(pl.Float64).diff(span) * 8 / frame["time_s"].diff(span)
-        rate.plot(frame["time_s"], average / 1e6, line, color=colour, linewidth=width)
+        rate.plot(frame["time_s"], goodput_mbps(frame, flows[frame["flow"][0]]), line, color=colour, linewidth=width)
     links = pl.DataFrame(result.links).filter(pl.col("link").cast(pl.String) == BOTTLENECK)
     queue.plot(links["time_s"], links["queue_packets"], color=colour, linewidth=0.8)
     dropped = links.filter(pl.col("drops").diff() > 0)

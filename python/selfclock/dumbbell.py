@@ -41,6 +41,13 @@ def dumbbell(
 
     The arguments become the text of a scenario file, which is then read like any other: `scenario.text` shows it.
     """
+    for argument, given, example in (("bottleneck", bottleneck, "10 Mbps"), ("rtt", rtt, "40 ms"),
+                                     ("buffer", buffer, "1 bdp"), ("duration", duration, "30 s"),
+                                     ("access", access or "", "1 Gbps")):  # fmt: skip
+        if not isinstance(given, str) and not (argument == "buffer" and isinstance(given, dict)):
+            raise ScenarioError(f'{argument}: {given!r} has no unit; write a text such as "{example}"')
+    if isinstance(flows, str):
+        raise ScenarioError(f"flows: {flows!r} is a text; write a list such as [{flows!r}]")
     at_random = {"loss": {"probability": loss}} if loss else {}
     speed = {"rate": bottleneck} if delivery_trace is None else {"delivery_trace": fspath(delivery_trace)}
     document = {

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
-import hashlib
 import importlib.machinery
 import importlib.util
-import inspect
 import keyword
 import linecache
 import math
@@ -20,9 +19,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from selfclock import _core
 from selfclock._core import CongestionControl
+from selfclock.slips import near_miss
+from selfclock.sources import Source, of_class, of_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from os import PathLike
 
 EVENTS = (
@@ -35,6 +36,8 @@ EVENTS = (
     "on_timeout",
     "on_recovery_ended",
 )
+#: What an event method sets.
+SETTABLE = ("cwnd", "cwnd_bytes", "ssthresh", "pacing_bps")
 #: Without these there is no congestion control.
 NEEDED = ("on_ack", "on_loss", "on_timeout")
 
@@ -75,12 +78,18 @@ def parameter(
 
 Class = TypeVar("Class", bound=type[CongestionControl])
 
-#: What the files had in them that `load_algorithms` has read, by the name of the file.
-_loaded: dict[str, str] = {}
+#: The sources of the files that `load_algorithms` has read, by the name of the file.
+_loaded: dict[str, Source] = {}
 _loading = threading.Lock()
 
 #: The registered classes by name.
 _registered: dict[str, type[CongestionControl]] = {}
+
+#: Folders of the files that were loaded.
+_folders: set[Path] = set()
+
+#: What each was made of when it was registered, by name.
+_sources: dict[str, Source] = {}
 
 
 def algorithm(name: str, *, source: str = "") -> Callable[[Class], Class]:
@@ -94,17 +103,21 @@ def algorithm(name: str, *, source: str = "") -> Callable[[Class], Class]:
         _check(own)
         about = " ".join((own.__doc__ or "").strip().split("\n\n")[0].split())
         parameters = _parameters(own)
+        slip = near_miss(own, CongestionControl, [*SETTABLE, *parameters])
+        if slip is not None:
+            raise AlgorithmError(slip)
         rows = [
             (key, one.about, one.unit, one.default, list(one.choices), (one.minimum, one.maximum), one.source)
             for key, one in parameters.items()
         ]
         try:
             where = source or f"{own.__module__}.{own.__qualname__}"
-            digest = hashlib.sha256(_text(own).encode()).hexdigest()
-            _core.register(own, name, about, where, rows, digest)
+            made_of = of_class(own)
+            _core.register(own, name, about, where, rows, made_of.digest)
         except ValueError as error:
             raise AlgorithmError(f"{name!r} ({own.__qualname__}): {error}") from None
         _registered[name] = own
+        _sources[name] = made_of
         return own
 
     return register
@@ -115,18 +128,17 @@ def registered() -> dict[str, type[CongestionControl]]:
     return dict(_registered)
 
 
-def source(name: str) -> str:
-    """Return the text of the file of a registered class: what a result depends on beside its scenario."""
-    return _text(_registered[name])
+def sources(names: Iterable[str]) -> dict[str, Source]:
+    """Return the sources of the user-defined algorithms among these, in the order of their names.
 
-
-def _text(own: type) -> str:
-    """The file of a class, or the class alone if it was not written in a file."""
-    try:
-        file = Path(inspect.getfile(own))
-        return file.read_text(encoding="utf-8") if file.is_file() else inspect.getsource(own)
-    except (OSError, TypeError):
-        return repr(own)
+    A name may have an estimator after it, as "my-aimd+icim".
+    """
+    used = list(names)
+    return {
+        own: source
+        for own, source in sorted(_sources.items())
+        if any(name == own or name.startswith(f"{own}+") for name in used)
+    }
 
 
 def _check(own: type) -> None:
@@ -186,27 +198,31 @@ def load_algorithms(*paths: str | PathLike[str]) -> list[str]:
         if not new:
             raise AlgorithmError(f"{path} registers no algorithm: write @selfclock.algorithm(NAME) before a class")
         names += new
-        _loaded[path.name] = path.read_text(encoding="utf-8")
+        _loaded[path.name] = of_file(path)
     return names
 
 
-def loaded_files() -> dict[str, str]:
-    """Return the texts of the files that `load_algorithms` has read: what another process needs to do the same."""
+def loaded_sources() -> dict[str, Source]:
+    """Return the sources that `load_algorithms` has read: what another process needs to do the same."""
     return dict(_loaded)
 
 
-def load_texts(files: dict[str, str]) -> None:
+def load_sources(files: dict[str, Source]) -> None:
     """Do what `load_algorithms` did in another process, unless it has been done here."""
     with _loading:
-        for name, text in files.items():
-            if _loaded.get(name) != text:
+        for name, source in files.items():
+            if _loaded.get(name) != source:
                 # Kept for as long as the process lives: tracebacks show lines of it.
-                path = Path(tempfile.mkdtemp(prefix="selfclock-")) / name
-                path.write_text(text, encoding="utf-8")
-                load_algorithms(path)
+                folder = Path(tempfile.mkdtemp(prefix="selfclock-"))
+                for relative, text in source.files.items():
+                    (folder / relative).parent.mkdir(parents=True, exist_ok=True)
+                    (folder / relative).write_text(text, encoding="utf-8")
+                load_algorithms(folder / name)
 
 
 def _run(path: Path) -> None:
+    if path.is_dir():
+        raise AlgorithmError(f"{path}: is a directory; name a Python file in it")
     if not path.is_file():
         raise AlgorithmError(f"{path}: there is no such file")
     name = f"selfclock_algorithm_{path.stem}"
@@ -221,15 +237,44 @@ def _run(path: Path) -> None:
     beside = str(path.absolute().parent)
     if beside not in sys.path:
         sys.path.append(beside)
+    writes_bytecode = sys.dont_write_bytecode
+    # Compiled files are told apart by the second: one written now would hide a change in the same second.
+    sys.dont_write_bytecode = True
     try:
-        loader.exec_module(module)
+        _folders.add(path.absolute().parent)
+        _forget(of_file(path))
+        # As in a run: standard output is for documents.
+        with _first(beside), contextlib.redirect_stdout(sys.stderr):
+            loader.exec_module(module)
     except AlgorithmError as error:
         raise AlgorithmError(f"{path}: {error}") from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise AlgorithmError(f"{path} cannot be loaded:\n{_own_part(error, path)}") from error
+    finally:
+        sys.dont_write_bytecode = writes_bytecode
 
 
-def _own_part(error: Exception, path: Path) -> str:
+def _forget(source: Source) -> None:
+    """Forget what was imported from a folder of algorithms: it may have changed, or be that of another folder."""
+    helpers = list(source.files)[1:]
+    names = {helper.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for helper in helpers}
+    for name in names & sys.modules.keys():
+        file = getattr(sys.modules[name], "__file__", None)
+        if file is not None and any(Path(file).is_relative_to(known) for known in _folders):
+            del sys.modules[name]
+
+
+@contextlib.contextmanager
+def _first(folder: str) -> Iterator[None]:
+    """Let a folder come before all others where modules are looked for."""
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        sys.path.remove(folder)
+
+
+def _own_part(error: BaseException, path: Path) -> str:
     """The traceback from the file on: what called it is of no interest to its author."""
     frames = traceback.TracebackException.from_exception(error)
     first = next((number for number, frame in enumerate(frames.stack) if frame.filename == str(path)), None)

@@ -17,14 +17,13 @@ import jinja2
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from selfclock import cells, style
-from selfclock._core import VERSION
+from selfclock import cells, paper_page, provenance, style
 from selfclock.chart import BINS, UntranslatableError, translate
 from selfclock.reproduce import Grid, Illustration
-from selfclock.save import staged, write_figure
+from selfclock.save import digests, staged, write_document, write_figure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from matplotlib.figure import Figure
@@ -50,17 +49,31 @@ def draw(findings: Findings) -> None:
 def write_report(reports: list[PaperReport], directory: Path, *, formats: Sequence[str] = ()) -> Path:
     """Write the report of papers into a directory, and its figures as files in these formats; return its path."""
     with staged(directory) as aside:
-        page = _render("reproduce.html.j2", reports=reports)
+        page = _render("reproduce.html.j2", rows_script=_template("rows.js"), **paper_page.content(reports))
         (aside / "report.html").write_text(page, encoding="utf-8")
         for report in reports if formats else []:
             for number, illustration in enumerate(report.findings.figures, 1):
                 write_figure(illustration.figure, aside / f"{report.name}-{number}", formats)
+        claims = [claim.row() for report in reports for claim in report.claims]
+        papers = [report.summary() for report in reports]
+        run = " ".join(report.name for report in reports)
+        document = {"claims": claims, "papers": papers, "notes": []}
+        write_document(aside, "claims.json", document, f"{provenance.version_text()} {run}", {})
     return directory / "report.html"
 
 
-def page(title: str, about: str, tables: Sequence[Grid], figures: Sequence[Illustration], source: str = "") -> str:
+def page(
+    title: str,
+    about: str,
+    tables: Sequence[Grid],
+    figures: Sequence[Illustration],
+    source: str = "",
+    algorithms: Mapping[str, str] | None = None,
+) -> str:
     """Return a page of tables that sort and figures that zoom, as HTML text."""
-    return _render("tables.html.j2", title=title, about=about, tables=tables, figures=figures, source=source)
+    return _render(
+        "tables.html.j2", algorithms, title=title, about=about, tables=tables, figures=figures, source=source
+    )
 
 
 def _shown(text: str) -> str:
@@ -82,7 +95,8 @@ def run_page(result: Result) -> str:
     if result.flows.num_rows or result.packets.num_rows:
         caption = "What was sent, what was acknowledged, what was lost."
         figures.append(Illustration("Sequence numbers", caption, plot.sequence()))
-    return page(scenario.title or scenario.name, about, _run_tables(summary), figures, _shown(scenario.text))
+    return page(scenario.title or scenario.name, about, _run_tables(summary), figures, _shown(scenario.text),
+                digests([scenario]))  # fmt: skip
 
 
 def comparison_page(comparison: Comparison) -> str:
@@ -95,7 +109,8 @@ def comparison_page(comparison: Comparison) -> str:
         "Window, rate and queue", "One column an algorithm, one scale a row; crosses: drops.", comparison.figure()
     )
     about = "The same path under each algorithm."
-    return page(comparison.path, about, [Grid("Algorithms", caption, columns, rows, texts=1)], [figure])
+    return page(comparison.path, about, [Grid("Algorithms", caption, columns, rows, texts=1)], [figure],
+                algorithms=digests(comparison.scenarios))  # fmt: skip
 
 
 def sweep_page(found: Sweep) -> str:
@@ -104,17 +119,20 @@ def sweep_page(found: Sweep) -> str:
 
     grid, points, failed = found.grid, found.points, bool(found.errors)
     about = (
-        f"{grid.points:,} points, {len(grid.seeds):,} seeds each: means over the seeds, "
+        f"{cells.plural(grid.points, 'point')}, {cells.plural(len(grid.seeds), 'seed')} each: means over the seeds, "
         f"with intervals that hold the mean with {grid.confidence * 100:g} % confidence."
     )
     if failed:
-        about += f" {len(found.errors):,} of {grid.runs:,} runs failed, the first of them: {found.errors[0]}"
+        about += (
+            f" {len(found.errors):,} of {cells.plural(grid.runs, 'run')} failed, the first of them: {found.errors[0]}"
+        )
     rows = [cells.of_point(point, failed=failed) for point in points[:MOST_ROWS]]
     caption = f"The first {len(rows)} of {len(points):,}." if len(rows) < len(points) else ""
     columns = [*cells.short_paths(grid.paths), *(["failed"] if failed else []), *(name for name, *_ in cells.OF_POINT)]
     illustration = Illustration("What the points came to", "Bars: confidence intervals.", figure(found))
     tables = [Grid("Points", caption, columns, rows, texts=len(grid.paths))]
-    return page(grid.name, about, tables, [illustration], f"{grid.text}\n# The scenario\n{_shown(grid.scenario.text)}")
+    source = f"{grid.text}\n# The scenario\n{_shown(grid.scenario.text)}"
+    return page(grid.name, about, tables, [illustration], source, found.algorithms)
 
 
 def scorecard_page(card: Scorecard) -> str:
@@ -122,7 +140,7 @@ def scorecard_page(card: Scorecard) -> str:
     from selfclock.evaluate.figures import figure  # noqa: PLC0415
 
     figures = {line.row.id: figure(line, card) for line in card.lines if line.found.verdict != "not applicable"}
-    return _render("scorecard.html.j2", card=card, figures=figures)
+    return _render("scorecard.html.j2", digests(card.lab.scenarios), card=card, figures=figures)
 
 
 def _run_tables(summary: Summary) -> list[Grid]:
@@ -142,7 +160,7 @@ def _run_tables(summary: Summary) -> list[Grid]:
     ]  # fmt: skip
 
 
-def _render(template: str, **content: object) -> str:
+def _render(template: str, algorithms: Mapping[str, str] | None = None, **content: object) -> str:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("selfclock"), autoescape=True, undefined=jinja2.StrictUndefined
     )
@@ -150,15 +168,23 @@ def _render(template: str, **content: object) -> str:
     environment.filters["number"] = cells.number
     environment.filters["capitalize_first"] = lambda text: text[:1].upper() + text[1:]
     environment.filters["markdown"] = _markdown
-    templates = resources.files("selfclock") / "templates"
+    environment.filters["packed"] = _pack
     return environment.get_template(template).render(
-        version=VERSION,
+        version=provenance.version_text(),
+        algorithms=algorithms or {},
+        date=provenance.now(),
+        command=provenance.command(),
         bins=f"{BINS:,}",
         library=_library(),
-        css=Markup((templates / "page.css").read_text(encoding="utf-8")),  # noqa: S704
-        script=Markup((templates / "page.js").read_text(encoding="utf-8")),  # noqa: S704
+        css=_template("page.css"),
+        script=_template("page.js"),
         **content,
     )
+
+
+def _template(name: str) -> Markup:
+    """Return a style sheet or a script of the package."""
+    return Markup((resources.files("selfclock") / "templates" / name).read_text(encoding="utf-8"))  # noqa: S704
 
 
 @dataclass(frozen=True)

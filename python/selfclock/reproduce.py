@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import importlib
 import json
-from dataclasses import dataclass, field
+import re
+from dataclasses import KW_ONLY, dataclass, field
 from importlib import resources
-from typing import TYPE_CHECKING, Literal, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, get_args
 
+from selfclock.names import unknown
 from selfclock.progress import progress_bar
+from selfclock.scenario_files import ScenarioFiles, scenario_files
 from selfclock.studies import run_studies
 
 if TYPE_CHECKING:
@@ -19,6 +22,20 @@ if TYPE_CHECKING:
     from selfclock.studies import Study
 
 Verdict = Literal["reproduced", "direction", "not reproduced"]
+
+#: Whose statement a claim is: the paper's, that of another program or a published figure, or our own.
+Of = Literal["paper", "oracle", "own"]
+
+#: In the order in which they are counted and shown.
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+OF: dict[Of, str] = {
+    "paper": "the paper's claims",
+    "oracle": "other programs and published figures",
+    "own": "our own tests",
+}
+
+#: Heading, in the README of a paper's package, of the list of choices that its results had a say in.
+CHOICES_HEADING = "Choices made after a result was seen"
 
 #: Name on the command line and package of every paper.
 PAPERS = {
@@ -35,45 +52,85 @@ class ClaimRow(TypedDict):
 
     paper: str
     id: str
+    of: Of
     source: str
     says: str
-    printed: float | str
+    printed: float | str | None
+    criterion: str
+    variant: str
     measured: float | str | None
     verdict: Verdict
     note: str
+    figure: str
+    scenarios: list[str]
+    recorded: bool
+
+
+class PaperSummary(TypedDict):
+    """How many claims of a paper have which verdict, as `selfclock reproduce --json` prints it."""
+
+    paper: str
+    claims: int
+    #: Of them, those whose runs were not made now.
+    recorded: int
+    of: dict[Of, dict[Verdict, int]]
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What a paper says, and what was measured."""
+    """A statement, what was measured of it, and the verdict that follows from the two."""
 
     paper: str
     id: str
+    #: Where the statement stands: section, figure, table, equation.
     source: str
+    _: KW_ONLY
+    #: The statement, as close to its words as a sentence allows.
     says: str
-    printed: float | str
+    #: The figure or the words in print; `None` where nothing comparable is printed and `criterion` decides.
+    printed: float | str | None
     measured: float | str | None
     verdict: Verdict
+    #: Whatever a reader needs to check the verdict: spread, counter-example, reason.
     note: str
     unit: str = ""
+    of: Of = "paper"
+    #: The rule by which the verdict follows, with its tolerance: what is `reproduced`, what only `direction`.
+    criterion: str
+    #: The mechanism as it ran: its variant, and every option that is not its default.
+    variant: str = ""
+    #: Identifier of the illustration that shows it.
+    figure: str = ""
+    #: Names of the scenarios whose runs it is measured on.
+    scenarios: tuple[str, ...] = ()
+    #: Its runs take minutes: only `--full` makes them.
+    long: bool = False
+    #: Not measured in this run: what the last `--full` run came to, from `full.json` in the paper's folder.
+    recorded: bool = False
 
     def row(self) -> ClaimRow:
         """Return the claim as `--json` prints it."""
         return ClaimRow(
             paper=self.paper,
             id=self.id,
+            of=self.of,
             source=self.source,
             says=self.says,
             printed=self.printed,
+            criterion=self.criterion,
+            variant=self.variant,
             measured=self.measured,
             verdict=self.verdict,
             note=self.note,
+            figure=self.figure,
+            scenarios=list(self.scenarios),
+            recorded=self.recorded,
         )
 
     @property
     def printed_text(self) -> str:
-        """The printed figure with its unit."""
-        return self._text(self.printed)
+        """The printed figure with its unit; empty where nothing is printed."""
+        return "" if self.printed is None else self._text(self.printed)
 
     @property
     def measured_text(self) -> str:
@@ -92,6 +149,11 @@ class Illustration:
     title: str
     caption: str
     figure: Figure
+    _: KW_ONLY
+    #: Names it in links, such as "figure-13"; unique in a paper.
+    id: str = ""
+    #: Names of the scenarios whose runs it shows.
+    scenarios: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -113,6 +175,8 @@ class Findings:
     claims: list[Claim]
     figures: list[Illustration]
     tables: list[Grid]
+    #: Numbers of long runs from which other runs draw figures without them: `full_data.json` in the paper's folder.
+    data: dict[str, object] = field(default_factory=dict)
 
 
 class PaperModule(Protocol):
@@ -121,8 +185,8 @@ class PaperModule(Protocol):
     TITLE: str
     REFERENCE: str
 
-    def study(self) -> Study:
-        """Return every experiment."""
+    def study(self, *, full: bool = False) -> Study:
+        """Return every experiment; with `full` those, too, that take minutes."""
 
 
 @dataclass(frozen=True)
@@ -139,11 +203,53 @@ class PaperReport:
     recorded: dict[str, Verdict] = field(repr=False)
     #: How long its runs took together.
     cpu_s: float
+    #: Every run as a scenario file, those of recorded claims included.
+    scenarios: ScenarioFiles = field(default_factory=dict, repr=False)
 
     @property
     def claims(self) -> list[Claim]:
         """The claims with their verdicts."""
         return self.findings.claims
+
+    @property
+    def choices(self) -> str:
+        """The README's list of choices that were made after a result was seen; empty if it has none."""
+        return section(self.readings, CHOICES_HEADING)
+
+    def summary(self) -> PaperSummary:
+        """Count the claims by whose statement they are and by verdict."""
+        counts: dict[Of, dict[Verdict, int]] = {of: dict.fromkeys(VERDICTS, 0) for of in OF}
+        for claim in self.claims:
+            counts[claim.of][claim.verdict] += 1
+        made_earlier = sum(claim.recorded for claim in self.claims)
+        return PaperSummary(paper=self.name, claims=len(self.claims), recorded=made_earlier, of=counts)
+
+    def faults(self) -> list[str]:
+        """Say which claims lack a criterion or a variant, or name a figure or a scenario that is not there."""
+        figures = {illustration.id for illustration in self.findings.figures}
+        found = []
+        for claim in self.claims:
+            missing = [name for name in ("criterion", "variant") if not getattr(claim, name).strip()]
+            found += [f"{self.name} {claim.id}: no {name}" for name in missing]
+            if claim.figure and claim.figure not in figures:
+                found.append(f"{self.name} {claim.id}: no figure {claim.figure!r}")
+            found += [
+                f"{self.name} {claim.id}: no scenario {name!r}"
+                for name in claim.scenarios
+                if name not in self.scenarios
+            ]
+        for illustration in self.findings.figures:
+            if not illustration.id:
+                found.append(f"{self.name}: figure {illustration.title!r} has no id")
+            found += [
+                f"{self.name} {illustration.id}: no scenario {name!r}"
+                for name in illustration.scenarios
+                if name not in self.scenarios
+            ]
+        ids = [illustration.id for illustration in self.findings.figures if illustration.id]
+        return found + [
+            f"{self.name}: two figures {name!r}" for name in sorted({one for one in ids if ids.count(one) > 1})
+        ]
 
     def differences(self) -> list[str]:
         """Say where a verdict is not the one on record."""
@@ -161,26 +267,66 @@ class UnknownPaperError(Exception):
 
 def find(names: list[str]) -> list[str]:
     """Return the named papers, all if none is named; underscores are as good as hyphens."""
-    names = [name.replace("_", "-") for name in names]
+    names = [name.replace("_", "-").lower() for name in names]
     for name in names:
         if name not in PAPERS:
-            raise UnknownPaperError(f"no paper is named {name!r}; there are {', '.join(PAPERS)}")
+            raise UnknownPaperError(unknown("paper", name, list(PAPERS)))
     return list(dict.fromkeys(names)) or list(PAPERS)
 
 
-def reproduce(names: Sequence[str], found: Callable[[Findings], object] = lambda _: None) -> list[PaperReport]:
+def recorded(paper: str) -> list[Claim]:
+    """Return the claims whose runs take minutes, as the last run with `full` left them."""
+    path = resources.files(PAPERS[paper]) / "full.json"
+    if not path.is_file():
+        return []
+    rows = json.loads(path.read_text(encoding="utf-8"))
+    return [Claim(**{**row, "scenarios": tuple(row["scenarios"]), "recorded": True}) for row in rows]
+
+
+def recorded_data(paper: str) -> dict[str, Any]:
+    """Return the numbers of long runs, as the last run with `full` left them; empty if there was none."""
+    path = resources.files(PAPERS[paper]) / "full_data.json"
+    held: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return held
+
+
+def section(markdown: str, heading: str) -> str:
+    """Return the text below a heading, up to the next one of its level or a higher; empty if there is none."""
+    begin = re.search(rf"^(#+)[ \t]+{re.escape(heading)}[ \t]*$", markdown, re.MULTILINE)
+    if begin is None:
+        return ""
+    rest = markdown[begin.end() :]
+    end = re.search(rf"^#{{1,{len(begin[1])}}}[ \t]", rest, re.MULTILINE)
+    return rest[: end.start() if end else None].strip()
+
+
+def paper_scenarios(paper: str, *, full: bool = False) -> ScenarioFiles:
+    """Return the runs of a paper as scenario files; with `full` those, too, that take minutes."""
+    return scenario_files(_module(paper).study(full=full))
+
+
+def reproduce(
+    names: Sequence[str], found: Callable[[Findings], object] = lambda _: None, *, full: bool = False
+) -> list[PaperReport]:
     """Run the experiments of papers, all of them in one pool.
 
-    `found` is called with what was found in one of them, beside the runs of the others.
+    `found` is called with what was found in one of them, beside the runs of the others. With `full` the experiments
+    that take minutes run, too; without, their claims are those on record.
     """
-    papers: list[PaperModule] = [importlib.import_module(PAPERS[name]) for name in names]
+    papers = [_module(name) for name in names]
     with progress_bar("reproduce") as progress:
-        studied = run_studies([paper.study() for paper in papers], progress, found)
+        studied = run_studies([paper.study(full=full) for paper in papers], progress, found)
     return [_report(name, paper, *own) for name, paper, own in zip(names, papers, studied, strict=True)]
+
+
+def _module(paper: str) -> PaperModule:
+    module: PaperModule = importlib.import_module(PAPERS[paper])
+    return module
 
 
 def _report(name: str, paper: PaperModule, findings: Findings, cpu_s: float) -> PaperReport:
     folder = resources.files(PAPERS[name])
+    long = any(claim.long for claim in findings.claims)
     return PaperReport(
         name=name,
         title=paper.TITLE,
@@ -189,6 +335,7 @@ def _report(name: str, paper: PaperModule, findings: Findings, cpu_s: float) -> 
         findings=findings,
         recorded=json.loads((folder / "verdicts.json").read_text(encoding="utf-8")),
         cpu_s=cpu_s,
+        scenarios=paper_scenarios(name, full=long),
     )
 
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import errno
+import glob
+import hashlib
 import json
 import os
 import re
 import shutil
+import signal
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from selfclock._core import VERSION
-from selfclock.own import registered, source
+from selfclock import provenance
+from selfclock._core import COMMIT, ENGINE, VERSION
+from selfclock.names import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import polars as pl
@@ -27,6 +32,10 @@ else:
 
 FIGURE_DPI = 200
 FORMATS = ("png", "svg", "pdf")
+#: What a sweep keeps its runs in.
+SWEEP_FILES = ("runs.parquet", "journal.jsonl")
+#: Errors of a disk that takes no more.
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 FIGURES = ("sequence", "window", "queue", "rate", "rtt")
 
 
@@ -43,7 +52,9 @@ def parse_formats(names: str) -> tuple[str, ...]:
     chosen = tuple(dict.fromkeys(name.strip().lower() for name in names.split(",") if name.strip()))
     for name in chosen:
         if name not in FORMATS:
-            raise FormatError(f"--format: {name!r}; allowed: {', '.join(FORMATS)}, several with commas")
+            near = nearest(name, FORMATS)
+            meant = f"did you mean {near!r}? " if near else ""
+            raise FormatError(f"--format: {name!r}; {meant}allowed: {', '.join(FORMATS)}, several with commas")
     return chosen
 
 
@@ -64,45 +75,168 @@ def forget_figures(directory: Path, names: Iterable[str], formats: Sequence[str]
             (directory / f"{name}.{kind}").unlink(missing_ok=True)
 
 
-def check_writable(directory: Path) -> None:
-    """Refuse now what could not be written after the run."""
+def check_writable(directory: Path, *, sweep: bool = False) -> None:
+    """Refuse now what could not be written after the run; only a sweep writes where the runs of one are."""
     nearest = next(parent for parent in (directory, *directory.absolute().parents) if parent.exists())
     if not nearest.is_dir():
         raise UnwritableError(f"cannot write results to {directory}: {nearest} is not a directory")
     if not os.access(nearest, os.W_OK | os.X_OK):
         raise UnwritableError(f"cannot write results to {directory}: no permission to write in {nearest}")
+    if not sweep and any((directory / name).exists() for name in SWEEP_FILES):
+        raise UnwritableError(f"{directory} holds the runs of a sweep: choose another directory with --out")
 
 
 @contextmanager
-def staged(directory: Path) -> Iterator[Path]:
+def on_disk(path: Path) -> Iterator[None]:
+    """Name the file and the room on its disk in an error that names neither."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None and error.errno not in FULL:
+            raise
+        raise UnwritableError(f"cannot write {path}: {error.strerror or error}{_room(path)}") from None
+
+
+def _room(path: Path) -> str:
+    nearest = next(parent for parent in path.absolute().parents if parent.exists())
+    try:
+        free = shutil.disk_usage(nearest).free
+    except OSError:
+        return ""
+    return f" ({free / 1e6:,.1f} MB are free on the disk of {nearest})"
+
+
+@contextmanager
+def staged(directory: Path, *, sweep: bool = False) -> Iterator[Path]:
     """Give an empty directory beside `directory`; what is in it at the end takes its place there.
 
     If the work fails or is interrupted nothing is left of it. Files that `directory` has and the work has not made
-    stay, so it is safe to name a directory that holds other things.
+    stay, so it is safe to name a directory that holds other things; those that an earlier result lists as its own go,
+    if this one has such a list.
     """
-    check_writable(directory)
+    check_writable(directory, sweep=sweep)
     directory.parent.mkdir(parents=True, exist_ok=True)
+    remove_abandoned(directory)
     aside = directory.parent / f".{directory.name}.{os.getpid()}.partial"
-    aside.mkdir()
+    with on_disk(aside):
+        aside.mkdir()
     try:
-        yield aside
-        if directory.exists():
-            for path in sorted(aside.iterdir()):
-                path.replace(directory / path.name)
-        else:
-            aside.replace(directory)
+        try:
+            yield aside
+        except OSError as error:
+            if error.errno not in FULL:
+                raise
+            written = max(aside.rglob("*"), key=lambda path: path.stat().st_mtime_ns, default=aside)
+            with on_disk(directory / written.name if written != aside else directory):
+                raise
+        with uninterrupted():
+            _put(aside, directory)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
 
 
+def _put(aside: Path, directory: Path) -> None:
+    """Give written files their place; nothing is moved if one of them cannot be."""
+    if not directory.exists():
+        aside.replace(directory)
+        return
+    names = sorted(path.name for path in aside.iterdir())
+    for name in names:
+        if (directory / name).is_dir():
+            raise UnwritableError(f"cannot write {directory / name}: a directory has that name")
+    listed = set().union(*map(provenance.files_of, provenance.earlier(directory).values()))
+    replaces = provenance.earlier(aside)
+    for name in names:
+        (aside / name).replace(directory / name)
+    if replaces:
+        kept = set(names).union(*map(provenance.files_of, replaces.values()))
+        for name in listed - kept:
+            (directory / name).unlink(missing_ok=True)
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Let signals that end the program wait until the block is done."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def remove_abandoned(directory: Path) -> None:
+    """Remove what processes that were killed have left beside a directory."""
+    for left in directory.parent.glob(f".{glob.escape(directory.name)}.*.partial"):
+        number = left.name.removesuffix(".partial").rpartition(".")[2]
+        if number.isdecimal() and not _is_running(int(number)):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _is_running(process: int) -> bool:
+    # A process has one such directory at a time: another with its number is of a process that is gone.
+    if process == os.getpid():
+        return False
+    if os.name == "nt":
+        # Signal 0 would end a process there.
+        return True
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def write_document(
+    aside: Path,
+    name: str,
+    document: Mapping[str, object],
+    run: str,
+    algorithms: Mapping[str, str],
+    files: Iterable[str] = (),
+) -> None:
+    """Write the JSON document of a result as the last of its files, with how it was made.
+
+    `run` is a digest of what was run, `algorithms` has those of the user-defined algorithms, and `files` are further
+    files of the result, which are written later.
+    """
+    written = {path.name for path in aside.iterdir()} | {name, *files}
+    made = provenance.made(run, algorithms, written)
+    text = json.dumps({**document, "made": made}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    (aside / name).write_text(text, encoding="utf-8")
+
+
+def digests(scenarios: Iterable[Scenario]) -> dict[str, str]:
+    """Return the digests of the user-defined algorithms of scenarios, by name."""
+    return {name: source.digest for scenario in scenarios for name, source in scenario.sources.items()}
+
+
+def identity(scenarios: Sequence[Scenario]) -> str:
+    """Return a digest of runs: their scenarios, seeds and algorithms, and the engine."""
+    parts = [VERSION, ENGINE, *(f"{scenario.seed}\n{scenario.text}" for scenario in scenarios)]
+    parts += sorted(digests(scenarios).values())
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
 def metadata(scenario: Scenario) -> dict[str, str]:
     """Return what a table must carry so that it can be had again."""
-    own = {name: source(name) for name in sorted(set(scenario.algorithm_names) & registered().keys())}
+    own = {
+        f"selfclock.algorithm.{name}" + (f"/{file}" if number else ""): text
+        for name, source in scenario.sources.items()
+        for number, (file, text) in enumerate(source.files.items())
+    }
     return {
         "selfclock.version": VERSION,
+        "selfclock.commit": COMMIT,
+        "selfclock.engine": ENGINE,
         "selfclock.scenario": scenario.text,
         "selfclock.seed": str(scenario.seed),
-        **{f"selfclock.algorithm.{name}": text for name, text in own.items()},
+        **{f"selfclock.digest.{name}": digest for name, digest in digests([scenario]).items()},
+        **own,
     }
 
 
@@ -128,8 +262,6 @@ def save(result: Result, directory: Path, *, pcap: bool = False, formats: Sequen
     scenario = result.scenario
     with staged(directory) as aside:
         (aside / "report.html").write_text(run_page(result), encoding="utf-8")
-        summary = json.dumps(result.summary, indent=2, allow_nan=False) + "\n"
-        (aside / "summary.json").write_text(summary, encoding="utf-8")
         write_table(result.flows, aside / "flows.parquet", scenario)
         write_table(result.links, aside / "links.parquet", scenario)
         if result.connections.num_rows:
@@ -142,11 +274,5 @@ def save(result: Result, directory: Path, *, pcap: bool = False, formats: Sequen
         for name in FIGURES:
             if result.flows.num_rows or name == "sequence":
                 write_figure(getattr(result.plot, name)(), aside / name, formats)
-        forget_figures(directory, FIGURES, formats)
-        # Tables of an earlier run that this one did not record would pass for its own.
-        for name, recorded in (
-            ("packets", scenario.records_packets),
-            ("connections", result.connections.num_rows > 0),
-        ):
-            if directory.is_dir() and not recorded:
-                (directory / f"{name}.parquet").unlink(missing_ok=True)
+        document = {**result.summary, "notes": scenario.notes}
+        write_document(aside, "summary.json", document, identity([scenario]), digests([scenario]))

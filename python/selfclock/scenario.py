@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import json
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from selfclock import _core
+from selfclock._core import ScenarioError
 from selfclock.algorithms import algorithms
-from selfclock.own import registered
+from selfclock.own import registered, sources
 from selfclock.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from os import PathLike
 
+    from selfclock.sources import Source
+
+#: More than any machine has cores; each thread takes memory for its stack.
+MOST_THREADS = 1024
+
 
 class Scenario:
     """A checked scenario. It does not change: `with_seed` gives another one."""
 
-    def __init__(self, core: _core.Scenario) -> None:
+    def __init__(self, core: _core.Scenario, sources_known: dict[str, Source] | None = None) -> None:
         self._core = core
+        if sources_known is None:
+            sources_known = sources(set(core.algorithm_names)) if registered() else {}
+        #: The sources of its user-defined algorithms, by name.
+        self.sources = sources_known
 
     @classmethod
     def load(cls, path: str | PathLike[str], overrides: Sequence[str] = ()) -> Scenario:
@@ -33,7 +44,7 @@ class Scenario:
 
     def with_seed(self, seed: int) -> Scenario:
         """Return the same scenario with another seed."""
-        return Scenario(self._core.with_seed(seed))
+        return Scenario(self._core.with_seed(seed), self.sources)
 
     def with_overrides(self, overrides: Sequence[str]) -> Scenario:
         """Return the same scenario with other values: "path=value", as `selfclock run --set` takes it."""
@@ -41,7 +52,7 @@ class Scenario:
 
     def unrecorded(self) -> Scenario:
         """Return the same scenario without series and packets; its summary is the same."""
-        return Scenario(self._core.unrecorded())
+        return Scenario(self._core.unrecorded(), self.sources)
 
     @property
     def resolved(self) -> str:
@@ -102,6 +113,11 @@ class Scenario:
         """Packet-hops if every flow carries what its path has for it: an estimate of how long the run takes."""
         return self._core.expected_packet_hops
 
+    @cached_property
+    def notes(self) -> list[str]:
+        """Sentences on what cannot mean what it says: an algorithm without its partner, a queue below a packet."""
+        return self._core.notes
+
     @property
     def records_packets(self) -> bool:
         """Every packet is recorded."""
@@ -124,6 +140,12 @@ def _restore(text: str, source_name: str, seed: int, unrecorded: bool) -> Scenar
     return scenario.unrecorded() if unrecorded else scenario
 
 
+def check_threads(threads: int | None) -> None:
+    """Refuse a number of threads that no machine has cores for."""
+    if threads is not None and not 1 <= threads <= MOST_THREADS:
+        raise ScenarioError(f"threads: {threads:,} is out of range; allowed: 1 to {MOST_THREADS:,}")
+
+
 def run_many(
     scenarios: Iterable[Scenario],
     threads: int | None = None,
@@ -133,6 +155,7 @@ def run_many(
 
     The number of threads does not change a result.
     """
+    check_threads(threads)
     # The cores are unwrapped here, so that the list may come from a generator.
     scenarios = list(scenarios)
     outcomes = _core.run_many([scenario._core for scenario in scenarios], threads, progress)
@@ -149,6 +172,7 @@ def run_stream(
     Scenarios are taken as cores become free. `finished` gets the number of each, from 0, and its outcome or error,
     in the order in which they end; what it raises ends the stream.
     """
+    check_threads(threads)
     _core.run_stream((scenario._core for scenario in scenarios), finished, threads)
 
 

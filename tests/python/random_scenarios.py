@@ -13,8 +13,8 @@ PACKETS = 1_500
 
 WINDOWS = (
     "reno", "cubic", "highspeed", "scalable", "fast", "bic", "vegas", "ltcp", "altcp", "adaptive", "lotka-volterra",
-    "bbr3",
-    "packet-pair", "swift-start", "modified-swift-start", "hystart++", "limited", "bbr-startup",
+    "tri-s", "bbr3",
+    "packet-pair", "swift-start", "modified-swift-start", "hystart++", "limited", "bbr-startup", "hoe",
 )  # fmt: skip
 ANSWER_MARKS = ("reno", "cubic", "prague")
 
@@ -36,13 +36,15 @@ def queues(draw: st.DrawFn) -> str | dict[str, Any]:
     limit = draw(
         st.sampled_from(["5 packets", "1 packet", "20 packets", "1 bdp", "0.3 bdp", "4 bdp", "9 kB", "unlimited"])
     )
-    discipline = draw(st.sampled_from(["drop-tail", "drop-tail", "codel", "fq-codel", "pie", "red", "dualpi2", "drr"]))
+    discipline = draw(
+        st.sampled_from(["drop-tail", "drop-tail", "codel", "fq-codel", "pie", "fq-pie", "red", "dualpi2", "drr"])
+    )
     queue: dict[str, Any] = {"discipline": discipline, "limit": limit}
     if discipline == "drop-tail":
         if not chance(draw, 3):
             return limit
         queue["mark_above"] = draw(st.sampled_from(["3 packets", "5 ms"]))
-    if discipline in {"codel", "fq-codel", "pie", "red"} and chance(draw, 2):
+    if discipline in {"codel", "fq-codel", "pie", "fq-pie", "red"} and chance(draw, 2):
         queue["ecn"] = draw(st.booleans())
     return queue
 
@@ -178,7 +180,13 @@ def flows(draw: st.DrawFn, rate: int, duration_ms: int, ends: list[tuple[str, st
     control = draw(st.sampled_from([*WINDOWS, "prague"]))
     flow["congestion_control"] = control
     if control == "packet-pair" and chance(draw, 2):
-        flow["congestion_control"] = {"start": "packet-pair", "window": "reno", "probing": "both-sides"}
+        flow["congestion_control"] = {
+            "start": "packet-pair",
+            "window": "reno",
+            "probing": "both-sides",
+            "ack_ratio": draw(st.sampled_from(["intervals", "rfc4782"])),
+            "option_kind": draw(st.sampled_from(["6", "253", "254"])),
+        }
     flow["transport"] = draw(transports(control))
     match draw(st.sampled_from(["bulk", "bulk", "size", "rate", "web"])):
         case "size":

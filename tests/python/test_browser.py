@@ -21,6 +21,7 @@ from selfclock.report import write_report
 from selfclock.reproduce import PaperReport
 from selfclock.save import save
 from selfclock.studies import run_studies
+from test_paper_page import sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -56,7 +57,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     readings = (resources.files("selfclock.papers.ficcrd") / "README.md").read_text(encoding="utf-8")
     verdicts = {claim.id: claim.verdict for claim in findings.claims}
     report = PaperReport("ficcrd", ficcrd.TITLE, ficcrd.REFERENCE, readings, findings, verdicts, 1.0)
-    write_report([report], folder / "reproduce")
+    write_report([report, sample()], folder / "reproduce")
     paths = {"network.bottleneck.queue": ["0.3 bdp", "1 bdp", "3 bdp"], "flow.*.congestion_control": ["reno", "cubic"]}
     network = sc.dumbbell(duration="2 s", flows=[{"start_jitter": "1 s"}])
     sc.sweep(sc.Grid.over(network, paths, seeds=3), folder / "sweep").write_report()
@@ -185,7 +186,7 @@ def test_a_phone_can_show_it(visit: Callable[[str], Visit], name: str) -> None:
 def test_tables_sort_up_and_down(visit: Callable[[str], Visit], name: str) -> None:
     visited = visit(name)
     visited.use(DESKTOP, "light")
-    table = visited.page.locator("table").first
+    table = visited.page.locator("table:not(.matrix)").first
     heads = table.locator("thead th button")
     assert heads.count() > 3
     for column in range(heads.count()):
@@ -196,6 +197,46 @@ def test_tables_sort_up_and_down(visit: Callable[[str], Visit], name: str) -> No
         assert up == sorted(up)
         assert down == sorted(up, reverse=True)
     assert visited.complaints == []
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE])
+def test_a_cell_of_the_matrix_shows_its_rows_alone(visit: Callable[[str], Visit], size: tuple[int, int]) -> None:
+    visited = visit("reproduce")
+    visited.use(size, "light")
+    page = visited.page
+    shown = page.locator("#sample tr[data-cell]:visible")
+    page.evaluate("scrollTo(0, 0)")
+    assert shown.count() == 5
+    page.locator('.matrix a[href="#sample.paper.not-reproduced"]').click()
+    page.locator("#sample .filter").wait_for()
+    assert shown.count() == 1
+    assert shown.locator("code").text_content() == "slow"
+    assert "1 of 5 rows: the paper's claims, not reproduced" in str(page.locator("#sample .filter").text_content())
+    # A link to a row that is hidden shows it.
+    page.locator("#sample .shown .note a").first.click()
+    page.locator('[id="sample.claim.printed"]').wait_for()
+    assert shown.count() == 5
+    page.locator('.matrix a[href="#sample.own.reproduced"]').click()
+    page.locator("#sample .filter button").click()
+    assert shown.count() == 5
+    assert visited.complaints == []
+
+
+def test_a_row_shows_its_scenario(visit: Callable[[str], Visit]) -> None:
+    visited = visit("reproduce")
+    for scheme in ("dark", "light"):
+        visited.use(DESKTOP, scheme)
+        page = visited.page
+        page.locator("#sample button.scenario", has_text="many").first.click()
+        dialog = page.locator("dialog.scenario")
+        dialog.locator("select").nth(1).select_option("many-seed-3")
+        written = sc.Scenario.parse(str(dialog.locator("code").text_content()))
+        assert (written.name, written.seed) == ("many-seed-3", 3)
+        assert dialog.locator("a").get_attribute("download") == "many-seed-3.toml"
+        assert contrast(page, "dialog.scenario") > 7
+        dialog.locator("button").click()
+        dialog.wait_for(state="hidden")
+        assert visited.complaints == []
 
 
 def cells(table: Locator, column: int) -> list[str]:

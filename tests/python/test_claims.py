@@ -2,42 +2,82 @@
 
 from __future__ import annotations
 
+import json
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
 import pytest
+from matplotlib.figure import Figure
 
-from selfclock.papers.packet_pair.claims import PRINTED_GAINS, count_verdict, gain_verdict, order_verdict
-from selfclock.reproduce import PAPERS, Claim, Findings, PaperReport, UnknownPaperError, find
-
-
-def test_gains_follow_from_the_printed_counts() -> None:
-    assert PRINTED_GAINS == {9: 22.5, 12: 32.1, 13: 40.6}
-
-
-@pytest.mark.parametrize(
-    ("measured", "verdict"),
-    [(22.5, "reproduced"), (27.5, "reproduced"), (27.6, "direction"), (0.1, "direction"), (-1.0, "not reproduced")],
+from selfclock.reproduce import (
+    OF,
+    PAPERS,
+    Claim,
+    Findings,
+    Illustration,
+    PaperReport,
+    UnknownPaperError,
+    find,
+    paper_scenarios,
 )
-def test_gain(measured: float, verdict: str) -> None:
-    assert gain_verdict(measured, 22.5) == verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
-def test_count() -> None:
-    assert count_verdict(190.3, 173) == "reproduced"
-    assert count_verdict(190.4, 173) == "not reproduced"
+def claim(name: str, **more: Any) -> Claim:  # noqa: ANN401
+    given: dict[str, Any] = {"criterion": "our criterion: equal", "variant": "by default", **more}
+    return Claim("paper", name, "1", says="says", printed=1.0, measured=2.0, verdict="direction", note="", **given)
 
 
-def test_order() -> None:
-    assert order_verdict(both_over_sender=0.0, sender_over_reno=0.1) == "reproduced"
-    assert order_verdict(both_over_sender=0.0, sender_over_reno=0.0) == "not reproduced"
-    assert order_verdict(both_over_sender=-0.1, sender_over_reno=5.0) == "not reproduced"
+def report(*claims: Claim, figures: Sequence[Illustration] = (), **more: Any) -> PaperReport:  # noqa: ANN401
+    return PaperReport(
+        "paper", "", "", "", Findings(list(claims), list(figures), []), more.pop("recorded", {}), 0.0, **more
+    )
 
 
 def test_a_verdict_that_is_not_on_record_is_a_difference() -> None:
-    claim = Claim("paper", "a", "section 1", "says", 1.0, 2.0, "direction", "")
-    report = PaperReport("paper", "", "", "", Findings([claim], [], []), {"a": "reproduced", "b": "direction"}, 0.0)
-    assert report.differences() == [
+    assert report(claim("a"), recorded={"a": "reproduced", "b": "direction"}).differences() == [
         "paper a: direction; on record: reproduced",
         "paper b: no such claim; on record: direction",
     ]
+
+
+def test_a_claim_that_leads_nowhere_is_a_fault() -> None:
+    there = Illustration("Figure 8", "", Figure(), id="figure-8", scenarios=("s",))
+    whole = claim("whole", figure="figure-8", scenarios=("s",))
+    files = {"s": {"s": "schema = 1"}}
+    assert report(whole, figures=[there], scenarios=files).faults() == []
+    bad = [
+        claim("a", criterion=" "),
+        claim("b", variant=""),
+        claim("c", figure="figure-9"),
+        claim("d", scenarios=("t",)),
+    ]
+    nameless = Illustration("Figure 9", "", Figure())
+    assert report(*bad, figures=[there, there, nameless], scenarios=files).faults() == [
+        "paper a: no criterion",
+        "paper b: no variant",
+        "paper c: no figure 'figure-9'",
+        "paper d: no scenario 't'",
+        "paper: figure 'Figure 9' has no id",
+        "paper: two figures 'figure-8'",
+    ]
+    with pytest.raises(TypeError, match="criterion"):
+        Claim("paper", "a", "1", says="", printed=1, measured=1, verdict="direction", note="")  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_claim_on_record_is_complete(paper: str) -> None:
+    folder = resources.files(PAPERS[paper])
+    rows = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
+    assert rows
+    scenarios = paper_scenarios(paper, full=True)
+    for row in rows:
+        assert row["of"] in OF, row["id"]
+        assert row["criterion"].strip(), row["id"]
+        assert row["variant"].strip(), row["id"]
+        assert set(row["scenarios"]) <= scenarios.keys(), row["id"]
 
 
 def test_papers_by_name() -> None:

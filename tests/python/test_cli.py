@@ -15,6 +15,7 @@ from scapy.utils import PcapNgReader
 
 from conftest import SMALL
 from selfclock.bench import Case
+from selfclock.provenance import Made
 from selfclock.reproduce import ClaimRow
 from selfclock.result import FlowSummary, LinkSummary, Summary
 
@@ -58,7 +59,8 @@ def test_run_json_has_the_keys_of_the_contract(selfclock: Command, small: Path) 
     done = selfclock("run", small, "--seed", 7, "--json", "--set", "duration=1 s")
     assert done.returncode == 0, done.stderr
     summary = json.loads(done.stdout)
-    assert list(summary) == list(get_type_hints(Summary))
+    assert list(summary) == [*get_type_hints(Summary), "notes", "made"]
+    assert list(summary["made"]) == list(get_type_hints(Made))
     assert summary["seed"] == 7
     assert summary["simulated_s"] == 1.0
     assert [flow["algorithm"] for flow in summary["flows"]] == ["reno", "packet-pair"]
@@ -151,7 +153,7 @@ def test_a_file_that_cannot_be_read(selfclock: Command, tmp_path: Path, content:
         (["run", "small.toml", "--out", "small.toml/deeper"], "not a directory"),
         (["run", "small.toml", "--out", "/proc/none"], "/proc"),
         (["run"], "SCENARIO"),
-        (["algorithms", "renoo"], "packet-pair"),
+        (["algorithms", "renoo"], "did you mean 'reno'?"),
         (["reproduce", "no-such-paper"], "packet-pair"),
         (["reproduce", "--out", "small.toml"], "not a directory"),
         (["bench", "C1"], "B1"),
@@ -248,13 +250,20 @@ def test_bench_measures_each_case_in_its_own_process(selfclock: Command) -> None
 def test_reproduce(selfclock: Command, tmp_path: Path) -> None:
     done = selfclock("reproduce", "packet_pair", "--json", "--out", "report")
     assert done.returncode == 0, done.stderr
-    claims = json.loads(done.stdout)["claims"]
+    document = json.loads(done.stdout)
+    claims = document["claims"]
     assert {claim["paper"] for claim in claims} == {"packet-pair"}
+    [summary] = document["papers"]
+    assert summary["claims"] == len(claims)
+    assert sum(sum(counts.values()) for counts in summary["of"].values()) == len(claims)
+    reproduced = [claim["of"] for claim in claims if claim["verdict"] == "reproduced"]
+    assert summary["of"]["paper"]["reproduced"] == reproduced.count("paper")
     for claim in claims:
         assert list(claim) == list(get_type_hints(ClaimRow))
         assert claim["verdict"] in {"reproduced", "direction", "not reproduced"}
     html = (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
-    assert html.count('class="chart"') + html.count('class="drawing"') == 6
+    # Figures 5, 6, 8, 9, 11, 12 and 13, two comparisons, and bursts.
+    assert html.count('class="chart"') + html.count('class="drawing"') == 10
     assert "<script src" not in html
 
 

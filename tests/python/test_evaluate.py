@@ -15,7 +15,7 @@ import selfclock as sc
 from selfclock.evaluate import evaluate_all, matrix
 from selfclock.evaluate.judge import Case, Judged, Marks, Samples, of_cases, worst
 from selfclock.evaluate.measure import Reading
-from selfclock.evaluate.rows import ROWS, queues, sharing
+from selfclock.evaluate.rows import ROWS, misbehaviour, queues, sharing
 from selfclock.evaluate.rows.aqm import cuts
 from selfclock.evaluate.rows.papers import FROZEN
 from selfclock.evaluate.scorecard import Line
@@ -90,9 +90,9 @@ def test_an_algorithm_of_ones_own(selfclock: Command, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("renoo",), ["renoo", "cubic"]),
+        (("renoo",), ["renoo", "did you mean 'reno'?"]),
         (("cubic+renoo",), ["cubic+renoo", "hystart++"]),
-        (("reno", "--against", "cubic,cubix"), ["cubix", "cubic"]),
+        (("reno", "--against", "cubic,cubix"), ["cubix", "did you mean 'cubic'?"]),
         (("reno", "--rows", "S1,S99"), ["S99", "S20", "PP1"]),
     ],
 )
@@ -253,9 +253,11 @@ def test_reno_gives_more_to_the_shorter_round_trip_time() -> None:
 
 
 def test_scalable_does_not_become_fair() -> None:
-    # Multiplicative increase and decrease keep the ratio of two windows that lose together (Chiu and Jain 1989).
-    (scalable,), (reno,) = (read(sharing.EQUAL_FLOWS, name, (10, 1)) for name in ("scalable", "reno"))
-    assert scalable < 0.9 < reno
+    # Multiplicative increase and decrease keep the ratio of two windows that lose together (Chiu and Jain 1989); what
+    # ratio that is, slow start and chance decide: Jain's index is 0.92 to 0.94 with these seeds.
+    seeds = [(10, seed) for seed in sharing.SEEDS]
+    scalable, reno = (read(sharing.EQUAL_FLOWS, name, *seeds) for name in ("scalable", "reno"))
+    assert max(scalable) < min(reno)
 
 
 def test_cubic_keeps_a_longer_queue_than_reno_and_bbr_a_short_one() -> None:
@@ -275,10 +277,16 @@ def test_bbr_takes_more_than_its_share_at_a_shallow_buffer() -> None:
 
 
 def test_packet_pair_is_worth_nothing_and_costs_nothing_without_its_partner() -> None:
-    # Without a reply it sent one segment per 10 ms after the first loss, for ever: 10 MB took 60 s, not 4.
-    (card,) = evaluate_all(["packet-pair"], (), rows=["S19"])
-    (line,) = card.lines
-    assert line.found.verdict == "pass"
+    # Without a reply it sent one segment per 10 ms after the first loss, for ever: 10 MB took 60 s, not 4. What is
+    # left is the spacing of the segments after a repair: a round trip, 40 ms of the 0.6 s of 1 MB.
+    lab = {
+        (way, size): read(misbehaviour.ABSENT, "packet-pair", (way, f"{size} at 20 Mbit/s"))[0]
+        for way in (misbehaviour.WITHOUT, misbehaviour.PLAIN)
+        for size in ("100 kB", "1 MB", "10 MB")
+    }
+    for size in ("100 kB", "1 MB", "10 MB"):
+        without, plain = lab[misbehaviour.WITHOUT, size], lab[misbehaviour.PLAIN, size]
+        assert abs(without - plain) < 0.005 * plain + 0.042, size
 
 
 def test_a_frozen_swift_start_does_not_grow() -> None:

@@ -9,7 +9,9 @@ import pytest
 
 from selfclock.papers import ficcrd
 from selfclock.papers.ficcrd import verdicts
+from selfclock.papers.ficcrd.mechanisms import BY_NUMBER
 from selfclock.papers.ficcrd.network import FLOWS, WINDOW, jain, scenario
+from selfclock.papers.ficcrd.readings import Interval, interval, read
 from selfclock.studies import run_studies
 
 
@@ -20,9 +22,34 @@ def test_rules() -> None:
     assert [verdicts.near_verdict(part) for part in (0.95, 0.94, 0.7)] == ["reproduced", "direction", "not reproduced"]
     assert verdicts.fair_verdict(0.995, 0.9) == "reproduced"
     assert verdicts.fair_verdict(0.95, 0.9) == "direction"
-    assert verdicts.gain_verdict(0.99) == "not reproduced"
+    assert [verdicts.overflow_verdict(seconds) for seconds in (10, 9, 1)] == [
+        "reproduced", "direction", "not reproduced",
+    ]  # fmt: skip
     assert verdicts.close_verdict(0.70, 0.75, 0.05) == "reproduced"
     assert verdicts.close_verdict(0.62, 0.75, 0.05) == "direction"
+    assert [verdicts.all_verdict(*held) for held in ((True, True), (True, False), (False, False))] == [
+        "reproduced", "direction", "not reproduced",
+    ]  # fmt: skip
+
+
+def test_rules_about_means_need_the_whole_interval() -> None:
+    assert verdicts.gain_verdict(Interval(1.06, 0.01)) == "reproduced"
+    assert verdicts.gain_verdict(Interval(1.06, 0.02)) == "direction"
+    assert verdicts.gain_verdict(Interval(1.06, 0.07)) == "not reproduced"
+    assert verdicts.regular_verdict(Interval(0.4, 0.05)) == "reproduced"
+    assert verdicts.regular_verdict(Interval(0.4, 0.2)) == "direction"
+    # Twice tail drop's drops are not as under tail drop, and half of them are not either.
+    assert [verdicts.alike_verdict(Interval(mean, 0.05)) for mean in (1.1, 1.24, 2.0, 0.5)] == [
+        "reproduced", "direction", "not reproduced", "not reproduced",
+    ]  # fmt: skip
+    assert verdicts.unfair_verdict(0.95, Interval(0.97, 0.01)) == "reproduced"
+    assert verdicts.unfair_verdict(0.95, Interval(0.985, 0.01)) == "direction"
+    assert verdicts.unfair_verdict(0.995, Interval(0.995, 0.001)) == "not reproduced"
+
+
+def test_interval_is_that_of_student() -> None:
+    # t of 0.975 with two degrees of freedom is 4.3027; the deviation of 1, 2, 3 is 1.
+    assert interval([1.0, 2.0, 3.0]).half == pytest.approx(4.3027 / 3**0.5, abs=1e-3)
 
 
 def test_jain_of_equal_and_of_one() -> None:
@@ -51,9 +78,26 @@ def test_window_adaptation_is_seen_in_records() -> None:
     assert packets.filter(kinds == "ack")["receive_window_bytes"].min() < 32 * 4096
 
 
+def test_without_timed_packets_a_first_window_is_sent_unseen() -> None:
+    """The 32nd data packet is the first that an RD packet follows: its source has sent a whole window by then."""
+    reading = read(scenario("by-number", BY_NUMBER, seconds=4, packets=True).run(), 0.02)
+    # 320 packets meet 200 places and what the link sends until they have all come: some 30 in 0.1 s.
+    assert 60 < sum(reading.by_flow) < 120
+    assert read(scenario("timed", WINDOW, seconds=4).run(), 0.02).drops == 0
+
+
 def test_every_claim_has_a_verdict_on_record() -> None:
-    [(findings, _)] = run_studies([ficcrd.study(0.02)])
+    study = ficcrd.study(0.02)
+    [(findings, _)] = run_studies([study])
     recorded = json.loads((resources.files(ficcrd) / "verdicts.json").read_text(encoding="utf-8"))
     assert sorted(claim.id for claim in findings.claims) == sorted(recorded)
-    assert len(findings.figures) == 5
     assert all(table.rows for table in findings.tables)
+    figures = {figure.id for figure in findings.figures}
+    assert len(figures) == len(findings.figures)
+    assert {claim.figure for claim in findings.claims} <= figures | {""}
+    # One name, one set of settings.
+    runs = {(run.name, run.settings) for part in study.parts for run in part.scenarios}
+    assert len(runs) == len({name for name, _ in runs})
+    listed = [findings.claims, findings.figures]
+    assert {name for rows in listed for row in rows for name in row.scenarios} <= {name for name, _ in runs}
+    assert all(claim.criterion and claim.variant and claim.scenarios for claim in findings.claims)

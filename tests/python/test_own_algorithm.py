@@ -93,6 +93,38 @@ def test_the_class_of_the_guide_is_reno_to_the_packet(settings: dict[str, Any]) 
     assert own.summary["flows"] == expected
 
 
+@pytest.mark.parametrize("counted", [True, False])
+def test_the_class_of_the_guide_gives_nothing_for_divided_acks(counted: bool, tmp_path: Path) -> None:
+    """A receiver with ten ACKs for a segment gets what one gets that acknowledges every segment (RFC 3465).
+
+    If an ACK counts for a whole segment whatever it acknowledges, the window grows ten times as fast, and at a loss
+    probability p its mean is up to the root of 10 times as large; the queue's losses leave over twice. At p = 0.005
+    some hundred losses in 60 s leave 5 % between two runs.
+    """
+    text = CLASS if counted else CLASS.replace("1.0 if size >= self.mss_bytes else self.segments(size)", "1.0")
+    assert counted == (text == CLASS)
+    (tmp_path / "divided.py").write_text(text.replace("my-aimd", "divided"), encoding="utf-8")
+    sc.load_algorithms(tmp_path / "divided.py")
+
+    def goodput(control: str, transport: dict[str, object]) -> float:
+        bottleneck = {"rate": "100 Mbps", "delay": "24 ms", "queue": "1 bdp", "loss": {"probability": 0.005}}
+        document = (
+            'schema = 1\nduration = "60 s"\n[network]\ntopology = "dumbbell"\n'
+            f'access = {{ rate = "1 Gbps", delay = "0.5 ms" }}\nbottleneck = {toml(bottleneck)}\n'
+            f'[[flow]]\ncongestion_control = "{control}"\ntransport = {toml(transport)}\n'
+        )
+        flow: sc.FlowSummary = sc.Scenario.parse(document).run().summary["flows"][0]
+        return flow["goodput_bps"]
+
+    divided, honest = {"misbehaviour": {"ack_parts": 10}}, {"delayed_ack": "off"}
+    reno, own, fair = goodput("reno", divided), goodput("divided", divided), goodput("divided", honest)
+    if counted:
+        assert own == reno
+        assert own == pytest.approx(fair, rel=0.05)
+    else:
+        assert own > 2 * fair
+
+
 def toml(value: object) -> str:
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{key} = {toml(item)}" for key, item in value.items()) + " }"
@@ -397,4 +429,4 @@ def test_events_can_be_printed() -> None:
     printed: list[str] = []
     sc.algorithm("prints")(base(on_ack=lambda _self, event: printed.append(repr(event))))
     sc.dumbbell(flows=["prints"], duration="100 ms").run()
-    assert re.match(r"Acknowledged\(now_s=0\.08\d+, size_bytes=2896, ", printed[0])
+    assert re.match(r"Acknowledged\(now_s=0\.08\d+, acknowledged_total_bytes=2896, .*size_bytes=2896, ", printed[0])

@@ -124,3 +124,13 @@ def test_tables_escape_what_they_show() -> None:
     made = page("<i>", "&", [Grid("T", "", ["a"], [["<script>alert(1)</script>"]])], [])
     assert "<script>alert" not in made
     assert "<title>selfclock: &lt;i&gt;</title>" in made
+
+
+def test_the_key_of_a_band_is_as_faint_as_the_band() -> None:
+    figure = Figure()
+    axes = figure.subplots()
+    axes.plot([0, 1], [0, 1], label="line")
+    axes.axhspan(0.2, 0.4, color="black", alpha=0.08, label="band")
+    axes.legend()
+    [band] = [trace for trace in translate(figure).traces if trace["name"] == "band"]
+    assert band["marker"]["color"] == "rgba(0,0,0,0.08)"

@@ -210,19 +210,29 @@ def test_two_sweeps_do_not_write_to_one_directory(grid: Path, selfclock: Command
 
 
 def test_a_point_that_fails_is_recorded_and_the_others_run(selfclock: Command, grid: Path, tmp_path: Path) -> None:
-    text = GRID.replace('"20 packets"]', '"20 packets", "0 packets"]').replace("seeds = 4", "seeds = 2")
-    grid.write_text(text, encoding="utf-8")
+    # Each value is allowed with another of the other path: only the combination is not.
+    axes = '"flow.0.start" = ["0 s", "1 s"]\n"flow.0.stop" = ["500 ms", "2 s"]\n'
+    grid.write_text(GRID[: GRID.index("[grid]")] + f"[grid]\n{axes}", encoding="utf-8")
     done = selfclock("sweep", grid, "--out", "out")
     assert done.returncode == 1
-    assert "4 of 12 runs failed" in done.stderr
-    assert "a queue must hold something" in done.stderr
+    assert "4 of 16 runs failed" in done.stderr
+    assert "stops before it starts" in done.stderr
     runs = pl.read_parquet(tmp_path / "out" / RUNS)
     failed = runs.filter(pl.col("error").is_not_null())
-    assert failed["network.bottleneck.queue"].unique().to_list() == ["0 packets"]
+    assert failed["point"].unique().to_list() == [2]
     assert failed.select(list(MEASURES)).null_count().row(0) == (4,) * len(MEASURES)
     assert runs.filter(pl.col("error").is_null())["goodput_bps"].min() > 0  # type: ignore[operator]
     assert sc.sweep(grid, tmp_path / "out").done == 0
     assert sc.sweep(grid, tmp_path / "out", retry=True).done == 4
+
+
+def test_a_value_that_no_point_accepts_stops_the_sweep(selfclock: Command, grid: Path, tmp_path: Path) -> None:
+    """The others once ran first, and the message pointed at an option that was never given."""
+    grid.write_text(GRID.replace('"20 packets"]', '"20 packets", "0 packets"]'), encoding="utf-8")
+    done = selfclock("sweep", grid, "--out", "out")
+    assert done.returncode == 2
+    assert "grid.toml:6:58: network.bottleneck.queue: a queue must hold something" in done.stderr
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_run_that_fails_midway_is_recorded() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 from pathlib import Path
@@ -255,9 +256,15 @@ def three_with_one_opportunity(rows: Rows) -> None:
 
 
 def overtaking(rows: Rows) -> None:
-    first, second = (rows[find(rows, nth, event="transmit", link="bottleneck")] for nth in (200, 201))
-    entered = [find(rows, event="enqueue", link="bottleneck", packet=row["packet"]) for row in (first, second)]
-    assert rows[entered[1]]["time_s"] <= first["time_s"], "both wait"
+    sent = [row for row in rows if row["event"] == "transmit" and row["link"] == "bottleneck"]
+    entered = {
+        row["packet"]: row["time_s"] for row in rows if row["event"] == "enqueue" and row["link"] == "bottleneck"
+    }
+    first, second = next(
+        (first, second)
+        for first, second in itertools.pairwise(sent[200:])
+        if entered[second["packet"]] <= first["time_s"] and first["flow"] == second["flow"]
+    )
     first["packet"], second["packet"] = second["packet"], first["packet"]
 
 

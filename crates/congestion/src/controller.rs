@@ -1,6 +1,6 @@
 //! A start and a window algorithm together, or a model that is both: one congestion control.
 
-use crate::custom::{CustomChoice, CustomModel, Failure};
+use crate::custom::{CustomChoice, CustomModel, Failure, Reason};
 use crate::estimate::{Estimate, EstimatePart, PathEstimate};
 use crate::event::{
     Acknowledged, Decision, DuplicateAck, EcnEcho, Established, LossDetected, Pacing, Phase, ProbePart,
@@ -25,6 +25,13 @@ pub struct WindowState {
     pub header: Bytes,
     /// What the receiver advertises; `Bytes::MAX` without a limit.
     pub receive_window: Bytes,
+    /// Acknowledged bytes count, not acknowledgements: [`Setup::byte_counting`].
+    pub byte_counting: bool,
+    /// Most segments that one acknowledgement adds in slow start. One: "During slow start, a TCP increments cwnd by at most
+    /// SMSS bytes for each ACK received" (RFC 5681). With byte counting two, the limit L = 2 SMSS of RFC 3465, section 2.3,
+    /// until a timeout: in a slow start that follows one L is one segment (section 2.4), because an acknowledgement may then
+    /// cover much that left the network long ago. Linux counts all that is acknowledged, also then.
+    pub slow_start_limit: f64,
     /// What the estimator, if there is one, has found of the path.
     pub path: PathEstimate,
 }
@@ -38,6 +45,8 @@ impl WindowState {
             mss: setup.mss,
             header: setup.header,
             receive_window: setup.receive_window,
+            byte_counting: setup.byte_counting,
+            slow_start_limit: if setup.byte_counting { 2.0 } else { 1.0 },
             path: PathEstimate::default(),
         }
     }
@@ -67,6 +76,17 @@ impl WindowState {
     pub fn acknowledgements(&self, size: Bytes) -> f64 {
         if size >= self.mss { 1.0 } else { self.segments(size) }
     }
+    /// What an acknowledgement of this size counts as in congestion avoidance, where Reno adds 1/cwnd for each: the segments that
+    /// it acknowledges with byte counting, one without.
+    #[inline]
+    pub fn counted(&self, size: Bytes) -> f64 {
+        if self.byte_counting { self.segments(size) } else { self.acknowledgements(size) }
+    }
+    /// What an acknowledgement of this size adds to the window in slow start.
+    #[inline]
+    pub fn slow_start_step(&self, size: Bytes) -> f64 {
+        self.segments(size).min(self.slow_start_limit)
+    }
     /// The advertised window, in segments.
     pub fn receive_window_segments(&self) -> f64 {
         self.segments(self.receive_window)
@@ -95,6 +115,8 @@ pub struct Setup {
     pub receive_window: Bytes,
     /// The receiver reports what has arrived out of order, so that more than one loss per round trip can be seen.
     pub selective_acks: bool,
+    /// Slow start and Reno's increase count acknowledged bytes (RFC 3465), not acknowledgements.
+    pub byte_counting: bool,
     /// Seed of the random numbers of algorithms that draw any.
     pub seed: u64,
 }
@@ -316,6 +338,7 @@ impl Controller {
     /// The connection starts again from one segment.
     pub fn on_timeout(&mut self, event: &Timeout) {
         self.recovering = false;
+        self.state.slow_start_limit = 1.0;
         match &mut self.algorithm {
             Algorithm::Parts { start, window } => {
                 window.on_timeout(event, &mut self.state);
@@ -413,6 +436,21 @@ impl Controller {
         }
     }
 
+    /// The algorithm is of another crate.
+    pub fn is_custom(&self) -> bool {
+        matches!(&self.algorithm, Algorithm::Model(model) if matches!(model.as_ref(), Owner::Custom(_)))
+    }
+
+    /// Makes an algorithm of another crate fail, unless it has failed before: its window is then one segment. Does nothing
+    /// to others.
+    pub fn fail(&mut self, now: Time, reason: Reason) {
+        if let Algorithm::Model(model) = &mut self.algorithm
+            && let Owner::Custom(model) = model.as_mut()
+        {
+            model.fail(now, reason, &mut self.state);
+        }
+    }
+
     /// Why the algorithm cannot go on, if it cannot. Only one of another crate can fail.
     pub fn failure(&self) -> Option<&Failure> {
         match &self.algorithm {
@@ -451,6 +489,18 @@ impl Controller {
         matches!(&self.algorithm, Algorithm::Parts { start, .. } if start.only_grows())
     }
 
+    /// The same of an algorithm of another crate, as it is now.
+    #[inline(never)]
+    pub fn sets_window_alone(&self) -> bool {
+        match &self.algorithm {
+            Algorithm::Model(model) => match model.as_ref() {
+                Owner::Custom(model) => model.sets_window_alone(),
+                Owner::BuiltIn(_) => false,
+            },
+            Algorithm::Parts { .. } | Algorithm::Measured(_) => false,
+        }
+    }
+
     /// Payload that may be in flight now.
     #[inline(always)]
     pub fn window(&self) -> Bytes {
@@ -476,13 +526,14 @@ impl Controller {
         let (pacing, probe, allowance) = match &self.algorithm {
             Algorithm::Parts { start, .. } => {
                 let probe = if self.recovering { None } else { start.probe(&self.state) };
-                (start.pacing(&self.state), probe, Bytes::MAX)
+                (start.pacing(&self.state), probe, start.allowance(&self.state))
             }
             Algorithm::Measured(measured) => {
                 let Measured { start, estimate, .. } = &**measured;
                 let probe = if self.recovering { None } else { start.probe(&self.state) };
                 let pacing = estimate.pacing(&self.state).or_else(|| start.pacing(&self.state));
-                (pacing, probe, estimate.allowance(&self.state))
+                let allowance = estimate.allowance(&self.state).min(start.allowance(&self.state));
+                (pacing, probe, allowance)
             }
             Algorithm::Model(model) => (model.pacing(&self.state), None, Bytes::MAX),
         };
@@ -525,7 +576,23 @@ pub(crate) mod tests {
             mss: Bytes(1000),
             header: Bytes(40),
             receive_window: Bytes::MAX,
+            byte_counting: false,
+            slow_start_limit: 1.0,
             path: PathEstimate::default(),
+        }
+    }
+
+    /// A connection that begins with ten segments of 1000 bytes, in slow start up to 64.
+    pub fn setup() -> Setup {
+        Setup {
+            mss: Bytes(1000),
+            header: Bytes(40),
+            initial_window: 10.0,
+            initial_ssthresh: 64.0,
+            receive_window: Bytes::MAX,
+            selective_acks: true,
+            byte_counting: false,
+            seed: 1,
         }
     }
 
@@ -581,15 +648,7 @@ pub(crate) mod tests {
         for (initial_window, initial_ssthresh, window, threshold) in
             [(0.0, 0.0, 1.0, 2.0), (1e12, f64::INFINITY, 1e9, f64::INFINITY), (3.5, 64.0, 3.5, 64.0)]
         {
-            let setup = Setup {
-                mss: Bytes(1000),
-                header: Bytes(40),
-                initial_window,
-                initial_ssthresh,
-                receive_window: Bytes::MAX,
-                selective_acks: true,
-                seed: 1,
-            };
+            let setup = Setup { initial_window, initial_ssthresh, ..setup() };
             for name in ["reno", "prague", "icim"] {
                 let snapshot = Selection::named(name).expect("listed").controller(setup).snapshot();
                 assert_eq!(
@@ -605,17 +664,9 @@ pub(crate) mod tests {
     #[test]
     fn who_wants_rates() {
         use crate::registry::{ENTRIES, Part, Selection};
-        let setup = Setup {
-            mss: Bytes(1000),
-            header: Bytes(40),
-            initial_window: 10.0,
-            initial_ssthresh: 64.0,
-            receive_window: Bytes::MAX,
-            selective_acks: true,
-            seed: 1,
+        let wants = |selection: Option<Selection>| {
+            selection.expect("listed").controller(setup()).wants_rate_samples()
         };
-        let wants =
-            |selection: Option<Selection>| selection.expect("listed").controller(setup).wants_rate_samples();
         for entry in ENTRIES {
             let expected = ["bbr3", "bbr-startup"].contains(&entry.name);
             assert_eq!(wants(Selection::named(entry.name)), expected, "{}", entry.name);

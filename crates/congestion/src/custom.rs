@@ -210,6 +210,12 @@ impl CustomModel {
         state.ssthresh = state.ssthresh.max(2.0);
     }
 
+    /// Someone else has found that it cannot go on.
+    pub(crate) fn fail(&mut self, now: Time, reason: Reason, state: &mut WindowState) {
+        self.failure.get_or_insert(Failure { now, reason });
+        (state.cwnd, state.ssthresh) = (1.0, 2.0);
+    }
+
     fn look_for_failure(&mut self, now: Time) {
         self.failure = self.model.failure().map(|reason| Failure { now, reason });
     }
@@ -254,6 +260,9 @@ impl CustomModel {
     }
     pub(crate) fn option_for(&mut self, state: &WindowState) -> Option<PeerOption> {
         if self.failure.is_some() { None } else { self.model.option_for(state) }
+    }
+    pub(crate) fn sets_window_alone(&self) -> bool {
+        self.model.sets_window_alone()
     }
     pub(crate) fn phase(&self) -> Option<Phase> {
         self.model.phase()
@@ -356,16 +365,20 @@ mod tests {
     }
 
     fn connection(told: Told) -> Controller {
-        let setup = Setup {
+        Selection::custom(told).controller(setup())
+    }
+
+    fn setup() -> Setup {
+        Setup {
             mss: Bytes(1000),
             header: Bytes(40),
             initial_window: 10.0,
             initial_ssthresh: f64::INFINITY,
             receive_window: Bytes::MAX,
             selective_acks: true,
+            byte_counting: false,
             seed: 1,
-        };
-        Selection::custom(told).controller(setup)
+        }
     }
 
     /// Every event, in this order.
@@ -397,6 +410,30 @@ mod tests {
 
     fn heard(controller: &Controller) -> &[&'static str] {
         &controller.custom::<Told>().expect("its type").heard
+    }
+
+    #[test]
+    fn someone_else_may_make_it_fail() {
+        let now = Time::from_picoseconds(7);
+        let mut controller = connection(Told::default());
+        controller.fail(now, Arc::new(NoWindow::Cwnd(1e9)));
+        controller.fail(Time::from_picoseconds(8), Arc::new(fmt::Error));
+        all_events(&mut controller);
+        assert_eq!(heard(&controller), ["begin"], "it hears of nothing more");
+        assert_eq!(controller.window(), Bytes(1000));
+        let failure = controller.failure().expect("it was made to fail");
+        assert_eq!(
+            (failure.now, failure.reason.to_string().as_str()),
+            (now, "cwnd was set to 1000000000: it is a number of segments from 0")
+        );
+        let mut built_in = Selection::named("reno").expect("listed").controller(setup());
+        built_in.fail(now, Arc::new(fmt::Error));
+        assert!(built_in.failure().is_none() && !built_in.is_custom() && controller.is_custom());
+    }
+
+    #[test]
+    fn it_may_set_the_window_alone() {
+        assert!(!connection(Told::default()).sets_window_alone(), "unless it says so, it may want more");
     }
 
     #[test]

@@ -67,11 +67,12 @@ pub struct Acknowledged {
     /// Payload sent since the connection began, repeated segments counted once. A round trip is over when
     /// `acknowledged_total` reaches what this was at its beginning.
     pub sent_total: Bytes,
-    /// Round-trip time measured by this acknowledgement, if it could be (Karn's rule).
+    /// Round-trip time of the newest segment that this acknowledgement covers, without the wait for a delayed
+    /// acknowledgement that older ones have in it, if it could be measured (Karn's rule).
     pub rtt: Option<Duration>,
-    /// Smoothed round-trip time (RFC 6298), once there is one.
+    /// Smoothed round-trip time of the retransmission timer (RFC 6298), once there is one. With that wait.
     pub smoothed_rtt: Option<Duration>,
-    /// Smallest round-trip time seen so far, once there is one.
+    /// Smallest `rtt` seen so far; before there is any, that of the handshake.
     pub minimum_rtt: Option<Duration>,
     /// Payload still in flight afterwards.
     pub in_flight: Bytes,

@@ -30,6 +30,7 @@
 //!     initial_ssthresh: f64::INFINITY,
 //!     receive_window: Bytes::MAX,
 //!     selective_acks: true,
+//!     byte_counting: true,
 //!     seed: 1,
 //! });
 //! assert_eq!(cubic.decision().window, Bytes(10 * 1448));

@@ -1,8 +1,43 @@
 //! TCP options by which an algorithm speaks to its peer, and their bytes on the wire.
 
-/// TCP option kind of the packet-pair paper (figures 2 and 3). It is RFC 1072's Echo, obsolete; on a real network
-/// use 253 or 254 with an ExID (RFC 6994).
+use crate::choice;
+
+/// TCP option kind of the packet-pair paper (figures 2 and 3). It is RFC 1072's Echo, obsolete.
 pub const PACKET_PAIR_KIND: u8 = 6;
+/// Experiment identifier of packet pair, our choice, not registered: "PP" in ASCII.
+pub const PACKET_PAIR_EXID: [u8; 2] = *b"PP";
+/// The two option kinds for experiments (RFC 4727), which are followed by an ExID (RFC 6994).
+pub const EXPERIMENTAL_KINDS: [u8; 2] = [253, 254];
+
+choice! {
+    /// Kind of the packet-pair option on the wire.
+    #[derive(Default)]
+    PacketPairKind {
+        /// Kind 6, as the paper prints it: for simulations, because kind 6 belongs to Echo.
+        #[default]
+        Six = "6",
+        /// Kind 253 with an ExID, for real wires.
+        Kind253 = "253",
+        /// Kind 254 with an ExID, for real wires.
+        Kind254 = "254",
+    }
+}
+
+impl PacketPairKind {
+    /// The experimental kind; `None` if it is the paper's.
+    const fn experimental(self) -> Option<u8> {
+        match self {
+            Self::Six => None,
+            Self::Kind253 => Some(EXPERIMENTAL_KINDS[0]),
+            Self::Kind254 => Some(EXPERIMENTAL_KINDS[1]),
+        }
+    }
+
+    /// Bytes before the type of an option: kind, length, and with an experimental kind the ExID.
+    const fn head(self) -> usize {
+        if self.experimental().is_none() { 2 } else { 4 }
+    }
+}
 
 /// Which segment of a pair carries the mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,9 +51,12 @@ pub enum PairMark {
 /// The packet-pair option block of one segment: a mark, a reply, or both.
 ///
 /// A mark is 4 bytes (kind, length, type 1 or 2, pair-id), as figures 2 and 3 of the paper print it. The layout of
-/// the reply is lost in figure 4; here it is 6 bytes: kind, length, type 3, pair-id, 16-bit interval in ticks.
+/// the reply is lost in figure 4; here it is 6 bytes: kind, length, type 3, pair-id, 16-bit interval in ticks. With an
+/// experimental kind each is 2 bytes longer: the ExID follows the length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct PacketPairOption {
+    /// Kind of both.
+    pub kind: PacketPairKind,
     /// This segment is one of a pair with this pair-id.
     pub mark: Option<(PairMark, u8)>,
     /// The interval measured for this pair-id, in ticks.
@@ -192,9 +230,10 @@ impl PeerOption {
     pub const fn wire_length(self) -> u32 {
         match self {
             Self::PacketPair(option) => {
-                let mark = if option.mark.is_some() { 4 } else { 0 };
-                let reply = if option.reply.is_some() { 6 } else { 0 };
-                (mark + reply as u32).next_multiple_of(4)
+                let head = option.kind.head() as u32;
+                let mark = if option.mark.is_some() { head + 2 } else { 0 };
+                let reply = if option.reply.is_some() { head + 4 } else { 0 };
+                mark.next_multiple_of(4) + reply.next_multiple_of(4)
             }
             Self::SwiftStart(SwiftStartOption::Mark(..)) | Self::QuickStart(_) => 8,
             Self::SwiftStart(SwiftStartOption::Reply { .. }) => 12,
@@ -261,7 +300,13 @@ impl PeerOption {
                     }
                     let body = bytes.get(2..length).ok_or(OptionError::Truncated)?;
                     match kind {
-                        PACKET_PAIR_KIND => decode_packet_pair(body, &mut found)?,
+                        PACKET_PAIR_KIND => decode_packet_pair(PacketPairKind::Six, body, &mut found)?,
+                        253 if body.starts_with(&PACKET_PAIR_EXID) => {
+                            decode_packet_pair(PacketPairKind::Kind253, &body[2..], &mut found)?;
+                        }
+                        254 if body.starts_with(&PACKET_PAIR_EXID) => {
+                            decode_packet_pair(PacketPairKind::Kind254, &body[2..], &mut found)?;
+                        }
                         SWIFT_START_KIND if body.starts_with(&SWIFT_START_EXID) => {
                             return decode_swift_start(&body[2..])
                                 .map(|option| Some(Self::SwiftStart(option)));
@@ -279,7 +324,7 @@ impl PeerOption {
                 }
             }
         }
-        Ok((found != PacketPairOption::default()).then_some(Self::PacketPair(found)))
+        Ok((found.mark.is_some() || found.reply.is_some()).then_some(Self::PacketPair(found)))
     }
 }
 
@@ -300,24 +345,41 @@ fn decode_xcp(body: &[u8]) -> Result<XcpOption, OptionError> {
 fn encode_packet_pair(option: PacketPairOption) -> ([u8; MAXIMUM_LENGTH], usize) {
     let mut bytes = [NO_OPERATION; MAXIMUM_LENGTH];
     let mut length = 0;
+    // The padding stands before the option that it aligns.
+    let mut put = |body: &[u8]| {
+        let own = option.kind.head() + body.len();
+        let end = length + own.next_multiple_of(4);
+        let place = &mut bytes[end - own..end];
+        match option.kind.experimental() {
+            None => place[..2].copy_from_slice(&[PACKET_PAIR_KIND, own as u8]),
+            Some(kind) => {
+                place[..4].copy_from_slice(&[kind, own as u8, PACKET_PAIR_EXID[0], PACKET_PAIR_EXID[1]]);
+            }
+        }
+        place[own - body.len()..].copy_from_slice(body);
+        length = end;
+    };
     if let Some((mark, id)) = option.mark {
         let kind_of_mark = match mark {
             PairMark::First => 1,
             PairMark::Second => 2,
         };
-        bytes[..4].copy_from_slice(&[PACKET_PAIR_KIND, 4, kind_of_mark, id]);
-        length = 4;
+        put(&[kind_of_mark, id]);
     }
     if let Some((id, ticks)) = option.reply {
         let [high, low] = ticks.to_be_bytes();
-        let reply = length + 2;
-        bytes[reply..reply + 6].copy_from_slice(&[PACKET_PAIR_KIND, 6, 3, id, high, low]);
-        length = reply + 6;
+        put(&[3, id, high, low]);
     }
     (bytes, length)
 }
 
-fn decode_packet_pair(body: &[u8], found: &mut PacketPairOption) -> Result<(), OptionError> {
+/// `body` begins with the type.
+fn decode_packet_pair(
+    kind: PacketPairKind,
+    body: &[u8],
+    found: &mut PacketPairOption,
+) -> Result<(), OptionError> {
+    found.kind = kind;
     match *body {
         [1, id] => found.mark = Some((PairMark::First, id)),
         [2, id] => found.mark = Some((PairMark::Second, id)),
@@ -362,7 +424,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn option(mark: Option<(PairMark, u8)>, reply: Option<(u8, u16)>) -> PeerOption {
-        PeerOption::PacketPair(PacketPairOption { mark, reply })
+        of_kind(PacketPairKind::Six, mark, reply)
+    }
+
+    fn of_kind(kind: PacketPairKind, mark: Option<(PairMark, u8)>, reply: Option<(u8, u16)>) -> PeerOption {
+        PeerOption::PacketPair(PacketPairOption { kind, mark, reply })
     }
 
     #[test]
@@ -375,9 +441,25 @@ mod tests {
 
     #[test]
     fn padded_lengths() {
-        assert_eq!(option(Some((PairMark::First, 0)), None).wire_length(), 4);
-        assert_eq!(option(None, Some((0, 4))).wire_length(), 8);
-        assert_eq!(option(Some((PairMark::Second, 0)), Some((0, 4))).wire_length(), 12);
+        let (mark, reply) = (Some((PairMark::Second, 0)), Some((0, 4)));
+        for (kind, lengths) in [
+            (PacketPairKind::Six, [4, 8, 12]),
+            (PacketPairKind::Kind253, [8, 8, 16]),
+            (PacketPairKind::Kind254, [8, 8, 16]),
+        ] {
+            let options = [of_kind(kind, mark, None), of_kind(kind, None, reply), of_kind(kind, mark, reply)];
+            assert_eq!(options.map(PeerOption::wire_length), lengths, "{kind:?}");
+        }
+    }
+
+    /// RFC 6994, section 3: kind 253 or 254, length, 16-bit ExID, then what figures 2 and 3 print after the length.
+    #[test]
+    fn bytes_with_an_experiment_identifier() {
+        let (bytes, length) =
+            of_kind(PacketPairKind::Kind253, Some((PairMark::Second, 7)), Some((7, 0x0102))).encode();
+        assert_eq!(&bytes[..length], &[1, 1, 253, 6, b'P', b'P', 2, 7, 253, 8, b'P', b'P', 3, 7, 1, 2]);
+        let (bytes, length) = of_kind(PacketPairKind::Kind254, None, Some((7, 4))).encode();
+        assert_eq!(&bytes[..length], &[254, 8, b'P', b'P', 3, 7, 0, 4]);
     }
 
     fn swift(option: SwiftStartOption) -> PeerOption {
@@ -491,6 +573,12 @@ mod tests {
             (&[6, 5, 2, 7, 7], Err(BadLength)),
             (&[6, 4, 3, 7], Err(BadLength)),
             (&[6, 4, 4, 7], Err(UnknownType)),
+            // With an ExID the same; an ExID of no experiment of ours is passed over.
+            (&[253, 4, b'P', b'P'], Err(BadLength)),
+            (&[254, 7, b'P', b'P', 2, 7, 7], Err(BadLength)),
+            (&[254, 6, b'P', b'P', 4, 7], Err(UnknownType)),
+            (&[254, 6, b'P', b'Q', 1, 7], Ok(None)),
+            (&[254, 8, b'X', b'C', 0, 0, 0, 5], Ok(None)),
             // Swift Start: a part that is neither a mark nor a reply, and bodies of another length than theirs.
             (&[253, 5, b'S', b'W', 0x05], Err(UnknownType)),
             (&[253, 6, b'S', b'W', 0x45, 0], Err(BadLength)),
@@ -550,10 +638,13 @@ mod tests {
         }
 
         #[test]
-        fn what_is_written_is_read_back(mark in proptest::option::of((any::<bool>(), any::<u8>())), reply in any::<Option<(u8, u16)>>()) {
+        fn what_is_written_is_read_back(
+            kind in proptest::sample::select(&[PacketPairKind::Six, PacketPairKind::Kind253, PacketPairKind::Kind254][..]),
+            mark in proptest::option::of((any_mark(), any::<u8>())),
+            reply in any::<Option<(u8, u16)>>(),
+        ) {
             prop_assume!(mark.is_some() || reply.is_some());
-            let mark = mark.map(|(first, id)| (if first { PairMark::First } else { PairMark::Second }, id));
-            let sent = option(mark, reply);
+            let sent = of_kind(kind, mark, reply);
             let (bytes, length) = sent.encode();
             prop_assert_eq!(length as u32, sent.wire_length());
             prop_assert_eq!(PeerOption::decode(&bytes[..length]), Ok(Some(sent)));

@@ -3,7 +3,7 @@
 //! [`parameters!`](crate::parameters) declares the struct and, from the same lines, the table that
 //! `selfclock algorithms` prints and the function that sets a parameter by name.
 
-use crate::units::{Bytes, Duration, Rate};
+use crate::units::{Bytes, Duration, Packets, Rate};
 
 /// What kind of value a parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,8 +18,16 @@ pub enum Kind {
     Bytes,
     /// A rate.
     Rate,
+    /// A whole number.
+    Count,
+    /// A number of packets, with its unit.
+    Packets,
     /// One of these words.
     Choice(&'static [&'static str]),
+    /// A value of this kind, or this word.
+    OrWord(&'static Kind, &'static str),
+    /// A value of one kind or of the other, told apart by their units.
+    Either(&'static Kind, &'static Kind),
 }
 
 /// A typed value for a parameter.
@@ -35,7 +43,11 @@ pub enum Value<'a> {
     Bytes(Bytes),
     /// For [`Kind::Rate`].
     Rate(Rate),
-    /// For [`Kind::Choice`].
+    /// For [`Kind::Count`].
+    Count(u64),
+    /// For [`Kind::Packets`].
+    Packets(u64),
+    /// For [`Kind::Choice`] and the word of [`Kind::OrWord`].
     Choice(&'a str),
 }
 
@@ -50,12 +62,12 @@ pub struct Parameter {
     pub unit: &'static str,
     /// What it takes.
     pub kind: Kind,
-    /// Default, as it would be written in a scenario.
+    /// Default, as it would be written in a scenario, or in words where it depends on another setting; empty: there is
+    /// none, and a value must be given.
     pub default: &'static str,
     /// Where the default comes from.
     pub source: &'static str,
-    /// Smallest and largest allowed number, for [`Kind::Number`] and, in seconds, [`Kind::Duration`], and in bit/s,
-    /// [`Kind::Rate`].
+    /// Smallest and largest allowed number, in `unit`, for kinds that have one.
     pub range: (f64, f64),
 }
 
@@ -110,6 +122,28 @@ impl ParameterType for Rate {
     }
 }
 
+impl ParameterType for u32 {
+    const KIND: Kind = Kind::Count;
+    fn from_value(value: Value<'_>) -> Option<Self> {
+        if let Value::Count(count) = value { count.try_into().ok() } else { None }
+    }
+}
+
+impl ParameterType for Packets {
+    const KIND: Kind = Kind::Packets;
+    fn from_value(value: Value<'_>) -> Option<Self> {
+        if let Value::Packets(packets) = value { Some(Self(packets)) } else { None }
+    }
+}
+
+/// A parameter that may be left out: `None` is its default.
+impl<T: ParameterType> ParameterType for Option<T> {
+    const KIND: Kind = T::KIND;
+    fn from_value(value: Value<'_>) -> Option<Self> {
+        T::from_value(value).map(Some)
+    }
+}
+
 /// The number to compare with a parameter's range, if the value has one.
 pub fn magnitude(value: Value<'_>) -> Option<f64> {
     match value {
@@ -117,6 +151,7 @@ pub fn magnitude(value: Value<'_>) -> Option<f64> {
         Value::Duration(span) => Some(span.seconds()),
         Value::Bytes(size) => Some(size.get() as f64),
         Value::Rate(rate) => Some(rate.bits_per_second() as f64),
+        Value::Count(number) | Value::Packets(number) => Some(number as f64),
         Value::Switch(_) | Value::Choice(_) => None,
     }
 }

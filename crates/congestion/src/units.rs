@@ -25,6 +25,10 @@ pub struct Bytes(pub u64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash)]
 pub struct Rate(u64);
 
+/// A number of packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default, Hash)]
+pub struct Packets(pub u64);
+
 impl Time {
     /// The start of the run.
     pub const ZERO: Self = Self(0);

@@ -36,7 +36,8 @@ fn span() -> impl Strategy<Value = Duration> {
 fn option() -> impl Strategy<Value = Option<PeerOption>> {
     let mark = prop_oneof![Just(PairMark::First), Just(PairMark::Second)];
     let pair = (proptest::option::of((mark, any::<u8>())), proptest::option::of(any::<(u8, u16)>()))
-        .prop_map(|(mark, reply)| PeerOption::PacketPair(PacketPairOption { mark, reply }));
+        .prop_map(|(mark, reply)| PacketPairOption { mark, reply, ..PacketPairOption::default() })
+        .prop_map(PeerOption::PacketPair);
     let swift = prop_oneof![
         (any::<u8>(), prop_oneof![0..10_000_u32, any::<u32>()])
             .prop_map(|(id, microseconds)| SwiftStartOption::Reply { id, microseconds }),
@@ -130,6 +131,7 @@ fn divided_acknowledgements_gain_nothing() {
                 initial_ssthresh: 2.0,
                 receive_window: Bytes::MAX,
                 selective_acks: true,
+                byte_counting: false,
                 seed: 1,
             };
             let mut connection = Connection { control: selection.controller(setup), now: Time::ZERO };

@@ -47,6 +47,7 @@ impl Script {
             initial_ssthresh,
             receive_window: Bytes::MAX,
             selective_acks: true,
+            byte_counting: true,
             seed: 1,
         });
         Self { control, now: Time::ZERO, acknowledged: 0 }

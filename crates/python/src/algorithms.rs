@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 use selfclock_congestion::parameter::{Kind, Parameter};
 use selfclock_congestion::registry::{Entry, Part};
+use selfclock_simulator::plan::DisciplinePlan;
 use serde_json::{Value, json};
 
 use crate::control::registry;
@@ -13,6 +14,16 @@ pub fn algorithms() -> String {
     Value::Array(registry().entries().map(entry).collect()).to_string()
 }
 
+/// Every queue discipline with its settings, as JSON text.
+#[pyfunction]
+pub fn queues() -> String {
+    let row = |plan: DisciplinePlan| {
+        let entry = plan.entry();
+        row(entry.name, "queue", entry.about, entry.source, entry.parameters)
+    };
+    Value::Array(DisciplinePlan::all().map(row).collect()).to_string()
+}
+
 fn entry(entry: Entry) -> Value {
     let part = match entry.part {
         Part::Start => "start",
@@ -20,24 +31,26 @@ fn entry(entry: Entry) -> Value {
         Part::Model => "model",
         Part::Estimate => "estimate",
     };
-    let parameters: Vec<Value> = entry.parameters.iter().map(parameter).collect();
-    json!({
-        "name": entry.name,
-        "part": part,
-        "about": entry.about.trim(),
-        "source": entry.source,
-        "parameters": parameters,
-    })
+    row(entry.name, part, entry.about, entry.source, entry.parameters)
+}
+
+fn row(name: &str, part: &str, about: &str, source: &str, parameters: &[Parameter]) -> Value {
+    let parameters: Vec<Value> = parameters.iter().map(parameter).collect();
+    json!({ "name": name, "part": part, "about": about.trim(), "source": source, "parameters": parameters })
 }
 
 fn parameter(parameter: &Parameter) -> Value {
     let (kind, allowed) = match parameter.kind {
         Kind::Switch => ("switch", json!(["true", "false"])),
+        Kind::Choice(words) => ("choice", json!(words)),
         Kind::Number => ("number", range(parameter)),
         Kind::Duration => ("duration", range(parameter)),
         Kind::Bytes => ("bytes", range(parameter)),
         Kind::Rate => ("rate", range(parameter)),
-        Kind::Choice(words) => ("choice", json!(words)),
+        Kind::Count => ("count", range(parameter)),
+        Kind::Packets => ("packets", range(parameter)),
+        Kind::OrWord(..) => ("value or word", range(parameter)),
+        Kind::Either(..) => ("one of two units", range(parameter)),
     };
     json!({
         "name": parameter.name,

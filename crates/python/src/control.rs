@@ -1,12 +1,15 @@
 //! Algorithms written in Python: the class they derive from, and what stands for one in a simulation.
 
+use std::cell::Cell;
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyString, PyType};
+use pyo3::types::{PyBool, PyInt, PyString, PyType};
 use selfclock_congestion as congestion;
 use selfclock_congestion::controller::{Setup, WindowState};
 use selfclock_congestion::custom::{Custom, Reason};
@@ -14,8 +17,9 @@ use selfclock_congestion::event::Pacing;
 use selfclock_congestion::model::ModelPart;
 use selfclock_congestion::parameter::{Kind, Parameter, ParameterError, Value, magnitude};
 use selfclock_congestion::registry::{Entry, Part, Registry};
-use selfclock_congestion::{Bytes, Duration, Rate};
+use selfclock_congestion::{Bytes, Duration, Rate, Time};
 
+use crate::calls::{self, Method};
 use crate::events;
 
 /// What can be named in a scenario in this process.
@@ -30,17 +34,56 @@ pub fn registry() -> MutexGuard<'static, Registry> {
 ///
 /// An instance is one connection. Before `__init__` is called, without arguments, the window and the constants of the
 /// connection are there. An event method sets `cwnd`, `ssthresh` and `pacing_bps`; what it does not set stays.
-#[pyclass(subclass, module = "selfclock._core")]
-#[derive(Clone, Copy)]
+#[pyclass(subclass, frozen, module = "selfclock._core")]
+#[derive(Debug)]
 pub struct CongestionControl {
-    cwnd: f64,
-    ssthresh: f64,
-    pacing_bps: Option<f64>,
+    /// Segments.
+    cwnd: Number,
+    /// Segments.
+    ssthresh: Number,
+    /// 0: none.
+    pacing_bps: Number,
+    /// Segments that one ACK may add in slow start.
+    slow_start_limit: Number,
+    connection: Connection,
+    /// Payload of a full segment.
+    #[pyo3(get)]
+    mss_bytes: Py<PyInt>,
+}
+
+/// A number that an instance changes. Not behind a borrow: that would be checked whenever an attribute is read.
+#[derive(Debug)]
+struct Number(AtomicU64);
+
+impl Number {
+    const fn new(value: f64) -> Self {
+        Self(AtomicU64::new(value.to_bits()))
+    }
+    #[inline]
+    fn get(&self) -> f64 {
+        f64::from_bits(self.0.load(Ordering::Relaxed))
+    }
+    #[inline]
+    fn set(&self, value: f64) {
+        self.0.store(value.to_bits(), Ordering::Relaxed);
+    }
+}
+
+/// What does not change.
+#[derive(Clone, Copy, Debug)]
+struct Connection {
     mss: Bytes,
     header: Bytes,
     receive_window: Bytes,
     selective_acks: bool,
+    byte_counting: bool,
+    slow_start_limit: f64,
     seed: u64,
+}
+
+thread_local! {
+    /// What the next instance begins with.
+    static BEGINS_WITH: Cell<Option<(f64, f64, Connection)>> = const { Cell::new(None) };
 }
 
 /// A number that was assigned, or an error that shows it.
@@ -61,115 +104,129 @@ const RATE: &str = "a pacing rate is a number of bit/s above 0, or None";
 #[pymethods]
 impl CongestionControl {
     #[new]
-    fn new() -> Self {
-        // What a connection begins with is filled in before __init__.
-        Self {
-            cwnd: 1.0,
-            ssthresh: f64::INFINITY,
-            pacing_bps: None,
-            mss: Bytes(1448),
-            header: Bytes(52),
-            receive_window: Bytes::MAX,
-            selective_acks: true,
-            seed: 0,
-        }
+    fn new(py: Python<'_>) -> Self {
+        let (cwnd, ssthresh, connection) = BEGINS_WITH.take().unwrap_or_else(|| {
+            let (mss, header, receive_window) = (Bytes(1448), Bytes(52), Bytes::MAX);
+            let connection = Connection {
+                mss,
+                header,
+                receive_window,
+                selective_acks: true,
+                byte_counting: true,
+                slow_start_limit: 2.0,
+                seed: 0,
+            };
+            (1.0, f64::INFINITY, connection)
+        });
+        let (cwnd, ssthresh, pacing_bps) = (Number::new(cwnd), Number::new(ssthresh), Number::new(0.0));
+        let slow_start_limit = Number::new(connection.slow_start_limit);
+        let mss_bytes = PyInt::new(py, connection.mss.get()).unbind();
+        Self { cwnd, ssthresh, pacing_bps, slow_start_limit, connection, mss_bytes }
     }
 
     /// Congestion window in segments, fractional. Held between one segment and 1e9.
     #[getter]
     fn cwnd(&self) -> f64 {
-        self.cwnd
+        self.cwnd.get()
     }
     #[setter]
-    fn set_cwnd(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn set_cwnd(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let segments = number("cwnd", SEGMENTS, value)?;
         if !(0.0..f64::INFINITY).contains(&segments) {
             return Err(PyValueError::new_err(format!("cwnd = {}: {SEGMENTS}", shown(value))));
         }
-        self.cwnd = segments;
+        self.cwnd.set(segments);
         Ok(())
     }
     /// The same in bytes.
     #[getter]
     fn cwnd_bytes(&self) -> f64 {
-        self.cwnd * self.mss.get() as f64
+        self.cwnd.get() * self.connection.mss.get() as f64
     }
     #[setter]
-    fn set_cwnd_bytes(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn set_cwnd_bytes(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
         const BYTES: &str = "a window is a number of bytes from 0";
         let bytes = number("cwnd_bytes", BYTES, value)?;
         if !(0.0..f64::INFINITY).contains(&bytes) {
             return Err(PyValueError::new_err(format!("cwnd_bytes = {}: {BYTES}", shown(value))));
         }
-        self.cwnd = bytes / self.mss.get() as f64;
+        self.cwnd.set(bytes / self.connection.mss.get() as f64);
         Ok(())
     }
     /// Slow start threshold in segments; infinite: none. Held at two segments at least.
     #[getter]
     fn ssthresh(&self) -> f64 {
-        self.ssthresh
+        self.ssthresh.get()
     }
     #[setter]
-    fn set_ssthresh(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn set_ssthresh(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let segments = number("ssthresh", SEGMENTS, value)?;
         if !(0.0..=f64::INFINITY).contains(&segments) {
             return Err(PyValueError::new_err(format!("ssthresh = {}: {SEGMENTS}", shown(value))));
         }
-        self.ssthresh = segments;
+        self.ssthresh.set(segments);
         Ok(())
     }
     /// Rate on the wire at which segments are spaced; `None`: acknowledgements are the clock.
     #[getter]
     fn pacing_bps(&self) -> Option<f64> {
-        self.pacing_bps
+        let rate = self.pacing_bps.get();
+        (rate > 0.0).then_some(rate)
     }
     #[setter]
-    fn set_pacing_bps(&mut self, value: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-        self.pacing_bps = match value {
-            None => None,
+    fn set_pacing_bps(&self, value: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        self.pacing_bps.set(match value {
+            None => 0.0,
             Some(value) => {
                 let rate = number("pacing_bps", RATE, value)?;
                 if !(rate > 0.0 && rate < f64::INFINITY) {
                     return Err(PyValueError::new_err(format!("pacing_bps = {}: {RATE}", shown(value))));
                 }
-                Some(rate)
+                rate
             }
-        };
+        });
         Ok(())
     }
     /// cwnd is below ssthresh.
     #[getter]
     fn in_slow_start(&self) -> bool {
-        self.cwnd < self.ssthresh
-    }
-    /// Payload of a full segment.
-    #[getter]
-    fn mss_bytes(&self) -> u64 {
-        self.mss.get()
+        self.cwnd.get() < self.ssthresh.get()
     }
     /// TCP, IP and constant option bytes that a segment has on the wire beside its payload.
     #[getter]
     fn header_bytes(&self) -> u64 {
-        self.header.get()
+        self.connection.header.get()
     }
     /// What the receiver advertises; `None`: no limit.
     #[getter]
     fn receive_window_bytes(&self) -> Option<u64> {
-        events::limited(self.receive_window)
+        events::limited(self.connection.receive_window)
     }
     /// The receiver reports what has arrived out of order.
     #[getter]
     fn selective_acks(&self) -> bool {
-        self.selective_acks
+        self.connection.selective_acks
     }
     /// Seed for `random.Random`, of this connection alone: it follows from that of the run.
     #[getter]
     fn seed(&self) -> u64 {
-        self.seed
+        self.connection.seed
     }
     /// A number of bytes as a number of full segments.
     fn segments(&self, size_bytes: f64) -> f64 {
-        size_bytes / self.mss.get() as f64
+        size_bytes / self.connection.mss.get() as f64
+    }
+
+    /// What an acknowledgement of this size adds to the window in slow start: the segments that it acknowledges, up to one; with
+    /// `byte_counting` of the transport up to two, until a timeout (RFC 3465).
+    fn slow_start_step(&self, size_bytes: f64) -> f64 {
+        self.segments(size_bytes).min(self.slow_start_limit.get())
+    }
+    /// What an acknowledgement of this size counts as in congestion avoidance, where Reno adds 1/cwnd for each: the segments
+    /// that it acknowledges, without `byte_counting` of the transport up to one.
+    fn counted(&self, size_bytes: f64) -> f64 {
+        let segments = self.segments(size_bytes);
+        if self.connection.byte_counting { segments } else { segments.min(1.0) }
     }
 
     /// The handshake is complete, and no data has left. Without a handshake there is no such event.
@@ -214,6 +271,8 @@ struct Class {
     entry: Entry,
     heard: Heard,
     wants_rate_samples: bool,
+    /// For [`calls::during`].
+    number: usize,
     /// Digest of its source.
     code: String,
 }
@@ -254,6 +313,8 @@ impl Custom for PythonAlgorithm {
             (Kind::Duration, Value::Duration(span)) => Value::Duration(span),
             (Kind::Bytes, Value::Bytes(size)) => Value::Bytes(size),
             (Kind::Rate, Value::Rate(rate)) => Value::Rate(rate),
+            (Kind::Count, Value::Count(count)) => Value::Count(count),
+            (Kind::Packets, Value::Packets(packets)) => Value::Packets(packets),
             (Kind::Choice(words), Value::Choice(chosen)) => {
                 let word = words.iter().copied().find(|word| *word == chosen);
                 Value::Choice(word.ok_or(ParameterError::WrongKind(kind))?)
@@ -267,7 +328,7 @@ impl Custom for PythonAlgorithm {
         self.class.heard.ecn_echo
     }
     fn build(&self) -> PythonModel {
-        PythonModel { algorithm: self.clone(), object: None, pacing: None, failure: None }
+        PythonModel { algorithm: self.clone(), object: None, pacing: None, failure: None, size: None }
     }
 }
 
@@ -277,6 +338,8 @@ struct PythonModel {
     object: Option<Py<CongestionControl>>,
     pacing: Option<Pacing>,
     failure: Option<Reason>,
+    /// What the last ACK acknowledged, bytes.
+    size: Option<(u64, Py<PyInt>)>,
 }
 
 impl fmt::Debug for PythonModel {
@@ -294,7 +357,7 @@ impl Clone for PythonModel {
             Ok(object) => (object, self.failure.clone()),
             Err(error) => (None, Some(reason(error))),
         };
-        Self { algorithm: self.algorithm.clone(), object, pacing: self.pacing, failure }
+        Self { algorithm: self.algorithm.clone(), object, pacing: self.pacing, failure, size: None }
     }
 }
 
@@ -302,16 +365,39 @@ fn reason(error: PyErr) -> Reason {
     Arc::new(error)
 }
 
-/// An instance of a class, before its `__init__` is called.
-fn instance<'py>(class: &Bound<'py, PyType>) -> PyResult<Bound<'py, CongestionControl>> {
+/// An instance of a class with this window, threshold and connection, before its `__init__` is called.
+fn instance<'py>(
+    class: &Bound<'py, PyType>,
+    begins_with: (f64, f64, Connection),
+) -> PyResult<Bound<'py, CongestionControl>> {
+    BEGINS_WITH.set(Some(begins_with));
     let object = class.call_method1(intern!(class.py(), "__new__"), (class,))?;
     Ok(object.cast_into::<CongestionControl>()?)
 }
 
+/// `object.name(argument)`. PyO3 makes a bound method and a tuple for each call where it may use no more than the stable
+/// ABI of Python 3.11.
+#[allow(unsafe_code)]
+fn call_method<'py>(
+    object: &Bound<'py, CongestionControl>,
+    name: &Bound<'py, PyString>,
+    argument: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let end = std::ptr::null_mut::<ffi::PyObject>();
+    // SAFETY: all three live through the call, a null ends the arguments, and what is returned is owned, or null and an
+    // exception is set.
+    unsafe {
+        let returned =
+            ffi::PyObject_CallMethodObjArgs(object.as_ptr(), name.as_ptr(), argument.as_ptr(), end);
+        Bound::from_owned_ptr_or_err(object.py(), returned)
+    }
+}
+
 fn copy(object: &Bound<'_, CongestionControl>) -> PyResult<Py<CongestionControl>> {
     let py = object.py();
-    let copied = instance(&object.get_type())?;
-    *copied.borrow_mut() = *object.borrow();
+    let own = object.get();
+    let copied = instance(&object.get_type(), (own.cwnd.get(), own.ssthresh.get(), own.connection))?;
+    copied.get().pacing_bps.set(own.pacing_bps.get());
     let attributes = object.getattr(intern!(py, "__dict__"))?;
     let attributes = py.import(intern!(py, "copy"))?.call_method1(intern!(py, "deepcopy"), (attributes,))?;
     copied.getattr(intern!(py, "__dict__"))?.call_method1(intern!(py, "update"), (attributes,))?;
@@ -321,57 +407,73 @@ fn copy(object: &Bound<'_, CongestionControl>) -> PyResult<Py<CongestionControl>
 impl PythonModel {
     fn begin_in_python(&mut self, py: Python<'_>, setup: &Setup, state: &WindowState) -> PyResult<()> {
         let Class { class, entry, .. } = &*self.algorithm.class;
-        let object = instance(class.bind(py))?;
-        *object.borrow_mut() = CongestionControl {
-            cwnd: state.cwnd,
-            ssthresh: state.ssthresh,
-            pacing_bps: None,
+        let connection = Connection {
             mss: setup.mss,
             header: setup.header,
             receive_window: setup.receive_window,
             selective_acks: setup.selective_acks,
+            byte_counting: setup.byte_counting,
+            slow_start_limit: state.slow_start_limit,
             seed: setup.seed,
         };
+        let object = instance(class.bind(py), (state.cwnd, state.ssthresh, connection))?;
         for (parameter, value) in entry.parameters.iter().zip(&self.algorithm.values) {
             match *value {
                 Value::Switch(on) => object.setattr(parameter.name, on),
                 Value::Number(number) => object.setattr(parameter.name, number),
                 Value::Duration(span) => object.setattr(parameter.name, span.seconds()),
                 Value::Bytes(size) => object.setattr(parameter.name, size.get()),
+                Value::Count(number) | Value::Packets(number) => object.setattr(parameter.name, number),
                 Value::Rate(rate) => object.setattr(parameter.name, rate.bits_per_second()),
                 Value::Choice(word) => object.setattr(parameter.name, word),
             }?;
         }
-        object.call_method0(intern!(py, "__init__"))?;
+        let init = || object.call_method0(intern!(py, "__init__"));
+        calls::during(self.algorithm.class.number, Method::Init, Time::ZERO, init)?;
         self.object = Some(object.unbind());
         Ok(())
+    }
+
+    /// What an ACK acknowledges, as Python has it: mostly as much as the one before.
+    fn size_bytes(&mut self, py: Python<'_>, bytes: u64) -> Py<PyInt> {
+        match &self.size {
+            Some((known, size)) if *known == bytes => size.clone_ref(py),
+            _ => {
+                let size = PyInt::new(py, bytes).unbind();
+                self.size = Some((bytes, size.clone_ref(py)));
+                size
+            }
+        }
     }
 
     /// Calls the method of an event and takes over what it has set.
     fn tell<'py>(
         &mut self,
         state: &mut WindowState,
-        method: &Bound<'py, PyString>,
+        (method, name): (Method, &Bound<'py, PyString>),
+        now: Time,
         event: PyResult<Bound<'py, PyAny>>,
     ) {
         let Some(object) = &self.object else { return };
-        let object = object.bind(method.py());
+        let object = object.bind(name.py());
         let call = || -> PyResult<()> {
-            {
-                let mut own = object.borrow_mut();
-                (own.cwnd, own.ssthresh) = (state.cwnd, state.ssthresh);
-            }
-            let returned = object.call_method1(method, (event?,))?;
+            let own = object.get();
+            own.cwnd.set(state.cwnd);
+            own.ssthresh.set(state.ssthresh);
+            own.slow_start_limit.set(state.slow_start_limit);
+            let event = event?;
+            let call = || call_method(object, name, &event);
+            let returned = calls::during(self.algorithm.class.number, method, now, call)?;
             if !returned.is_none() {
                 let (class, returned) = (object.get_type().name()?, shown(&returned));
                 return Err(PyTypeError::new_err(format!(
-                    "{class}.{method} returned {returned}: an event returns nothing; set self.cwnd, self.ssthresh and \
+                    "{class}.{name} returned {returned}: an event returns nothing; set self.cwnd, self.ssthresh and \
                      self.pacing_bps"
                 )));
             }
-            let own = object.borrow();
-            (state.cwnd, state.ssthresh) = (own.cwnd, own.ssthresh);
-            self.pacing = own.pacing_bps.map(|rate| Pacing::at_wire_rate(rate, state.full_segment_on_wire()));
+            (state.cwnd, state.ssthresh) = (own.cwnd.get(), own.ssthresh.get());
+            let paced = |rate| Pacing::at_wire_rate(rate, state.full_segment_on_wire());
+            self.pacing = own.pacing_bps().map(paced);
             Ok(())
         };
         if let Err(error) = call() {
@@ -380,12 +482,12 @@ impl PythonModel {
     }
 }
 
-/// Tells the Python object of an event.
+/// Tells the Python object of an event: the method by its number and its name, the event, its Python class.
 macro_rules! tell {
-    ($self:ident, $state:ident, $method:literal, $event:expr) => {
+    ($self:ident, $state:ident, $method:ident $name:literal, $event:ident $class:ident) => {
         Python::attach(|py| {
-            let event = Bound::new(py, $event).map(Bound::into_any);
-            $self.tell($state, intern!(py, $method), event);
+            let event = Bound::new(py, events::$class { event: *$event }).map(Bound::into_any);
+            $self.tell($state, (Method::$method, intern!(py, $name)), $event.now, event);
         })
     };
 }
@@ -401,40 +503,52 @@ impl ModelPart for PythonModel {
     }
     fn on_established(&mut self, event: &congestion::Established, state: &mut WindowState) {
         if self.algorithm.class.heard.established {
-            tell!(self, state, "on_established", events::Established(*event));
+            tell!(self, state, Established "on_established", event Established);
         }
     }
     fn on_ack(&mut self, event: &congestion::Acknowledged, state: &mut WindowState) {
-        tell!(self, state, "on_ack", events::Acknowledged(*event));
+        Python::attach(|py| {
+            let told = events::Acknowledged {
+                event: *event,
+                size_bytes: self.size_bytes(py, event.size.get()),
+                window_limited: PyBool::new(py, event.window_limited).to_owned().unbind(),
+                recovering: PyBool::new(py, event.recovering).to_owned().unbind(),
+            };
+            let told = Bound::new(py, told).map(Bound::into_any);
+            self.tell(state, (Method::Ack, intern!(py, "on_ack")), event.now, told);
+        });
     }
     fn on_duplicate_ack(&mut self, event: &congestion::DuplicateAck, state: &mut WindowState) {
         if self.algorithm.class.heard.duplicate_ack {
-            tell!(self, state, "on_duplicate_ack", events::DuplicateAck(*event));
+            tell!(self, state, DuplicateAck "on_duplicate_ack", event DuplicateAck);
         }
     }
     fn on_loss(&mut self, event: &congestion::LossDetected, state: &mut WindowState) {
-        tell!(self, state, "on_loss", events::LossDetected(*event));
+        tell!(self, state, Loss "on_loss", event LossDetected);
     }
     fn on_ecn_echo(&mut self, event: &congestion::EcnEcho, state: &mut WindowState) {
         if self.algorithm.class.heard.ecn_echo {
-            tell!(self, state, "on_ecn_echo", events::EcnEcho(*event));
+            tell!(self, state, EcnEcho "on_ecn_echo", event EcnEcho);
         }
     }
     fn on_timeout(&mut self, event: &congestion::Timeout, state: &mut WindowState) {
-        tell!(self, state, "on_timeout", events::Timeout(*event));
+        tell!(self, state, Timeout "on_timeout", event Timeout);
     }
     fn on_recovery_ended(&mut self, event: &congestion::RecoveryEnded, state: &mut WindowState) {
         if self.algorithm.class.heard.recovery_ended {
-            tell!(self, state, "on_recovery_ended", events::RecoveryEnded(*event));
+            tell!(self, state, RecoveryEnded "on_recovery_ended", event RecoveryEnded);
         }
     }
     fn on_sent(&mut self, event: &congestion::Sent, state: &mut WindowState) {
         if self.algorithm.class.heard.sent {
-            tell!(self, state, "on_sent", events::Sent(*event));
+            tell!(self, state, Sent "on_sent", event Sent);
         }
     }
     fn pacing(&self, _state: &WindowState) -> Option<Pacing> {
         self.pacing
+    }
+    fn sets_window_alone(&self) -> bool {
+        self.pacing.is_none() && !self.algorithm.class.heard.sent
     }
     fn failure(&mut self) -> Option<Reason> {
         self.failure.take()
@@ -509,7 +623,8 @@ pub fn register(
         source: kept(source),
         parameters: Box::leak(parameters.into_boxed_slice()),
     };
-    let class = Arc::new(Class { class: own.unbind(), entry, heard, wants_rate_samples, code });
+    let number = calls::number_of(entry.name);
+    let class = Arc::new(Class { class: own.unbind(), entry, heard, wants_rate_samples, number, code });
     let algorithm = PythonAlgorithm { class, values };
     registry().register(algorithm).map_err(|error| PyValueError::new_err(error.to_string()))
 }

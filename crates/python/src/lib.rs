@@ -7,9 +7,12 @@ use pyo3::prelude::*;
 
 mod algorithms;
 mod bench;
+mod calls;
 mod control;
 mod environment;
 mod events;
+mod interrupt;
+mod memory;
 mod outcome;
 mod packets;
 mod run;
@@ -21,7 +24,7 @@ mod table;
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::algorithms::algorithms;
+    use super::algorithms::{algorithms, queues};
     #[pymodule_export]
     use super::bench::{footprint, run_bare_loop};
     #[pymodule_export]
@@ -34,11 +37,13 @@ mod _core {
         Timeout,
     };
     #[pymodule_export]
+    use super::interrupt::end_at_second_interrupt;
+    #[pymodule_export]
     use super::outcome::Outcome;
     #[pymodule_export]
     use super::run::{RunError, run, run_many};
     #[pymodule_export]
-    use super::scenario::{Scenario, ScenarioError, grid, grid_schema, schema};
+    use super::scenario::{Scenario, ScenarioError, error_at, grid, grid_schema, schema};
     #[pymodule_export]
     use super::stream::run_stream;
     #[pymodule_export]
@@ -46,4 +51,12 @@ mod _core {
 
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+    /// Digest of the sources of the algorithms and the simulator.
+    #[pymodule_export]
+    const ENGINE: &str = env!("SELFCLOCK_ENGINE");
+
+    /// The commit it was built from; empty where git knew none.
+    #[pymodule_export]
+    const COMMIT: &str = env!("SELFCLOCK_COMMIT");
 }

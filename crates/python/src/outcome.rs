@@ -12,11 +12,10 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use selfclock_congestion::Phase;
 use selfclock_simulator as simulator;
-use selfclock_simulator::network::link::LinkSample;
 use selfclock_simulator::plan::Plan;
 use selfclock_simulator::record::connections::ConnectionRecord;
 use selfclock_simulator::record::packets::PacketRecord;
-use selfclock_simulator::record::series::{FlowSample, FlowSeries, LinkSeries, Sampled};
+use selfclock_simulator::record::series::{FlowSample, FlowSeries, LinkSample, LinkSeries, Sampled};
 
 use crate::packets;
 use crate::table::{Table, few_names, names};
@@ -151,6 +150,7 @@ fn flow_table(plan: &Plan, series: FlowSeries) -> PyResult<Table> {
         ("srtt_s", column::<Float64Type>(series.srtt_s)),
         ("sent_bytes", column::<UInt64Type>(series.sent_bytes)),
         ("acknowledged_bytes", column::<UInt64Type>(series.acknowledged_bytes)),
+        ("delivered_bytes", column::<UInt64Type>(series.delivered_bytes)),
         ("phase", few_names(series.phase, Phase::ALL.map(Phase::name))?),
         ("available_bps", column::<Float64Type>(series.available_bps)),
         ("capacity_bps", column::<Float64Type>(series.capacity_bps)),

@@ -1,12 +1,14 @@
 //! Running simulations with the GIL released, interruptibly.
 
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use cpu_time::ThreadTime;
 use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyRuntimeError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use selfclock_congestion::Time;
@@ -15,6 +17,8 @@ use selfclock_simulator::Simulation;
 use selfclock_simulator::plan::{FlowPlan, Plan};
 use selfclock_simulator::record::packets::MOST_RECORDS;
 
+use crate::calls::{self, Calls};
+use crate::memory;
 use crate::outcome::{Finished, Outcome};
 use crate::scenario::Scenario;
 
@@ -23,6 +27,10 @@ const SLICE: u64 = 200_000;
 
 /// The same where algorithms written in Python run.
 const SLICE_IN_PYTHON: u64 = 5_000;
+
+/// With fewer events for each call than this, Python takes more of the time than the engine does: it is then held for
+/// a slice, for to let go of it and to take it again costs a tenth of a call, and a wait for another thread each time.
+const EVENTS_PER_CALL: u64 = 16;
 
 /// How often the thread that waits for others looks at Python's signals.
 pub const PATIENCE: Duration = Duration::from_millis(50);
@@ -51,11 +59,17 @@ impl From<Stopped> for PyErr {
             Stopped::AlgorithmFailed(which, Failure { now, reason }) => Python::attach(|py| {
                 let error = reason.downcast_ref::<PyErr>().map(|error| error.clone_ref(py));
                 // Ctrl-C is no error of the algorithm that it happens to interrupt.
-                if let Some(error) = error.as_ref().filter(|error| !error.is_instance_of::<PyException>(py)) {
+                if let Some(error) =
+                    error.as_ref().filter(|error| error.is_instance_of::<PyKeyboardInterrupt>(py))
+                {
                     return error.clone_ref(py);
                 }
+                let place = error.as_ref().and_then(|error| place(py, error)).unwrap_or_default();
+                // An exception without a text, such as SystemExit.
+                let reason = reason.to_string();
+                let reason = reason.trim_end_matches([':', ' ']);
                 let failed = RunError::new_err(format!(
-                    "{which} failed at {:.6} s of simulated time: {reason}",
+                    "{which} failed at {:.6} s of simulated time: {reason}{place}",
                     now.seconds()
                 ));
                 failed.set_cause(py, error);
@@ -65,16 +79,56 @@ impl From<Stopped> for PyErr {
     }
 }
 
-/// Runs to the end unless `goes_on`, asked between slices with the fraction done, says no.
-pub fn run_in_slices<E: From<Stopped>>(
+/// Where an algorithm raised an exception: file, line and method, in parentheses. The traceback begins in the method.
+fn place(py: Python<'_>, error: &PyErr) -> Option<String> {
+    let traceback = error.traceback(py)?;
+    let code = traceback.getattr("tb_frame").ok()?.getattr("f_code").ok()?;
+    let path: PathBuf = code.getattr("co_filename").ok()?.extract().ok()?;
+    let (file, line) = (path.file_name()?.to_string_lossy(), traceback.getattr("tb_lineno").ok()?);
+    Some(format!(" ({file}, line {line}, in {})", code.getattr("co_name").ok()?))
+}
+
+/// Runs to the end unless `goes_on`, asked between slices with the fraction done, says no. `stop`, once set, lets
+/// [`calls::interrupt_stopped`] end a call of an algorithm that does not return.
+pub fn run_in_slices(
     plan: &Plan,
-    mut goes_on: impl FnMut(f64) -> Result<(), E>,
-) -> Result<Finished, E> {
+    stop: Option<&Arc<AtomicBool>>,
+    goes_on: impl FnMut(f64) -> PyResult<()> + Send,
+) -> PyResult<Finished> {
+    if !plan.has_custom_algorithms() {
+        return advance(plan, |simulation| simulation.advance(SLICE), goes_on);
+    }
+    // A thread that Python did not start has a thread state for as long as it is attached, and each takes two system
+    // calls to make and to destroy. So there is one for the whole run, not one for each call.
+    Python::attach(|py| {
+        let calls = Calls::begin(py, plan, stop)?;
+        let mut held = false;
+        let run_slice = |simulation: &mut Simulation| {
+            let before = calls.count();
+            let mut run = || simulation.advance(SLICE_IN_PYTHON);
+            let over = if held { Python::attach(|_| run()) } else { run() };
+            held = calls.count() - before > SLICE_IN_PYTHON / EVENTS_PER_CALL;
+            over
+        };
+        py.detach(|| advance(plan, run_slice, goes_on))
+    })
+}
+
+/// Runs slice by slice.
+fn advance(
+    plan: &Plan,
+    mut run_slice: impl FnMut(&mut Simulation) -> bool,
+    mut goes_on: impl FnMut(f64) -> PyResult<()>,
+) -> PyResult<Finished> {
     let clock = ThreadTime::now();
     let mut simulation = Simulation::new(plan);
-    let slice = if plan.has_custom_algorithms() { SLICE_IN_PYTHON } else { SLICE };
+    if plan.has_custom_algorithms()
+        && let Some(bytes) = memory::for_a_run()
+    {
+        simulation.limit_memory(bytes);
+    }
     loop {
-        let over = simulation.advance(slice);
+        let over = run_slice(&mut simulation);
         if simulation.record_overflowed() {
             return Err(Stopped::RecordOverflowed(simulation.now()).into());
         }
@@ -111,7 +165,9 @@ fn signals_and_progress(py: Python<'_>, progress: Option<&Py<PyAny>>, done: f64)
 pub fn run(py: Python<'_>, scenario: &Scenario, progress: Option<Py<PyAny>>) -> PyResult<Outcome> {
     let plan = scenario.plan();
     let finished = py.detach(|| {
-        run_in_slices(plan, |done| Python::attach(|py| signals_and_progress(py, progress.as_ref(), done)))
+        run_in_slices(plan, None, |done| {
+            Python::attach(|py| signals_and_progress(py, progress.as_ref(), done))
+        })
     })?;
     Outcome::new(py, plan.clone(), finished)
 }
@@ -134,7 +190,7 @@ pub fn run_many(
         .num_threads(threads.unwrap_or(0))
         .build()
         .map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-    let stop = AtomicBool::new(false);
+    let stop = Arc::new(AtomicBool::new(false));
     let done = AtomicU64::new(0);
     let run_one = |plan: &&Plan| {
         let mut reported = 0;
@@ -144,11 +200,11 @@ pub fn run_many(
             reported += more;
         };
         if stop.load(Ordering::Relaxed) {
-            return Err(Stopped::Told);
+            return Err(Stopped::Told.into());
         }
-        let finished = run_in_slices(plan, |fraction| {
+        let finished = run_in_slices(plan, Some(&stop), |fraction| {
             report((fraction * WHOLE as f64) as u64);
-            if stop.load(Ordering::Relaxed) { Err(Stopped::Told) } else { Ok(()) }
+            if stop.load(Ordering::Relaxed) { Err(Stopped::Told.into()) } else { Ok(()) }
         })?;
         report(WHOLE);
         Ok(finished)
@@ -159,8 +215,7 @@ pub fn run_many(
             let (sender, receiver) = mpsc::channel();
             let (pool, plans, run_one) = (&pool, &plans, &run_one);
             scope.spawn(move || {
-                let all: Result<Vec<Finished>, Stopped> =
-                    pool.install(|| plans.par_iter().map(run_one).collect());
+                let all: PyResult<Vec<Finished>> = pool.install(|| plans.par_iter().map(run_one).collect());
                 let _ = sender.send(all);
             });
             let mut interruption = Ok(());
@@ -177,7 +232,7 @@ pub fn run_many(
                             Python::attach(|py| signals_and_progress(py, progress.as_ref(), fraction));
                         stop.store(interruption.is_err(), Ordering::Relaxed);
                     }
-                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Timeout) => Python::attach(calls::interrupt_stopped),
                 }
             }
         })

@@ -37,7 +37,13 @@ impl Scenario {
 fn checked(read: Result<scenario::Scenario, scenario::ScenarioError>) -> PyResult<Scenario> {
     match read {
         Ok(inner) => Ok(Scenario { inner }),
-        Err(error) => Err(ScenarioError::new_err(error.to_string())),
+        Err(error) => Err(Python::attach(|py| {
+            let raised = ScenarioError::new_err(error.to_string());
+            // For whoever places it elsewhere: a grid file.
+            let parts = (error.key, error.message, error.help);
+            let _ = raised.value(py).setattr("parts", parts);
+            raised
+        })),
     }
 }
 
@@ -121,6 +127,11 @@ impl Scenario {
     fn expected_packet_hops(&self) -> f64 {
         self.inner.plan.expected_packet_hops()
     }
+    /// Sentences on what cannot mean what it says.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        scenario::notes(&self.inner.plan)
+    }
     #[getter]
     fn records_packets(&self) -> bool {
         self.inner.plan.record.packets
@@ -164,6 +175,19 @@ impl Scenario {
 #[pyfunction]
 pub fn schema() -> String {
     scenario::schema().to_string()
+}
+
+/// The text of an error at a range of bytes of a text, as those of scenario files are.
+#[pyfunction]
+pub fn error_at(
+    text: &str,
+    source_name: &str,
+    span: (usize, usize),
+    key: &str,
+    message: &str,
+    help: &str,
+) -> String {
+    scenario::error_at(text, source_name, span.0..span.1, key, message, help).to_string()
 }
 
 /// What a grid file says, as JSON text.

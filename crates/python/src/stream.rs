@@ -4,13 +4,15 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, ScopedJoinHandle};
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyIterator;
 use selfclock_simulator::plan::Plan;
 
+use crate::calls;
 use crate::outcome::{Finished, Outcome};
 use crate::run::{PATIENCE, RunError, run_in_slices};
 use crate::scenario::Scenario;
@@ -38,11 +40,11 @@ pub fn run_stream(
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = threads.unwrap_or_else(cores).max(1);
     let scenarios = scenarios.try_iter()?;
-    let stop = AtomicBool::new(false);
+    let stop = Arc::new(AtomicBool::new(false));
     let (to_workers, jobs) = mpsc::channel();
     let (to_here, ended) = mpsc::channel();
     let jobs = Mutex::new(jobs);
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         let start = |_| {
             let to_here = to_here.clone();
             let (jobs, stop) = (&jobs, &stop);
@@ -52,14 +54,17 @@ pub fn run_stream(
         let result = feed(py, scenarios, finished, threads * WAITING_PER_CORE, &to_workers, ended);
         stop.store(true, Ordering::Relaxed);
         drop(to_workers);
-        // A worker in an algorithm written in Python waits for this thread to let go of Python.
-        py.detach(|| workers.into_iter().for_each(|worker| drop(worker.join())));
+        // A worker in an algorithm written in Python waits for this thread to let go of Python, or never ends by itself.
+        while !workers.iter().all(ScopedJoinHandle::is_finished) {
+            calls::interrupt_stopped(py);
+            py.detach(|| thread::sleep(PATIENCE / 10));
+        }
         result
     })
 }
 
 /// Takes jobs until there are none, or until it is told to stop.
-fn work(jobs: &Mutex<Receiver<Job>>, ended: &Sender<Ended>, stop: &AtomicBool) {
+fn work(jobs: &Mutex<Receiver<Job>>, ended: &Sender<Ended>, stop: &Arc<AtomicBool>) {
     loop {
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok((number, plan)) = job else { return };
@@ -70,7 +75,7 @@ fn work(jobs: &Mutex<Receiver<Job>>, ended: &Sender<Ended>, stop: &AtomicBool) {
             if stop.load(Ordering::Relaxed) { Err(RunError::new_err("stopped")) } else { Ok(()) }
         };
         // A mistake of the simulator in one run is that run's error.
-        let run = catch_unwind(AssertUnwindSafe(|| run_in_slices::<PyErr>(&plan, goes_on)));
+        let run = catch_unwind(AssertUnwindSafe(|| run_in_slices(&plan, Some(stop), goes_on)));
         let run = run.unwrap_or_else(|_| Err(RunError::new_err("the simulation panicked")));
         if ended.send((number, plan, run)).is_err() {
             return;

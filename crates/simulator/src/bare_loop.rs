@@ -1,12 +1,10 @@
-//! The limit of speed: packets of the simulator's size in the simulator's runs, across links that do nothing but take
+//! The limit of speed: packets of the simulator's size in the simulator's lanes, across links that do nothing but take
 //! time, with no protocol and no record.
 //!
 //! A round trip is six hops, resolved when the packet leaves, and one stop: as in the simulator where there is one flow.
 
-use crate::engine::{EventQueue, Runs, Target};
-use crate::network::Packet;
-use crate::network::packet::{Flags, NO_EXTRA};
-use crate::record::packets::PacketKind;
+use crate::engine::{EventQueue, Lanes, Target};
+use crate::packet::{Flags, NO_EXTRA, Packet, PacketKind};
 use selfclock_congestion::units::{Duration, Time};
 
 /// A link that only takes time.
@@ -41,7 +39,7 @@ pub fn bare_loop(flows: u64, packets: u64, trips: u64) -> u64 {
     let mut links = vec![Link::new(2_400, 20); 2];
     links.resize(2 + 4 * flows as usize, Link::new(1_200, 5));
     let mut events = EventQueue::default();
-    let mut in_flight: Runs<Packet> = Runs::default();
+    let mut in_flight: Lanes<Packet> = Lanes::default();
     for number in 0..flows * packets {
         let order = events.take_order();
         let packet = Packet {
@@ -59,15 +57,15 @@ pub fn bare_loop(flows: u64, packets: u64, trips: u64) -> u64 {
             extra: NO_EXTRA,
             number: number as u32,
         };
-        let (_, run, is_first) = in_flight.add(packet.arrival, order, &packet);
+        let (_, lane, is_first) = in_flight.add(packet.arrival, order, &packet);
         if is_first {
-            events.push_run(packet.arrival, order, run);
+            events.push_lane(packet.arrival, order, lane);
         }
     }
     for _ in 0..trips {
-        let Some(Target::Packets(run)) = events.peek().map(|event| event.target) else { break };
-        let packet = in_flight.take_first(run, |next| {
-            events.advance_run(run, next.map(|next| (next.arrival, next.order)));
+        let Some(Target::Packets(lane)) = events.peek().map(|event| event.target) else { break };
+        let packet = in_flight.take_first(lane, |next| {
+            events.advance_lane(lane, next.map(|next| (next.arrival, next.order)));
         });
         let own = 2 + 4 * packet.flow as usize;
         let mut at = packet.arrival;
@@ -75,10 +73,10 @@ pub fn bare_loop(flows: u64, packets: u64, trips: u64) -> u64 {
             at = links[link].cross(at);
         }
         let order = events.take_order();
-        let (landed, run, is_first) = in_flight.add(at, order, &packet);
+        let (landed, lane, is_first) = in_flight.add(at, order, &packet);
         (landed.arrival, landed.order) = (at, order);
         if is_first {
-            events.push_run(at, order, run);
+            events.push_lane(at, order, lane);
         }
     }
     links.iter().map(|link| link.crossed).sum()

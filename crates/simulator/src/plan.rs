@@ -4,7 +4,8 @@
 //! A plan built by hand is as good.
 
 use crate::network::DeliveryTrace;
-use crate::record::packets::PacketKind;
+use crate::packet::PacketKind;
+pub use crate::queue::{DisciplinePlan, MarkAbove, QueueLimit};
 use crate::shared::Shared;
 use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
@@ -66,8 +67,6 @@ pub struct LinkPlan {
     pub queue: QueueLimit,
     /// Who is dropped or marked, and who goes first.
     pub discipline: DisciplinePlan,
-    /// Drop-tail: mark, instead of dropping, what arrives above this threshold.
-    pub mark_above: Option<MarkAbove>,
     /// The packet in service takes one of the queue's places (ns-2's way). If not, the limit is of waiting packets.
     pub counts_packet_in_service: bool,
     /// Random loss on the wire, after the queue.
@@ -94,8 +93,7 @@ impl LinkPlan {
             trace: None,
             delay,
             queue: QueueLimit::Unlimited,
-            discipline: DisciplinePlan::DropTail,
-            mark_above: None,
+            discipline: DisciplinePlan::default(),
             counts_packet_in_service: false,
             loss: LossPlan::None,
             jitter: Duration::ZERO,
@@ -114,108 +112,6 @@ pub struct LinkChange {
     pub rate: Rate,
     /// Propagation delay from then on.
     pub delay: Duration,
-}
-
-/// What a drop-tail queue holds at most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QueueLimit {
-    /// Any number.
-    Unlimited,
-    /// So many packets.
-    Packets(u64),
-    /// So many bytes.
-    Bytes(Bytes),
-}
-
-/// Queue discipline of a link.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum DisciplinePlan {
-    /// First in, first out; what does not fit is dropped.
-    DropTail,
-    /// Controlled delay, RFC 8289.
-    CoDel(CoDelPlan),
-    /// Flow queueing with CoDel, RFC 8290.
-    FqCoDel(FqCoDelPlan),
-    /// Proportional-integral controller enhanced, RFC 8033.
-    Pie(PiePlan),
-    /// Random early detection.
-    Red(RedPlan),
-    /// Coupled queues for scalable and other congestion controls, RFC 9332.
-    DualPi2(DualPi2Plan),
-    /// Fair queueing by deficit round robin, a queue for each flow.
-    Drr {
-        /// What one turn is worth: at least a packet, or turns pass without one.
-        quantum: Bytes,
-    },
-}
-
-/// CoDel, RFC 8289.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CoDelPlan {
-    /// Time that a packet may spend in the queue: "TARGET", 5 ms.
-    pub target: Duration,
-    /// For how long it may take longer before a packet is dropped: "INTERVAL", 100 ms.
-    pub interval: Duration,
-    /// Mark, instead of dropping, what understands marks.
-    pub ecn: bool,
-}
-
-/// FQ-CoDel, RFC 8290.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FqCoDelPlan {
-    /// CoDel in each queue.
-    pub codel: CoDelPlan,
-    /// Number of queues among which the hash chooses: 1024.
-    pub flows: u32,
-    /// What one turn is worth: 1514 B.
-    pub quantum: Bytes,
-}
-
-/// PIE, RFC 8033.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PiePlan {
-    /// Delay that the controller aims at: "QDELAY_REF", 15 ms.
-    pub target: Duration,
-    /// Interval of its updates: "T_UPDATE", 15 ms.
-    pub update: Duration,
-    /// Burst that passes after an idle time: "MAX_BURST", 150 ms.
-    pub burst: Duration,
-    /// Mark, instead of dropping, what understands marks, up to a probability of 0.1.
-    pub ecn: bool,
-}
-
-/// RED.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RedPlan {
-    /// Average queue, packets, below which nothing is dropped: "min_th".
-    pub minimum: f64,
-    /// Average queue, packets, at which the probability is `max_probability`: "max_th".
-    pub maximum: f64,
-    /// "max_p": 0.1.
-    pub max_probability: f64,
-    /// Weight of the queue that a packet finds in the average: "w_q", 0.002.
-    pub weight: f64,
-    /// Above the maximum the probability rises to one at twice the maximum; if not, it is one.
-    pub gentle: bool,
-    /// Adapt `max_probability` to keep the average half-way between the thresholds.
-    pub adaptive: bool,
-    /// Mark, instead of dropping, what understands marks, up to the maximum.
-    pub ecn: bool,
-}
-
-/// DualPI2, RFC 9332.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DualPi2Plan {
-    /// Delay of the classic queue that the controller aims at: 15 ms.
-    pub target: Duration,
-    /// Interval of its updates: 16 ms.
-    pub update: Duration,
-    /// Coupling factor k: 2.
-    pub coupling: f64,
-    /// Delay in the low-latency queue above which it marks by itself: 800 us.
-    pub ramp_begin: Duration,
-    /// How much more it takes to mark every packet: 400 us; 0: a step.
-    pub ramp_length: Duration,
 }
 
 /// A mechanism in a router, or in several.
@@ -444,16 +340,6 @@ pub struct PolicerPlan {
     pub burst: Bytes,
 }
 
-/// Threshold of a queue above which it marks packets congestion-experienced (RFC 3168) as they arrive, if their transport
-/// understands marks: a step, as the K of DCTCP. The queue is that which the packet finds, without itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MarkAbove {
-    /// More than so many packets, counted as its limit counts them.
-    Packets(u64),
-    /// A packet will wait for longer than this.
-    Wait(Duration),
-}
-
 /// Random loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LossPlan {
@@ -653,6 +539,8 @@ pub struct Transport {
     pub timer: RetransmissionTimer,
     /// Grow the window only when it is what limits the sender.
     pub grow_only_when_limited: bool,
+    /// Slow start and Reno's increase count acknowledged bytes (RFC 3465), not acknowledgements.
+    pub byte_counting: bool,
     /// Space segments at `pacing_gain` × cwnd / srtt even where the algorithm does not ask for it; `None`: do not.
     pub pacing_gain: Option<f64>,
     /// A leaky bucket that shapes everything the sender sends.
@@ -834,6 +722,7 @@ impl Transport {
                 samples: RttSamples::EverySegment,
             },
             grow_only_when_limited: true,
+            byte_counting: true,
             pacing_gain: None,
             shaper: None,
             peer_knows_option: true,
@@ -876,6 +765,7 @@ impl Transport {
                 samples: RttSamples::OneAtATime,
             },
             grow_only_when_limited: false,
+            byte_counting: false,
             pacing_gain: None,
             shaper: None,
             peer_knows_option: true,

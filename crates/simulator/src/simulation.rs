@@ -4,23 +4,24 @@ use crate::engine::memory::{self, prefetch};
 use crate::engine::random::Purpose;
 use crate::engine::{EventQueue, Stream, Target};
 use crate::network::Network;
-use crate::network::link::LinkSample;
+use crate::packet::PacketKind;
 use crate::plan::{Plan, Protocol};
 use crate::record::connections::{ConnectionRecord, ConnectionsSummary};
-use crate::record::packets::{PacketKind, PacketRecord};
-use crate::record::series::{FlowSample, Sampled, Sampling};
+use crate::record::packets::PacketRecord;
+use crate::record::series::{FlowSample, LinkSample, Sampled, Sampling};
 use crate::record::summary::{FlowSummary, Summary};
 use crate::traffic::connections::{ConnectionSource, ConnectionTotals, Connections};
 use crate::transport::groups::Groups;
 use crate::transport::rtt_histogram::RttHistogram;
+use crate::transport::runaway;
 use crate::transport::udp::{UdpSink, UdpSource};
 use crate::transport::{Context, Receiver, Sender, sender::TOUCHED};
+use batch::Patience;
 use selfclock_congestion::controller::Controller;
 use selfclock_congestion::custom::Failure;
 use selfclock_congestion::units::{Duration, Time};
-use train::Patience;
 
-mod train;
+mod batch;
 
 /// The sending end of a flow. Not boxed: nearly every flow is TCP, and a pointer would cost every acknowledgement.
 #[derive(Clone, Debug)]
@@ -53,8 +54,8 @@ pub struct Simulation {
     sinks: Vec<Sink>,
     connections: Connections,
     groups: Groups,
-    /// Some flow may have trains, and when to look for one.
-    has_trains: bool,
+    /// Some flow may have batches, and when to look for one.
+    has_batches: bool,
     patience: Patience,
     starts: Vec<Time>,
     plan: Plan,
@@ -81,11 +82,11 @@ const FREED_TOGETHER: usize = 1024;
 /// What so many flows touch, three kilobytes each, stays in a cache of two megabytes.
 const MANY_FLOWS: usize = 500;
 
-/// Asks for what the packets touch that are next in this run: of a far one what is known from the packet alone, of a near one
+/// Asks for what the packets touch that are next in this lane: of a far one what is known from the packet alone, of a near one
 /// what that leads to. A flow's packets mostly come in bursts, of which the first asks for all.
 #[inline(always)]
-fn prefetch_ahead(network: &Network, sources: &[Source], sinks: &[Sink], run: u32) {
-    if let Some(far) = network.first_of_burst(run, 8) {
+fn prefetch_ahead(network: &Network, sources: &[Source], sinks: &[Sink], lane: u32) {
+    if let Some(far) = network.first_of_burst(lane, 8) {
         network.prefetch_routes(far);
         if far.kind == PacketKind::Ack {
             if let Some(source) = sources.get(far.flow as usize) {
@@ -95,7 +96,7 @@ fn prefetch_ahead(network: &Network, sources: &[Source], sinks: &[Sink], run: u3
             prefetch::<0, { size_of::<Sink>() }, Sink>(sink);
         }
     }
-    if let Some(near) = network.first_of_burst(run, 3) {
+    if let Some(near) = network.first_of_burst(lane, 3) {
         let delivered = network.prefetch_links(near);
         let Some(routes) = network.flow_routes.get(near.flow as usize) else { return };
         if near.kind != PacketKind::Ack {
@@ -137,8 +138,8 @@ impl Simulation {
         let mut sinks = memory::vector(plan.flows.len());
         let mut starts = Vec::with_capacity(plan.flows.len());
         let sampling = Sampling::of(plan, Time::ZERO + plan.duration);
-        // What is recorded packet by packet is not computed in trains.
-        let has_trains = !plan.record.packets && routes.iter().any(|routes| routes.one_stop);
+        // What is recorded packet by packet is not computed in batches.
+        let has_batches = !plan.record.packets && routes.iter().any(|routes| routes.one_stop);
         for (index, (flow, routes)) in plan.flows.iter().zip(routes).enumerate() {
             let number = index as u32;
             let jitter = Stream::new(plan.seed, Purpose::FlowStart, index).duration_below(flow.start_jitter);
@@ -149,13 +150,15 @@ impl Simulation {
                     let control_seed = Stream::new(plan.seed, Purpose::FlowControl, index).bits();
                     let times = (start, flow.stop);
                     let mut sender = Sender::new(number, routes, tcp, times, control_seed, sampling);
+                    sender.limit_in_flight(runaway::most_in_flight(plan, flow));
                     sender.schedule_start(&mut context, start);
                     sources.push(Source::Tcp(sender));
                     sinks.push(Sink::Tcp(Receiver::new(number, routes, tcp)));
                 }
                 Protocol::Connections(plan_of_each) => {
+                    let most = runaway::most_in_flight(plan, flow);
                     let mut source =
-                        ConnectionSource::new(number, routes, plan_of_each, plan.seed, flow.stop);
+                        ConnectionSource::new(number, routes, plan_of_each, plan.seed, flow.stop, most);
                     source.begin(&mut context, start);
                     sources.push(Source::Connections(Box::new(source)));
                     sinks.push(Sink::Connections);
@@ -183,10 +186,20 @@ impl Simulation {
             sinks,
             connections,
             groups,
-            has_trains,
+            has_batches,
             patience: Patience::default(),
             starts,
             plan,
+        }
+    }
+
+    /// Lets flows with user-defined algorithms have no more in flight than fits into so many bytes of memory.
+    pub fn limit_memory(&mut self, bytes: u64) {
+        let most = runaway::segments_within(&self.plan, bytes);
+        for source in &mut self.sources {
+            if let Source::Tcp(sender) = source {
+                sender.limit_memory(most);
+            }
         }
     }
 
@@ -204,15 +217,17 @@ impl Simulation {
     pub fn advance(&mut self, events: u64) -> bool {
         let last = self.events_run.saturating_add(events);
         while self.events_run < last {
-            match self.events.peek_run() {
-                Some((time, run)) if time <= self.end => {
+            match self.events.peek_lane() {
+                Some((time, lane)) if time <= self.end => {
                     self.now = time;
-                    match run {
-                        Some(run) if self.has_trains => match self.run_train(run, last - self.events_run) {
-                            0 => self.run_packet(run),
-                            taken => self.events_run += taken - 1,
-                        },
-                        Some(run) => self.run_packet(run),
+                    match lane {
+                        Some(lane) if self.has_batches => {
+                            match self.run_batch(lane, last - self.events_run) {
+                                0 => self.move_packet(lane),
+                                taken => self.events_run += taken - 1,
+                            }
+                        }
+                        Some(lane) => self.move_packet(lane),
                         None => self.run_timer(last),
                     }
                     self.run_receivers_ahead();
@@ -299,13 +314,13 @@ impl Simulation {
         run_receivers_ahead(&mut self.events, &mut self.network, &mut self.sinks);
     }
 
-    /// The first packet of a run is at its next stop.
+    /// The first packet of a lane is at its next stop.
     #[inline(always)]
-    fn run_packet(&mut self, run: u32) {
+    fn move_packet(&mut self, lane: u32) {
         let Self { events, network, sources, sinks, connections, groups, .. } = self;
-        let mut packet = network.take_first(events, run);
+        let mut packet = network.take_first(events, lane);
         if sources.len() > MANY_FLOWS {
-            prefetch_ahead(network, sources, sinks, run);
+            prefetch_ahead(network, sources, sinks, lane);
         }
         let Some(arrival) = network.arrive(events, &packet) else { return };
         packet.arrival = arrival;

@@ -281,6 +281,8 @@ queue = "1000 packets"
 [transport]
 recovery = "sack"
 receive_window = "200 segments"
+# As the paper's sources. With it slow start overshoots the queue before the first explicit rate is back.
+byte_counting = false
 [record]
 interval = "off"
 [[flow]]

@@ -3,11 +3,12 @@
 mod common;
 
 use common::{Dumbbell, add_flow, ms, tcp};
+use selfclock_congestion::parameter::Value;
 use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
 use selfclock_simulator::plan::{
-    Arrivals, CoDelPlan, CsfqPlan, DisciplinePlan, DualPi2Plan, Ecn, FqCoDelPlan, LinkChange, MechanismPlan,
-    PiePlan, Plan, PolicerPlan, Protocol, QueueLimit, RedPlan, RouterPlan, Transport, UdpPlan,
+    Arrivals, CsfqPlan, DisciplinePlan, Ecn, LinkChange, MechanismPlan, Plan, PolicerPlan, Protocol,
+    QueueLimit, RouterPlan, Transport, UdpPlan,
 };
 use selfclock_simulator::record::packets::PacketEvent;
 use selfclock_simulator::record::summary::FlowSummary;
@@ -38,29 +39,16 @@ fn run(plan: &Plan) -> Outcome {
     outcome
 }
 
-fn codel() -> CoDelPlan {
-    CoDelPlan {
-        target: Duration::from_milliseconds(5),
-        interval: Duration::from_milliseconds(100),
-        ecn: false,
+fn named(name: &str, settings: &[(&str, Value<'_>)]) -> DisciplinePlan {
+    let mut plan = DisciplinePlan::named(name).expect("a discipline");
+    for (setting, value) in settings {
+        plan.set(setting, *value).expect("a setting");
     }
+    plan
 }
 
-fn pie() -> PiePlan {
-    PiePlan { target: ms(15), update: ms(15), burst: ms(150), ecn: true }
-}
-
-fn red() -> RedPlan {
-    RedPlan {
-        minimum: 5.0,
-        maximum: 15.0,
-        max_probability: 0.1,
-        weight: 0.002,
-        gentle: true,
-        adaptive: false,
-        ecn: true,
-    }
-}
+/// What it drops it does not mark.
+const DROPS: (&str, Value<'_>) = ("ecn", Value::Switch(false));
 
 /// As drop-tail, the mean delay of the queue is some 100 ms; a manager keeps it near its target, and the link busy: Reno that
 /// halves without a queue uses three quarters of a link.
@@ -72,26 +60,21 @@ fn managers_keep_the_queue_short() {
         assert!(link.utilization > 0.75 && link.drops > 0, "{link:?}");
         link.queue_mean_s
     };
-    let codel = codel();
-    let fq_codel = FqCoDelPlan { codel, flows: 1024, quantum: Bytes(1514) };
-    assert!(delay(DisciplinePlan::DropTail) > 0.05);
-    assert!(delay(DisciplinePlan::Drr { quantum: Bytes(1500) }) > 0.05);
-    assert!(delay(DisciplinePlan::CoDel(codel)) < 0.012);
-    assert!(delay(DisciplinePlan::FqCoDel(fq_codel)) < 0.012);
-    assert!((0.005..0.020).contains(&delay(DisciplinePlan::Pie(pie()))));
+    assert!(delay(named("drop-tail", &[])) > 0.05);
+    assert!(delay(named("drr", &[])) > 0.05);
+    assert!(delay(named("codel", &[DROPS])) < 0.012);
+    assert!(delay(named("fq-codel", &[DROPS])) < 0.012);
+    assert!((0.005..0.020).contains(&delay(named("pie", &[]))));
+    assert!((0.005..0.020).contains(&delay(named("fq-pie", &[]))));
     // 5 to 15 packets are 3 to 9 ms; the first overshoot of two flows is slow to show in the average.
-    assert!(delay(DisciplinePlan::Red(red())) < 0.015);
-    assert!(delay(DisciplinePlan::Red(RedPlan { adaptive: true, ..red() })) < 0.015);
+    assert!(delay(named("red", &[])) < 0.015);
+    assert!(delay(named("red", &[("adaptive", Value::Switch(true))])) < 0.015);
 }
 
 /// With marks nothing is lost.
 #[test]
 fn managers_mark_what_understands_marks() {
-    let codel = CoDelPlan { ecn: true, ..codel() };
-    for discipline in [
-        DisciplinePlan::CoDel(codel),
-        DisciplinePlan::FqCoDel(FqCoDelPlan { codel, flows: 1024, quantum: Bytes(1514) }),
-    ] {
+    for discipline in [named("codel", &[]), named("fq-codel", &[])] {
         let mut plan = plan(discipline, QueueLimit::Unlimited);
         for flow in &mut plan.flows {
             let Protocol::Tcp(tcp) = &mut flow.protocol else { continue };
@@ -105,10 +88,7 @@ fn managers_mark_what_understands_marks() {
 /// A source of twice the rate beside one of a third of it: the small one gets what it sends, the large one the rest.
 #[test]
 fn fair_queueing_protects_a_small_flow() {
-    for discipline in [
-        DisciplinePlan::Drr { quantum: Bytes(1500) },
-        DisciplinePlan::FqCoDel(FqCoDelPlan { codel: codel(), flows: 1024, quantum: Bytes(1514) }),
-    ] {
+    for discipline in [named("drr", &[]), named("fq-codel", &[DROPS])] {
         let mut plan = plan(discipline, QueueLimit::Packets(100));
         for (flow, (megabits, size)) in plan.flows.iter_mut().zip([(40, 1500), (6, 300)]) {
             flow.reverse.clear();
@@ -129,8 +109,7 @@ fn fair_queueing_protects_a_small_flow() {
 /// packet that came, however small what it dropped was, and the queue grew beyond its limit.
 #[test]
 fn pushing_out_makes_enough_room() {
-    let fq = FqCoDelPlan { codel: codel(), flows: 1024, quantum: Bytes(1514) };
-    for discipline in [DisciplinePlan::Drr { quantum: Bytes(1500) }, DisciplinePlan::FqCoDel(fq)] {
+    for discipline in [named("drr", &[]), named("fq-codel", &[DROPS])] {
         let dumbbell =
             Dumbbell::new(2, (100_000_000, ms(1)), (1_000_000, ms(10)), QueueLimit::Bytes(Bytes(6000)));
         let mut plan = dumbbell.plan(ms(5000));
@@ -158,7 +137,7 @@ fn pushing_out_makes_enough_room() {
 /// A policer lets through its rate and no more, and nothing waits.
 #[test]
 fn a_policer_holds_a_rate() {
-    let mut plan = plan(DisciplinePlan::DropTail, QueueLimit::Unlimited);
+    let mut plan = plan(DisciplinePlan::default(), QueueLimit::Unlimited);
     let (rate, burst) = (Rate::from_bits_per_second(5_000_000), Bytes(30_000));
     let mechanism = MechanismPlan::Policer(PolicerPlan { rate, burst });
     plan.routers.push(RouterPlan { links: vec![0], mechanism });
@@ -302,14 +281,7 @@ fn core_stateless_fair_queueing_gives_max_min_shares() {
 /// two, while CUBIC has the queue of 15 ms that the controller aims at.
 #[test]
 fn dualpi2_couples_prague_and_cubic() {
-    let dualpi2 = DualPi2Plan {
-        target: ms(15),
-        update: ms(16),
-        coupling: 2.0,
-        ramp_begin: Duration::from_microseconds(800),
-        ramp_length: Duration::from_microseconds(400),
-    };
-    let mut plan = plan(DisciplinePlan::DualPi2(dualpi2), QueueLimit::Bytes(Bytes(1_000_000)));
+    let mut plan = plan(named("dualpi2", &[]), QueueLimit::Bytes(Bytes(1_000_000)));
     plan.duration = Duration::from_seconds(40.0);
     plan.links[0].rate = Rate::from_bits_per_second(50_000_000);
     for (flow, (control, ecn)) in plan

@@ -63,10 +63,11 @@ impl ModelPart for Aimd {
         if event.recovering || !event.window_limited {
             return;
         }
+        // As the transport counts, bytes or ACKs: a receiver that divides its ACKs gains nothing either way (RFC 3465).
         state.cwnd += if state.in_slow_start() {
-            state.segments(event.size).min(1.0)
+            state.slow_start_step(event.size)
         } else {
-            self.parameters.increase / state.cwnd
+            self.parameters.increase * state.counted(event.size) / state.cwnd
         };
     }
     fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
@@ -84,5 +85,8 @@ impl ModelPart for Aimd {
     }
     fn pacing(&self, _state: &WindowState) -> Option<Pacing> {
         None
+    }
+    fn sets_window_alone(&self) -> bool {
+        true
     }
 }

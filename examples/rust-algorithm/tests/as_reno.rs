@@ -64,7 +64,7 @@ fn same_packets_as_reno() {
 #[test]
 fn its_parameters_are_checked_like_any() {
     let error = scenario("{ model = \"my-aimd\", decrease = 1 }", &[]).unwrap_err();
-    assert_eq!(error.message, "out of range");
+    assert_eq!(error.message, "1 is out of range");
     assert!(error.help.contains("0.1 to 0.99"), "{}", error.help);
     let error = scenario("{ model = \"my-aimd\", decreese = 1 }", &[]).unwrap_err();
     assert!(error.help.contains("did you mean \"decrease\"?"), "{}", error.help);

@@ -33,6 +33,8 @@ class Lab:
 
     def __init__(self) -> None:
         self._read: dict[tuple[str, str], dict[Hashable, Any]] = {}
+        #: Everything that was run.
+        self.scenarios: list[Scenario] = []
 
     def readings(self, experiment: Experiment[Read], subject: Subject) -> dict[Any, Read]:
         """Return what was read off the runs of an algorithm, by key."""
@@ -53,6 +55,7 @@ class Lab:
             self._read[experiment.name, subject.label] = dict.fromkeys(scenarios_of)
             for key, scenario in scenarios_of.items():
                 jobs.append((experiment, subject.label, key, scenario))
+                self.scenarios.append(scenario)
         done = 0
 
         def scenarios() -> Iterator[Scenario]:

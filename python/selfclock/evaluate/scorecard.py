@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from dataclasses import dataclass
@@ -13,7 +12,8 @@ from selfclock.evaluate.judge import Judged, Verdict, not_applicable
 from selfclock.evaluate.rows import ROWS
 from selfclock.evaluate.runs import Lab
 from selfclock.evaluate.subject import Subject
-from selfclock.save import forget_figures, staged, write_figure
+from selfclock.names import unknown
+from selfclock.save import digests, identity, staged, write_document, write_figure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -142,13 +142,13 @@ class Scorecard:
         from selfclock.report import scorecard_page  # noqa: PLC0415
 
         with staged(directory) as aside:
-            document = json.dumps(self.document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-            (aside / "scorecard.json").write_text(document, encoding="utf-8")
             (aside / "report.html").write_text(scorecard_page(self), encoding="utf-8")
             for line in self.lines if formats else []:
                 if line.found.verdict != "not applicable":
                     write_figure(figure(line, self).figure, aside / line.row.id, formats)
-            forget_figures(directory, (line.row.id for line in self.lines), formats)
+            # The rows make scenarios for the algorithm, with the partners that it needs: there is nothing to note.
+            document = {**self.document, "notes": []}
+            write_document(aside, "scorecard.json", document, identity(self.lab.scenarios), digests(self.lab.scenarios))
 
     def verdicts(self) -> dict[Verdict, int]:
         """Count the verdicts."""
@@ -202,7 +202,12 @@ def _chosen(names: Sequence[str]) -> list[Row]:
     known = {row.id: row for row in ROWS}
     for name in names:
         if name not in known:
-            raise ScenarioError(f"no row is named {name!r}; there are {', '.join(known)}")
+            # Any row is near any other: only case can be meant.
+            near = name.upper() if name.upper() in known else None
+            listed = f"there are {', '.join(known)}"
+            raise ScenarioError(
+                unknown("row", name, list(known), near) if near else f"no row is named {name!r}; {listed}"
+            )
     return [row for row in ROWS if not names or row.id in names]
 
 

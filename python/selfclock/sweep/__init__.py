@@ -1,8 +1,8 @@
 """Many scenarios: every point of a grid with every seed, once, whatever interrupts."""
 
-from selfclock.sweep.dataset import BusyError
+from selfclock.sweep.dataset import BusyError, DamagedError
 from selfclock.sweep.grid import Grid
 from selfclock.sweep.run import Sweep, sweep
 from selfclock.sweep.workers import ClusterError
 
-__all__ = ["BusyError", "ClusterError", "Grid", "Sweep", "sweep"]
+__all__ = ["BusyError", "ClusterError", "DamagedError", "Grid", "Sweep", "sweep"]

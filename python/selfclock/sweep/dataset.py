@@ -2,6 +2,10 @@
 
 A row goes to the journal the moment its run ends, so that whatever kills the sweep costs only the runs that were under
 way. Now and then the journal is folded into the Parquet file, which is written aside and renamed.
+
+A row belongs to what its key was made from: the scenario with its settings, the seed, the engine, and the sources of
+the user-defined algorithms. Rows whose keys the grid does not have, of another grid or of an algorithm as it was before
+an edit, are set aside in a file of their own.
 """
 
 from __future__ import annotations
@@ -10,13 +14,15 @@ import io
 import json
 import os
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from selfclock._core import VERSION
-from selfclock.save import check_writable
+from selfclock._core import COMMIT, VERSION
+from selfclock.save import check_writable, on_disk
 from selfclock.sweep.row import column_types
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
     from typing import BinaryIO
 
@@ -44,15 +50,23 @@ class BusyError(Exception):
     """Another sweep writes to the directory."""
 
 
+class DamagedError(Exception):
+    """A file of earlier runs cannot be read."""
+
+
 class Dataset:
     """The rows of a grid's runs, as a context: leaving it folds what is in the journal, whatever the reason."""
 
     def __init__(self, directory: Path, grid: Grid, jobs: list[Job]) -> None:
-        check_writable(directory)
+        check_writable(directory, sweep=True)
         directory.mkdir(parents=True, exist_ok=True)
         self._directory = directory
+        #: Runs that were set aside on entering.
+        self.set_aside = 0
         self._metadata = {
             "selfclock.version": VERSION,
+            "selfclock.commit": COMMIT,
+            "selfclock.algorithms": "; ".join(sorted({job.algorithms for job in jobs} - {""})),
             "selfclock.grid": grid.text,
             "selfclock.scenario": grid.scenario.text,
         }
@@ -65,9 +79,17 @@ class Dataset:
 
     def __enter__(self) -> Dataset:
         self._lock = _lock(self._directory / LOCK)
-        if self._belongs_to_another_grid():
-            self._take_over()
-        self.fold()
+        try:
+            for name in (RUNS, EARLIER):
+                # Of a sweep that was killed while it wrote.
+                _aside(self._directory / name).unlink(missing_ok=True)
+            self._check_files()
+            if self._has_foreign_rows():
+                self._take_over()
+            self.fold()
+        except BaseException:
+            self._lock.close()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -96,7 +118,8 @@ class Dataset:
         """Keep a row; it is on its way to the disk when this returns."""
         if self._journal is None:
             self._journal = (self._directory / JOURNAL).open("ab", buffering=0)
-        self._journal.write(json.dumps(row, allow_nan=False).encode() + b"\n")
+        with on_disk(self._directory / JOURNAL):
+            self._journal.write(json.dumps(row, allow_nan=False).encode() + b"\n")
         if time.monotonic() - self._folded_at > max(FOLDING_INTERVAL_S, self._folding_s / FOLDING_SHARE):
             self.fold()
 
@@ -118,24 +141,41 @@ class Dataset:
         self._folded_at = time.monotonic()
         self._folding_s = self._folded_at - began
 
-    def _belongs_to_another_grid(self) -> bool:
-        return self.path.exists() and any(
-            pl.read_parquet_metadata(self.path).get(name) != value for name, value in self._metadata.items()
-        )
+    def _check_files(self) -> None:
+        """Refuse what cannot be read before anything is run or written."""
+        for path in (self.path, self._directory / EARLIER):
+            if path.exists():
+                with readable(path, self._points.height if path == self.path else 0):
+                    # Every column, a part at a time: damage may be in any.
+                    pl.scan_parquet(path).select(pl.all().count()).collect(engine="streaming")
+        self._read_journal()
+
+    def _has_foreign_rows(self) -> bool:
+        """Tell whether rows are there that are not the grid's, or under other settings than they have in it."""
+        keys = [self._read_journal().select("key")]
+        if self.path.exists():
+            described = pl.read_parquet_metadata(self.path)
+            if any(described.get(name) != value for name, value in self._metadata.items()):
+                return True
+            keys.append(pl.scan_parquet(self.path).select("key").collect())
+        return pl.concat(keys).join(self._points, on="key", how="anti").height > 0
 
     def _take_over(self) -> None:
         """Set aside what the present grid does not have, and take back what it has."""
-        there = pl.concat([_stored(self.path), self._read_journal().lazy()]).unique("key", keep="last").collect()
+        stored = [_stored(self.path)] if self.path.exists() else []
+        there = pl.concat([*stored, self._read_journal().lazy()]).unique("key", keep="last").collect()
         earlier_path = self._directory / EARLIER
         earlier = _stored(earlier_path).collect() if earlier_path.exists() else pl.DataFrame(schema=column_types())
         strange = there.join(self._points, on="key", how="anti")
+        self.set_aside = strange.height
         back = earlier.join(there, on="key", how="anti")
         # Nothing is ever taken out of what was set aside, so that at no moment a row is nowhere.
         kept = pl.concat([earlier.join(strange, on="key", how="anti"), strange])
         if len(kept):
             aside = _aside(earlier_path)
-            kept.write_parquet(aside)
-            _replace(aside, earlier_path)
+            with on_disk(earlier_path):
+                kept.write_parquet(aside)
+                _replace(aside, earlier_path)
         self._write(self._at_their_points(pl.concat([there, back]).lazy()))
         (self._directory / JOURNAL).unlink(missing_ok=True)
 
@@ -148,8 +188,9 @@ class Dataset:
 
     def _write(self, rows: pl.LazyFrame) -> None:
         aside = _aside(self.path)
-        rows.sink_parquet(aside, metadata=self._metadata)
-        _replace(aside, self.path)
+        with on_disk(self.path):
+            rows.sink_parquet(aside, metadata=self._metadata)
+            _replace(aside, self.path)
 
     def _sort(self) -> None:
         """Put the rows in the order of the grid, unless they are too many for that."""
@@ -161,12 +202,30 @@ class Dataset:
 
     def _read_journal(self) -> pl.DataFrame:
         path = self._directory / JOURNAL
-        lines = path.read_bytes() if path.exists() else b""
+        with readable(path):
+            lines = path.read_bytes() if path.exists() else b""
         # The last line of a killed sweep may have been cut.
         whole = lines[: lines.rfind(b"\n") + 1]
         if not whole:
             return pl.DataFrame(schema=column_types())
-        return pl.read_ndjson(io.BytesIO(whole), schema=column_types()).unique("key", keep="last", maintain_order=True)
+        with readable(path, whole.count(b"\n")):
+            rows = pl.read_ndjson(io.BytesIO(whole), schema=column_types())
+            if rows["key"].null_count():
+                raise ValueError("a line has no key")
+        return rows.unique("key", keep="last", maintain_order=True)
+
+
+@contextmanager
+def readable(path: Path, runs: int = 0) -> Iterator[None]:
+    """Turn what the libraries say of a damaged file into one message; at most so many runs are lost with it."""
+    try:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
+        if path.is_dir():
+            raise DamagedError(f"{path}: is a directory, and a sweep keeps its runs there: move it away") from None
+        said = (str(error).splitlines() or [type(error).__name__])[0]
+        lost = f", and up to {runs:,} runs are made again" if runs else ""
+        raise DamagedError(f"{path}: is damaged ({said}): remove it{lost}") from None
 
 
 def _stored(path: Path) -> pl.LazyFrame:

@@ -8,15 +8,16 @@ import json
 import math
 import random
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from selfclock import _core
-from selfclock._core import VERSION, ScenarioError
+from selfclock._core import ENGINE, VERSION, ScenarioError
 from selfclock.dumbbell import to_toml_value
+from selfclock.own import registered, sources
 from selfclock.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -30,8 +31,13 @@ else:
 #: More than any sweep has time for; a slip of the keyboard is soon beyond it.
 MOST_RUNS = 10_000_000
 
-#: Points tried before a path that no point accepts so far is called a mistake.
+#: Points tried for values that are refused alone; what is not settled then is for the runs to say.
 PATIENCE = 10_000
+
+#: Points that are looked at for notes.
+NOTED = 100
+
+Span = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -40,6 +46,8 @@ class Setting:
 
     path: str
     toml: str
+    #: Bytes of the grid's text where the value stands, or the path of its range.
+    span: Span = field(default=(0, 0), compare=False)
 
     @cached_property
     def override(self) -> str:
@@ -60,6 +68,8 @@ class Job:
     key: str
     point: int
     seed: int
+    #: The user-defined algorithms, each with the digest of its sources: "my-aimd 0123456789abcdef".
+    algorithms: str = ""
 
 
 @dataclass(frozen=True)
@@ -130,11 +140,10 @@ class Grid:
 
     @classmethod
     def _from(cls, said: dict[str, Any], text: str, source: str, stem: str, scenario: Scenario) -> Grid:
-        fixed = [Setting(one["path"], one["value"]) for one in said["fixed"]]
-        scenario = _set(scenario, fixed, said["fixed"], source)
+        scenario = _set(scenario, [_setting(one) for one in said["fixed"]], text, source)
         factors: list[list[tuple[Setting, ...]]] = []
         if said["points"]:
-            factors.append([tuple(Setting(one["path"], one["value"]) for one in point) for point in said["points"]])
+            factors.append([tuple(map(_setting, point)) for point in said["points"]])
         factors += [[(setting,) for setting in _spread(axis)] for axis in said["axes"]]
         if said["drawn"]:
             factors.append(_draw(said["drawn"], said["draws"], said["draw_seed"]))
@@ -148,9 +157,19 @@ class Grid:
         )
         if grid.runs > MOST_RUNS:
             raise ScenarioError(f"{source}: {grid.runs:,} runs; allowed: at most {MOST_RUNS:,}")
-        lines = {one["path"]: one["line"] for axis in [*said["points"], said["axes"], said["drawn"]] for one in axis}
-        grid._check(source, lines)
+        grid._check(source, {axis["path"]: _span(axis["span"]) for axis in [*said["axes"], *said["drawn"]]})
         return grid
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """What the scenario cannot mean as it stands at a point among the first."""
+        notes: dict[str, None] = {}
+        for point in range(min(self.points, NOTED)):
+            try:
+                notes |= dict.fromkeys(self.scenario_at(point).notes)
+            except ScenarioError:
+                continue
+        return list(notes)
 
     @property
     def runs(self) -> int:
@@ -181,18 +200,22 @@ class Grid:
         return self.scenario.with_overrides(overrides).unrecorded()
 
     def jobs(self) -> Iterator[Job]:
-        """Every run, with the key of what it depends on: the scenario as resolved, the seed, the version."""
+        """Every run, with the key of what it depends on: scenario as resolved, seed, engine, algorithms' sources."""
         for point in range(self.points):
             try:
                 scenario = self.scenario_at(point)
             except ScenarioError:
-                # A point that cannot be run is known by what it was meant to be.
+                # A point that cannot be run is known by what it was meant to be, with the algorithms that it names.
                 settings = [setting.override for setting in self.settings(point)]
+                text = "\n".join([self.scenario.text, *settings])
+                own = [source.digest for name, source in sources(registered()).items() if name in text]
                 for seed in self.seeds:
-                    yield Job(_digest(self.scenario.text, *settings, str(seed)), point, seed)
+                    yield Job(_digest(text, str(seed), *own), point, seed)
             else:
+                algorithms = ", ".join(f"{name} {source.digest}" for name, source in scenario.sources.items())
                 for seed in self.seeds:
-                    yield Job(_digest(scenario.with_seed(seed).resolved), point, seed)
+                    # The sources of its algorithms are in what a scenario resolves to.
+                    yield Job(_digest(scenario.with_seed(seed).resolved), point, seed, algorithms)
 
     def columns(self) -> pl.DataFrame:
         """Return the points as a table: the number, and the value of each path.
@@ -214,36 +237,66 @@ class Grid:
                 columns[f"{path} [{units.pop()}]"] = pl.Series(numbers, dtype=pl.Float64)
         return pl.DataFrame(columns)
 
-    def _check(self, source: str, lines: Mapping[str, int]) -> None:
-        """Refuse a path that no point accepts; one that some points accept is for those to fail."""
-        for factor in self.factors:
-            refusals = [self._refusal(alternative) for alternative in factor[:PATIENCE]]
-            if None in refusals:
-                continue
-            points = range(0, self.points, -(-self.points // PATIENCE))
-            if any(self._refusal(self.settings(point)) is None for point in points):
-                continue
-            path = next((setting.path for setting in factor[0] if self._refusal([setting])), factor[0][0].path)
-            raise ScenarioError(f"{source}:{lines[path]}: {path}: no point can be run\n{refusals[0]}")
+    def _check(self, source: str, paths: Mapping[str, Span]) -> None:
+        """Refuse a value that no point accepts; one that some points accept is for the others to fail."""
+        tries = PATIENCE
+        for number, factor in enumerate(self.factors):
+            for which, alternative in enumerate(factor[:PATIENCE]):
+                refusal = self._refusal(alternative)
+                if refusal is None:
+                    continue
+                points = list(itertools.islice(self._points_with(number, which), tries))
+                tries -= len(points)
+                if tries > 0 and all(self._refusal(self.settings(point)) for point in points):
+                    setting = next((each for each in alternative if self._refusal([each])), alternative[0])
+                    refusal = self._refusal([setting]) or refusal
+                    span = setting.span
+                    if getattr(refusal, "parts", ("", "", ""))[1].startswith(("unknown key", "what is before")):
+                        span = paths.get(setting.path, span)
+                    raise ScenarioError(_placed(refusal, self.text, source, setting.path, span))
 
-    def _refusal(self, settings: Sequence[Setting]) -> str | None:
+    def _points_with(self, number: int, which: int) -> Iterator[int]:
+        """The points that have one alternative of a factor."""
+        below = math.prod(len(factor) for factor in self.factors[number + 1 :])
+        size = len(self.factors[number])
+        for high in range(self.points // (below * size)):
+            for low in range(below):
+                yield (high * size + which) * below + low
+
+    def _refusal(self, settings: Sequence[Setting]) -> ScenarioError | None:
         try:
             self.scenario.with_overrides([setting.override for setting in settings])
         except ScenarioError as error:
-            return str(error)
+            return error
         return None
 
 
+def _placed(error: ScenarioError, text: str, source: str, path: str, span: Span) -> str:
+    """Return the message of an error of a scenario at the place in the grid that it comes from."""
+    if not hasattr(error, "parts"):
+        return f"{source}: {path}: {error}"
+    key, message, more = error.parts
+    return _core.error_at(text, source, span, key or path, message, more)
+
+
+def _setting(said: Mapping[str, Any]) -> Setting:
+    return Setting(said["path"], said["value"], _span(said["span"]))
+
+
+def _span(said: Mapping[str, int]) -> Span:
+    return said["start"], said["end"]
+
+
 def _digest(*parts: str) -> str:
-    return hashlib.sha256("\n".join([VERSION, *parts]).encode()).hexdigest()
+    return hashlib.sha256("\n".join([VERSION, ENGINE, *parts]).encode()).hexdigest()
 
 
-def _set(scenario: Scenario, fixed: list[Setting], said: list[dict[str, Any]], source: str) -> Scenario:
-    for setting, one in zip(fixed, said, strict=True):
+def _set(scenario: Scenario, fixed: list[Setting], text: str, source: str) -> Scenario:
+    for setting in fixed:
         try:
             scenario = scenario.with_overrides([setting.override])
         except ScenarioError as error:
-            raise ScenarioError(f"{source}:{one['line']}: {setting.path}: {error}") from None
+            raise ScenarioError(_placed(error, text, source, setting.path, setting.span)) from None
     return scenario
 
 
@@ -251,10 +304,11 @@ def _spread(axis: dict[str, Any]) -> list[Setting]:
     """Return the values of a path of the grid, each once."""
     ends = axis["range"]
     if ends is None:
-        return [Setting(axis["path"], value) for value in axis["values"]]
+        spans = map(_span, axis["spans"])
+        return [Setting(axis["path"], value, span) for value, span in zip(axis["values"], spans, strict=True)]
     steps = ends["steps"]
     written = [_between(ends, step / (steps - 1)) for step in range(steps)]
-    return [Setting(axis["path"], value) for value in dict.fromkeys(written)]
+    return [Setting(axis["path"], value, _span(axis["span"])) for value in dict.fromkeys(written)]
 
 
 def _draw(axes: list[dict[str, Any]], draws: int, seed: int) -> list[tuple[Setting, ...]]:
@@ -264,8 +318,9 @@ def _draw(axes: list[dict[str, Any]], draws: int, seed: int) -> list[tuple[Setti
     def one(axis: dict[str, Any]) -> Setting:
         fraction = source.random()
         if axis["range"] is None:
-            return Setting(axis["path"], axis["values"][int(fraction * len(axis["values"]))])
-        return Setting(axis["path"], _between(axis["range"], fraction))
+            which = int(fraction * len(axis["values"]))
+            return Setting(axis["path"], axis["values"][which], _span(axis["spans"][which]))
+        return Setting(axis["path"], _between(axis["range"], fraction), _span(axis["span"]))
 
     return [tuple(one(axis) for axis in axes) for _ in range(min(draws, MOST_RUNS + 1))]
 

@@ -65,6 +65,7 @@ def column_types() -> dict[str, pl.DataType]:
         "key": pl.String(),
         "seed": pl.Int64(),
         "version": pl.String(),
+        "algorithms": pl.String(),
         "error": pl.String(),
         "busiest_link": pl.String(),
         **dict.fromkeys(MEASURES, pl.Float64()),
@@ -76,16 +77,19 @@ def column_types() -> dict[str, pl.DataType]:
 def finished(job: Job, outcome: _core.Outcome) -> dict[str, Any]:
     """Return the row of a run that came to its end."""
     return {
-        "key": job.key,
-        "seed": job.seed,
-        "version": VERSION,
+        **_identity(job),
         **_measure(json.loads(outcome.summary), outcome.cpu_s),
     }
 
 
 def failed(job: Job, error: object) -> dict[str, Any]:
     """Return the row of a run that did not."""
-    return {"key": job.key, "seed": job.seed, "version": VERSION, "error": str(error) or type(error).__name__}
+    return {**_identity(job), "error": str(error) or type(error).__name__}
+
+
+def _identity(job: Job) -> dict[str, Any]:
+    """Return what a run belongs to; `algorithms` names user-defined ones with their digests, or is empty."""
+    return {"key": job.key, "seed": job.seed, "version": VERSION, "algorithms": job.algorithms or None}
 
 
 def _measure(summary: Mapping[str, Any], cpu_s: float) -> dict[str, Any]:

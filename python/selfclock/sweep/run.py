@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import json
+import hashlib
+import re
 import time
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from selfclock._core import ScenarioError
-from selfclock.save import forget_figures, staged, write_figure
+from selfclock.save import FORMATS, forget_figures, staged, write_document, write_figure
+from selfclock.scenario import check_threads
 from selfclock.student import half_width
-from selfclock.sweep.dataset import Dataset
+from selfclock.sweep.dataset import Dataset, readable
 from selfclock.sweep.grid import Grid
 from selfclock.sweep.row import MEASURES
 from selfclock.sweep.workers import CLUSTER, LOCAL, run_here, run_on_cluster
@@ -58,12 +60,17 @@ class Sweep:
     path: Path
     #: Runs of this call; the others had been done before.
     done: int
+    #: Runs in the directory that were not of this grid, or of an algorithm as it was before: now in earlier.parquet.
+    set_aside: int
+    #: Digests of the user-defined algorithms, by name.
+    algorithms: dict[str, str]
     seconds: float
 
     @cached_property
     def runs(self) -> pl.DataFrame:
         """The dataset."""
-        return pl.read_parquet(self.path)
+        with readable(self.path):
+            return pl.read_parquet(self.path)
 
     @cached_property
     def errors(self) -> list[str]:
@@ -103,7 +110,7 @@ class Sweep:
         from selfclock.report import sweep_page  # noqa: PLC0415
         from selfclock.sweep.figure import figure  # noqa: PLC0415
 
-        with staged(self.directory) as aside:
+        with staged(self.directory, sweep=True) as aside:
             (aside / "report.html").write_text(sweep_page(self), encoding="utf-8")
             if formats:
                 write_figure(figure(self), aside / "sweep", formats)
@@ -119,6 +126,8 @@ class Sweep:
             "runs": self.grid.runs,
             "failed": len(self.errors),
             "done_now": self.done,
+            "set_aside": self.set_aside,
+            "notes": self.grid.notes,
             "seconds": self.seconds,
             "points": self.points,
         }
@@ -144,8 +153,9 @@ def sweep(
     >>> found.runs.group_by("flow.*.congestion_control").mean()  # doctest: +SKIP
     >>> found.write_report()  # doctest: +SKIP
     """
-    if on != LOCAL and not on.startswith(CLUSTER):
+    if on != LOCAL and not re.fullmatch(rf"{CLUSTER}[^/\s:]+(:\d{{1,5}})?|{CLUSTER}\[[0-9a-fA-F:]+\](:\d{{1,5}})?", on):
         raise ScenarioError(f"--on: {on!r}; allowed: local, or the address of a Dask scheduler as dask://host:8786")
+    check_threads(threads)
     grid = grid if isinstance(grid, Grid) else Grid.load(grid)
     directory = Path(out) if out is not None else Path("results") / grid.name
     jobs = list(grid.jobs())
@@ -170,8 +180,11 @@ def sweep(
             run_here(grid, missing, keep, threads)
         elif missing:
             run_on_cluster(on, grid, missing, keep)
-    found = Sweep(grid, directory, dataset.path, ended, time.monotonic() - began)
-    with staged(directory) as aside:
-        text = json.dumps(found.document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-        (aside / "summary.json").write_text(text, encoding="utf-8")
+    used = sorted({one for job in jobs for one in job.algorithms.split(", ") if one})
+    algorithms = {name: digest for name, _, digest in (one.rpartition(" ") for one in used)}
+    found = Sweep(grid, directory, dataset.path, ended, dataset.set_aside, algorithms, time.monotonic() - began)
+    run = hashlib.sha256("\n".join(sorted(wanted)).encode()).hexdigest()[:16]
+    with staged(directory, sweep=True) as aside:
+        figures = [f"sweep.{kind}" for kind in FORMATS]
+        write_document(aside, "summary.json", found.document, run, algorithms, ["report.html", *figures])
     return found

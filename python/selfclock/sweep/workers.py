@@ -6,8 +6,8 @@ import itertools
 import pickle
 from typing import TYPE_CHECKING, Any
 
-from selfclock._core import VERSION, ScenarioError
-from selfclock.own import load_texts, loaded_files
+from selfclock._core import ENGINE, VERSION, ScenarioError
+from selfclock.own import load_sources, loaded_sources
 from selfclock.scenario import Scenario, run_stream
 from selfclock.sweep.row import failed, finished
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from distributed import Future
 
     from selfclock import _core
+    from selfclock.sources import Source
     from selfclock.sweep.grid import Grid, Job
 
 LOCAL = "local"
@@ -32,6 +33,9 @@ AHEAD = 3
 #: What a worker has announced and does not hand over in this time is done again, s. Dask asks a lost worker for half a
 #: minute or longer.
 PATIENCE_S = 10
+
+#: What a worker must have in common with this process.
+BUILD = f"{VERSION}, engine {ENGINE}"
 
 Row = dict[str, Any]
 
@@ -84,7 +88,7 @@ def run_on_cluster(address: str, grid: Grid, jobs: Iterable[Job], keep: Callable
         raise ClusterError(f"no Dask scheduler answers at {address}: {error}") from None
     with client:
         packages = _batched(jobs, TOGETHER)
-        files, pickled = loaded_files(), pickle.dumps(grid)
+        files, pickled = loaded_sources(), pickle.dumps(grid)
         under_way: dict[str, tuple[Job, ...]] = {}
 
         def submit(package: tuple[Job, ...]) -> Future:
@@ -101,16 +105,16 @@ def run_on_cluster(address: str, grid: Grid, jobs: Iterable[Job], keep: Callable
             package = under_way.pop(future.key)
             try:
                 # A result that was lost with its worker after it had been announced is waited for again.
-                version, rows = future.result(PATIENCE_S)
+                build, rows = future.result(PATIENCE_S)
             except (FutureCancelledError, TimeoutError):
                 future.release()
                 ended.add(submit(package))
                 continue
             except Exception as error:
                 # Whatever stopped the package is the error of its runs.
-                rows, version = [failed(job, error) for job in package], VERSION
-            if version != VERSION:
-                raise ClusterError(f"a worker has selfclock {version}, and this is {VERSION}: install the same")
+                rows, build = [failed(job, error) for job in package], BUILD
+            if build != BUILD:
+                raise ClusterError(f"a worker has selfclock {build}, and this is {BUILD}: install the same")
             for row in rows:
                 keep(row)
             ended.update(more())
@@ -122,10 +126,10 @@ def _batched(jobs: Iterable[Job], size: int) -> Iterator[tuple[Job, ...]]:
         yield package
 
 
-def _package(files: dict[str, str], pickled: bytes, jobs: tuple[Job, ...]) -> tuple[str, list[Row]]:
+def _package(files: dict[str, Source], pickled: bytes, jobs: tuple[Job, ...]) -> tuple[str, list[Row]]:
     """Run jobs on one thread of a worker. The grid can be read once its algorithms are known."""
-    load_texts(files)
+    load_sources(files)
     grid: Grid = pickle.loads(pickled)  # noqa: S301  of our own making
     rows: list[Row] = []
     run_here(grid, jobs, rows.append, threads=1)
-    return VERSION, rows
+    return BUILD, rows

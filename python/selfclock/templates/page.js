@@ -13,6 +13,7 @@
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
     return new Response(stream).text();
   };
+  window.selfclock = { unpack };
   let library = null;
   const plotly = () => library ??= (async () => {
     const script = document.createElement("script");
@@ -91,7 +92,7 @@
     return Number.isNaN(number) ? text : number;
   };
   const order = (a, b) => typeof a === typeof b ? (a < b ? -1 : a > b ? 1 : 0) : typeof a === "number" ? -1 : 1;
-  for (const table of document.querySelectorAll("table")) {
+  for (const table of document.querySelectorAll("table:not(.matrix)")) {
     const heads = [...table.querySelectorAll("thead th")];
     heads.forEach((head, column) => {
       const name = document.createElement("button");

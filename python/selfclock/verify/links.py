@@ -18,7 +18,7 @@ EXACT = 1
 #: With no more than two packets of this size PIE does not drop (RFC 8033, section 5.1).
 USUAL_PACKET = 1500
 #: Disciplines that push out what waits to take what comes; the others refuse it.
-PUSH_OUT = ("fq-codel", "drr")
+PUSH_OUT = ("fq-codel", "fq-pie", "drr")
 
 
 def check_links(lives: Lives, promise: Promise, findings: Findings) -> None:
@@ -197,7 +197,7 @@ def _sent(link: Link, hop: Hop, start: int, rate: int) -> int | None:
 def _queue_of(link: Link, packet: Packet, hop: Hop) -> object:
     """Return what names the queue within the discipline that a packet stands in; each is first in, first out."""
     match link.discipline:
-        case "fq-codel" | "drr":
+        case "fq-codel" | "fq-pie" | "drr":
             return packet.flow, packet.connection
         case "dualpi2":
             return hop.ecn in {"ect(1)", "ce"}
@@ -282,13 +282,14 @@ def _managed_backlog(  # noqa: PLR0912, PLR0915 - a queue in one piece is read m
 
 def _refused_by_queue(link: Link, hop: Hop) -> bool:
     """Return whether the discipline dropped a packet as it came."""
-    return hop.dropped is not None and hop.dropped == hop.entered and link.discipline not in PUSH_OUT
+    at_arrival = link.discipline not in PUSH_OUT or link.discipline == "fq-pie"
+    return hop.dropped is not None and hop.dropped == hop.entered and at_arrival
 
 
 def _may_drop_early(link: Link, packets: int, size: int, most: int) -> bool:
     """Return whether the discipline may drop an arrival though there is room."""
     match link.discipline:
-        case "pie":
+        case "pie" | "fq-pie":
             return size > 2 * USUAL_PACKET
         case "red":
             # The average is never above the longest queue there was.

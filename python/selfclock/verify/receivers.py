@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_right
 from collections import deque
 from itertools import islice
@@ -114,7 +115,8 @@ class Receiver:
         self.echoed: int | None = None
         self.most = tcp.ack_every
         if flow.peer_knows_option and flow.uses("packet-pair"):
-            self.most = max(self.most, MOST_PER_ACK)
+            # K of RFC 4782 grows with the window and has no bound.
+            self.most = sys.maxsize if flow.uses("rfc4782") else max(self.most, MOST_PER_ACK)
         #: An algorithm's receiver may put the delayed acknowledgement off.
         self.restarts_timer = flow.peer_knows_option and flow.uses("modified-swift-start")
 

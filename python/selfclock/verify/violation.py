@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from selfclock.cells import plural
 from selfclock.verify.promised import SECOND
 
 #: Every rule, and what it says.
@@ -90,8 +91,9 @@ class Findings:
         """Say in one line what was looked at and found."""
         cases = sum(self.checked.values())
         rules = len({violation.rule for violation in self.violations})
-        looked = f"{cases:,} checks of {len(self.checked)} rules"
-        return f"{looked}: {len(self.violations):,} violations of {rules} rules" if rules else f"{looked}: no violation"
+        looked = f"{plural(cases, 'check')} of {plural(len(self.checked), 'rule')}"
+        found = f"{plural(len(self.violations), 'violation')} of {plural(rules, 'rule')}"
+        return f"{looked}: {found}" if rules else f"{looked}: no violation"
 
     def document(self, record: str) -> dict[str, Any]:
         """Return everything for JSON."""

@@ -1103,6 +1103,7 @@ mod tests {
                 initial_ssthresh: f64::INFINITY,
                 receive_window: Bytes::MAX,
                 selective_acks: true,
+                byte_counting: false,
                 seed: 3,
             };
             bbr.begin(&setup, &state);

@@ -131,6 +131,7 @@ impl Bench {
                     initial_ssthresh: f64::INFINITY,
                     receive_window: Bytes::MAX,
                     selective_acks: true,
+                    byte_counting: false,
                     seed: 100 + i as u64,
                 }),
                 packets: VecDeque::new(),

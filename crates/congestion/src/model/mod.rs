@@ -59,6 +59,11 @@ pub trait ModelPart {
     }
     /// Spacing wanted now.
     fn pacing(&self, state: &WindowState) -> Option<Pacing>;
+    /// For now it sets nothing but the window: no spacing, no options, and it ignores [`ModelPart::on_sent`]. The sender
+    /// then takes its shortest path, and does not call these. Only a model of another crate is asked.
+    fn sets_window_alone(&self) -> bool {
+        false
+    }
     /// A phase of its own that it is in.
     fn phase(&self) -> Option<Phase> {
         None

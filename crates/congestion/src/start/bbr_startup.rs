@@ -100,8 +100,7 @@ impl StartPart for BbrStartup {
             return;
         }
         // "If cwnd_limited in Startup: cwnd = cwnd + rs.newly_acked" (section 5.6.4.6). Afterwards slow start.
-        let acknowledged = state.segments(event.size);
-        state.cwnd += if self.over { acknowledged.min(1.0) } else { acknowledged };
+        state.cwnd += if self.over { state.slow_start_step(event.size) } else { state.segments(event.size) };
     }
 
     /// The window algorithm answers losses as ever (our choice; BBR goes on until 2 % are lost).

@@ -163,8 +163,7 @@ impl StartPart for HyStartPlusPlus {
                 self.stage = Stage::Over;
                 0.0
             }
-            // RFC 5681: "cwnd += min (N, SMSS)".
-            Stage::Over => acknowledged.min(1.0),
+            Stage::Over => state.slow_start_step(event.size),
         };
     }
 

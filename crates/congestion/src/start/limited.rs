@@ -40,11 +40,11 @@ impl Limited {
 
 impl StartPart for Limited {
     /// "For each arriving ACK in slow-start: If (cwnd <= max_ssthresh) cwnd += MSS; else
-    /// K = int(cwnd/(0.5 max_ssthresh)); cwnd += int(MSS/K);" Our choices: no more than was acknowledged, as in
-    /// RFC 5681, and MSS/K is not rounded down to whole bytes.
+    /// K = int(cwnd/(0.5 max_ssthresh)); cwnd += int(MSS/K);" Our choices: what slow start adds in the place of MSS, and it is
+    /// not rounded down to whole bytes.
     #[inline]
     fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
-        let acknowledged = state.segments(event.size).min(1.0);
+        let acknowledged = state.slow_start_step(event.size);
         let k = if state.cwnd <= self.parameters.max_ssthresh {
             1.0
         } else {

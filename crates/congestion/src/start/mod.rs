@@ -3,6 +3,7 @@
 //! A new way to begin is a file, declared below (rustfmt finds files by these declarations), and a line in the list.
 
 pub mod bbr_startup;
+pub mod hoe;
 pub mod hystart_plus_plus;
 pub mod limited;
 pub mod modified_swift_start;
@@ -20,6 +21,7 @@ use crate::event::{
 };
 use crate::option::PeerOption;
 use crate::receiver::{PacketPairReceiver, QuickStartReceiver, ReceiverPart};
+use crate::units::Bytes;
 
 algorithms! {
     /// One of the ways to begin. An enum, not a trait object: the per-acknowledgement path has no dynamic dispatch.
@@ -32,6 +34,7 @@ algorithms! {
         modified_swift_start::ModifiedSwiftStart in Box,
         quick_start::QuickStart,
         bbr_startup::BbrStartup,
+        hoe::Hoe in Box,
     }
 }
 
@@ -88,6 +91,10 @@ pub trait StartPart {
     fn probe(&self, _state: &WindowState) -> Option<Probe> {
         None
     }
+    /// New data that may leave before the next acknowledgement, whatever the window.
+    fn allowance(&self, _state: &WindowState) -> Bytes {
+        Bytes::MAX
+    }
     /// The option that the next segment of new data carries.
     fn option_for(&mut self, _part: ProbePart) -> Option<PeerOption> {
         None
@@ -128,6 +135,10 @@ impl Start {
     #[inline(never)]
     fn own_probe(&self, state: &WindowState) -> Option<Probe> {
         each!(self, part => part.probe(state))
+    }
+    #[inline(never)]
+    fn own_allowance(&self, state: &WindowState) -> Bytes {
+        each!(self, part => part.allowance(state))
     }
     #[inline(never)]
     fn own_option_for(&mut self, probe_part: ProbePart) -> Option<PeerOption> {
@@ -193,6 +204,10 @@ impl StartPart for Start {
         if self.only_grows() { None } else { self.own_probe(state) }
     }
     #[inline]
+    fn allowance(&self, state: &WindowState) -> Bytes {
+        if self.only_grows() { Bytes::MAX } else { self.own_allowance(state) }
+    }
+    #[inline]
     fn option_for(&mut self, probe_part: ProbePart) -> Option<PeerOption> {
         if self.only_grows() { None } else { self.own_option_for(probe_part) }
     }
@@ -209,7 +224,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::controller::tests::ack;
     use crate::event::RestartCause;
-    use crate::units::{Bytes, Time};
+    use crate::units::Time;
 
     /// Tells a start of something.
     type Tell = fn(&mut dyn StartPart, &mut WindowState);

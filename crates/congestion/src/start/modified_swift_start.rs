@@ -192,7 +192,7 @@ impl ModifiedSwiftStart {
             .min(borne_out)
             .min(self.largest_jump())
             .min(state.receive_window_segments());
-        let slow_start = state.cwnd + state.segments(event.size).min(1.0);
+        let slow_start = state.cwnd + state.slow_start_step(event.size);
         if target > slow_start {
             state.cwnd = target;
             // What anyone may send in a burst leaves at the rate that the report tells, so that its acknowledgements can
@@ -249,7 +249,7 @@ impl StartPart for ModifiedSwiftStart {
             Stage::Paced => {}
             // Also with a peer that does not know the option: plain slow start.
             Stage::Waiting | Stage::Done | Stage::Over => {
-                state.cwnd += state.segments(event.size).min(1.0);
+                state.cwnd += state.slow_start_step(event.size);
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::estimate::pair_interval::{IntervalFilter, IntervalHistory, TickClock,
 use crate::event::{
     Acknowledged, DuplicateAck, LossDetected, Pacing, Phase, Probe, ProbePart, Sent, Timeout,
 };
-use crate::option::{PacketPairOption, PairMark, PeerOption};
+use crate::option::{PacketPairKind, PacketPairOption, PairMark, PeerOption};
 use crate::registry::{Entry, Part};
 use crate::units::{Bytes, Duration, Time};
 use crate::{choice, parameters};
@@ -31,6 +31,16 @@ choice! {
         SenderOnly = "sender-only",
         /// The receiver's acknowledgements of a pair are a pair too; the reverse path is measured as well (figure 6).
         BothSides = "both-sides",
+    }
+}
+
+choice! {
+    /// How many segments an ACK covers after probing from both sides.
+    AckRatio {
+        /// t2 / t1, rounded up, from 2 to 4 (section 4.2.1).
+        Intervals = "intervals",
+        /// K of RFC 4782, section 4.5: R RTT / (100 · 8 · MSS), at least 2.
+        Rfc4782 = "rfc4782",
     }
 }
 
@@ -63,6 +73,14 @@ parameters! {
         /// Which of the replies counts: the last, the smallest, or the median of the last three.
         interval_filter: IntervalFilter = IntervalFilter::Last, shown "last", unit "", range (0.0, 0.0),
             source "paper, section 4.2.1: the value is recorded";
+        /// With probing from both sides: how many segments an ACK covers. "intervals" is the ratio of the reverse to the forward
+        /// interval, from 2 to 4; "rfc4782" allows some 100 ACKs a round trip whatever the reverse path carries.
+        ack_ratio: AckRatio = AckRatio::Intervals, shown "intervals", unit "", range (0.0, 0.0),
+            source "paper, section 4.2.1: in proportion to ratio of t1 to t2; rfc4782: RFC 4782, section 4.5";
+        /// Kind of the option on the wire. 253 and 254 are followed by an ExID (RFC 6994), which takes 4 bytes more on a pair's
+        /// segments and on their ACKs from both sides, and none on a reply alone.
+        option_kind: PacketPairKind = PacketPairKind::Six, shown "6", unit "", range (0.0, 0.0),
+            source "paper, figures 2 and 3; 253 and 254: RFC 4727 and RFC 6994";
         /// Space transmissions after a recovery.
         safe_transmit: bool = true, shown "true", unit "", range (0.0, 0.0),
             source "paper, section 4.2.2";
@@ -122,7 +140,9 @@ impl PacketPair {
     }
 
     fn read_option(&mut self, now: Time, option: Option<PeerOption>) {
-        let Some(PeerOption::PacketPair(PacketPairOption { mark, reply })) = option else { return };
+        let Some(PeerOption::PacketPair(PacketPairOption { mark, reply, .. })) = option else {
+            return;
+        };
         if let Some((_, ticks)) = reply {
             // "When data sender receives packet pair reply option, data sender records timer values" (4.2.1).
             self.intervals.record(ticks);
@@ -183,10 +203,10 @@ impl StartPart for PacketPair {
         }
     }
 
-    /// "TCP increases the value of congestion window by 1 segment for each ACK received" (section 1).
+    /// "TCP increases the value of congestion window by 1 segment for each ACK received" (section 1), as TCP's slow start did.
+    /// Our choice: what slow start adds, so that with byte counting it is no slower than slow start where its partner is absent.
     fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
-        let acknowledged = event.size.get() as f64 / state.mss.get() as f64;
-        state.cwnd += acknowledged.min(1.0);
+        state.cwnd += state.slow_start_step(event.size);
         if !state.in_slow_start() && self.spacing == Spacing::Off {
             self.spacing = Spacing::Draining;
         }
@@ -242,8 +262,12 @@ impl StartPart for PacketPair {
             }
         };
         let reply = self.interval_for_receiver.take();
-        (mark.is_some() || reply.is_some())
-            .then_some(PeerOption::PacketPair(PacketPairOption { mark, reply }))
+        let kind = self.parameters.option_kind;
+        (mark.is_some() || reply.is_some()).then_some(PeerOption::PacketPair(PacketPairOption {
+            kind,
+            mark,
+            reply,
+        }))
     }
 
     fn phase(&self) -> Option<Phase> {
@@ -257,7 +281,10 @@ mod tests {
     use crate::controller::tests::{ack, ack_at, state};
 
     fn reply(ticks: u16) -> Option<PeerOption> {
-        Some(PeerOption::PacketPair(PacketPairOption { mark: None, reply: Some((0, ticks)) }))
+        Some(PeerOption::PacketPair(PacketPairOption {
+            reply: Some((0, ticks)),
+            ..PacketPairOption::default()
+        }))
     }
 
     #[test]
@@ -325,7 +352,7 @@ mod tests {
             for (part, mark) in
                 [(ProbePart::PairFirst, PairMark::First), (ProbePart::PairSecond, PairMark::Second)]
             {
-                let option = PacketPairOption { mark: Some((mark, id)), reply: None };
+                let option = PacketPairOption { mark: Some((mark, id)), ..PacketPairOption::default() };
                 assert_eq!(start.option_for(part), Some(PeerOption::PacketPair(option)));
             }
         }
@@ -375,14 +402,16 @@ mod tests {
     fn both_sides_returns_the_reverse_interval_once() {
         let mut start = PacketPair::new(Parameters { probing: Probing::BothSides, ..Parameters::default() });
         let state = state(4.0);
-        let mark =
-            |mark, reply| Some(PeerOption::PacketPair(PacketPairOption { mark: Some((mark, 3)), reply }));
+        let mark = |mark, reply| {
+            let mark = Some((mark, 3));
+            Some(PeerOption::PacketPair(PacketPairOption { mark, reply, ..PacketPairOption::default() }))
+        };
         start.on_ack(&Acknowledged { option: mark(PairMark::First, None), ..ack_at(1.0, 0.2) }, &state);
         start.on_ack(
             &Acknowledged { option: mark(PairMark::Second, Some((3, 2))), ..ack_at(1.07, 0.2) },
             &state,
         );
-        let reply = PacketPairOption { mark: None, reply: Some((3, 7)) };
+        let reply = PacketPairOption { reply: Some((3, 7)), ..PacketPairOption::default() };
         assert_eq!(start.option_for(ProbePart::Single), Some(PeerOption::PacketPair(reply)));
         assert_eq!(start.option_for(ProbePart::Single), None);
     }

@@ -176,7 +176,7 @@ impl StartPart for QuickStart {
                 let max_ssthresh = self.parameters.max_ssthresh;
                 Limited::new(limited::Parameters { max_ssthresh }).grow(event, state);
             }
-            Stage::Refused => state.cwnd += state.segments(event.size).min(1.0),
+            Stage::Refused => state.cwnd += state.slow_start_step(event.size),
         }
     }
 
@@ -242,6 +242,7 @@ mod tests {
             initial_ssthresh: f64::INFINITY,
             receive_window: Bytes::MAX,
             selective_acks: true,
+            byte_counting: false,
             seed: 1,
         };
         start.begin(&setup, &mut state);
@@ -352,6 +353,7 @@ mod tests {
                 initial_ssthresh: f64::INFINITY,
                 receive_window: Bytes::MAX,
                 selective_acks: true,
+                byte_counting: false,
                 seed,
             };
             start.begin(&setup, &mut state(10.0));

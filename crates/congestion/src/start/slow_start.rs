@@ -15,12 +15,15 @@ pub const ENTRY: Entry = Entry {
     parameters: Parameters::TABLE,
 };
 
+/// The limit is [`WindowState::slow_start_limit`]: no number that can be written.
+const BY_TRANSPORT: f64 = 0.0;
+
 parameters! {
     /// Parameters of slow start.
     Parameters {
         /// Most segments that one acknowledgement may add to the window.
-        segments_per_ack: f64 = 1.0, shown "1", unit "segments", range (1.0, 1e6),
-            source "RFC 5681 section 3.1: cwnd += min (N, SMSS)";
+        segments_per_ack: f64 = BY_TRANSPORT, shown "2 with byte_counting, until a timeout; else 1", unit "segments",
+            range (1.0, 1e6), source "RFC 3465 sections 2.3 and 2.4; RFC 5681 section 3.1: cwnd += min (N, SMSS)";
     }
 }
 
@@ -39,18 +42,26 @@ impl SlowStart {
 
 impl StartPart for SlowStart {
     /// "During slow start, a TCP increments cwnd by at most SMSS bytes for each ACK received that cumulatively
-    /// acknowledges new data." `min(N, SMSS)` guards against a receiver that divides its acknowledgements.
+    /// acknowledges new data." `min(N, SMSS)` guards against a receiver that divides its acknowledgements. With byte counting
+    /// two segments, what a delayed acknowledgement covers.
     #[inline]
     fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
-        let acknowledged = state.segments(event.size);
-        state.cwnd += acknowledged.min(self.parameters.segments_per_ack);
+        let written = self.parameters.segments_per_ack;
+        let limit = if written == BY_TRANSPORT { state.slow_start_limit } else { written };
+        state.cwnd += state.segments(event.size).min(limit);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controller::tests::{ack, state};
+    use crate::controller::tests::{ack, setup, state};
+    use crate::controller::{Controller, Setup};
+    use crate::event::{RestartCause, Timeout};
+    use crate::start::Start;
+    use crate::units::{Bytes, Time};
+    use crate::window::Window;
+    use crate::window::reno::{self, Reno};
 
     #[test]
     fn doubles_per_round_when_every_segment_is_acknowledged() {
@@ -60,6 +71,38 @@ mod tests {
             start.grow(&ack(state.mss.get()), &mut state);
         }
         assert_eq!(state.cwnd, 20.0);
+    }
+
+    /// RFC 3465, sections 2.3 and 2.4: two segments for a delayed acknowledgement, no more for one that covers more, and one after a
+    /// timeout; a number that is written holds.
+    #[test]
+    fn what_an_acknowledgement_adds() {
+        for (byte_counting, written, steps) in [
+            (true, BY_TRANSPORT, [1.0, 2.0, 2.0, 1.0]),
+            (false, BY_TRANSPORT, [1.0, 1.0, 1.0, 1.0]),
+            (true, 3.0, [1.0, 2.0, 3.0, 3.0]),
+            (false, 3.0, [1.0, 2.0, 3.0, 3.0]),
+        ] {
+            let parameters = Parameters { segments_per_ack: written };
+            let setup = Setup { byte_counting, ..setup() };
+            let mut controller = Controller::new(
+                setup,
+                Start::SlowStart(SlowStart::new(parameters)),
+                Window::Reno(Reno::new(reno::Parameters::default())),
+            );
+            let mut found = Vec::new();
+            for (segments, after_timeout) in [(1, false), (2, false), (4, false), (4, true)] {
+                if after_timeout {
+                    let (now, flight_size) = (Time::ZERO, Bytes(40_000));
+                    let cause = RestartCause::TimerExpired;
+                    controller.on_timeout(&Timeout { now, flight_size, repeated: false, cause });
+                }
+                let before = controller.snapshot().cwnd_segments;
+                controller.on_ack(&ack(segments * 1000));
+                found.push(controller.snapshot().cwnd_segments - before);
+            }
+            assert_eq!(found, steps, "{byte_counting} {written}");
+        }
     }
 
     #[test]

@@ -174,7 +174,7 @@ impl StartPart for SwiftStart {
                 let target = target.max(state.cwnd).min(state.receive_window_segments()).max(1.0);
                 self.begin_round_trip(event, target, capacity, state);
             }
-            Stage::Over => state.cwnd += state.segments(event.size).min(1.0),
+            Stage::Over => state.cwnd += state.slow_start_step(event.size),
             Stage::Waiting | Stage::FirstAcknowledged(_) | Stage::Paced(..) | Stage::Frozen => {}
         }
     }
@@ -238,6 +238,7 @@ mod tests {
             initial_ssthresh: f64::INFINITY,
             receive_window: Bytes::MAX,
             selective_acks: true,
+            byte_counting: false,
             seed: 1,
         };
         start.begin(&setup, &mut state);

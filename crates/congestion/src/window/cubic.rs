@@ -103,7 +103,9 @@ impl Cubic {
         let cwnd = state.window_in_use();
         // "W_max = cwnd * (1 + beta_cubic)/2 if cwnd < W_max and fast convergence enabled, further reduce W_max;
         // cwnd otherwise, remember cwnd before reduction" (section 4.7).
-        let earlier = fast_convergence && self.maximum.is_some_and(|maximum| cwnd < maximum);
+        // Our choice: in whole segments, as in Linux. A lone flow loses at windows that differ by a fraction of one, now
+        // above and now below, and would take every second time for a flow that has joined.
+        let earlier = fast_convergence && self.maximum.is_some_and(|maximum| cwnd.floor() < maximum.floor());
         self.maximum = Some(if earlier { cwnd * (1.0 + beta) / 2.0 } else { cwnd });
         self.prior = cwnd;
         self.epoch = None;
@@ -251,6 +253,18 @@ mod tests {
             cubic.on_loss(&loss(&state), &mut state);
             assert_eq!(cubic.maximum, Some(maximum));
             assert_eq!(cubic.prior, 800.0);
+        }
+    }
+
+    #[test]
+    fn a_fraction_of_a_segment_is_no_earlier_loss() {
+        for (earlier, later, maximum) in [(133.5, 133.1, 133.1), (133.1, 132.9, 132.9 * 0.85)] {
+            let mut cubic = Cubic::new(Parameters::default());
+            let mut state = avoiding(earlier);
+            cubic.on_loss(&loss(&state), &mut state);
+            state.cwnd = later;
+            cubic.on_loss(&loss(&state), &mut state);
+            assert_eq!(cubic.maximum, Some(maximum));
         }
     }
 

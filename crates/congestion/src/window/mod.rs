@@ -17,6 +17,7 @@ pub mod lotka_volterra;
 pub mod ltcp;
 pub mod reno;
 pub mod scalable;
+pub mod tri_s;
 pub mod vegas;
 
 pub use adaptive::Group;
@@ -37,6 +38,7 @@ algorithms! {
         bic::Bic,
         cubic::Cubic,
         vegas::Vegas in Box,
+        tri_s::TriS in Box,
         ltcp::Ltcp,
         altcp::Altcp,
         adaptive::Adaptive in Box,

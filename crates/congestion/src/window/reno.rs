@@ -19,6 +19,8 @@ pub const ENTRY: Entry = Entry {
 choice! {
     /// What congestion avoidance counts.
     Counting {
+        /// As `byte_counting` of the transport says: bytes with the profile `modern`, acknowledgements with `classic`.
+        Transport = "transport",
         /// Acknowledgements: SMSS*SMSS/cwnd each, equation 3 of RFC 5681.
         PerAck = "per-ack",
         /// Acknowledged bytes: one SMSS per window of data whatever the receiver's acknowledgement ratio.
@@ -50,8 +52,8 @@ parameters! {
     /// Parameters of Reno.
     Parameters {
         /// What congestion avoidance counts.
-        counting: Counting = Counting::PerAck, shown "per-ack", unit "", range (0.0, 0.0),
-            source "RFC 5681 section 3.1, equation 3";
+        counting: Counting = Counting::Transport, shown "transport", unit "", range (0.0, 0.0),
+            source "RFC 5681 section 3.1, equation 3; RFC 3465 section 2.1; Linux tcp_cong_avoid_ai counts segments";
         /// What is halved at a loss.
         halved: Halved = Halved::FlightSize, shown "flight-size", unit "", range (0.0, 0.0),
             source "RFC 5681 section 3.1, equation 4";
@@ -76,7 +78,7 @@ pub struct Reno {
 impl Reno {
     /// As RFC 5681 has it. Many algorithms behave like this while the window is small.
     pub const STANDARD: Self = Self::new(Parameters {
-        counting: Counting::PerAck,
+        counting: Counting::Transport,
         halved: Halved::FlightSize,
         threshold: Threshold::Exact,
         abe: false,
@@ -87,7 +89,7 @@ impl Reno {
     /// the window, except while a repair takes so long that more than a window has been sent since the oldest segment
     /// outstanding, and half of that would be too much.
     pub const OF_WINDOW: Self = Self::new(Parameters {
-        counting: Counting::PerAck,
+        counting: Counting::Transport,
         halved: Halved::Window,
         threshold: Threshold::Exact,
         abe: false,
@@ -121,10 +123,12 @@ impl Reno {
 impl WindowPart for Reno {
     #[inline]
     fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
-        state.cwnd += match self.parameters.counting {
-            Counting::PerAck => state.acknowledgements(event.size) / state.cwnd,
-            Counting::PerByte => state.segments(event.size) / state.cwnd,
+        let counted = match self.parameters.counting {
+            Counting::Transport => state.counted(event.size),
+            Counting::PerAck => state.acknowledgements(event.size),
+            Counting::PerByte => state.segments(event.size),
         };
+        state.cwnd += counted / state.cwnd;
     }
 
     fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
@@ -174,6 +178,19 @@ mod tests {
             reno.grow(&ack(2000), &mut state);
         }
         assert!((state.cwnd - 100.995).abs() < 1e-2, "{}", state.cwnd);
+    }
+
+    #[test]
+    fn by_default_the_transport_says_what_counts() {
+        for (byte_counting, expected) in [(true, 100.995), (false, 100.499)] {
+            let mut reno = Reno::new(Parameters::default());
+            let mut state = WindowState { byte_counting, ..state(100.0) };
+            for _ in 0..50 {
+                reno.grow(&ack(2000), &mut state);
+            }
+            // sqrt(100² + 2·100) or sqrt(100² + 2·50), to first order.
+            assert!((state.cwnd - expected).abs() < 1e-2, "{}", state.cwnd);
+        }
     }
 
     #[test]

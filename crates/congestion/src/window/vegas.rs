@@ -141,7 +141,9 @@ impl WindowPart for Vegas {
             }
         }
         if let Some(rtt) = event.rtt {
-            self.times.record(rtt.seconds());
+            // Linux takes the smallest, which no wait for the receiver's timer changes.
+            let covers_more = event.size > state.mss && !self.is_linux();
+            self.times.record_of(rtt.seconds(), covers_more);
         }
     }
 

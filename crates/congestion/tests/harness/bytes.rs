@@ -60,7 +60,7 @@ impl Source<'_> {
             0 => {
                 let mark = self.maybe(|source| (source.mark(), source.byte()));
                 let reply = self.maybe(|source| (source.byte(), source.short()));
-                PeerOption::PacketPair(PacketPairOption { mark, reply })
+                PeerOption::PacketPair(PacketPairOption { mark, reply, ..PacketPairOption::default() })
             }
             1 => {
                 PeerOption::SwiftStart(SwiftStartOption::Reply { id: self.byte(), microseconds: self.word() })

@@ -124,7 +124,11 @@ pub fn set(selection: &mut Selection, parameter: &Parameter, choice: u8) {
         Kind::Duration => Value::Duration(Duration::from_seconds(number)),
         Kind::Bytes => Value::Bytes(Bytes(number as u64)),
         Kind::Rate => Value::Rate(Rate::from_bits_per_second(number as u64)),
+        Kind::Count => Value::Count(number as u64),
+        Kind::Packets => Value::Packets(number as u64),
         Kind::Choice(words) => Value::Choice(words[usize::from(choice) % words.len()]),
+        Kind::OrWord(_, word) => Value::Choice(word),
+        Kind::Either(..) => return,
     };
     let result = selection.set(parameter.name, value);
     assert_eq!(result, Ok(()), "{} = {value:?}", parameter.name);
@@ -384,6 +388,7 @@ impl Case {
             initial_ssthresh: self.initial_ssthresh,
             receive_window: self.receive_window,
             selective_acks: self.selective_acks,
+            byte_counting: true,
             seed: self.seed,
         }
     }

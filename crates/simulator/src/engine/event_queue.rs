@@ -1,16 +1,16 @@
-//! The event queue: sorted runs of what is due, and the first of each run in order.
+//! The event queue: sorted lanes of what is due, and the first of each lane in order.
 //!
-//! However many packets and timers there are, it has one entry for each run (see [`super::runs`]): a handful. The earliest
+//! However many packets and timers there are, it has one entry for each lane (see [`super::lanes`]): a handful. The earliest
 //! few stand in order: an entry that comes from the first place mostly goes back to one of these, past one or two others.
 //! The rest is a four-ary heap; four children share a cache line pair and halve the depth of a binary heap.
 
-use super::runs::{Due, Runs};
+use super::lanes::{Due, Lanes};
 use selfclock_congestion::units::Time;
 
 /// What an event is for, packed into 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// The first packet of this run of packets in flight reaches its next stop.
+    /// The first packet of this lane of packets in flight reaches its next stop.
     Packets(u32),
     /// Retransmission timer of this flow's sender.
     Retransmission(u32),
@@ -80,7 +80,7 @@ pub struct Event {
 struct Entry {
     time: u64,
     order: u64,
-    /// Its target, and in the upper half the run of timers that it is the first of, if it is one.
+    /// Its target, and in the upper half the lane of timers that it is the first of, if it is one.
     whose: u64,
 }
 
@@ -93,15 +93,15 @@ impl Entry {
         self.order == u64::MAX
     }
     #[inline(always)]
-    fn new(time: Time, order: u64, target: u32, run: u32) -> Self {
-        Self { time: time.picoseconds(), order, whose: u64::from(run) << 32 | u64::from(target) }
+    fn new(time: Time, order: u64, target: u32, lane: u32) -> Self {
+        Self { time: time.picoseconds(), order, whose: u64::from(lane) << 32 | u64::from(target) }
     }
     #[inline(always)]
     const fn target(&self) -> u32 {
         self.whose as u32
     }
     #[inline(always)]
-    const fn run(&self) -> u32 {
+    const fn lane(&self) -> u32 {
         (self.whose >> 32) as u32
     }
     #[inline(always)]
@@ -117,7 +117,7 @@ impl Entry {
     }
 }
 
-/// A timer in a run of them.
+/// A timer in a lane of them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Timed {
     time: Time,
@@ -172,13 +172,13 @@ pub struct EventQueue {
     near: Near,
     /// A heap of those that are later than all of these.
     far: Vec<Entry>,
-    timers: Runs<Timed>,
+    timers: Lanes<Timed>,
     next_order: u64,
 }
 
 impl Default for EventQueue {
     fn default() -> Self {
-        Self { near: Near::EMPTY, far: Vec::new(), timers: Runs::default(), next_order: 0 }
+        Self { near: Near::EMPTY, far: Vec::new(), timers: Lanes::default(), next_order: 0 }
     }
 }
 
@@ -202,17 +202,17 @@ impl EventQueue {
     #[inline(always)]
     pub fn push_here(&mut self, time: Time, order: u64, target: Target) {
         let target = target.pack();
-        let (timed, run, is_first) = self.timers.add_place(time, order);
+        let (timed, lane, is_first) = self.timers.add_place(time, order);
         (timed.time, timed.order, timed.target) = (time, order, target);
         if is_first {
-            self.push_entry(Entry::new(time, order, target, run));
+            self.push_entry(Entry::new(time, order, target, lane));
         }
     }
 
-    /// Adds a run of packets that was empty: when its first packet is due.
+    /// Adds a lane of packets that was empty: when its first packet is due.
     #[inline]
-    pub fn push_run(&mut self, time: Time, order: u64, run: u32) {
-        let target = Target::Packets(run).pack();
+    pub fn push_lane(&mut self, time: Time, order: u64, lane: u32) {
+        let target = Target::Packets(lane).pack();
         self.push_entry(Entry::new(time, order, target, 0));
     }
 
@@ -240,19 +240,19 @@ impl EventQueue {
         })
     }
 
-    /// When the earliest event is due that is not in the run of the earliest of all; [`Time::NEVER`]: there is none.
+    /// When the earliest event is due that is not in the lane of the earliest of all; [`Time::NEVER`]: there is none.
     #[inline(always)]
     pub fn second_time(&self) -> Time {
         Time::from_picoseconds(self.near.times[1])
     }
 
-    /// When the earliest event is due, and the run of packets that it is for, if it is for one.
+    /// When the earliest event is due, and the lane of packets that it is for, if it is for one.
     #[inline(always)]
-    pub fn peek_run(&self) -> Option<(Time, Option<u32>)> {
+    pub fn peek_lane(&self) -> Option<(Time, Option<u32>)> {
         let entry = self.near.get(0);
-        let (time, run) = (Time::from_picoseconds(entry.time), entry.target());
-        if run <= MAXIMUM_INDEX {
-            return Some((time, Some(run)));
+        let (time, lane) = (Time::from_picoseconds(entry.time), entry.target());
+        if lane <= MAXIMUM_INDEX {
+            return Some((time, Some(lane)));
         }
         (!entry.is_none()).then_some((time, None))
     }
@@ -265,29 +265,29 @@ impl EventQueue {
         if first.is_none() {
             return None;
         }
-        let run = first.run();
-        let timed = timers.take_first(run, |next| match next {
+        let lane = first.lane();
+        let timed = timers.take_first(lane, |next| match next {
             Some(&Timed { time, order, target }) => {
-                replace_first(near, far, Entry::new(time, order, target, run));
+                replace_first(near, far, Entry::new(time, order, target, lane));
             }
             None => drop_first(near, far),
         });
         Some(Target::unpack(timed.target))
     }
 
-    /// The earliest event was for packets, of a run whose next packet is due then; `None`: it is now empty.
+    /// The earliest event was for packets, of a lane whose next packet is due then; `None`: it is now empty.
     #[inline(always)]
-    pub fn advance_run(&mut self, run: u32, next: Option<(Time, u64)>) {
+    pub fn advance_lane(&mut self, lane: u32, next: Option<(Time, u64)>) {
         match next {
             Some((time, order)) => {
-                let target = Target::Packets(run).pack();
+                let target = Target::Packets(lane).pack();
                 replace_first(&mut self.near, &mut self.far, Entry::new(time, order, target, 0));
             }
             None => drop_first(&mut self.near, &mut self.far),
         }
     }
 
-    /// Number of events waiting; a run of packets counts as one.
+    /// Number of events waiting; a lane of packets counts as one.
     pub fn len(&self) -> usize {
         let near = (0..NEAR).map(|place| self.near.get(place)).filter(|entry| !entry.is_none());
         let entries = near.chain(self.far.iter().copied());

@@ -1,7 +1,7 @@
 //! Hints to the machine about memory. They change nothing but the time that things take.
 //!
 //! With thousands of flows nearly everything that an event touches has left the caches since the flow's last event. What the
-//! next events touch is known from the packets that are next in their run, so it is on its way while this one is computed.
+//! next events touch is known from the packets that are next in their lane, so it is on its way while this one is computed.
 //! And where ten thousand flows have their state on thousands of small pages, finding a page takes as long as reading it: large
 //! arrays ask for large pages.
 

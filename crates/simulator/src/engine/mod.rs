@@ -7,14 +7,14 @@
 //! receiver's timer comes before a segment that arrives at the same time.
 
 pub mod event_queue;
+pub mod lanes;
 pub mod memory;
 pub mod random;
 pub mod ring;
-pub mod runs;
 pub mod timer;
 
 pub use event_queue::{Event, EventQueue, Target};
+pub use lanes::{Due, Lanes};
 pub use random::Stream;
 pub use ring::Ring;
-pub use runs::{Due, Runs};
 pub use timer::Timer;

@@ -5,8 +5,8 @@
 
 use super::Network;
 use super::link::Passage;
-use super::packet::Packet;
 use crate::engine::{EventQueue, Target};
+use crate::packet::Packet;
 use crate::record::packets::PacketEvent;
 use crate::router::{Fate, Station};
 use selfclock_congestion::units::Time;

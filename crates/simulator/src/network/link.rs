@@ -2,16 +2,17 @@
 //!
 //! A packet's whole passage is computed when it arrives: when its transmission begins and ends, and when it is at the
 //! other end. Arrivals must come in the order of time, but they may come ahead of the simulation's clock; see
-//! [`super::path`]. So everything a link reports is computed from these times, never from a counter read "now".
+//! [`super`]. So everything a link reports is computed from these times, never from a counter read "now".
 
 use super::delivery_trace::Server;
 use super::loss::Loss;
-use super::packet::Packet;
 use crate::engine::Ring;
 use crate::engine::random::{Purpose, Stream};
-use crate::plan::{LinkChange, LinkPlan, MarkAbove, QueueLimit};
-use crate::queue::{Discipline, DropTail, ManagedQueue};
-use crate::record::series::{Rows, Sampling};
+use crate::packet::Packet;
+use crate::plan::{LinkChange, LinkPlan};
+use crate::queue::managed::Site;
+use crate::queue::{Discipline, DropTail, ManagedQueue, MarkAbove, QueueLimit};
+use crate::record::series::{LinkSample, Rows, Sampling};
 use crate::record::summary::LinkSummary;
 use selfclock_congestion::units::{Bytes, Duration, PICOSECONDS_PER_SECOND, Rate, Time};
 
@@ -130,20 +131,6 @@ struct LinkSampler {
     link: u32,
 }
 
-/// State of a link at a sample time.
-#[derive(Clone, Copy, Debug)]
-pub struct LinkSample {
-    /// Packets waiting.
-    pub queue_packets: u64,
-    /// Drops so far.
-    pub drops: u64,
-    /// Bytes of packets whose transmission has begun.
-    pub bytes: u64,
-    /// Fraction of the interval in which the transmitter was busy; with a trace, of the bytes that were offered in it, zero if
-    /// none were.
-    pub utilization: f64,
-}
-
 impl Link {
     /// An idle link.
     pub fn new(plan: &LinkPlan, seed: u64, index: usize, sampling: Option<Sampling>) -> Self {
@@ -175,13 +162,13 @@ impl Link {
             coalescing: plan.coalescing,
             interrupt: Time::ZERO,
             recent_size: 0,
-            marks: plan.mark_above.is_some(),
+            marks: plan.discipline.mark_above().is_some(),
             queue: DropTail::new(plan.queue, plan.counts_packet_in_service && plan.trace.is_none()),
             most_wait: Duration::ZERO,
             totals: Totals::default(),
             next_sample,
             plain_limit,
-            mark_above: plan.mark_above,
+            mark_above: plan.discipline.mark_above(),
             rate: plan.rate,
             imperfections,
             sampler: LinkSampler {
@@ -189,7 +176,11 @@ impl Link {
                 link: index as u32,
                 ..LinkSampler::default()
             },
-            managed: Discipline::new(plan, seed, index).map(|discipline| {
+            managed: Discipline::new(
+                plan.discipline,
+                Site { rate: plan.rate, stream: Stream::new(seed, Purpose::LinkQueue, index) },
+            )
+            .map(|discipline| {
                 Box::new(ManagedQueue::new(discipline, plan.queue, plan.counts_packet_in_service))
             }),
             name: plan.name.as_str().into(),
@@ -666,7 +657,7 @@ impl Imperfections {
     }
 }
 
-mod train;
+mod batch;
 
 #[cfg(test)]
 mod tests {

@@ -1,15 +1,28 @@
 //! CoDel: drops at the head once the time packets spend in the queue has been too long for too long. RFC 8289.
 
-use super::managed::Work;
+use super::managed::{Discipline, Site, Work};
 use crate::engine::Ring;
-use crate::network::Packet;
-use crate::plan::CoDelPlan;
+use crate::packet::Packet;
+use crate::named::settings;
 use selfclock_congestion::units::{Duration, Time};
+
+selfclock_congestion::parameters! {
+    /// Settings of CoDel.
+    Parameters {
+        /// Time that a packet may spend in the queue: "TARGET".
+        target: Duration = Duration::from_milliseconds(5), shown "5 ms", unit "s", range (0.0, 1000.0), source "RFC 8289: TARGET";
+        /// For how long it may take longer before a packet is dropped: "INTERVAL".
+        interval: Duration = Duration::from_milliseconds(100), shown "100 ms", unit "s", range (1e-9, 1000.0), source "RFC 8289: INTERVAL";
+        /// Mark what understands marks (ECN) instead of dropping it.
+        ecn: bool = true, shown "true", unit "", range (0.0, 0.0), source "our choice; RFC 8289 leaves it open";
+    }
+}
+settings!(Parameters, "codel", "Controlled delay.", "RFC 8289");
 
 /// CoDel over one FIFO.
 #[derive(Clone, Debug)]
 pub struct CoDel {
-    plan: CoDelPlan,
+    plan: Parameters,
     waiting: Ring<Packet>,
     state: CoDelState,
 }
@@ -64,7 +77,7 @@ impl CoDelState {
     /// The next packet of this queue, and whether it may be dropped: `dodequeue` of section 5.6.
     fn take(
         &mut self,
-        plan: &CoDelPlan,
+        plan: &Parameters,
         waiting: &mut Ring<Packet>,
         work: &mut Work,
     ) -> Option<(Packet, bool)> {
@@ -87,7 +100,7 @@ impl CoDelState {
     /// and is then the one to transmit.
     pub fn dequeue(
         &mut self,
-        plan: &CoDelPlan,
+        plan: &Parameters,
         waiting: &mut Ring<Packet>,
         work: &mut Work,
     ) -> Option<Packet> {
@@ -139,13 +152,14 @@ fn control_law(time: Time, interval: Duration, count: u64) -> Time {
     time + Duration::from_picoseconds((interval.picoseconds() as f64 / (count as f64).sqrt()) as u64)
 }
 
-impl CoDel {
-    /// An empty queue.
-    pub fn new(plan: CoDelPlan) -> Self {
-        Self { plan, waiting: Ring::default(), state: CoDelState::default() }
+impl Discipline for CoDel {
+    type Settings = Parameters;
+
+    fn new(settings: Parameters, _: Site) -> Self {
+        Self { plan: settings, waiting: Ring::default(), state: CoDelState::default() }
     }
 
-    pub(super) fn enqueue(&mut self, packet: Packet, work: &mut Work) {
+    fn enqueue(&mut self, packet: Packet, work: &mut Work) {
         if !work.backlog.has_room(packet.size) {
             return work.drop(packet);
         }
@@ -154,22 +168,22 @@ impl CoDel {
         self.waiting.push(packet);
     }
 
-    pub(super) fn dequeue(&mut self, work: &mut Work) -> Option<Packet> {
+    fn dequeue(&mut self, work: &mut Work) -> Option<Packet> {
         self.state.dequeue(&self.plan, &mut self.waiting, work)
     }
 
-    pub(super) fn waiting(&self) -> impl Iterator<Item = &Packet> {
-        self.waiting.iter()
+    fn for_each(&self, show: &mut dyn FnMut(&Packet)) {
+        self.waiting.iter().for_each(show);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::network::packet::{Flags, NO_EXTRA};
+    use crate::queue::managed::tests::site;
+    use crate::packet::{Flags, NO_EXTRA, PacketKind};
     use crate::plan::QueueLimit;
-    use crate::queue::{Discipline, ManagedQueue};
-    use crate::record::packets::PacketKind;
+    use crate::queue::{self, ManagedQueue};
 
     fn packet() -> Packet {
         Packet {
@@ -193,8 +207,8 @@ mod tests {
     /// after 400 ms in the queue.
     fn times(interval: u64, ecn: bool) -> Vec<f64> {
         let ms = Duration::from_milliseconds;
-        let codel = CoDel::new(CoDelPlan { target: ms(5), interval: ms(interval), ecn });
-        let mut queue = ManagedQueue::new(Discipline::CoDel(codel), QueueLimit::Unlimited, false);
+        let codel = CoDel::new(Parameters { target: ms(5), interval: ms(interval), ecn }, site());
+        let mut queue = ManagedQueue::new(queue::Discipline::CoDel(codel), QueueLimit::Unlimited, false);
         for step in 0..400 {
             queue.enqueue(Time::ZERO + ms(step), &packet(), None, false);
         }
@@ -234,8 +248,8 @@ mod tests {
     #[test]
     fn one_packet_is_left() {
         let ms = Duration::from_milliseconds;
-        let codel = CoDel::new(CoDelPlan { target: ms(5), interval: ms(100), ecn: false });
-        let mut queue = ManagedQueue::new(Discipline::CoDel(codel), QueueLimit::Unlimited, false);
+        let codel = CoDel::new(Parameters { target: ms(5), interval: ms(100), ecn: false }, site());
+        let mut queue = ManagedQueue::new(queue::Discipline::CoDel(codel), QueueLimit::Unlimited, false);
         for step in 0..100 {
             let now = Time::ZERO + ms(200 * step);
             queue.enqueue(now, &packet(), None, false);

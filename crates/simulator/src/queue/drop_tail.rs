@@ -5,9 +5,47 @@
 //! nothing has to happen when it leaves. Packets of one size follow each other at equal distances, so a batch of them is
 //! one entry of the list however many they are; and what has been served is only forgotten when somebody asks.
 
+use super::QueueLimit;
 use crate::engine::Ring;
-use crate::plan::QueueLimit;
+use crate::named::settings;
+use selfclock_congestion::parameter::{Kind, ParameterType, Value};
 use selfclock_congestion::units::{Duration, Time};
+
+/// Threshold of a queue above which it marks packets congestion-experienced (RFC 3168) as they arrive, if their transport
+/// understands marks: a step, as the K of DCTCP. The queue is that which the packet finds, without itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarkAbove {
+    /// More packets than this, counted as the limit counts them.
+    Packets(u64),
+    /// A packet will wait for longer than this.
+    Wait(Duration),
+}
+
+impl ParameterType for MarkAbove {
+    const KIND: Kind = Kind::Either(&Kind::Packets, &Kind::Duration);
+    fn from_value(value: Value<'_>) -> Option<Self> {
+        match value {
+            Value::Packets(packets) => Some(Self::Packets(packets)),
+            Value::Duration(wait) => Some(Self::Wait(wait)),
+            _ => None,
+        }
+    }
+}
+
+selfclock_congestion::parameters! {
+    /// Settings of a drop-tail queue.
+    Parameters {
+        /// Mark what understands marks (ECN) congestion-experienced if it finds more packets in the queue than this, or has
+        /// to wait for longer.
+        mark_above: Option<MarkAbove> = None, shown "never", unit "", range (0.0, f64::INFINITY), source "DCTCP's K, RFC 8257, section 3.1";
+    }
+}
+settings!(
+    Parameters,
+    "drop-tail",
+    "First in, first out; what does not fit is dropped.",
+    "RFC 7567, section 2"
+);
 
 /// Packets of one size and one transmission time that wait one behind the other.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,9 +1,24 @@
 //! Fair queueing by deficit round robin: a queue for each flow, served in turn by bytes. Shreedhar and Varghese 1995.
 
-use super::managed::Work;
+use super::managed::{Discipline, Site, Work};
 use crate::engine::Ring;
-use crate::network::Packet;
+use crate::packet::Packet;
+use crate::named::settings;
 use selfclock_congestion::units::Bytes;
+
+selfclock_congestion::parameters! {
+    /// Settings of deficit round robin.
+    Parameters {
+        /// What one turn is worth: at least a packet, or turns pass without one.
+        quantum: Bytes = Bytes(1500), shown "1500 B", unit "B", range (1.0, 65535.0), source "Shreedhar and Varghese 1995, section 3.2: a largest packet";
+    }
+}
+settings!(
+    Parameters,
+    "drr",
+    "Deficit round robin, a queue for each flow; the longest loses a packet when there is no room.",
+    "Shreedhar and Varghese 1995"
+);
 
 /// A queue for each flow.
 #[derive(Clone, Debug)]
@@ -23,12 +38,31 @@ struct FlowQueue {
 }
 
 impl Drr {
-    /// Empty queues; a turn is worth `quantum`.
-    pub fn new(quantum: Bytes) -> Self {
-        Self { quantum: quantum.get() as i64, flows: Vec::new(), active: Ring::default() }
+    /// "When there are no more free buffers, the packet at the end of the longest queue is dropped" (buffer stealing); here
+    /// it is the first, which its sender learns of sooner. False if nothing waits.
+    fn drop_from_longest(&mut self, work: &mut Work) -> bool {
+        // The first of several that are as long.
+        let longest = self.flows.iter_mut().rev().max_by_key(|queue| queue.bytes);
+        if let Some(queue) = longest
+            && let Some(packet) = queue.waiting.pop()
+        {
+            queue.bytes -= u64::from(packet.size);
+            work.left(&packet);
+            work.drop(packet);
+            return true;
+        }
+        false
+    }
+}
+
+impl Discipline for Drr {
+    type Settings = Parameters;
+
+    fn new(settings: Parameters, _: Site) -> Self {
+        Self { quantum: settings.quantum.get() as i64, flows: Vec::new(), active: Ring::default() }
     }
 
-    pub(super) fn enqueue(&mut self, packet: Packet, work: &mut Work) {
+    fn enqueue(&mut self, packet: Packet, work: &mut Work) {
         let index = packet.flow as usize;
         if index >= self.flows.len() {
             self.flows.resize_with(index + 1, FlowQueue::default);
@@ -46,23 +80,7 @@ impl Drr {
         while work.backlog.is_over() && self.drop_from_longest(work) {}
     }
 
-    /// "When there are no more free buffers, the packet at the end of the longest queue is dropped" (buffer stealing); here
-    /// it is the first, which its sender learns of sooner. False if nothing waits.
-    fn drop_from_longest(&mut self, work: &mut Work) -> bool {
-        // The first of several that are as long.
-        let longest = self.flows.iter_mut().rev().max_by_key(|queue| queue.bytes);
-        if let Some(queue) = longest
-            && let Some(packet) = queue.waiting.pop()
-        {
-            queue.bytes -= u64::from(packet.size);
-            work.left(&packet);
-            work.drop(packet);
-            return true;
-        }
-        false
-    }
-
-    pub(super) fn dequeue(&mut self, work: &mut Work) -> Option<Packet> {
+    fn dequeue(&mut self, work: &mut Work) -> Option<Packet> {
         loop {
             let index = *self.active.front()?;
             let queue = &mut self.flows[index as usize];
@@ -87,8 +105,8 @@ impl Drr {
         }
     }
 
-    pub(super) fn waiting(&self) -> impl Iterator<Item = &Packet> {
-        self.flows.iter().flat_map(|queue| queue.waiting.iter())
+    fn for_each(&self, show: &mut dyn FnMut(&Packet)) {
+        self.flows.iter().flat_map(|queue| queue.waiting.iter()).for_each(show);
     }
 }
 

@@ -1,11 +1,10 @@
 //! DualPI2: a short queue for scalable congestion controls beside one for the others, their marking coupled by a square.
 //! RFC 9332, appendix A.
 
-use super::managed::Work;
+use super::managed::{Discipline, Site, Work};
 use crate::engine::Ring;
-use crate::network::Packet;
-use crate::network::packet::Flags;
-use crate::plan::DualPi2Plan;
+use crate::packet::{Flags, Packet};
+use crate::named::settings;
 use selfclock_congestion::units::{Duration, Time};
 
 /// Longest round-trip time that the controller is stable for, s: "RTT_max".
@@ -16,10 +15,27 @@ const CLASSIC_SHARE: f64 = 1.0 / 16.0;
 /// With no more than so many bytes in all nothing is dropped.
 const LEAST_BACKLOG: u64 = 2 * 1500;
 
+selfclock_congestion::parameters! {
+    /// Settings of DualPI2.
+    Parameters {
+        /// Delay of the classic queue that the controller aims at.
+        target: Duration = Duration::from_milliseconds(15), shown "15 ms", unit "s", range (1e-9, 1000.0), source "RFC 9332, appendix A.1";
+        /// Interval of its updates.
+        update: Duration = Duration::from_milliseconds(16), shown "16 ms", unit "s", range (1e-9, 1000.0), source "RFC 9332, appendix A.1";
+        /// Coupling factor: "k".
+        coupling: f64 = 2.0, shown "2", unit "", range (0.1, 10.0), source "RFC 9332, appendix A.1";
+        /// Delay in the low-latency queue above which it marks by itself.
+        ramp_begin: Duration = Duration::from_microseconds(800), shown "800 us", unit "s", range (0.0, 1000.0), source "RFC 9332, appendix A.1: minTh";
+        /// How much more it takes to mark every packet; "0 s" is a step.
+        ramp_length: Duration = Duration::from_microseconds(400), shown "400 us", unit "s", range (0.0, 1000.0), source "RFC 9332, appendix A.1: range";
+    }
+}
+settings!(Parameters, "dualpi2", "A short queue for what carries ECT(1) beside one for the rest, coupled.", "RFC 9332");
+
 /// The two queues.
 #[derive(Clone, Debug)]
 pub struct DualPi2 {
-    plan: DualPi2Plan,
+    plan: Parameters,
     low_latency: Ring<Packet>,
     classic: Ring<Packet>,
     control: Control,
@@ -42,7 +58,7 @@ struct Control {
 
 impl Control {
     /// `dualpi2_update`, from the delay now, s.
-    fn update(&mut self, plan: &DualPi2Plan, delay: f64) {
+    fn update(&mut self, plan: &Parameters, delay: f64) {
         let integral = 0.1 * plan.update.seconds() / (LONGEST_RTT * LONGEST_RTT);
         let proportional = 0.3 / LONGEST_RTT;
         self.base += integral * (delay - plan.target.seconds()) + proportional * (delay - self.delay_before);
@@ -62,20 +78,6 @@ impl Control {
 }
 
 impl DualPi2 {
-    /// Empty queues.
-    pub fn new(plan: DualPi2Plan) -> Self {
-        Self {
-            plan,
-            low_latency: Ring::default(),
-            classic: Ring::default(),
-            control: Control::default(),
-            next_update: Time::ZERO + plan.update,
-            low_latency_count: 0.0,
-            classic_count: 0.0,
-            classic_credit: 0.0,
-        }
-    }
-
     /// Takes the updates that were due. The queue has not changed since, only aged.
     fn catch_up(&mut self, now: Time) {
         while self.next_update <= now {
@@ -91,17 +93,6 @@ impl DualPi2 {
                 self.next_update += self.plan.update.times(missed);
             }
         }
-    }
-
-    pub(super) fn enqueue(&mut self, packet: Packet, work: &mut Work) {
-        self.catch_up(work.now);
-        if !work.backlog.has_room(packet.size) {
-            return work.drop(packet);
-        }
-        work.entered(&packet);
-        // "ecn(pkt) modulo 2 == 1": ECT(1) or CE.
-        let low_latency = packet.flags.has(Flags::ECT_1) || packet.flags.has(Flags::CE);
-        if low_latency { &mut self.low_latency } else { &mut self.classic }.push(packet);
     }
 
     /// The next packet in the order of the scheduler, and whether it is of the classic queue: the other goes first, but
@@ -120,8 +111,36 @@ impl DualPi2 {
         self.classic_credit = (self.classic_credit - f64::from(packet.size)).max(0.0);
         Some((packet, true))
     }
+}
 
-    pub(super) fn dequeue(&mut self, work: &mut Work) -> Option<Packet> {
+impl Discipline for DualPi2 {
+    type Settings = Parameters;
+
+    fn new(plan: Parameters, _: Site) -> Self {
+        Self {
+            plan,
+            low_latency: Ring::default(),
+            classic: Ring::default(),
+            control: Control::default(),
+            next_update: Time::ZERO + plan.update,
+            low_latency_count: 0.0,
+            classic_count: 0.0,
+            classic_credit: 0.0,
+        }
+    }
+
+    fn enqueue(&mut self, packet: Packet, work: &mut Work) {
+        self.catch_up(work.now);
+        if !work.backlog.has_room(packet.size) {
+            return work.drop(packet);
+        }
+        work.entered(&packet);
+        // "ecn(pkt) modulo 2 == 1": ECT(1) or CE.
+        let low_latency = packet.flags.has(Flags::ECT_1) || packet.flags.has(Flags::CE);
+        if low_latency { &mut self.low_latency } else { &mut self.classic }.push(packet);
+    }
+
+    fn dequeue(&mut self, work: &mut Work) -> Option<Packet> {
         self.catch_up(work.now);
         loop {
             let backlog = work.backlog.bytes;
@@ -157,13 +176,13 @@ impl DualPi2 {
         }
     }
 
-    pub(super) fn waiting(&self) -> impl Iterator<Item = &Packet> {
-        self.low_latency.iter().chain(self.classic.iter())
+    fn for_each(&self, show: &mut dyn FnMut(&Packet)) {
+        self.low_latency.iter().chain(self.classic.iter()).for_each(show);
     }
 }
 
 /// `laqm`: the low-latency queue's own marking, a ramp over its delay; not for the only packet ("Th_len").
-fn ramp(plan: &DualPi2Plan, delay: Duration, is_last: bool) -> f64 {
+fn ramp(plan: &Parameters, delay: Duration, is_last: bool) -> f64 {
     if delay < plan.ramp_begin || is_last {
         return 0.0;
     }
@@ -188,9 +207,9 @@ fn recur(count: &mut f64, probability: f64) -> bool {
 mod tests {
     use super::*;
 
-    fn plan() -> DualPi2Plan {
+    fn plan() -> Parameters {
         let us = Duration::from_microseconds;
-        DualPi2Plan {
+        Parameters {
             target: us(15_000),
             update: us(16_000),
             coupling: 2.0,

@@ -4,10 +4,34 @@
 //! not: CoDel drops at the head, fair queueing takes flows in turn. Their links take a packet from the queue each time
 //! the transmitter is free, and packets come to them at the time of the clock.
 
-use super::Discipline;
-use crate::network::packet::{Flags, Packet};
-use crate::plan::QueueLimit;
-use selfclock_congestion::units::Time;
+use super::QueueLimit;
+use crate::engine::Stream;
+use crate::named::Settings;
+use crate::packet::{Flags, Packet};
+use selfclock_congestion::units::{Rate, Time};
+
+/// What a discipline knows of its link.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// Rate of the transmitter.
+    pub rate: Rate,
+    /// The link's random numbers for its queue.
+    pub stream: Stream,
+}
+
+/// A queue discipline at work: who is dropped or marked, and who goes first.
+pub trait Discipline: Sized {
+    /// Its settings.
+    type Settings: Settings;
+    /// An empty queue.
+    fn new(settings: Self::Settings, site: Site) -> Self;
+    /// A packet arrives: it is kept, or something is dropped.
+    fn enqueue(&mut self, packet: Packet, work: &mut Work);
+    /// The next packet to transmit.
+    fn dequeue(&mut self, work: &mut Work) -> Option<Packet>;
+    /// Shows every packet that waits.
+    fn for_each(&self, show: &mut dyn FnMut(&Packet));
+}
 
 /// What waits in a queue, and how much may.
 #[derive(Clone, Copy, Debug)]
@@ -89,7 +113,7 @@ impl Work {
 /// A queue with its discipline and what is counted of it.
 #[derive(Clone, Debug)]
 pub struct ManagedQueue {
-    discipline: Discipline,
+    discipline: super::Discipline,
     /// What the discipline works with. The lists are emptied after each step and keep their memory.
     pub work: Work,
     counts_packet_in_service: bool,
@@ -103,7 +127,7 @@ pub struct ManagedQueue {
 
 impl ManagedQueue {
     /// An empty queue.
-    pub fn new(discipline: Discipline, limit: QueueLimit, counts_packet_in_service: bool) -> Self {
+    pub fn new(discipline: super::Discipline, limit: QueueLimit, counts_packet_in_service: bool) -> Self {
         let backlog = Backlog { packets: 0, bytes: 0, limit, in_service: None };
         let work = Work { now: Time::ZERO, backlog, dropped: Vec::new(), marked: Vec::new() };
         Self {
@@ -162,5 +186,17 @@ impl ManagedQueue {
         let mut waited = self.waited;
         self.discipline.for_each(&mut |packet| waited += u128::from(end.since(packet.arrival).picoseconds()));
         waited
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::engine::random::Purpose;
+
+    /// A link of 8 Mbit/s, which sends 1000 B in 1 ms.
+    pub fn site() -> Site {
+        let stream = Stream::new(1, Purpose::LinkQueue, 0);
+        Site { rate: Rate::from_bits_per_second(8_000_000), stream }
     }
 }

@@ -1,94 +1,155 @@
 //! Queue disciplines of links.
+//!
+//! A new discipline is a file here, with its [`Settings`] and a [`managed::Discipline`], and a line in the list below.
 
-pub mod codel;
 pub mod drop_tail;
-pub mod drr;
-pub mod dualpi2;
-pub mod fq_codel;
+mod flow_queues;
 pub mod managed;
-pub mod pie;
-pub mod red;
 
-pub use drop_tail::DropTail;
+pub use drop_tail::{DropTail, MarkAbove};
 pub use managed::ManagedQueue;
 
-use crate::engine::Stream;
-use crate::engine::random::Purpose;
-use crate::network::Packet;
-use crate::plan::{DisciplinePlan, LinkPlan};
-use codel::CoDel;
-use drr::Drr;
-use dualpi2::DualPi2;
-use fq_codel::FqCoDel;
-use managed::Work;
-use pie::Pie;
-use red::Red;
+use crate::named::{Contradiction, Entry, Settings};
+use crate::packet::Packet;
+use managed::{Discipline as _, Site, Work};
+use selfclock_congestion::parameter::{ParameterError, Value};
+use selfclock_congestion::units::Bytes;
 
-/// The disciplines of a [`ManagedQueue`].
-#[derive(Clone, Debug)]
-pub enum Discipline {
-    /// Controlled delay, RFC 8289.
-    CoDel(CoDel),
-    /// Flow queueing with CoDel, RFC 8290.
-    FqCoDel(FqCoDel),
-    /// Proportional-integral controller enhanced, RFC 8033.
-    Pie(Pie),
-    /// Random early detection.
-    Red(Red),
-    /// Coupled queues for scalable and other congestion controls, RFC 9332.
-    DualPi2(DualPi2),
-    /// Fair queueing by deficit round robin.
-    Drr(Drr),
+/// What a queue holds at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueLimit {
+    /// Any number.
+    Unlimited,
+    /// A number of packets.
+    Packets(u64),
+    /// A number of bytes.
+    Bytes(Bytes),
 }
 
-impl Discipline {
-    /// The discipline of this link; `None`: drop-tail.
-    pub fn new(plan: &LinkPlan, seed: u64, index: usize) -> Option<Self> {
-        let mut stream = Stream::new(seed, Purpose::LinkQueue, index);
-        Some(match plan.discipline {
-            DisciplinePlan::DropTail => return None,
-            DisciplinePlan::CoDel(codel) => Self::CoDel(CoDel::new(codel)),
-            DisciplinePlan::FqCoDel(fq_codel) => Self::FqCoDel(FqCoDel::new(fq_codel, stream.bits())),
-            DisciplinePlan::Pie(pie) => Self::Pie(Pie::new(pie, plan.rate, stream)),
-            DisciplinePlan::Red(red) => Self::Red(Red::new(red, plan.rate, stream)),
-            DisciplinePlan::DualPi2(dualpi2) => Self::DualPi2(DualPi2::new(dualpi2)),
-            DisciplinePlan::Drr { quantum } => Self::Drr(Drr::new(quantum)),
-        })
+/// Makes the list of disciplines: their modules, the plan and the running queue of each, and what forwards to them.
+macro_rules! disciplines {
+    ($($module:ident::$name:ident,)+) => {
+        $(pub mod $module;)+
+
+        /// A queue discipline with its settings.
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub enum DisciplinePlan {
+            /// First in, first out; what does not fit is dropped.
+            DropTail(drop_tail::Parameters),
+            $(#[doc = concat!("[`", stringify!($module), "`].")] $name($module::Parameters),)+
+        }
+
+        impl DisciplinePlan {
+            /// Every discipline, with its defaults.
+            pub fn all() -> impl Iterator<Item = Self> + Clone {
+                [Self::DropTail(drop_tail::Parameters::default()), $(Self::$name($module::Parameters::default())),+]
+                    .into_iter()
+            }
+
+            /// What is known of the discipline.
+            pub fn entry(&self) -> Entry {
+                match self {
+                    Self::DropTail(_) => drop_tail::Parameters::ENTRY,
+                    $(Self::$name(_) => $module::Parameters::ENTRY,)+
+                }
+            }
+
+            /// Sets a setting by its name.
+            ///
+            /// # Errors
+            /// As [`Settings::set`].
+            pub fn set(&mut self, name: &str, value: Value<'_>) -> Result<(), ParameterError> {
+                match self {
+                    Self::DropTail(settings) => settings.set(name, value),
+                    $(Self::$name(settings) => settings.set(name, value),)+
+                }
+            }
+
+            /// Checks the settings against each other.
+            ///
+            /// # Errors
+            /// As [`Settings::check`].
+            pub fn check(&self) -> Result<(), Contradiction> {
+                match self {
+                    Self::DropTail(settings) => settings.check(),
+                    $(Self::$name(settings) => settings.check(),)+
+                }
+            }
+        }
+
+        /// The discipline of a [`ManagedQueue`].
+        #[derive(Clone, Debug)]
+        pub enum Discipline {
+            $(#[doc = concat!("[`", stringify!($module), "`].")] $name($module::$name),)+
+        }
+
+        impl Discipline {
+            /// An empty queue at this site; `None` for drop-tail, which is no managed queue.
+            pub fn new(plan: DisciplinePlan, site: Site) -> Option<Self> {
+                match plan {
+                    DisciplinePlan::DropTail(_) => None,
+                    $(DisciplinePlan::$name(settings) => Some(Self::$name($module::$name::new(settings, site))),)+
+                }
+            }
+
+            fn enqueue(&mut self, packet: Packet, work: &mut Work) {
+                match self {
+                    $(Self::$name(queue) => queue.enqueue(packet, work),)+
+                }
+            }
+
+            fn dequeue(&mut self, work: &mut Work) -> Option<Packet> {
+                match self {
+                    $(Self::$name(queue) => queue.dequeue(work),)+
+                }
+            }
+
+            fn for_each(&self, show: &mut dyn FnMut(&Packet)) {
+                match self {
+                    $(Self::$name(queue) => queue.for_each(show),)+
+                }
+            }
+        }
+    };
+}
+
+disciplines! {
+    codel::CoDel,
+    fq_codel::FqCoDel,
+    fq_pie::FqPie,
+    pie::Pie,
+    red::Red,
+    dualpi2::DualPi2,
+    drr::Drr,
+}
+
+impl Default for DisciplinePlan {
+    fn default() -> Self {
+        Self::DropTail(drop_tail::Parameters::default())
+    }
+}
+
+impl DisciplinePlan {
+    /// Drop-tail that marks above this threshold.
+    pub fn marking(threshold: MarkAbove) -> Self {
+        Self::DropTail(drop_tail::Parameters { mark_above: Some(threshold) })
     }
 
-    /// A packet arrives: it is kept, or something is dropped.
-    fn enqueue(&mut self, packet: Packet, work: &mut Work) {
+    /// The discipline of this name, with its defaults.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::all().find(|plan| plan.entry().name == name)
+    }
+
+    /// Threshold above which a drop-tail queue marks.
+    pub fn mark_above(&self) -> Option<MarkAbove> {
         match self {
-            Self::CoDel(queue) => queue.enqueue(packet, work),
-            Self::FqCoDel(queue) => queue.enqueue(packet, work),
-            Self::Pie(queue) => queue.enqueue(packet, work),
-            Self::Red(queue) => queue.enqueue(packet, work),
-            Self::DualPi2(queue) => queue.enqueue(packet, work),
-            Self::Drr(queue) => queue.enqueue(packet, work),
+            Self::DropTail(settings) => settings.mark_above,
+            _ => None,
         }
     }
 
-    /// The next packet to transmit.
-    fn dequeue(&mut self, work: &mut Work) -> Option<Packet> {
-        match self {
-            Self::CoDel(queue) => queue.dequeue(work),
-            Self::FqCoDel(queue) => queue.dequeue(work),
-            Self::Pie(queue) => queue.dequeue(work),
-            Self::Red(queue) => queue.dequeue(work),
-            Self::DualPi2(queue) => queue.dequeue(work),
-            Self::Drr(queue) => queue.dequeue(work),
-        }
-    }
-
-    /// Shows every packet that waits.
-    fn for_each(&self, show: &mut dyn FnMut(&Packet)) {
-        match self {
-            Self::CoDel(queue) => queue.waiting().for_each(show),
-            Self::FqCoDel(queue) => queue.waiting().for_each(show),
-            Self::Pie(queue) => queue.waiting().for_each(show),
-            Self::Red(queue) => queue.waiting().for_each(show),
-            Self::DualPi2(queue) => queue.waiting().for_each(show),
-            Self::Drr(queue) => queue.waiting().for_each(show),
-        }
+    /// The queue holds its packets: its discipline decides when one leaves.
+    pub fn is_managed(&self) -> bool {
+        !matches!(self, Self::DropTail(_))
     }
 }

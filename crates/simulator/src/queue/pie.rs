@@ -1,9 +1,9 @@
 //! PIE: drops at arrival with a probability that a proportional-integral controller sets from the delay. RFC 8033.
 
-use super::managed::Work;
+use super::managed::{Discipline, Site, Work};
 use crate::engine::{Ring, Stream};
-use crate::network::Packet;
-use crate::plan::PiePlan;
+use crate::packet::Packet;
+use crate::named::settings;
 use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
 
 /// "alpha" and "beta", per second of delay.
@@ -17,13 +17,34 @@ const MOST_ACCUMULATED: f64 = 8.5;
 /// Marks instead of drops up to this probability: "mark_ecnth".
 const MOST_MARKED: f64 = 0.1;
 
+selfclock_congestion::parameters! {
+    /// Settings of PIE.
+    Parameters {
+        /// Delay that the controller aims at: "QDELAY_REF".
+        target: Duration = Duration::from_milliseconds(15), shown "15 ms", unit "s", range (1e-9, 1000.0), source "RFC 8033, section 4.2";
+        /// Interval of its updates: "T_UPDATE".
+        update: Duration = Duration::from_milliseconds(15), shown "15 ms", unit "s", range (1e-9, 1000.0), source "RFC 8033, section 4.2";
+        /// Burst that passes after the queue was short: "MAX_BURST".
+        burst: Duration = Duration::from_milliseconds(150), shown "150 ms", unit "s", range (0.0, 1000.0), source "RFC 8033, section 4.4";
+        /// Mark what understands marks (ECN) instead of dropping it, while the probability is at most 0.1.
+        ecn: bool = true, shown "true", unit "", range (0.0, 0.0), source "RFC 8033, section 5.1: optional; our choice";
+    }
+}
+settings!(Parameters, "pie", "Proportional-integral controller enhanced.", "RFC 8033");
+
 /// PIE over one FIFO.
 #[derive(Clone, Debug)]
 pub struct Pie {
-    plan: PiePlan,
+    plan: Parameters,
     rate: Rate,
     waiting: Ring<Packet>,
     stream: Stream,
+    state: PieState,
+}
+
+/// The state variables of RFC 8033, section 4, for one queue.
+#[derive(Clone, Copy, Debug)]
+pub struct PieState {
     control: Control,
     accumulated: f64,
     next_update: Time,
@@ -40,7 +61,7 @@ struct Control {
 
 impl Control {
     /// `calculate_drop_prob` of the pseudo-code in appendix A, from the delay now, s.
-    fn update(&mut self, plan: &PiePlan, delay: f64) {
+    fn update(&mut self, plan: &Parameters, delay: f64) {
         let target = plan.target.seconds();
         let mut step = ALPHA * (delay - target) + BETA * (delay - self.delay_before);
         step /= match self.probability {
@@ -65,48 +86,59 @@ impl Control {
     }
 }
 
-impl Pie {
-    /// An empty queue of a link with this rate.
-    pub fn new(plan: PiePlan, rate: Rate, stream: Stream) -> Self {
+impl PieState {
+    /// An empty queue.
+    pub fn new(plan: &Parameters) -> Self {
         Self {
-            plan,
-            rate,
-            waiting: Ring::default(),
-            stream,
             control: Control { probability: 0.0, delay_before: 0.0, burst_allowance: plan.burst },
             accumulated: 0.0,
             next_update: Time::ZERO + plan.update,
         }
     }
 
-    /// The delay of the queue, s: the rate at which it drains is known (section 4.2).
-    fn delay(&self, bytes: u64) -> f64 {
-        self.rate.transmission_time(Bytes(bytes)).seconds()
-    }
-
-    /// Takes the updates that were due; the queue has not changed since.
-    fn catch_up(&mut self, work: &Work) {
-        if self.next_update > work.now {
-            return;
-        }
-        let delay = self.delay(work.backlog.bytes);
-        while self.next_update <= work.now {
-            self.control.update(&self.plan, delay);
-            self.next_update += self.plan.update;
+    /// Takes the updates that were due, with this delay, s: the queue has not changed since.
+    pub fn catch_up(&mut self, plan: &Parameters, now: Time, delay: f64) {
+        while self.next_update <= now {
+            self.control.update(plan, delay);
+            self.next_update += plan.update;
             let Control { probability, delay_before, burst_allowance } = self.control;
             if probability == 0.0 && delay_before == 0.0 && burst_allowance.is_zero() && delay == 0.0 {
                 // Nothing will change before the next packet.
-                let missed = work.now.since(self.next_update).picoseconds() / self.plan.update.picoseconds();
-                self.next_update += self.plan.update.times(missed);
+                let missed = now.since(self.next_update).picoseconds() / plan.update.picoseconds();
+                self.next_update += plan.update.times(missed);
             }
         }
     }
 
+    /// A packet arrives and finds this delay, s: a burst may pass while the queue is short.
+    pub fn on_arrival(&mut self, plan: &Parameters, delay: f64) {
+        let half = plan.target.seconds() / 2.0;
+        if self.control.probability == 0.0 && delay < half && self.control.delay_before < half {
+            self.control.burst_allowance = plan.burst;
+        }
+    }
+
+    /// The packet that has arrived behind this many bytes is not kept; one that can be marked is marked instead while
+    /// the probability is low.
+    pub fn rejects(
+        &mut self,
+        plan: &Parameters,
+        bytes: u64,
+        stream: &mut Stream,
+        packet: &mut Packet,
+        work: &mut Work,
+    ) -> bool {
+        if !self.control.burst_allowance.is_zero() || !self.drops_early(plan, bytes, stream) {
+            return false;
+        }
+        let marks = plan.ecn && self.control.probability <= MOST_MARKED;
+        !marks || !work.mark(packet)
+    }
+
     /// `drop_early`.
-    fn drops_early(&mut self, bytes: u64) -> bool {
+    fn drops_early(&mut self, plan: &Parameters, bytes: u64, stream: &mut Stream) -> bool {
         let Control { probability, delay_before, .. } = self.control;
-        if (delay_before < self.plan.target.seconds() / 2.0 && probability < 0.2) || bytes <= 2 * MEAN_PACKET
-        {
+        if (delay_before < plan.target.seconds() / 2.0 && probability < 0.2) || bytes <= 2 * MEAN_PACKET {
             return false;
         }
         if probability == 0.0 {
@@ -116,42 +148,56 @@ impl Pie {
         if self.accumulated < LEAST_ACCUMULATED {
             return false;
         }
-        let drops = self.accumulated >= MOST_ACCUMULATED || self.stream.happens(probability);
+        let drops = self.accumulated >= MOST_ACCUMULATED || stream.happens(probability);
         if drops {
             self.accumulated = 0.0;
         }
         drops
     }
+}
 
-    pub(super) fn enqueue(&mut self, mut packet: Packet, work: &mut Work) {
-        self.catch_up(work);
-        let half = self.plan.target.seconds() / 2.0;
-        let delay = self.delay(work.backlog.bytes);
-        if self.control.probability == 0.0 && delay < half && self.control.delay_before < half {
-            self.control.burst_allowance = self.plan.burst;
+impl Pie {
+    /// The delay of the queue, s: the rate at which it drains is known (section 4.2).
+    fn delay(&self, work: &Work) -> f64 {
+        self.rate.transmission_time(Bytes(work.backlog.bytes)).seconds()
+    }
+}
+
+impl Discipline for Pie {
+    type Settings = Parameters;
+
+    fn new(plan: Parameters, site: Site) -> Self {
+        Self {
+            plan,
+            rate: site.rate,
+            waiting: Ring::default(),
+            stream: site.stream,
+            state: PieState::new(&plan),
         }
-        if !work.backlog.has_room(packet.size) {
+    }
+
+    fn enqueue(&mut self, mut packet: Packet, work: &mut Work) {
+        let (plan, delay, bytes) = (self.plan, self.delay(work), work.backlog.bytes);
+        self.state.catch_up(&plan, work.now, delay);
+        self.state.on_arrival(&plan, delay);
+        if !work.backlog.has_room(packet.size)
+            || self.state.rejects(&plan, bytes, &mut self.stream, &mut packet, work)
+        {
             return work.drop(packet);
-        }
-        if self.control.burst_allowance.is_zero() && self.drops_early(work.backlog.bytes) {
-            let marks = self.plan.ecn && self.control.probability <= MOST_MARKED;
-            if !marks || !work.mark(&mut packet) {
-                return work.drop(packet);
-            }
         }
         work.entered(&packet);
         self.waiting.push(packet);
     }
 
-    pub(super) fn dequeue(&mut self, work: &mut Work) -> Option<Packet> {
-        self.catch_up(work);
+    fn dequeue(&mut self, work: &mut Work) -> Option<Packet> {
+        self.state.catch_up(&self.plan, work.now, self.delay(work));
         let packet = self.waiting.pop()?;
         work.left(&packet);
         Some(packet)
     }
 
-    pub(super) fn waiting(&self) -> impl Iterator<Item = &Packet> {
-        self.waiting.iter()
+    fn for_each(&self, show: &mut dyn FnMut(&Packet)) {
+        self.waiting.iter().for_each(show);
     }
 }
 
@@ -159,9 +205,9 @@ impl Pie {
 mod tests {
     use super::*;
 
-    fn plan() -> PiePlan {
+    fn plan() -> Parameters {
         let ms = Duration::from_milliseconds;
-        PiePlan { target: ms(15), update: ms(15), burst: ms(150), ecn: false }
+        Parameters { target: ms(15), update: ms(15), burst: ms(150), ecn: false }
     }
 
     fn after(probability: f64, before: f64, delay: f64) -> f64 {

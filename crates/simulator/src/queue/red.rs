@@ -1,11 +1,11 @@
 //! Random early detection: drops or marks with a probability that grows with the average queue. Floyd and Jacobson 1993;
 //! "gentle" is Floyd 2000, adaptive RED is Floyd, Gummadi and Shenker 2001.
 
-use super::managed::Work;
+use super::managed::{Discipline, Site, Work};
 use crate::engine::{Ring, Stream};
-use crate::network::Packet;
-use crate::plan::RedPlan;
-use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
+use crate::packet::Packet;
+use crate::named::{Contradiction, settings};
+use selfclock_congestion::units::{Bytes, Duration, Packets, Time};
 
 /// Step of an adaptation, and between adaptations: "alpha", "beta" and "interval" of the 2001 paper.
 const INCREASE: f64 = 0.01;
@@ -16,10 +16,52 @@ const ADAPTED: std::ops::RangeInclusive<f64> = 0.01..=0.5;
 /// Packet that an idle time is counted in, bytes: ns-2's `mean_pktsize_` is 500, which today would be small.
 const MEAN_PACKET: u64 = 1000;
 
+selfclock_congestion::parameters! {
+    /// Settings of RED.
+    Parameters {
+        /// Average queue below which nothing is dropped: "min_th".
+        minimum: Packets = Packets(5), shown "5 packets", unit "packets", range (1.0, 1e9), source "Floyd 1997, \"RED: Discussions of Setting Parameters\"";
+        /// Average queue at which the probability is max_probability: "max_th".
+        maximum: Option<Packets> = None, shown "three times the minimum", unit "packets", range (1.0, 1e9), source "Floyd 1997: at least three times min_th";
+        /// Probability of a drop at the maximum: "max_p".
+        max_probability: f64 = 0.1, shown "0.1", unit "", range (0.000001, 1.0), source "Floyd 1997";
+        /// Weight of the queue that a packet finds in the average: "w_q".
+        weight: f64 = 0.002, shown "0.002", unit "", range (0.000001, 1.0), source "Floyd and Jacobson 1993, section 6";
+        /// Above the maximum the probability rises to one at twice the maximum; if not, it is one.
+        gentle: bool = true, shown "true", unit "", range (0.0, 0.0), source "Floyd 2000";
+        /// Adapt max_probability so that the average stays half-way between the thresholds.
+        adaptive: bool = false, shown "false", unit "", range (0.0, 0.0), source "Floyd, Gummadi and Shenker 2001";
+        /// Mark what understands marks (ECN) instead of dropping it, up to the maximum.
+        ecn: bool = true, shown "true", unit "", range (0.0, 0.0), source "RFC 3168, section 7";
+    }
+}
+settings!(Parameters, "red", "Random early detection.", "Floyd and Jacobson 1993", check Parameters::thresholds_in_order);
+
+impl Parameters {
+    /// "max_th", packets.
+    fn maximum(&self) -> f64 {
+        self.maximum.map_or(3.0 * self.minimum.0 as f64, |maximum| maximum.0 as f64)
+    }
+
+    fn thresholds_in_order(&self) -> Result<(), Contradiction> {
+        if self.maximum() > self.minimum.0 as f64 {
+            return Ok(());
+        }
+        Err(Contradiction {
+            parameter: "maximum",
+            message: "maximum is not above minimum",
+            help: "the usual maximum is three times the minimum",
+        })
+    }
+}
+
 /// RED over one FIFO.
 #[derive(Clone, Debug)]
 pub struct Red {
-    plan: RedPlan,
+    plan: Parameters,
+    /// "min_th" and "max_th", packets.
+    minimum: f64,
+    maximum: f64,
     waiting: Ring<Packet>,
     stream: Stream,
     /// Time that a mean packet takes on the wire.
@@ -45,21 +87,6 @@ enum Verdict {
 }
 
 impl Red {
-    /// An empty queue of a link with this rate.
-    pub fn new(plan: RedPlan, rate: Rate, stream: Stream) -> Self {
-        Self {
-            plan,
-            waiting: Ring::default(),
-            stream,
-            packet_time: rate.transmission_time(Bytes(MEAN_PACKET)),
-            average: 0.0,
-            count: -1,
-            probability: plan.max_probability,
-            idle_since: Some(Time::ZERO),
-            adapt_at: Time::ZERO + ADAPT_EVERY,
-        }
-    }
-
     /// Brings the average up to date with a queue of `packets`.
     fn average(&mut self, now: Time, packets: u64) {
         let weight = self.plan.weight;
@@ -74,11 +101,11 @@ impl Red {
 
     /// "p_b": the probability before it is spread out.
     fn initial_probability(&self) -> f64 {
-        let RedPlan { minimum, maximum, gentle, .. } = self.plan;
+        let Self { minimum, maximum, .. } = *self;
         let above = (self.average - minimum) / (maximum - minimum);
         if above < 1.0 {
             self.probability * above.max(0.0)
-        } else if gentle {
+        } else if self.plan.gentle {
             self.probability + (1.0 - self.probability) * (self.average - maximum) / maximum
         } else {
             1.0
@@ -86,7 +113,7 @@ impl Red {
     }
 
     fn verdict(&mut self) -> Verdict {
-        if self.average < self.plan.minimum {
+        if self.average < self.minimum {
             self.count = -1;
             return Verdict::Keep;
         }
@@ -102,15 +129,15 @@ impl Red {
             return Verdict::Keep;
         }
         self.count = 0;
-        if self.average < self.plan.maximum { Verdict::Congested } else { Verdict::Drop }
+        if self.average < self.maximum { Verdict::Congested } else { Verdict::Drop }
     }
 
     /// Adaptive RED: the average is to lie in the middle fifth between the thresholds.
     fn adapt(&mut self, now: Time) {
         while self.adapt_at <= now {
             self.adapt_at += ADAPT_EVERY;
-            let span = self.plan.maximum - self.plan.minimum;
-            let (low, high) = (self.plan.minimum + 0.4 * span, self.plan.minimum + 0.6 * span);
+            let span = self.maximum - self.minimum;
+            let (low, high) = (self.minimum + 0.4 * span, self.minimum + 0.6 * span);
             if self.average > high && self.probability <= *ADAPTED.end() {
                 self.probability += INCREASE.min(self.probability / 4.0);
             } else if self.average < low && self.probability >= *ADAPTED.start() {
@@ -118,8 +145,28 @@ impl Red {
             }
         }
     }
+}
 
-    pub(super) fn enqueue(&mut self, mut packet: Packet, work: &mut Work) {
+impl Discipline for Red {
+    type Settings = Parameters;
+
+    fn new(plan: Parameters, site: Site) -> Self {
+        Self {
+            plan,
+            minimum: plan.minimum.0 as f64,
+            maximum: plan.maximum(),
+            waiting: Ring::default(),
+            stream: site.stream,
+            packet_time: site.rate.transmission_time(Bytes(MEAN_PACKET)),
+            average: 0.0,
+            count: -1,
+            probability: plan.max_probability,
+            idle_since: Some(Time::ZERO),
+            adapt_at: Time::ZERO + ADAPT_EVERY,
+        }
+    }
+
+    fn enqueue(&mut self, mut packet: Packet, work: &mut Work) {
         self.average(work.now, work.backlog.packets);
         if self.plan.adaptive {
             self.adapt(work.now);
@@ -139,7 +186,7 @@ impl Red {
         self.waiting.push(packet);
     }
 
-    pub(super) fn dequeue(&mut self, work: &mut Work) -> Option<Packet> {
+    fn dequeue(&mut self, work: &mut Work) -> Option<Packet> {
         let packet = self.waiting.pop()?;
         work.left(&packet);
         if self.waiting.is_empty() {
@@ -148,28 +195,18 @@ impl Red {
         Some(packet)
     }
 
-    pub(super) fn waiting(&self) -> impl Iterator<Item = &Packet> {
-        self.waiting.iter()
+    fn for_each(&self, show: &mut dyn FnMut(&Packet)) {
+        self.waiting.iter().for_each(show);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::random::Purpose;
+    use crate::queue::managed::tests::site;
 
     fn red(gentle: bool) -> Red {
-        let plan = RedPlan {
-            minimum: 5.0,
-            maximum: 15.0,
-            max_probability: 0.1,
-            weight: 0.002,
-            gentle,
-            adaptive: false,
-            ecn: false,
-        };
-        let rate = Rate::from_bits_per_second(8_000_000);
-        Red::new(plan, rate, Stream::new(1, Purpose::LinkQueue, 0))
+        Red::new(Parameters { gentle, ecn: false, ..Parameters::default() }, site())
     }
 
     /// q (1 - (1 - w)^n) after n arrivals that find q packets; (1 - w)^m of it after m packet times without any.

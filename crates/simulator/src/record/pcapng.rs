@@ -28,8 +28,8 @@
 //!   on the way back.
 //! * **Options**: those of the record. On a SYN and its answer: what the plan's transport negotiates. If SACK
 //!   blocks do not fit beside timestamps and the algorithm's option, the last ones are left out. Wireshark takes
-//!   packet-pair's option for Echo, which has the same kind: it notes that a mark has not Echo's 6 bytes, and may
-//!   warn of the no-operation options that pad a reply.
+//!   packet-pair's option of kind 6 for Echo, which has the same kind: it notes that a mark has not Echo's 6 bytes, and
+//!   may warn of the no-operation options that pad a reply. With `option_kind = "253"` it shows an experiment.
 //!
 //! # Lengths
 //! The captured length is that of the headers. The original length is the size on the wire, except where the plan
@@ -56,8 +56,8 @@ use pcap_file::{DataLink, Endianness, PcapError};
 use selfclock_congestion::PeerOption;
 use selfclock_congestion::units::Bytes;
 
-use super::packets::{MAXIMUM_SACK_BLOCKS, PacketEvent, PacketKind, PacketRecord};
-use crate::network::packet::ResourceDiscovery;
+use super::packets::{PacketEvent, PacketRecord};
+use crate::packet::{MAXIMUM_SACK_BLOCKS, PacketKind, ResourceDiscovery};
 use crate::plan::{Ecn, FlowPlan, Plan, Transport};
 
 /// Sequence number of a SYN, in both directions. The first byte of payload has the next number.
@@ -473,14 +473,13 @@ fn io_error(error: PcapError) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Recovery;
-    use crate::plan::{Arrivals, LinkPlan, Protocol, RecordPlan, Source, TcpPlan, UdpPlan};
-    use crate::record::packets::Codepoint;
+    use crate::packet::Codepoint;
+    use crate::plan::{Arrivals, LinkPlan, Protocol, RecordPlan, Recovery, Source, TcpPlan, UdpPlan};
     use etherparse::TcpOptionElement;
     use pcap_file::pcapng::{Block, PcapNgReader};
     use proptest::prelude::*;
     use selfclock_congestion::PeerOption;
-    use selfclock_congestion::option::{PacketPairOption, PairMark, QuickStartOption};
+    use selfclock_congestion::option::{PacketPairKind, PacketPairOption, PairMark, QuickStartOption};
     use selfclock_congestion::registry::Selection;
     use selfclock_congestion::units::{Duration, Rate, Time};
 
@@ -788,6 +787,7 @@ mod tests {
     #[test]
     fn the_option_of_the_algorithm_is_on_the_wire() {
         let option = PeerOption::PacketPair(PacketPairOption {
+            kind: PacketPairKind::Six,
             mark: Some((PairMark::Second, 3)),
             reply: Some((3, 0x1234)),
         });
@@ -980,9 +980,12 @@ mod tests {
         fn any_option()(
             mark in proptest::option::of((any::<bool>(), any::<u8>())),
             reply in any::<Option<(u8, u16)>>(),
+            kind in proptest::sample::select(
+                &[PacketPairKind::Six, PacketPairKind::Kind253, PacketPairKind::Kind254][..]
+            ),
         ) -> PeerOption {
             let mark = mark.map(|(first, id)| (if first { PairMark::First } else { PairMark::Second }, id));
-            PeerOption::PacketPair(PacketPairOption { mark, reply })
+            PeerOption::PacketPair(PacketPairOption { kind, mark, reply })
         }
     }
 

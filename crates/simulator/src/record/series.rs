@@ -4,7 +4,6 @@
 //! thing happens to the flow or link, so they cost no events.
 
 use crate::engine::memory;
-use crate::network::link::LinkSample;
 use crate::plan::Plan;
 use selfclock_congestion::Phase;
 use selfclock_congestion::units::{Duration, Time};
@@ -134,6 +133,20 @@ impl std::fmt::Debug for Sampled<LinkSample> {
     }
 }
 
+/// State of a link at a sample time.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkSample {
+    /// Packets waiting.
+    pub queue_packets: u64,
+    /// Drops so far.
+    pub drops: u64,
+    /// Bytes of packets whose transmission has begun.
+    pub bytes: u64,
+    /// Fraction of the interval in which the transmitter was busy; with a trace, of the bytes that were offered in it, zero if
+    /// none were.
+    pub utilization: f64,
+}
+
 /// State of a flow at a sample time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowSample {
@@ -151,6 +164,8 @@ pub struct FlowSample {
     pub sent_bytes: u64,
     /// Payload acknowledged cumulatively so far, bytes.
     pub acknowledged_bytes: u64,
+    /// Payload known to have arrived, in order or not, bytes.
+    pub delivered_bytes: u64,
     /// What the congestion control is doing.
     pub phase: Phase,
     /// Available bandwidth as its estimator has it, bit/s; NaN without.
@@ -180,6 +195,8 @@ pub struct FlowSeries {
     pub sent_bytes: Vec<u64>,
     /// Payload acknowledged cumulatively so far, bytes.
     pub acknowledged_bytes: Vec<u64>,
+    /// Payload known to have arrived so far, in order or not, bytes.
+    pub delivered_bytes: Vec<u64>,
     /// [`Phase`] as a number.
     pub phase: Vec<u8>,
     /// Available bandwidth as the estimator has it, bit/s; NaN without.
@@ -202,6 +219,7 @@ impl Sampled<FlowSample> {
             srtt_s: samples.iter().map(|sample| sample.srtt_s).collect(),
             sent_bytes: samples.iter().map(|sample| sample.sent_bytes).collect(),
             acknowledged_bytes: samples.iter().map(|sample| sample.acknowledged_bytes).collect(),
+            delivered_bytes: samples.iter().map(|sample| sample.delivered_bytes).collect(),
             phase: samples.iter().map(|sample| sample.phase as u8).collect(),
             available_bps: samples.iter().map(|sample| sample.available_bps).collect(),
             capacity_bps: samples.iter().map(|sample| sample.capacity_bps).collect(),

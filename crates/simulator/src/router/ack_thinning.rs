@@ -4,8 +4,7 @@ use std::collections::VecDeque;
 
 use super::{Fate, Station};
 use crate::engine::Timer;
-use crate::network::Packet;
-use crate::record::packets::PacketKind;
+use crate::packet::{Packet, PacketKind};
 use selfclock_congestion::units::{Duration, Time};
 
 /// "Router that supports acknowledgment compression will send only one ACK if it receives two consecutive ACK messages of

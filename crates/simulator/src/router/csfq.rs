@@ -3,8 +3,9 @@
 
 use super::{Fate, Station};
 use crate::engine::Stream;
-use crate::network::Packet;
-use crate::plan::{CsfqPlan, Plan, QueueLimit};
+use crate::packet::Packet;
+use crate::plan::{CsfqPlan, Plan};
+use crate::queue::QueueLimit;
 use selfclock_congestion::units::{Duration, Time};
 use std::collections::BTreeMap;
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::{Fate, Station};
 use crate::engine::Timer;
-use crate::network::Packet;
+use crate::packet::Packet;
 use crate::plan::ForwardingLimitPlan;
 
 /// One processor for all the links before which it stands: a FIFO queue with a constant service time per packet.

@@ -3,7 +3,7 @@
 
 use super::{Fate, Station};
 use crate::engine::Stream;
-use crate::network::Packet;
+use crate::packet::Packet;
 use crate::plan::{LossOfKindsPlan, LossPattern};
 use selfclock_congestion::units::Time;
 

@@ -17,7 +17,8 @@ pub mod xcp;
 
 use crate::engine::random::Purpose;
 use crate::engine::{EventQueue, Stream, Target, Timer};
-use crate::network::{Network, Packet};
+use crate::network::Network;
+use crate::packet::Packet;
 use crate::plan::{MechanismPlan, Plan};
 use ack_thinning::AckThinning;
 use csfq::Csfq;

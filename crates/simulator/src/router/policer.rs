@@ -1,7 +1,7 @@
 //! Token-bucket policer: drops what exceeds a rate and a burst, and holds nothing.
 
 use super::{Fate, Station};
-use crate::network::Packet;
+use crate::packet::Packet;
 use crate::plan::PolicerPlan;
 use selfclock_congestion::units::{Bytes, Time};
 

@@ -5,8 +5,7 @@ use std::collections::VecDeque;
 use super::{Fate, Station};
 use crate::engine::Stream;
 use crate::engine::random::Purpose;
-use crate::network::Packet;
-use crate::network::packet::NO_EXTRA;
+use crate::packet::{NO_EXTRA, Packet};
 use crate::plan::QuickStartPlan;
 use selfclock_congestion::PeerOption;
 use selfclock_congestion::option::{

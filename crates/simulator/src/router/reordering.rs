@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use super::{Fate, Station};
 use crate::engine::{Stream, Timer};
-use crate::network::Packet;
+use crate::packet::Packet;
 use crate::plan::ReorderingPlan;
 use selfclock_congestion::units::Time;
 

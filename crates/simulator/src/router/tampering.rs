@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{Fate, Station};
 use crate::engine::Stream;
-use crate::network::Packet;
+use crate::packet::{Packet, PacketKind};
 use crate::plan::{OptionTampering, Plan, Protocol, TamperingPlan};
-use crate::record::packets::PacketKind;
 use selfclock_congestion::PeerOption;
 
 /// Changes packets at random.

@@ -2,7 +2,7 @@
 //! packets of one mean round-trip time, and no state is kept for any flow.
 
 use super::{Fate, Station};
-use crate::network::Packet;
+use crate::packet::Packet;
 use crate::plan::Plan;
 use selfclock_congestion::PeerOption;
 use selfclock_congestion::option::XcpOption;

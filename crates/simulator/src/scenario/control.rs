@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use selfclock_congestion::parameter::{Kind, Parameter, ParameterError, Value};
 use selfclock_congestion::registry::{
     DEFAULT_START, DEFAULT_WINDOW, ENTRIES, NO_ESTIMATE, Part, RESERVED, Registry, Selection,
 };
 use serde_json::{Value as Json, json};
 
 use super::error::{Problem, allowed};
-use super::reader::{Item, KeySchema, Read, quantity_schema, table_schema};
-use super::units::Dimension;
+use super::named::{read_value, refusal, value_schema};
+use super::reader::{Item, KeySchema, Read, table_schema};
 
 /// A start and a window, with an estimator if there is one, or a model; with their parameters.
 #[derive(Clone, Debug)]
@@ -171,14 +170,8 @@ fn set(
         let names: Vec<&str> = parts.iter().copied().chain(own).collect();
         return Err(item.place.problem("unknown parameter", allowed(name, names.iter().copied())));
     };
-    let value = value(parameter, item)?;
-    selection.set(name, value).map_err(|error| match error {
-        ParameterError::OutOfRange(low, high) => {
-            let unit = parameter.unit;
-            item.place.problem("out of range", format!("allowed: {low} to {high} {unit}").trim_end())
-        }
-        ParameterError::WrongKind(_) | ParameterError::Unknown => item.place.problem("unknown value", ""),
-    })
+    let value = read_value(parameter.kind, item)?;
+    selection.set(name, value).map_err(|error| refusal(&error, parameter, item))
 }
 
 /// Parameters that do nothing unless another one has a value: name, the other's name, the value as TOML.
@@ -214,24 +207,6 @@ fn check_partner(item: &Item<'_>, entry: &Item<'_>) -> Result<(), Problem> {
     Err(entry.place.problem(format!("does nothing without {partner} = {wanted}"), help))
 }
 
-fn value<'a>(parameter: &Parameter, item: &Item<'a>) -> Result<Value<'a>, Problem> {
-    Ok(match parameter.kind {
-        Kind::Switch => Value::Switch(bool::read(item)?),
-        Kind::Number => Value::Number(item.number()?),
-        Kind::Duration => Value::Duration(item.duration()?),
-        Kind::Bytes => Value::Bytes(item.bytes()?),
-        Kind::Rate => Value::Rate(item.rate()?),
-        Kind::Choice(words) => {
-            let word = item.string(&format!("one of {}", words.join(", ")))?;
-            if !words.contains(&word) {
-                let help = allowed(word, words.iter().copied());
-                return Err(item.place.problem(format!("unknown value {word:?}"), help));
-            }
-            Value::Choice(word)
-        }
-    })
-}
-
 /// Every parameter of every algorithm. One name may stand for a parameter of several.
 fn parameter_keys() -> impl Iterator<Item = KeySchema> {
     let mut keys: BTreeMap<&'static str, Vec<(String, Json)>> = BTreeMap::new();
@@ -240,7 +215,7 @@ fn parameter_keys() -> impl Iterator<Item = KeySchema> {
             let (algorithm, about) = (entry.name, parameter.about.trim());
             let (default, source) = (parameter.default, parameter.source);
             let about = format!("{algorithm}: {about} Default: {default} ({source}).");
-            keys.entry(parameter.name).or_default().push((about, parameter_schema(parameter)));
+            keys.entry(parameter.name).or_default().push((about, value_schema(parameter)));
         }
     }
     keys.into_iter().map(|(name, meanings)| {
@@ -248,19 +223,4 @@ fn parameter_keys() -> impl Iterator<Item = KeySchema> {
         let schema = if schemas.len() == 1 { schemas.remove(0) } else { json!({ "anyOf": schemas }) };
         KeySchema { name, about: about.join(" "), schema, required: false }
     })
-}
-
-fn parameter_schema(parameter: &Parameter) -> Json {
-    let (low, high) = parameter.range;
-    match parameter.kind {
-        Kind::Switch => json!({ "type": "boolean" }),
-        // JSON has no infinity.
-        Kind::Number => {
-            json!({ "type": "number", "minimum": low.max(f64::MIN), "maximum": high.min(f64::MAX) })
-        }
-        Kind::Duration => quantity_schema(&[Dimension::Time]),
-        Kind::Bytes => quantity_schema(&[Dimension::Size]),
-        Kind::Rate => quantity_schema(&[Dimension::Rate]),
-        Kind::Choice(words) => json!({ "enum": words }),
-    }
 }

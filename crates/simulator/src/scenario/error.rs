@@ -143,6 +143,17 @@ impl Place {
 }
 
 impl Problem {
+    /// If it is one of the value at this place itself: this is allowed, too.
+    pub fn or_at(mut self, place: &Place, other: &str) -> Self {
+        if self.place == *place {
+            self.help = match self.help.as_str() {
+                "" => format!("the only word allowed is {other}"),
+                help => format!("{help}, or {other}"),
+            };
+        }
+        self
+    }
+
     /// As an error about a text.
     pub fn in_text(self, source_name: &str, text: &str) -> ScenarioError {
         ScenarioError {
@@ -160,19 +171,22 @@ const LISTED: usize = 40;
 
 /// "allowed: a, b, c"; preceded by the name that was probably meant, if one is near.
 pub fn allowed<'a>(given: &str, names: impl Iterator<Item = &'a str> + Clone) -> String {
-    let near = names.clone().map(|name| (edit_distance(given, name), name)).min();
-    let meant = match near {
-        Some((distance, name))
-            if distance <= 2 && distance < name.chars().count().min(given.chars().count()) =>
-        {
-            format!("did you mean {name:?}? ")
-        }
-        _ => String::new(),
-    };
+    let meant =
+        nearest(given, names.clone()).map_or_else(String::new, |name| format!("did you mean {name:?}? "));
     let listed: Vec<&str> = names.clone().take(LISTED).collect();
     let more = names.count() - listed.len();
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("{meant}allowed: {}{more}", listed.join(", "))
+}
+
+/// The name that was probably meant, whatever its case.
+pub fn nearest<'a>(given: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let lower = given.to_lowercase();
+    let distances = names.map(|name| (edit_distance(&lower, &name.to_lowercase()), name));
+    // Of two that differ in case alone, the one with more letters as they were written.
+    let unlike = |name: &str| name.chars().zip(given.chars()).filter(|(a, b)| a != b).count();
+    let (distance, name) = distances.min_by_key(|&(distance, name)| (distance, unlike(name), name))?;
+    (distance <= 2 && distance < name.chars().count().min(given.chars().count())).then_some(name)
 }
 
 /// Levenshtein's distance; texts of very different length are not compared and count as far apart.
@@ -246,6 +260,7 @@ mod tests {
         );
         assert_eq!(allowed("bandwidth", names.into_iter()), "allowed: rate, delay, queue");
         assert_eq!(allowed("x", ["a", "b"].into_iter()), "allowed: a, b");
+        assert!(allowed("RATE", names.into_iter()).starts_with("did you mean \"rate\"? "));
     }
 
     #[test]

@@ -8,18 +8,18 @@ use std::sync::Arc;
 
 use super::control::Control;
 use super::error::{Problem, allowed};
+use super::queue::Queue;
 use super::reader::{
-    Field, Item, KeySchema, List, Located, Maybe, Needed, Read, Several, place_or, quantity_schema, table,
-    table_schema, value_or, words,
+    Field, Item, KeySchema, List, Located, Maybe, Needed, Read, Several, quantity_schema, table,
+    table_schema, words,
 };
 use super::units::{self, Dimension, Quantity};
 use crate::network::DeliveryTrace;
+use crate::packet::PacketKind;
 use crate::plan::{
-    AckClock, Arrivals, CoDelPlan, ControlUnit, DisciplinePlan, DualPi2Plan, Ecn, EdgeRtt, Feedback,
-    FqCoDelPlan, LossPlan, MaprRule, MarkAbove, OptionTampering, PiePlan, Recovery, RedPlan, RttSamples,
-    SizeDistribution, TimerArithmetic,
+    AckClock, Arrivals, ControlUnit, Ecn, EdgeRtt, Feedback, LossPlan, MaprRule, OptionTampering, Recovery,
+    RttSamples, SizeDistribution, TimerArithmetic,
 };
-use crate::record::packets::PacketKind;
 
 table! {
     /// A selfclock scenario.
@@ -153,115 +153,6 @@ table! {
         coalescing: Maybe<Duration>,
         /// Other rates and delays from times of the run on, as a change of the route brings them. Default: none.
         changes: Maybe<Changes>,
-    }
-
-    /// First in, first out; what does not fit is dropped.
-    DropTailTable {
-        /// Queue discipline. Default: "drop-tail".
-        discipline: Maybe<DisciplineName>,
-        /// What the queue holds at most. Default: as without a table.
-        limit: Maybe<QueueSize>,
-        /// Mark what understands marks (ECN) congestion-experienced if it finds more than so many packets in the queue, or
-        /// has to wait for longer than this time. Default: never.
-        mark_above: Maybe<MarkAbove>,
-    }
-
-    /// Controlled delay, RFC 8289.
-    CoDelTable {
-        /// Queue discipline.
-        discipline: Needed<DisciplineName>,
-        /// What the queue holds at most. Default: as without a table.
-        limit: Maybe<QueueSize>,
-        /// Mark what understands marks (ECN) instead of dropping it. Default: true.
-        ecn: Maybe<bool>,
-        /// Time that a packet may spend in the queue. Default: "5 ms".
-        target: Maybe<Duration>,
-        /// For how long it may take longer before a packet is dropped. Default: "100 ms".
-        interval: Maybe<Positive<Duration>>,
-    }
-
-    /// FQ-CoDel, RFC 8290: queues chosen by a hash of the flow, served in turn, each with CoDel.
-    FqCoDelTable {
-        /// Queue discipline.
-        discipline: Needed<DisciplineName>,
-        /// What the queues hold at most together. Default: as without a table.
-        limit: Maybe<QueueSize>,
-        /// Mark what understands marks (ECN) instead of dropping it. Default: true.
-        ecn: Maybe<bool>,
-        /// Time that a packet may spend in the queue. Default: "5 ms".
-        target: Maybe<Duration>,
-        /// For how long it may take longer before a packet is dropped. Default: "100 ms".
-        interval: Maybe<Positive<Duration>>,
-        /// Number of queues, 1 to 65536. Default: 1024.
-        flows: Maybe<QueueCount>,
-        /// What one turn is worth. Default: "1514 B".
-        quantum: Maybe<PacketSize>,
-    }
-
-    /// PIE, RFC 8033.
-    PieTable {
-        /// Queue discipline.
-        discipline: Needed<DisciplineName>,
-        /// What the queue holds at most. Default: as without a table.
-        limit: Maybe<QueueSize>,
-        /// Mark what understands marks (ECN) instead of dropping it, while the probability is at most 0.1. Default: true.
-        ecn: Maybe<bool>,
-        /// Delay that the controller aims at. Default: "15 ms".
-        target: Maybe<Positive<Duration>>,
-        /// Interval of its updates. Default: "15 ms".
-        update: Maybe<Positive<Duration>>,
-        /// Burst that passes after the queue was short. Default: "150 ms".
-        burst: Maybe<Duration>,
-    }
-
-    /// Random early detection.
-    RedTable {
-        /// Queue discipline.
-        discipline: Needed<DisciplineName>,
-        /// What the queue holds at most. Default: as without a table.
-        limit: Maybe<QueueSize>,
-        /// Mark what understands marks (ECN) instead of dropping it, up to the maximum. Default: true.
-        ecn: Maybe<bool>,
-        /// Average queue below which nothing is dropped. Default: "5 packets".
-        minimum: Maybe<AverageQueue>,
-        /// Average queue at which the probability is max_probability. Default: three times the minimum.
-        maximum: Maybe<AverageQueue>,
-        /// Probability of a drop at the maximum. Default: 0.1.
-        max_probability: Maybe<Share>,
-        /// Weight of the queue that a packet finds in the average. Default: 0.002.
-        weight: Maybe<Share>,
-        /// Above the maximum the probability rises to one at twice the maximum; if not, it is one. Default: true.
-        gentle: Maybe<bool>,
-        /// Adapt max_probability so that the average stays half-way between the thresholds. Default: false.
-        adaptive: Maybe<bool>,
-    }
-
-    /// DualPI2, RFC 9332: a short queue for what carries ECT(1) beside one for the rest.
-    DualPi2Table {
-        /// Queue discipline.
-        discipline: Needed<DisciplineName>,
-        /// What the queues hold at most together. Default: as without a table.
-        limit: Maybe<QueueSize>,
-        /// Delay of the classic queue that the controller aims at. Default: "15 ms".
-        target: Maybe<Positive<Duration>>,
-        /// Interval of its updates. Default: "16 ms".
-        update: Maybe<Positive<Duration>>,
-        /// Coupling factor. Default: 2.
-        coupling: Maybe<Coupling>,
-        /// Delay in the low-latency queue above which it marks by itself. Default: "800 us".
-        ramp_begin: Maybe<Duration>,
-        /// How much more it takes to mark every packet; "0 s" is a step. Default: "400 us".
-        ramp_length: Maybe<Duration>,
-    }
-
-    /// Fair queueing by deficit round robin, a queue for each flow; the longest loses a packet when there is no room.
-    DrrTable {
-        /// Queue discipline.
-        discipline: Needed<DisciplineName>,
-        /// What the queues hold at most together. Default: as without a table.
-        limit: Maybe<QueueSize>,
-        /// What one turn is worth. Default: "1500 B".
-        quantum: Maybe<PacketSize>,
     }
 
     /// Each packet is lost with the same probability, independently.
@@ -424,6 +315,9 @@ table! {
         timer: Maybe<TimerFile>,
         /// Grow the window only when it is what limits the sender. Modern: true; classic: false.
         grow_only_when_limited: Maybe<bool>,
+        /// Slow start and Reno's increase count acknowledged bytes, in slow start up to two segments an acknowledgement
+        /// (RFC 3465), not acknowledgements (RFC 5681). Modern: true; classic: false.
+        byte_counting: Maybe<bool>,
         /// Space segments at this multiple of window / smoothed round-trip time even where the algorithm does
         /// not ask for it. "off".
         pacing_gain: Maybe<OrOff<Gain>>,
@@ -703,25 +597,6 @@ pub enum DistributionName {
     Lognormal,
 }
 
-/// Queue disciplines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DisciplineName {
-    /// First in, first out.
-    DropTail,
-    /// Controlled delay.
-    CoDel,
-    /// Flow queueing with CoDel.
-    FqCoDel,
-    /// Proportional-integral controller enhanced.
-    Pie,
-    /// Random early detection.
-    Red,
-    /// Coupled queues.
-    DualPi2,
-    /// Deficit round robin.
-    Drr,
-}
-
 /// Mechanisms in routers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MechanismName {
@@ -748,7 +623,6 @@ pub enum MechanismName {
 }
 
 words! {
-    DisciplineName { "drop-tail" => Self::DropTail, "codel" => Self::CoDel, "fq-codel" => Self::FqCoDel, "pie" => Self::Pie, "red" => Self::Red, "dualpi2" => Self::DualPi2, "drr" => Self::Drr, }
     MechanismName {
         "policer" => Self::Policer,
         "loss" => Self::Loss,
@@ -816,173 +690,6 @@ impl Read for Network {
     }
 }
 
-/// What a queue holds at most, as written.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum QueueSize {
-    /// Any number.
-    Unlimited,
-    /// So many packets.
-    Packets(u64),
-    /// So many bytes.
-    Bytes(Bytes),
-    /// So many bandwidth-delay products.
-    Bdp(f64),
-}
-
-impl QueueSize {
-    const DIMENSIONS: [Dimension; 3] = [Dimension::Packets, Dimension::Size, Dimension::Bdp];
-}
-
-impl Read for QueueSize {
-    fn read(item: &Item<'_>) -> Result<Self, Problem> {
-        if item.is_word("unlimited") {
-            return Ok(Self::Unlimited);
-        }
-        match item.quantity(&Self::DIMENSIONS)? {
-            Quantity::Packets(packets) if packets > 0 => Ok(Self::Packets(packets)),
-            Quantity::Size(size) if size > Bytes::ZERO => Ok(Self::Bytes(size)),
-            Quantity::Bdp(multiple) if multiple > 0.0 => Ok(Self::Bdp(multiple)),
-            _ => Err(item.place.problem(
-                "a queue must hold something",
-                format!("{}, or \"unlimited\"", units::example(&Self::DIMENSIONS)),
-            )),
-        }
-    }
-    fn schema() -> Json {
-        json!({ "anyOf": [{ "const": "unlimited" }, quantity_schema(&Self::DIMENSIONS)] })
-    }
-}
-
-/// A queue, as written: its limit, or a table.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Queue {
-    /// What it holds at most.
-    pub limit: Option<QueueSize>,
-    /// Who is dropped or marked, and who goes first.
-    pub discipline: DisciplinePlan,
-    /// Above what a drop-tail queue marks.
-    pub mark_above: Option<MarkAbove>,
-}
-
-impl Default for Queue {
-    fn default() -> Self {
-        Self { limit: None, discipline: DisciplinePlan::DropTail, mark_above: None }
-    }
-}
-
-impl Read for Queue {
-    fn read(item: &Item<'_>) -> Result<Self, Problem> {
-        if item.value.as_table().is_none() {
-            return QueueSize::read(item).map(|limit| Self { limit: Some(limit), ..Self::default() });
-        }
-        let name: Maybe<DisciplineName> = Field::read_key(item, "discipline")?;
-        let managed = |limit: Maybe<QueueSize>, discipline: DisciplinePlan| Self {
-            limit: limit.map(|limit| limit.value),
-            discipline,
-            mark_above: None,
-        };
-        Ok(match value_or(&name, DisciplineName::DropTail) {
-            DisciplineName::DropTail => {
-                let table = DropTailTable::read(item)?;
-                let mark_above = table.mark_above.map(|threshold| threshold.value);
-                Self { mark_above, ..managed(table.limit, DisciplinePlan::DropTail) }
-            }
-            DisciplineName::CoDel => {
-                let table = CoDelTable::read(item)?;
-                let plan = codel(&table.target, &table.interval, &table.ecn);
-                managed(table.limit, DisciplinePlan::CoDel(plan))
-            }
-            DisciplineName::FqCoDel => {
-                let table = FqCoDelTable::read(item)?;
-                let plan = FqCoDelPlan {
-                    codel: codel(&table.target, &table.interval, &table.ecn),
-                    flows: value_or(&table.flows, QueueCount(1024)).0,
-                    quantum: value_or(&table.quantum, PacketSize(Bytes(1514))).0,
-                };
-                managed(table.limit, DisciplinePlan::FqCoDel(plan))
-            }
-            DisciplineName::Pie => {
-                let table = PieTable::read(item)?;
-                let ms = Duration::from_milliseconds;
-                let plan = PiePlan {
-                    target: value_or(&table.target, Positive(ms(15))).0,
-                    update: value_or(&table.update, Positive(ms(15))).0,
-                    burst: value_or(&table.burst, ms(150)),
-                    ecn: value_or(&table.ecn, true),
-                };
-                managed(table.limit, DisciplinePlan::Pie(plan))
-            }
-            DisciplineName::Red => {
-                let table = RedTable::read(item)?;
-                let plan = table.plan(item)?;
-                managed(table.limit, DisciplinePlan::Red(plan))
-            }
-            DisciplineName::DualPi2 => {
-                let table = DualPi2Table::read(item)?;
-                let us = Duration::from_microseconds;
-                let plan = DualPi2Plan {
-                    target: value_or(&table.target, Positive(us(15_000))).0,
-                    update: value_or(&table.update, Positive(us(16_000))).0,
-                    coupling: value_or(&table.coupling, Coupling(2.0)).0,
-                    ramp_begin: value_or(&table.ramp_begin, us(800)),
-                    ramp_length: value_or(&table.ramp_length, us(400)),
-                };
-                managed(table.limit, DisciplinePlan::DualPi2(plan))
-            }
-            DisciplineName::Drr => {
-                let table = DrrTable::read(item)?;
-                let quantum = value_or(&table.quantum, PacketSize(Bytes(1500))).0;
-                managed(table.limit, DisciplinePlan::Drr { quantum })
-            }
-        })
-    }
-    fn schema() -> Json {
-        let named = |word: &str, mut schema: Json| {
-            schema["properties"]["discipline"]["enum"] = json!([word]);
-            schema
-        };
-        json!({ "anyOf": [
-            QueueSize::schema(),
-            named("drop-tail", DropTailTable::schema()),
-            named("codel", CoDelTable::schema()),
-            named("fq-codel", FqCoDelTable::schema()),
-            named("pie", PieTable::schema()),
-            named("red", RedTable::schema()),
-            named("dualpi2", DualPi2Table::schema()),
-            named("drr", DrrTable::schema()),
-        ] })
-    }
-}
-
-fn codel(target: &Maybe<Duration>, interval: &Maybe<Positive<Duration>>, ecn: &Maybe<bool>) -> CoDelPlan {
-    CoDelPlan {
-        target: value_or(target, Duration::from_milliseconds(5)),
-        interval: value_or(interval, Positive(Duration::from_milliseconds(100))).0,
-        ecn: value_or(ecn, true),
-    }
-}
-
-impl RedTable {
-    fn plan(&self, item: &Item<'_>) -> Result<RedPlan, Problem> {
-        let minimum = value_or(&self.minimum, AverageQueue(5.0)).0;
-        let maximum = value_or(&self.maximum, AverageQueue(3.0 * minimum)).0;
-        if maximum <= minimum {
-            let place = place_or(&self.maximum, place_or(&self.minimum, &item.place));
-            let help = "the usual maximum is three times the minimum";
-            return Err(place.problem("maximum is not above minimum", help));
-        }
-        Ok(RedPlan {
-            minimum,
-            maximum,
-            max_probability: value_or(&self.max_probability, Share(0.1)).0,
-            weight: value_or(&self.weight, Share(0.002)).0,
-            gentle: value_or(&self.gentle, true),
-            adaptive: value_or(&self.adaptive, false),
-            ecn: value_or(&self.ecn, true),
-        })
-    }
-}
-
 /// A mechanism in routers, as written.
 #[derive(Clone, Debug)]
 pub enum RouterFile {
@@ -1042,21 +749,6 @@ impl Read for RouterFile {
             named("ficcrd", FiccrdFile::schema()),
             named("tampering", TamperingFile::schema()),
         ] })
-    }
-}
-
-const MARK_DIMENSIONS: [Dimension; 2] = [Dimension::Packets, Dimension::Time];
-
-impl Read for MarkAbove {
-    fn read(item: &Item<'_>) -> Result<Self, Problem> {
-        match item.quantity(&MARK_DIMENSIONS)? {
-            Quantity::Packets(packets) => Ok(Self::Packets(packets)),
-            Quantity::Time(wait) => Ok(Self::Wait(wait)),
-            _ => Err(item.expected("a number of packets or a time")),
-        }
-    }
-    fn schema() -> Json {
-        quantity_schema(&MARK_DIMENSIONS)
     }
 }
 
@@ -1417,22 +1109,6 @@ impl Read for Threshold {
     }
 }
 
-/// An average number of packets, at least one.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AverageQueue(pub f64);
-
-impl Read for AverageQueue {
-    fn read(item: &Item<'_>) -> Result<Self, Problem> {
-        match item.quantity(&[Dimension::Packets])? {
-            Quantity::Packets(packets) if packets > 0 => Ok(Self(packets as f64)),
-            _ => Err(item.place.problem("less than one packet", units::example(&[Dimension::Packets]))),
-        }
-    }
-    fn schema() -> Json {
-        quantity_schema(&[Dimension::Packets])
-    }
-}
-
 /// Interval of the sampled series, as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interval {
@@ -1468,13 +1144,10 @@ pub enum OrOff<T> {
 
 impl<T: Read> Read for OrOff<T> {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
-        match item.value.as_str() {
-            Some("off") => Ok(Self::Off),
-            Some(word) => Err(item
-                .place
-                .problem(format!("unknown value {word:?}"), "write \"off\", or a value without quotes")),
-            None => T::read(item).map(Self::On),
+        if item.is_word("off") {
+            return Ok(Self::Off);
         }
+        T::read(item).map(Self::On).map_err(|problem| problem.or_at(&item.place, "\"off\""))
     }
     fn schema() -> Json {
         json!({ "anyOf": [{ "const": "off" }, T::schema()] })
@@ -1569,8 +1242,6 @@ ranges! {
     Seed(u64) = integer, "integer", 0, i64::MAX;
     /// A probability.
     Probability(f64) = number_within, "number", 0.0, 1.0;
-    /// Number of queues.
-    QueueCount(u32) = integer, "integer", 1, 65_536;
     /// A share or probability above zero.
     Share(f64) = number_within, "number", 0.000_001, 1.0;
     /// A differentiated services codepoint.
@@ -1581,8 +1252,6 @@ ranges! {
     Pressure(f64) = number_within, "number", 1.0, 10.0;
     /// A window in segments.
     Floor(f64) = number_within, "number", 0.0, 1000.0;
-    /// Coupling factor.
-    Coupling(f64) = number_within, "number", 0.1, 10.0;
     /// Packets per second.
     PacketRate(f64) = number_within, "number", 0.001, 1e12;
     /// Factor of a timer at each expiry.

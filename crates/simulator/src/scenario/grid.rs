@@ -99,8 +99,8 @@ pub struct Setting {
     pub path: String,
     /// Value, as TOML.
     pub value: String,
-    /// Line of the file, from 1.
-    pub line: usize,
+    /// Bytes of the text where the value stands.
+    pub span: Span,
 }
 
 /// A key of the scenario and values for it: a list or a range.
@@ -108,17 +108,19 @@ pub struct Setting {
 pub struct Axis {
     /// Path, as `--set` takes it.
     pub path: String,
-    /// Line of the file, from 1.
-    pub line: usize,
+    /// Bytes of the text where the path stands.
+    pub span: Span,
     /// Values, as TOML; none for a range.
     pub values: Vec<String>,
+    /// Bytes of the text where each stands.
+    pub spans: Vec<Span>,
     /// The range.
-    pub range: Option<Range>,
+    pub range: Option<ValueRange>,
 }
 
 /// Numbers between two ends.
 #[derive(Clone, Debug, Serialize)]
-pub struct Range {
+pub struct ValueRange {
     /// One end.
     pub from: f64,
     /// The other end.
@@ -180,17 +182,17 @@ fn read(text: &str) -> Result<Grid, Problem> {
             return Err(place.problem("every point must set the same paths", help));
         }
     }
-    let line = |entry: &Entry| text[..entry.place.span.start.min(text.len())].matches('\n').count() + 1;
     let written = |span: &Span| text.get(span.clone()).unwrap_or_default().to_owned();
     let setting = |entry: &Entry| Setting {
         path: entry.path.clone(),
         value: entry.values.first().map(&written).unwrap_or_default(),
-        line: line(entry),
+        span: entry.values.first().unwrap_or(&entry.place.span).clone(),
     };
     let axis = |entry: &Entry| Axis {
         path: entry.path.clone(),
-        line: line(entry),
+        span: entry.place.span.clone(),
         values: entry.values.iter().map(written).collect(),
+        spans: entry.values.clone(),
         range: entry.range.clone(),
     };
     for entry in &axes {
@@ -226,7 +228,7 @@ pub struct Entry {
     path: String,
     place: Place,
     values: Vec<Span>,
-    range: Option<Range>,
+    range: Option<ValueRange>,
 }
 
 /// Paths, each with one value.
@@ -438,7 +440,7 @@ impl Read for Bound {
 }
 
 impl RangeFile {
-    fn resolve(self, place: &Place) -> Result<Range, Problem> {
+    fn resolve(self, place: &Place) -> Result<ValueRange, Problem> {
         let (from, to) = (&self.from.value, &self.to.value);
         if from.unit != to.unit {
             let help = format!("from has the unit {:?}, to has {:?}", from.unit, to.unit);
@@ -453,7 +455,14 @@ impl RangeFile {
             return Err(place.problem("a range of whole numbers needs whole numbers as ends", ""));
         }
         let steps = self.steps.map(|steps| steps.value.0);
-        Ok(Range { from: from.number, to: to.number, unit: from.unit.clone(), steps, logarithmic, whole })
+        Ok(ValueRange {
+            from: from.number,
+            to: to.number,
+            unit: from.unit.clone(),
+            steps,
+            logarithmic,
+            whole,
+        })
     }
 }
 
@@ -489,15 +498,15 @@ over = { "network.bottleneck.rate" = { from = "1 Mbps", to = "100 Mbps", scale =
         let grid = Grid::parse(GRID, "grid.toml").unwrap();
         assert_eq!(grid.seeds, [1, 2, 3]);
         assert_eq!(grid.fixed[0].value, "\"5 s\"");
-        let paths: Vec<(&str, usize)> =
-            grid.axes.iter().map(|axis| (axis.path.as_str(), axis.line)).collect();
-        let expected = [
-            ("network.bottleneck.queue", 9),
-            ("flow.*.congestion_control", 10),
-            ("transport.initial_window", 11),
-        ];
-        assert_eq!(paths, expected);
+        let paths: Vec<&str> = grid.axes.iter().map(|axis| axis.path.as_str()).collect();
+        assert_eq!(
+            paths,
+            ["network.bottleneck.queue", "flow.*.congestion_control", "transport.initial_window"]
+        );
+        assert_eq!(&GRID[grid.axes[0].span.clone()], "\"network.bottleneck.queue\"");
         assert_eq!(grid.axes[0].values, ["\"5 packets\"", "'unlimited'"]);
+        assert_eq!(&GRID[grid.axes[0].spans[1].clone()], "'unlimited'");
+        assert_eq!(&GRID[grid.fixed[0].span.clone()], "\"5 s\"");
         assert_eq!(grid.axes[1].values, ["{ window = \"cubic\", start = \"hystart++\" }"]);
         let range = grid.axes[2].range.as_ref().unwrap();
         assert!(range.whole && range.steps == Some(4) && !range.logarithmic);

@@ -1,9 +1,14 @@
 //! Refuses what no memory can hold, before any of it is allocated.
 
+use std::fs;
+
 use super::error::{Place, Problem};
 
-/// Most memory that a run may need by this estimate: 16 GiB.
+/// Most memory that a run may need by this estimate, however much there is: 16 GiB.
 pub const MOST_BYTES: u128 = 16 << 30;
+
+/// Less than this is not worth asking the machine for what it has.
+const SMALL: u128 = 128 << 20;
 
 /// Something that takes memory.
 #[derive(Clone, Copy, Debug)]
@@ -24,21 +29,117 @@ impl Demand<'_> {
     }
 }
 
-/// Refuses demands that add up to more than [`MOST_BYTES`]; points at the largest.
+/// Refuses demands that add up to more than [`MOST_BYTES`], or than this machine has; points at the largest.
 pub fn check(demands: &[Demand<'_>]) -> Result<(), Problem> {
     let total = demands.iter().fold(0_u128, |sum, demand| sum.saturating_add(demand.bytes()));
     let Some(largest) = demands.iter().max_by_key(|demand| demand.bytes()) else {
         return Ok(());
     };
-    if total <= MOST_BYTES {
+    if total <= SMALL {
+        return Ok(());
+    }
+    let (most, why) = match available() {
+        Some((bytes, why)) if bytes < MOST_BYTES => (bytes, why),
+        _ => (MOST_BYTES, ""),
+    };
+    if total <= most {
         return Ok(());
     }
     let message = format!(
-        "needs about {} GiB of memory, {} of them for {} {}",
-        total >> 30,
-        largest.bytes() >> 30,
+        "needs about {} of memory, {} of it for {} {}",
+        gibibytes(total),
+        gibibytes(largest.bytes()),
         largest.count,
         largest.what
     );
-    Err(largest.place.problem(message, format!("at most {} GiB", MOST_BYTES >> 30)))
+    Err(largest.place.problem(message, format!("at most {}{why}", gibibytes(most))))
+}
+
+fn gibibytes(bytes: u128) -> String {
+    let tenths = bytes.saturating_mul(10) >> 30;
+    if tenths < 100 { format!("{}.{} GiB", tenths / 10, tenths % 10) } else { format!("{} GiB", bytes >> 30) }
+}
+
+/// Memory that this process can still have, and what limits it; `None` where the system does not say (it is Linux that does).
+fn available() -> Option<(u128, &'static str)> {
+    let rest = |limit: Option<u128>, used: Option<u128>| Some(limit?.saturating_sub(used?));
+    let process = read("/proc/self/status");
+    let limits = read("/proc/self/limits");
+    let machine = read("/proc/meminfo");
+    let free = field(&machine, "MemAvailable:", 1)
+        .map(|kib| (kib + field(&machine, "SwapFree:", 1).unwrap_or(0)) << 10);
+    let address =
+        rest(field(&limits, "Max address space", 3), field(&process, "VmSize:", 1).map(|kib| kib << 10));
+    let data = rest(field(&limits, "Max data size", 3), field(&process, "VmData:", 1).map(|kib| kib << 10));
+    [
+        (free, ", which this machine has available"),
+        (address, ", by the limit of address space (ulimit -v)"),
+        (data, ", by the limit of data (ulimit -d)"),
+        (control_group(), ", by the limit of the control group (container)"),
+    ]
+    .into_iter()
+    .filter_map(|(bytes, why)| Some((bytes?, why)))
+    .min()
+}
+
+/// What the control group of this process, or one that it is in, leaves of its limit: cgroup v2, or v1.
+fn control_group() -> Option<u128> {
+    let groups = read("/proc/self/cgroup");
+    let mut least = None;
+    for line in groups.lines() {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (parts.next()?, parts.next()?);
+        let (root, limit, used) = match controllers {
+            "" => ("/sys/fs/cgroup", "memory.max", "memory.current"),
+            _ if controllers.split(',').any(|name| name == "memory") => {
+                ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes")
+            }
+            _ => continue,
+        };
+        // A container sees its own group as the root, whatever the path says.
+        let mut path = path.trim_end_matches('/');
+        loop {
+            let number = |name: &str| read(&format!("{root}{path}/{name}")).trim().parse::<u128>().ok();
+            if let (Some(limit), Some(used)) = (number(limit), number(used)) {
+                let rest = limit.saturating_sub(used);
+                least = Some(least.map_or(rest, |least: u128| least.min(rest)));
+            }
+            match path.rfind('/') {
+                Some(slash) => path = &path[..slash],
+                None => break,
+            }
+        }
+    }
+    least
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(path).unwrap_or_default()
+}
+
+/// The word with this number in the line that begins so, if it is a number.
+fn field(text: &str, name: &str, word: usize) -> Option<u128> {
+    text.lines().find(|line| line.starts_with(name))?.split_whitespace().nth(word)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_of_proc_are_found() {
+        let limits = "Limit                     Soft Limit           Hard Limit           Units\n\
+                      Max address space         2147483648           unlimited            bytes\n\
+                      Max data size             unlimited            unlimited            bytes\n";
+        assert_eq!(field(limits, "Max address space", 3), Some(2 << 30));
+        assert_eq!(field(limits, "Max data size", 3), None);
+        assert_eq!(field("MemAvailable:   23 kB\n", "MemAvailable:", 1), Some(23));
+    }
+
+    #[test]
+    fn sizes_are_read_at_a_glance() {
+        assert_eq!(gibibytes(3 << 29), "1.5 GiB");
+        assert_eq!(gibibytes(200 << 20), "0.1 GiB");
+        assert_eq!(gibibytes(u128::from(u64::MAX)), "17179869183 GiB");
+    }
 }

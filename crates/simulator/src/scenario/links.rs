@@ -7,15 +7,13 @@ use selfclock_congestion::units::{Bytes, Duration, Rate};
 
 use super::delivery_trace::DeliveryTraces;
 use super::error::{Place, Problem, allowed};
-use super::file::{
-    File, GraphFile, LinkFile, Name, Network, Profile, Queue, QueueCounts, QueueSize, WireFile,
-};
+use super::file::{File, GraphFile, LinkFile, Name, Network, Profile, QueueCounts, WireFile};
+use super::queue::{Queue, QueueSize};
 use super::reader::{Located, place_or, value_or};
 use crate::network::DeliveryTrace;
 use crate::network::topology::{DumbbellWires, Link, Topology, dumbbell, parking_lot};
-use crate::plan::{
-    DisciplinePlan, FlowPlan, LinkChange, LinkPlan, LossPlan, MarkAbove, Protocol, QueueLimit, TcpPlan,
-};
+use crate::plan::{FlowPlan, LinkChange, LinkPlan, LossPlan, Protocol, TcpPlan};
+use crate::queue::{DisciplinePlan, QueueLimit};
 
 /// A packet where no flow says how large.
 pub const USUAL_PACKET: Bytes = Bytes(1500);
@@ -31,7 +29,6 @@ pub struct Wire {
     pub delay: Duration,
     queue: QueueSize,
     discipline: DisciplinePlan,
-    mark_above: Option<MarkAbove>,
     counts_packet_in_service: bool,
     loss: LossPlan,
     jitter: Duration,
@@ -81,7 +78,6 @@ impl Wire {
             delay: file.delay.value,
             queue: queue.limit.unwrap_or(default_queue),
             discipline: queue.discipline,
-            mark_above: queue.mark_above,
             counts_packet_in_service: value_or(&file.queue_counts, counts) == QueueCounts::InSystem,
             loss: value_or(&file.loss, LossPlan::None),
             jitter: value_or(&file.jitter, Duration::ZERO),
@@ -261,7 +257,6 @@ pub fn size_queues(topology: &Topology<Wire>, flows: &[FlowPlan]) -> Vec<LinkPla
             QueueSize::Bdp(multiple) => QueueLimit::Bytes(bandwidth_delay(multiple, &link.wire, crossing)),
         },
         discipline: link.wire.discipline,
-        mark_above: link.wire.mark_above,
         counts_packet_in_service: link.wire.counts_packet_in_service,
         loss: link.wire.loss,
         jitter: link.wire.jitter,

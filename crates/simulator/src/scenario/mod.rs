@@ -29,7 +29,10 @@ mod flows;
 mod grid;
 mod limits;
 mod links;
+mod named;
+mod notes;
 mod overrides;
+mod queue;
 mod reader;
 mod resolve;
 mod routers;
@@ -40,6 +43,7 @@ mod transport;
 mod units;
 
 use std::io::Read as _;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use selfclock_congestion::registry::Registry;
@@ -47,7 +51,8 @@ use toml::de::{DeTable, DeValue};
 use toml_edit::DocumentMut;
 
 pub use error::{Location, ScenarioError};
-pub use grid::{Axis, Grid, Range, Setting, grid_schema};
+pub use grid::{Axis, Grid, Setting, ValueRange, grid_schema};
+pub use notes::notes;
 pub use schema::schema;
 
 use crate::network::DeliveryTrace;
@@ -135,6 +140,18 @@ impl Scenario {
     }
 }
 
+/// An error at a range of bytes of a text, as those of scenario files are shown: `message` and `help` under `key`.
+pub fn error_at(
+    text: &str,
+    source_name: &str,
+    span: Range<usize>,
+    key: &str,
+    message: &str,
+    help: &str,
+) -> ScenarioError {
+    Place { key: key.to_owned(), span }.problem(message, help).in_text(source_name, text)
+}
+
 /// Reads the bytes of a delivery trace in Mahimahi's format, as a scenario names one; `name` stands for it in messages.
 ///
 /// # Errors
@@ -181,11 +198,22 @@ impl Reader<'_> {
     /// A valid text with overrides applied, and what it becomes.
     fn apply(&self, text: &str, source_name: &str, overrides: &[String]) -> Result<Checked, ScenarioError> {
         let edited = edit(text, source_name, overrides)?;
-        self.check(&edited).map_err(|problem| self.blame(text, source_name, overrides, problem))
+        self.check(&edited).map_err(|problem| {
+            let written = edited.get(problem.place.span.clone()).unwrap_or_default().to_owned();
+            self.blame(text, source_name, overrides, problem, &written)
+        })
     }
 
-    /// The problem of a text with overrides, placed in the first of them after which it is there.
-    fn blame(&self, text: &str, source_name: &str, overrides: &[String], problem: Problem) -> ScenarioError {
+    /// The problem of a text with overrides, placed in the first of them after which it is there: at what was written
+    /// there, or at its value.
+    fn blame(
+        &self,
+        text: &str,
+        source_name: &str,
+        overrides: &[String],
+        problem: Problem,
+        written: &str,
+    ) -> ScenarioError {
         let is_there_after = |changes: usize| {
             edit(text, source_name, &overrides[..changes]).is_ok_and(|edited| {
                 let same =
@@ -196,7 +224,15 @@ impl Reader<'_> {
         let changes =
             (1..overrides.len()).find(|&changes| is_there_after(changes)).unwrap_or(overrides.len());
         let change = overrides[changes - 1].as_str();
-        let place = Place { key: problem.place.key.clone(), span: overrides::value_span(change) };
+        let value = overrides::value_span(change);
+        let mut found = change[value.clone()].match_indices(written);
+        let span = match (found.next(), found.next()) {
+            (Some((start, _)), None) if !written.is_empty() => {
+                value.start + start..value.start + start + written.len()
+            }
+            _ => value,
+        };
+        let place = Place { key: problem.place.key.clone(), span };
         Problem { place, ..problem }.in_text(OVERRIDE, change)
     }
 }

@@ -76,6 +76,17 @@ impl<'a> Item<'a> {
         self.value.as_table().ok_or_else(|| self.expected(what))
     }
 
+    /// The value as it was written, if it is a plain one.
+    pub fn written(&self) -> String {
+        match self.value {
+            DeValue::String(text) => format!("{text:?}"),
+            DeValue::Integer(number) => number.to_string(),
+            DeValue::Float(number) => number.to_string(),
+            DeValue::Boolean(on) => on.to_string(),
+            _ => "this".to_owned(),
+        }
+    }
+
     /// True for the string `word`.
     pub fn is_word(&self, word: &str) -> bool {
         self.value.as_str() == Some(word)
@@ -118,18 +129,18 @@ impl<'a> Item<'a> {
 
     /// An integer in a range.
     pub fn integer(&self, low: i64, high: i64) -> Result<i64, Problem> {
-        let DeValue::Integer(digits) = self.value else {
-            return Err(self.expected("an integer"));
-        };
-        match i64::from_str_radix(digits.as_str(), digits.radix()) {
-            Ok(number) if (low..=high).contains(&number) => return Ok(number),
-            _ => {}
-        }
         let help = match high {
             i64::MAX => format!("allowed: from {low}"),
             high if high == low => format!("allowed: {low}"),
             high => format!("allowed: {low} to {high}"),
         };
+        let DeValue::Integer(digits) = self.value else {
+            return Err(Problem { help, ..self.expected("an integer") });
+        };
+        match i64::from_str_radix(digits.as_str(), digits.radix()) {
+            Ok(number) if (low..=high).contains(&number) => return Ok(number),
+            _ => {}
+        }
         Err(self.place.problem(format!("{digits} is out of range"), help))
     }
 
@@ -144,17 +155,18 @@ impl<'a> Item<'a> {
         if number.is_finite() {
             Ok(number)
         } else {
-            Err(self.place.problem(format!("{text} is not a finite number"), ""))
+            Err(self.place.problem(format!("{text} is not a finite number"), "write a number such as 0.5"))
         }
     }
 
     /// A number in a range.
     pub fn number_within(&self, low: f64, high: f64) -> Result<f64, Problem> {
-        let number = self.number()?;
+        let help = || format!("allowed: {low} to {high}");
+        let number = self.number().map_err(|problem| Problem { help: help(), ..problem })?;
         if (low..=high).contains(&number) {
             return Ok(number);
         }
-        Err(self.place.problem(format!("{number} is out of range"), format!("allowed: {low} to {high}")))
+        Err(self.place.problem(format!("{number} is out of range"), help()))
     }
 
     /// A quantity of one of these dimensions.

@@ -12,6 +12,7 @@ use super::reader::{place_or, value_or};
 use super::routers::routers;
 use crate::network::topology::Topology;
 use crate::plan::{FlowPlan, Plan, RecordPlan};
+use crate::record::packets::{MOST_RECORDS, PacketRecord};
 
 /// Longest run: half of the range of times, so that no sum of a time and a delay overflows.
 const LONGEST_RUN: Duration = Duration::from_picoseconds(1 << 63);
@@ -19,6 +20,9 @@ const LONGEST_RUN: Duration = Duration::from_picoseconds(1 << 63);
 const SAMPLES: u128 = 1_000;
 /// Most rows of all series where the file does not say.
 const ROWS: u128 = 2_000_000;
+
+/// Bytes of a packet event: while it is recorded, and in the table that is made of the record.
+const BYTES_OF_AN_EVENT: u128 = 3 * size_of::<PacketRecord>() as u128;
 
 /// The plan of a file.
 pub fn resolve(file: &File, default_name: &str, traces: &mut DeliveryTraces) -> Result<Plan, Problem> {
@@ -42,7 +46,7 @@ pub fn resolve(file: &File, default_name: &str, traces: &mut DeliveryTraces) -> 
     })?;
     let links = size_queues(&topology, &flows);
     let routers = routers(file, &topology, &flows)?;
-    Ok(Plan {
+    let plan = Plan {
         name: file.name.as_ref().map_or(default_name, |name| &name.value.0).to_owned(),
         seed: file.seed.as_ref().map_or(1, |seed| seed.value.0),
         duration,
@@ -55,7 +59,19 @@ pub fn resolve(file: &File, default_name: &str, traces: &mut DeliveryTraces) -> 
             interval,
             packets: file.record.as_ref().is_some_and(|record| value_or(&record.value.packets, false)),
         },
-    })
+    };
+    if let Some(record) = file.record.as_ref().filter(|_| plan.record.packets) {
+        // Each packet is recorded about twice a hop; a run is given up at the most there can be.
+        let events = (2.0 * plan.expected_packet_hops()).min(MOST_RECORDS as f64);
+        let place = place_or(&record.value.packets, &record.place);
+        limits::check(&[Demand {
+            count: events as u128,
+            what: "packet events",
+            each: BYTES_OF_AN_EVENT,
+            place,
+        }])?;
+    }
+    Ok(plan)
 }
 
 /// A network card that coalesces hands packets to a host. What goes on from there would be overtaken by what came later.

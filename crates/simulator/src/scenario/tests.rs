@@ -189,12 +189,12 @@ fn a_queue_that_marks() {
         |queue: &str| plan_with(DUMBBELL, &[&format!("network.bottleneck.queue={queue}")]).links[0].clone();
     let link = of("{ limit = \"400 packets\", mark_above = \"65 packets\" }");
     assert_eq!(link.queue, QueueLimit::Packets(400));
-    assert_eq!(link.mark_above, Some(MarkAbove::Packets(65)));
+    assert_eq!(link.discipline.mark_above(), Some(MarkAbove::Packets(65)));
     // A table without a limit leaves the default, 1 bdp.
     let link = of("{ mark_above = \"1 ms\" }");
     assert!(matches!(link.queue, QueueLimit::Bytes(_)));
-    assert_eq!(link.mark_above, Some(MarkAbove::Wait(Duration::from_milliseconds(1))));
-    assert_eq!(of("9 packets").mark_above, None);
+    assert_eq!(link.discipline.mark_above(), Some(MarkAbove::Wait(Duration::from_milliseconds(1))));
+    assert_eq!(of("9 packets").discipline.mark_above(), None);
     let flow = plan_with(DUMBBELL, &["transport.ecn=accurate"]).flows[0].clone();
     assert!(matches!(flow.protocol, Protocol::Tcp(tcp) if tcp.transport.ecn == Ecn::Accurate));
 }
@@ -530,7 +530,7 @@ fn what_is_no_short_connection_is_refused() {
         "interval = \"1 ps\", size = \"1 kB\"",
         11,
         "",
-        "needs about 1192092 GiB of memory, 1192092 of them for 10000000000000 short connections",
+        "needs about 1192092 GiB of memory, 1192092 GiB of it for 10000000000000 short connections",
         "at most 16 GiB",
     );
 }
@@ -671,8 +671,16 @@ fn wrong_types() {
         "transport = { delayed_ack = \"on\" }",
         29,
         "flow[0].transport.delayed_ack",
-        "unknown value \"on\"",
-        "off",
+        "expected a table, found a string",
+        "the only word allowed is \"off\"",
+    );
+    let router = "[[router]]\nmechanism = \"ficcrd\"\nnodes = [\"left\"]\n";
+    refused(
+        &format!("{DUMBBELL}{router}discovery_interval = 1\n"),
+        (14, 22),
+        "router[0].discovery_interval",
+        "1 has no unit",
+        "write a time such as \"10 s\" or \"100 ms\", or \"off\"",
     );
 }
 
@@ -731,7 +739,13 @@ fn numbers_out_of_range() {
         refused(&text, (6, 76), "network.bottleneck.loss.probability", &message, "allowed: 0 to 1");
     }
     let text = edited("queue = \"5 packets\"", "loss = { probability = nan }");
-    refused(&text, (6, 76), "network.bottleneck.loss.probability", "nan is not a finite number", "");
+    refused(
+        &text,
+        (6, 76),
+        "network.bottleneck.loss.probability",
+        "nan is not a finite number",
+        "allowed: 0 to 1",
+    );
 }
 
 #[test]
@@ -857,7 +871,7 @@ fn parameters_out_of_range() {
         assert_eq!((error.line(), error.message.as_str()), (Some(11), message), "{error}");
         assert!(error.help.contains(help), "{help:?} in {error}");
     };
-    refused_parameter("tick = \"2 s\"", "out of range", "0.000001 to 1 s");
+    refused_parameter("tick = \"2 s\"", "\"2 s\" is out of range", "0.000001 to 1 s");
     refused_parameter("tick = 10", "10 has no unit", "\"100 ms\"");
     refused_parameter("probing = \"both\"", "unknown value \"both\"", "sender-only, both-sides");
     refused_parameter("safe_transmit = 1", "expected true or false, found an integer", "");
@@ -945,7 +959,7 @@ fn nodes_without_a_route() {
 
 #[test]
 fn what_no_memory_can_hold_is_refused_at_once() {
-    let message = "needs about 6899 GiB of memory, 3814 of them for 4000000002 links";
+    let message = "needs about 6899 GiB of memory, 3814 GiB of it for 4000000002 links";
     refused_flow("count = 1000000000", 9, "flow[0].count", message, "at most 16 GiB");
     let text = edited("bottleneck =", "hosts = 9223372036854775807\nbottleneck =");
     let error = parse(&text).unwrap_err();

@@ -156,14 +156,50 @@ pub fn parse(text: &str, accepted: &[Dimension]) -> Result<Quantity, Refusal> {
     if unit.is_empty() {
         return Err(refuse(format!("{text:?} has no unit")));
     }
-    let (dimension, scale) = find_unit(unit, accepted).map_err(|message| Refusal {
-        message: format!("{text:?}: {message}"),
-        help: format!("allowed units: {}", unit_names(accepted).join(", ")),
+    if let Some(message) = foreign_number(&unsigned[end..]) {
+        return Err(refuse(format!("{text:?}: {message}")));
+    }
+    let (dimension, scale) = find_unit(unit, accepted).map_err(|message| {
+        let names = unit_names(accepted);
+        // Case alone: "MB/s" is near "Mbps" and eight times as much, and so is "MBps".
+        let same = names.iter().find(|name| name.eq_ignore_ascii_case(unit));
+        let same = same.filter(|name| !(name.ends_with("bps") && unit.contains('B')));
+        let meant = same.map_or_else(String::new, |name| format!("did you mean {name:?}? "));
+        let help = format!("{meant}allowed units: {}", names.join(", "));
+        Refusal { message: format!("{text:?}: {message}"), help }
     })?;
     if negative {
         return Err(refuse(format!("{text:?} is negative")));
     }
-    scaled(number, dimension, scale).map_err(|message| refuse(format!("{text:?} {message}")))
+    scaled(number, dimension, scale).map_err(|message| {
+        let help = if message == TOO_LARGE { largest(dimension, scale, unit) } else { example(accepted) };
+        Refusal { message: format!("{text:?} {message}"), help }
+    })
+}
+
+/// What follows the digits is part of a number as other programs write it.
+fn foreign_number(rest: &str) -> Option<&'static str> {
+    let mut letters = rest.chars();
+    let (first, second) = (letters.next()?, letters.next());
+    let digit = |letter: Option<char>| letter.is_some_and(|letter| letter.is_ascii_digit());
+    match first {
+        ',' if digit(second) => Some("a comma is not read: decimals have a point, thousands have no mark"),
+        '_' if digit(second) => Some("an underscore is not read: write the digits alone"),
+        'e' | 'E' if digit(second) || (matches!(second, Some('+' | '-')) && digit(letters.next())) => {
+            Some("an exponent is not read: write the digits, or a larger unit")
+        }
+        _ => None,
+    }
+}
+
+const TOO_LARGE: &str = "is too large";
+
+/// "allowed: at most 18446744073 Gbps".
+fn largest(dimension: Dimension, scale: u64, unit: &str) -> String {
+    match dimension {
+        Dimension::Segments | Dimension::Bdp => String::new(),
+        _ => format!("allowed: at most {} {unit}", u64::MAX / scale),
+    }
 }
 
 fn find_unit(unit: &str, accepted: &[Dimension]) -> Result<(Dimension, u64), String> {
@@ -187,7 +223,7 @@ fn scaled(number: &str, dimension: Dimension, scale: u64) -> Result<Quantity, St
     if fraction.len() > MOST_DECIMAL_PLACES {
         return Err(format!("has more than {MOST_DECIMAL_PLACES} decimal places"));
     }
-    let too_large = || "is too large".to_owned();
+    let too_large = || TOO_LARGE.to_owned();
     let whole: u64 = whole.parse().map_err(|_| too_large())?;
     match dimension {
         Dimension::Segments => return Ok(Quantity::Segments(number.parse().map_err(|_| too_large())?)),
@@ -320,14 +356,13 @@ mod tests {
             ("1.2.3 s", "\"1.2.3 s\" has a malformed number \"1.2.3\""),
             ("1. s", "\"1. s\" has a malformed number \"1.\""),
             (".5 s", "\".5 s\" has a malformed number \".5\""),
-            ("18446745 s", "\"18446745 s\" is too large"),
-            (
-                "99999999999999999999999999999999999999999999 s",
-                "\"99999999999999999999999999999999999999999999 s\" is too large",
-            ),
             ("0.000000000000000000001 s", "\"0.000000000000000000001 s\" has more than 20 decimal places"),
         ] {
             assert_eq!(refusal(text, &[Dimension::Time]), (message.to_owned(), time.to_owned()), "{text}");
+        }
+        for text in ["18446745 s", "99999999999999999999999999999999999999999999 s"] {
+            let help = "allowed: at most 18446744 s".to_owned();
+            assert_eq!(refusal(text, &[Dimension::Time]), (format!("{text:?} is too large"), help));
         }
     }
 
@@ -338,7 +373,12 @@ mod tests {
         assert_eq!(help, "allowed units: bps, kbps, Mbps, Gbps, Tbps, bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s");
         assert_eq!(refusal("10 Mibps", &[Dimension::Rate]).0, "\"10 Mibps\": unknown unit \"Mibps\"");
         assert_eq!(refusal("10 s", &[Dimension::Rate]).0, "\"10 s\": \"s\" is a unit of time");
-        assert_eq!(refusal("1e9 bps", &[Dimension::Rate]).0, "\"1e9 bps\": unknown unit \"e9 bps\"");
+        assert!(refusal("10 MBps", &[Dimension::Rate]).1.starts_with("allowed"), "bytes are not bits");
+        let help = refusal("10 mbps", &[Dimension::Rate]).1;
+        assert!(help.starts_with("did you mean \"Mbps\"? allowed units: bps"), "{help}");
+        for (text, word) in [("1e9 bps", "exponent"), ("1E+7 bps", "exponent"), ("10,5 Mbps", "comma")] {
+            assert!(refusal(text, &[Dimension::Rate]).0.contains(word), "{text}");
+        }
         assert_eq!(
             refusal("10 Mbps", &[Dimension::Packets, Dimension::Bdp]).1,
             "allowed units: packets, packet, bdp"

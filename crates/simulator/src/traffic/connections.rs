@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use crate::engine::random::Purpose;
 use crate::engine::{Stream, Target, Timer};
-use crate::network::{Packet, path::FlowRoutes};
+use crate::network::FlowRoutes;
+use crate::packet::{Packet, PacketKind};
 use crate::plan::{ConnectionsPlan, Source, TcpPlan};
 use crate::record::connections::ConnectionRecord;
-use crate::record::packets::PacketKind;
 use crate::transport::rtt_histogram::RttHistogram;
 use crate::transport::sender::SenderTotals;
 use crate::transport::{Context, Receiver, Sender};
@@ -27,6 +27,8 @@ pub struct ConnectionSource {
     sizes: Stream,
     control_seeds: Stream,
     stop: Time,
+    /// Most payload that a user-defined algorithm may have in flight.
+    most_in_flight: Bytes,
     timer: Timer,
 }
 
@@ -65,7 +67,14 @@ impl ConnectionTotals {
 
 impl ConnectionSource {
     /// A source of connections until `stop`.
-    pub fn new(flow: u32, routes: FlowRoutes, plan: &ConnectionsPlan, seed: u64, stop: Time) -> Self {
+    pub fn new(
+        flow: u32,
+        routes: FlowRoutes,
+        plan: &ConnectionsPlan,
+        seed: u64,
+        stop: Time,
+        most_in_flight: Bytes,
+    ) -> Self {
         let stream = |purpose| Stream::new(seed, purpose, flow as usize);
         Self {
             flow,
@@ -76,6 +85,7 @@ impl ConnectionSource {
             sizes: stream(Purpose::ConnectionSize),
             control_seeds: stream(Purpose::FlowControl),
             stop,
+            most_in_flight,
             timer: Timer::default(),
         }
     }
@@ -139,6 +149,7 @@ impl Connections {
         let number = self.first + self.connections.len() as u32;
         let (start, seed) = (context.now, source.control_seeds.bits());
         let mut sender = Sender::new(number, source.routes, &source.tcp, (start, Time::NEVER), seed, None);
+        sender.limit_in_flight(source.most_in_flight);
         sender.schedule_start(context, start);
         let receiver = Receiver::new(number, source.routes, &source.tcp);
         if let Some(recorder) = &mut context.network.recorder {

@@ -63,9 +63,9 @@ impl Misbehaviour {
         }
         // Conversions saturate.
         match option {
-            PeerOption::PacketPair(PacketPairOption { mark, reply }) => {
+            PeerOption::PacketPair(PacketPairOption { kind, mark, reply }) => {
                 let reply = reply.map(|(id, ticks)| (id, (f64::from(ticks) * factor + 0.5) as u16));
-                PeerOption::PacketPair(PacketPairOption { mark, reply })
+                PeerOption::PacketPair(PacketPairOption { kind, mark, reply })
             }
             PeerOption::SwiftStart(SwiftStartOption::Reply { id, microseconds }) => {
                 let microseconds = (f64::from(microseconds) * factor + 0.5) as u32;
@@ -128,7 +128,12 @@ mod tests {
     #[test]
     fn a_tenth_of_the_interval_is_ten_times_the_rate() {
         let receiver = Misbehaviour::new(MisbehaviourPlan { interval_factor: 0.1, ..HONEST }, 1000);
-        let pair = |ticks| PeerOption::PacketPair(PacketPairOption { mark: None, reply: Some((7, ticks)) });
+        let pair = |ticks| {
+            PeerOption::PacketPair(PacketPairOption {
+                reply: Some((7, ticks)),
+                ..PacketPairOption::default()
+            })
+        };
         assert_eq!(receiver.falsify(pair(52)), pair(5));
         let swift = |microseconds| PeerOption::SwiftStart(SwiftStartOption::Reply { id: 7, microseconds });
         assert_eq!(receiver.falsify(swift(1250)), swift(125));

@@ -10,6 +10,7 @@ pub mod reassembly;
 pub mod receiver;
 pub mod rto;
 pub mod rtt_histogram;
+pub mod runaway;
 pub mod scoreboard;
 pub mod sender;
 pub mod udp;

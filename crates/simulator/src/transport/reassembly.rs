@@ -1,12 +1,11 @@
 //! What the receiver holds beyond the next byte it expects.
 
-use crate::network::Extra;
-use crate::record::packets::MAXIMUM_SACK_BLOCKS;
+use crate::packet::{Extra, MAXIMUM_SACK_BLOCKS};
 use std::collections::VecDeque;
 
-/// A run of bytes held out of order.
+/// A block of bytes held out of order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Run {
+struct Block {
     start: u64,
     end: u64,
     segments: u64,
@@ -30,8 +29,8 @@ pub enum Arrival {
 pub struct Reassembly {
     next: u64,
     delivered_segments: u64,
-    runs: VecDeque<Run>,
-    /// A byte in each of the runs reported last, the latest first.
+    blocks: VecDeque<Block>,
+    /// A byte in each of the blocks reported last, the latest first.
     recent: [u64; MAXIMUM_SACK_BLOCKS],
     recent_runs: usize,
 }
@@ -45,12 +44,12 @@ impl Reassembly {
 
     /// Byte after the highest that has arrived.
     pub fn highest(&self) -> u64 {
-        self.runs.back().map_or(self.next, |run| run.end)
+        self.blocks.back().map_or(self.next, |block| block.end)
     }
 
     /// Forgets what is held beyond a gap.
     pub fn discard(&mut self) {
-        self.runs.clear();
+        self.blocks.clear();
         self.recent_runs = 0;
     }
 
@@ -62,13 +61,13 @@ impl Reassembly {
     /// Something is held beyond a gap.
     #[inline]
     pub fn has_gap(&self) -> bool {
-        !self.runs.is_empty()
+        !self.blocks.is_empty()
     }
 
     /// A segment arrives.
     #[inline]
     pub fn insert(&mut self, start: u64, end: u64) -> Arrival {
-        if start == self.next && self.runs.is_empty() {
+        if start == self.next && self.blocks.is_empty() {
             self.next = end;
             self.delivered_segments += 1;
             return Arrival::InOrder;
@@ -77,7 +76,7 @@ impl Reassembly {
     }
 
     /// So many segments arrive, each the next expected, with nothing held: up to before `end`.
-    pub fn insert_train(&mut self, segments: u64, end: u64) {
+    pub fn insert_batch(&mut self, segments: u64, end: u64) {
         self.next = end;
         self.delivered_segments += segments;
     }
@@ -89,43 +88,43 @@ impl Reassembly {
         if start <= self.next {
             self.next = end;
             self.delivered_segments += 1;
-            while let Some(&run) = self.runs.front()
-                && run.start <= self.next
+            while let Some(&block) = self.blocks.front()
+                && block.start <= self.next
             {
-                self.next = self.next.max(run.end);
-                self.delivered_segments += run.segments;
-                self.runs.pop_front();
+                self.next = self.next.max(block.end);
+                self.delivered_segments += block.segments;
+                self.blocks.pop_front();
             }
             return Arrival::FilledGap;
         }
-        // The first run that ends at or after the segment's beginning: the one it may touch. Mostly it is the last.
-        let index = match self.runs.back() {
-            Some(last) if last.end < start => self.runs.len(),
-            Some(last) if last.start <= start => self.runs.len() - 1,
-            _ => self.runs.partition_point(|run| run.end < start),
+        // The first block that ends at or after the segment's beginning: the one it may touch. Mostly it is the last.
+        let index = match self.blocks.back() {
+            Some(last) if last.end < start => self.blocks.len(),
+            Some(last) if last.start <= start => self.blocks.len() - 1,
+            _ => self.blocks.partition_point(|block| block.end < start),
         };
-        let mut merged = Run { start, end, segments: 1 };
+        let mut merged = Block { start, end, segments: 1 };
         let mut absorbed = 0;
-        while let Some(&run) = self.runs.get(index + absorbed)
-            && run.start <= end
+        while let Some(&block) = self.blocks.get(index + absorbed)
+            && block.start <= end
         {
-            if run.start <= start && end <= run.end {
-                self.note_recent(run);
+            if block.start <= start && end <= block.end {
+                self.note_recent(block);
                 return Arrival::Duplicate;
             }
-            merged = Run {
-                start: merged.start.min(run.start),
-                end: merged.end.max(run.end),
-                segments: merged.segments + run.segments,
+            merged = Block {
+                start: merged.start.min(block.start),
+                end: merged.end.max(block.end),
+                segments: merged.segments + block.segments,
             };
             absorbed += 1;
         }
         match absorbed {
-            0 => self.runs.insert(index, merged),
+            0 => self.blocks.insert(index, merged),
             _ => {
-                self.runs[index] = merged;
+                self.blocks[index] = merged;
                 for _ in 1..absorbed {
-                    self.runs.remove(index + 1);
+                    self.blocks.remove(index + 1);
                 }
             }
         }
@@ -134,21 +133,21 @@ impl Reassembly {
     }
 
     /// "The first SACK block MUST specify the contiguous block of data containing the segment which triggered this
-    /// ACK" (RFC 2018, section 4), so this run goes to the front.
-    fn note_recent(&mut self, run: Run) {
+    /// ACK" (RFC 2018, section 4), so this block goes to the front.
+    fn note_recent(&mut self, block: Block) {
         let mut kept = 1;
         let old = self.recent;
         for &byte in &old[..self.recent_runs] {
-            if !(run.start..run.end).contains(&byte) && kept < MAXIMUM_SACK_BLOCKS {
+            if !(block.start..block.end).contains(&byte) && kept < MAXIMUM_SACK_BLOCKS {
                 self.recent[kept] = byte;
                 kept += 1;
             }
         }
-        self.recent[0] = run.start;
+        self.recent[0] = block.start;
         self.recent_runs = kept;
     }
 
-    /// Writes at most `room` SACK blocks, the run reported last first.
+    /// Writes at most `room` SACK blocks, the block reported last first.
     pub fn sack_blocks(&mut self, extra: &mut Extra, room: usize) {
         let mut count = 0;
         for &byte in &self.recent[..self.recent_runs] {
@@ -158,9 +157,9 @@ impl Reassembly {
             if byte < self.next {
                 continue;
             }
-            let index = self.runs.partition_point(|run| run.end <= byte);
-            let run = self.runs[index];
-            extra.sack[count] = (run.start, run.end);
+            let index = self.blocks.partition_point(|block| block.end <= byte);
+            let block = self.blocks[index];
+            extra.sack[count] = (block.start, block.end);
             count += 1;
         }
         extra.sack_blocks = count as u8;
@@ -222,7 +221,7 @@ mod tests {
                 prop_assert_eq!(reassembly.has_gap(), held[next as usize..].contains(&true));
                 for (from, to) in blocks(&mut reassembly, 4) {
                     prop_assert!(from > next && held[from as usize..to as usize].iter().all(|&byte| byte));
-                    prop_assert!(!held[to as usize] && !held[from as usize - 1], "a whole run");
+                    prop_assert!(!held[to as usize] && !held[from as usize - 1], "a whole block");
                 }
             }
         }

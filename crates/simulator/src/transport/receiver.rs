@@ -4,10 +4,9 @@ use super::misbehaviour::Misbehaviour;
 use super::reassembly::{Arrival, Reassembly};
 use super::{Context, MAXIMUM_OPTIONS, TIMESTAMPS_OPTION};
 use crate::engine::{Target, Timer};
-use crate::network::packet::{Flags, NO_EXTRA, Packet};
-use crate::network::{Extra, path::FlowRoutes};
+use crate::network::FlowRoutes;
+use crate::packet::{Extra, Flags, MAXIMUM_SACK_BLOCKS, NO_EXTRA, Packet, PacketKind};
 use crate::plan::{AckClock, DelayedAck, Ecn, TcpPlan};
-use crate::record::packets::{MAXIMUM_SACK_BLOCKS, PacketKind};
 use selfclock_congestion::PeerOption;
 use selfclock_congestion::receiver::{AckRequest, INITIAL_TTL, ReceiverPart};
 use selfclock_congestion::units::{Duration, Time};
@@ -192,7 +191,7 @@ impl Receiver {
     /// If each of the next groups of so many segments with this payload, the first of which begins at `sequence`, is answered by
     /// one acknowledgement and nothing else happens here: that acknowledgement, its number and times to be filled in, and how
     /// many of the segments of a group are left for that of the next.
-    pub fn train_acknowledgement(&self, segments: u64, sequence: u64, payload: u64) -> Option<(Packet, u64)> {
+    pub fn batch_acknowledgement(&self, segments: u64, sequence: u64, payload: u64) -> Option<(Packet, u64)> {
         let left = u64::from(self.unacknowledged);
         let alike = segments == u64::from(self.delayed_ack.every.max(1))
             && self.reassembly.next() == sequence
@@ -222,7 +221,7 @@ impl Receiver {
 
     /// So many segments of this size on the wire have arrived, up to before `end`, the last group sent at `sent`, and all before
     /// `acknowledged` are acknowledged. `timer`: for the first of those left, when it arrived and the order number of that.
-    pub fn on_train(
+    pub fn on_batch(
         &mut self,
         (segments, size): (u64, u32),
         (end, acknowledged): (u64, u64),
@@ -230,7 +229,7 @@ impl Receiver {
         timer: Option<(Time, u64)>,
     ) {
         self.arrived_bytes += segments * u64::from(size);
-        self.reassembly.insert_train(segments, end);
+        self.reassembly.insert_batch(segments, end);
         self.last_acknowledgement = acknowledged;
         self.recent_timestamp = sent;
         if let Some((set_at, order)) = timer {

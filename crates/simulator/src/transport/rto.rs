@@ -10,7 +10,10 @@ pub struct RttEstimator {
     state: State,
     /// Product of the backoff factors since the last sample.
     backoff: f64,
+    /// Smallest round-trip time of a segment of data.
     minimum: Option<Duration>,
+    /// Round-trip time of the handshake.
+    handshake: Option<Duration>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -26,16 +29,15 @@ enum State {
 impl RttEstimator {
     /// Before any sample.
     pub const fn new(settings: RetransmissionTimer) -> Self {
-        Self { settings, state: State::Initial, backoff: 1.0, minimum: None }
+        Self { settings, state: State::Initial, backoff: 1.0, minimum: None, handshake: None }
     }
 
     /// A segment sent at `sent` was acknowledged at `now`. Ends the backoff (Karn's algorithm: such a sample only
     /// comes from a segment that was sent once, or from a timestamp).
     #[inline]
-    pub fn sample(&mut self, sent: Time, now: Time) -> Duration {
+    pub fn sample(&mut self, sent: Time, now: Time) {
         let rtt = now.since(sent);
         self.backoff = 1.0;
-        self.minimum = Some(self.minimum.map_or(rtt, |minimum| minimum.min(rtt)));
         match self.settings.arithmetic {
             TimerArithmetic::Rfc6298 => self.smooth(rtt.picoseconds()),
             TimerArithmetic::Bsd => {
@@ -49,7 +51,18 @@ impl RttEstimator {
                 self.smooth_in_ticks(ticks.clamp(1, 1 << 50) as i64);
             }
         }
-        rtt
+    }
+
+    /// A segment of data had this round-trip time.
+    #[inline]
+    pub fn note_minimum(&mut self, rtt: Duration) {
+        self.minimum = Some(self.minimum.map_or(rtt, |minimum| minimum.min(rtt)));
+    }
+
+    /// The SYN was answered: the first sample of all.
+    pub fn sample_handshake(&mut self, sent: Time, now: Time) -> Duration {
+        self.sample(sent, now);
+        *self.handshake.insert(now.since(sent))
     }
 
     /// "RTTVAR <- (1 - beta) * RTTVAR + beta * |SRTT - R'|", then "SRTT <- (1 - alpha) * SRTT + alpha * R'", with
@@ -141,10 +154,18 @@ impl RttEstimator {
         }
     }
 
-    /// Smallest sample.
+    /// Smallest sample of all, that of the handshake included.
+    pub fn smallest(&self) -> Option<Duration> {
+        self.minimum.into_iter().chain(self.handshake).min()
+    }
+
+    /// Smallest round-trip time of a segment of data; of the handshake while there is none. The packets of the handshake
+    /// are smaller than a full segment: on a path with no queue their round trip is shorter by what the data takes to
+    /// transmit, which a delay-based algorithm would take for a queue of its own. Linux leaves them out, too: `tcp_vegas_init`
+    /// sets baseRTT after the SYN was acknowledged.
     #[inline]
     pub fn minimum(&self) -> Option<Duration> {
-        self.minimum
+        self.minimum.or(self.handshake)
     }
 }
 
@@ -184,6 +205,20 @@ mod tests {
             rtt.back_off();
         }
         assert_eq!(rtt.timeout(), Transport::modern().timer.maximum);
+    }
+
+    /// The handshake's packets are shorter: their round-trip time is the smallest until data has one, then no more.
+    #[test]
+    fn the_handshake_is_not_the_smallest_round_trip() {
+        let mut rtt = RttEstimator::new(Transport::modern().timer);
+        assert_eq!(rtt.sample_handshake(at(0), at(100)), Duration::from_milliseconds(100));
+        assert_eq!(rtt.minimum(), Some(Duration::from_milliseconds(100)));
+        assert_eq!((rtt.smallest(), rtt.smoothed()), (rtt.minimum(), rtt.minimum()));
+        for (milliseconds, smallest) in [(103, 103), (105, 103), (102, 102)] {
+            rtt.note_minimum(Duration::from_milliseconds(milliseconds));
+            assert_eq!(rtt.minimum(), Some(Duration::from_milliseconds(smallest)));
+            assert_eq!(rtt.smallest(), Some(Duration::from_milliseconds(100)));
+        }
     }
 
     /// Jacobson's integers by hand, tick 500 ms: samples of 1, then 3 ticks.

@@ -68,8 +68,18 @@ pub struct Advance {
     pub bytes: u64,
     /// When the newest of the segments was sent that were sent only once.
     pub newest_sent_once: Option<Time>,
+    /// When the oldest of them was sent.
+    pub oldest_sent_once: Option<Time>,
     /// Some segment had been sent more than once.
     pub any_retransmitted: bool,
+}
+
+impl Advance {
+    #[inline]
+    fn note_sent_once(&mut self, sent: Time) {
+        self.oldest_sent_once.get_or_insert(sent);
+        self.newest_sent_once = Some(sent);
+    }
 }
 
 /// The outstanding segments, in sequence. What every acknowledgement touches stands first.
@@ -173,7 +183,13 @@ impl Scoreboard {
             self.repair_from = self.first;
             self.outstanding -= u64::from(segment.length);
             let bytes = u64::from(segment.length);
-            return Advance { bytes, newest_sent_once: Some(segment.sent), any_retransmitted: false };
+            let sent = Some(segment.sent);
+            return Advance {
+                bytes,
+                newest_sent_once: sent,
+                oldest_sent_once: sent,
+                any_retransmitted: false,
+            };
         }
         self.advance_over_any(acknowledgement)
     }
@@ -203,7 +219,7 @@ impl Scoreboard {
             advance.bytes += u64::from(segment.length);
             self.outstanding -= u64::from(segment.length);
             if segment.flags == 0 {
-                advance.newest_sent_once = Some(segment.sent);
+                advance.note_sent_once(segment.sent);
                 continue;
             }
             if segment.is(SACKED) {
@@ -213,7 +229,7 @@ impl Scoreboard {
                     self.sacked_from_edge -= 1;
                 }
             } else if !segment.is(RETRANSMITTED) {
-                advance.newest_sent_once = Some(segment.sent);
+                advance.note_sent_once(segment.sent);
             }
             self.forget_loss(&segment);
             advance.any_retransmitted |= segment.is(RETRANSMITTED);

@@ -9,13 +9,13 @@ use super::prr::{Progress, Prr};
 use super::rack::{Conditions, Rack};
 use super::rto::RttEstimator;
 use super::rtt_histogram::RttHistogram;
+use super::runaway::Runaway;
 use super::scoreboard::{Advance, DUPLICATE_THRESHOLD, Scoreboard, Segment};
 use super::{Context, TIMESTAMPS_OPTION};
 use crate::engine::{Target, Timer};
-use crate::network::packet::{Flags, NO_EXTRA, Packet};
-use crate::network::{Extra, path::FlowRoutes};
+use crate::network::FlowRoutes;
+use crate::packet::{Extra, Flags, NO_EXTRA, Packet, PacketKind};
 use crate::plan::{Ecn, Recovery, RttSamples, TcpPlan};
-use crate::record::packets::PacketKind;
 use crate::record::series::{FlowSample, Rows, Sampling};
 use crate::traffic::source::Application;
 use selfclock_congestion::controller::{Controller, Setup};
@@ -26,6 +26,7 @@ use selfclock_congestion::{
     Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, PeerOption, RateSample, RecoveryEnded,
     Sent, Timeout,
 };
+use std::sync::Arc;
 
 /// Where a connection stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -132,6 +133,8 @@ pub struct Sender {
     grow_only_when_limited: bool,
     /// What leaves, and when, is up to the window alone: no spacing, no probes, no options, and none of what `plain` excludes.
     window_alone: bool,
+    /// The algorithm is user-defined: it may want more than a window from one ACK to the next.
+    custom: bool,
     /// The window or the pacing, not the application or the receiver, ended the last round of sending.
     limited_by_window: bool,
     /// What the next segment of new data carries.
@@ -187,6 +190,11 @@ pub struct Sender {
     application_timer: Timer,
     completed: Option<Time>,
     sample_interval: Duration,
+    /// Payload known to have arrived at the last sample of the series. It never falls, although a timeout forgets.
+    delivered_seen: u64,
+    /// With more segments in flight the algorithm is taken to have run away; and it is memory that sets the limit.
+    most_segments: usize,
+    limited_by_memory: bool,
 }
 
 /// So many bytes of it an acknowledgement touches.
@@ -216,6 +224,7 @@ impl Sender {
                 transport.recovery,
                 Recovery::Tahoe | Recovery::Reno | Recovery::NewReno
             ),
+            byte_counting: transport.byte_counting,
             seed: control_seed,
         });
         let rate = control.wants_rate_samples().then(Box::default);
@@ -227,7 +236,8 @@ impl Sender {
         let plain = rate.is_none() && transport.ecn == Ecn::Off;
         let plain = if plain { u32::MAX } else { 0 };
         let unspaced = transport.pacing_gain.is_none() && transport.shaper.is_none();
-        let window_alone = plain != 0 && unspaced && control.only_grows();
+        let custom = control.is_custom();
+        let window_alone = plain != 0 && unspaced && (control.only_grows() || custom);
         let data_flags = match transport.ecn {
             Ecn::Off => Flags::NONE,
             Ecn::Accurate if plan.control.is_scalable() => Flags::ECT_1,
@@ -255,6 +265,7 @@ impl Sender {
             plain,
             plain_by_plan: plain,
             window_alone,
+            custom,
             pacing_gain: transport.pacing_gain,
             control,
             application: Application::new(plan.source, start, stop, transport.mss),
@@ -285,6 +296,9 @@ impl Sender {
             completed: None,
             next_sample: sampling.map_or(Time::NEVER, |sampling| Time::ZERO + sampling.interval),
             sample_interval: sampling.map_or(Duration::ZERO, |sampling| sampling.interval),
+            delivered_seen: 0,
+            most_segments: usize::MAX,
+            limited_by_memory: false,
         }
     }
 
@@ -292,13 +306,13 @@ impl Sender {
     pub fn totals(&self) -> SenderTotals {
         self.totals
     }
-    /// Round-trip samples.
+    /// Round-trip times of the handshake and of segments of data.
     pub fn rtt_samples(&self) -> &RttHistogram {
         &self.rtt_samples
     }
-    /// Smallest round-trip sample.
+    /// The smallest of them.
     pub fn minimum_rtt(&self) -> Option<Duration> {
-        self.rtt.minimum()
+        self.rtt.smallest()
     }
     /// The delivery rate measured last, if it is measured.
     pub fn delivery_rate(&self) -> Option<RateSample> {
@@ -317,6 +331,22 @@ impl Sender {
     /// When the last byte was acknowledged.
     pub fn completed(&self) -> Option<Time> {
         self.completed
+    }
+    /// Limits what the algorithm may have in flight: beyond that it has run away.
+    pub fn limit_in_flight(&mut self, payload: Bytes) {
+        self.limit_segments(payload.get() / self.mss, false);
+    }
+    /// Limits what a user-defined algorithm may have in flight, for want of memory.
+    pub fn limit_memory(&mut self, segments: u64) {
+        if self.control.is_custom() {
+            self.limit_segments(segments, true);
+        }
+    }
+    fn limit_segments(&mut self, segments: u64, by_memory: bool) {
+        let segments = usize::try_from(segments).unwrap_or(usize::MAX);
+        if segments < self.most_segments {
+            (self.most_segments, self.limited_by_memory) = (segments, by_memory);
+        }
     }
     /// Of a member of a group, before each event: the congestion control takes what the group knows.
     pub fn take_from(&mut self, group: &Group) {
@@ -520,6 +550,8 @@ impl Sender {
         if RACK && !self.scoreboard.is_plain() {
             self.recover_what_rack_found(context);
             self.transmit(context, Opportunity::NewAck);
+        } else if self.wants_more() {
+            self.transmit_as::<false>(context, Opportunity::NewAck);
         } else {
             self.transmit_as::<true>(context, Opportunity::NewAck);
         }
@@ -609,7 +641,7 @@ impl Sender {
         // The echo tells which SYN was answered; without timestamps Karn's rule forbids a sample after a second SYN.
         let rtt = (self.timestamps || self.totals.timeouts == 0).then(|| {
             let sent = if self.timestamps { packet.echo } else { sent };
-            let rtt = self.rtt.sample(sent, context.now);
+            let rtt = self.rtt.sample_handshake(sent, context.now);
             self.rtt_samples.add(rtt);
             rtt
         });
@@ -624,7 +656,14 @@ impl Sender {
 
     // --- acknowledgements and losses ----------------------------------------------------------------------------
 
-    /// The round-trip time that an acknowledgement measures, if it does.
+    /// The round-trip time that an acknowledgement measures, if it does, for the congestion control: of the newest segment
+    /// that it acknowledges. The retransmission timer takes a sample of its own.
+    ///
+    /// The timer must cover the wait for a delayed acknowledgement, so RFC 7323 (section 4.2) has the receiver echo the
+    /// timestamp of the oldest segment that an acknowledgement covers. To a delay-based algorithm that wait would look like a
+    /// queue. Linux keeps the two apart: `tcp_clean_rtx_queue` takes the timer's sample from the first segment acknowledged
+    /// and the congestion control's from the last, and falls back to the echo where something was retransmitted. ns-2's
+    /// Vegas and FAST have send times of their own, whatever their timer samples.
     #[inline(always)]
     fn take_rtt_sample(
         &mut self,
@@ -633,11 +672,15 @@ impl Sender {
         echo: Time,
         advance: &Advance,
     ) -> Option<Duration> {
+        let echo = (self.timestamps && echo != Time::NEVER).then_some(echo);
+        // Karn: a segment sent twice is not timed, nor one that waited at the receiver behind it.
+        let (oldest, newest) = if advance.any_retransmitted {
+            (None, None)
+        } else {
+            (advance.oldest_sent_once, advance.newest_sent_once)
+        };
         let timed = match self.samples {
-            RttSamples::EverySegment if self.timestamps && echo != Time::NEVER => Some(echo),
-            // Karn: a segment sent twice is not timed, nor one that waited at the receiver behind it.
-            RttSamples::EverySegment if advance.any_retransmitted => None,
-            RttSamples::EverySegment => advance.newest_sent_once,
+            RttSamples::EverySegment => echo.or(oldest),
             RttSamples::OneAtATime => {
                 let timed = self.timed.filter(|&(end, _)| acknowledgement >= end);
                 if timed.is_some() {
@@ -646,8 +689,12 @@ impl Sender {
                 timed.map(|(_, sent)| sent)
             }
         };
-        timed.map(|sent| {
-            let rtt = self.rtt.sample(sent, now);
+        if let Some(sent) = timed {
+            self.rtt.sample(sent, now);
+        }
+        newest.or(echo).map(|sent| {
+            let rtt = now.since(sent);
+            self.rtt.note_minimum(rtt);
             self.rtt_samples.add(rtt);
             rtt
         })
@@ -1245,7 +1292,19 @@ impl Sender {
     /// The window alone decides what leaves; also where something waits to be sent again.
     #[inline(always)]
     fn sends_plainly(&self) -> bool {
-        self.window_alone && self.duplicates == 0 && self.state == State::Open
+        self.window_alone && self.duplicates == 0 && self.state == State::Open && !self.wants_more()
+    }
+
+    /// A user-defined algorithm wants more than a window now, or a window that is to be watched.
+    #[inline(always)]
+    fn wants_more(&self) -> bool {
+        self.custom && self.custom_wants_more()
+    }
+
+    #[inline(never)]
+    fn custom_wants_more(&self) -> bool {
+        let most = (self.most_segments as u64).saturating_mul(self.mss);
+        !self.control.sets_window_alone() || self.control.window().get() > most
     }
 
     /// Compiled for itself is the usual case, `PLAIN`: see [`Sender::sends_plainly`]; nothing waits to be sent again.
@@ -1322,6 +1381,9 @@ impl Sender {
                 self.send_new::<PLAIN>(context, self.mss, ProbePart::PairSecond, pacing);
                 continue;
             }
+            if !PLAIN && self.scoreboard.len() >= self.most_segments {
+                return self.run_away(context.now);
+            }
             if !PLAIN && !self.may_leave(context, pacing, size) {
                 return;
             }
@@ -1336,6 +1398,20 @@ impl Sender {
             self.send_new::<PLAIN>(context, size, ProbePart::Single, pacing);
             plain_pipe += if PLAIN { size } else { 0 };
         }
+    }
+
+    /// A user-defined algorithm has more in flight than it may: it fails, and its window is one segment.
+    #[cold]
+    fn run_away(&mut self, now: Time) {
+        self.control.fail(
+            now,
+            Arc::new(Runaway {
+                segments: self.scoreboard.len(),
+                bytes: Bytes(self.scoreboard.outstanding_bytes()),
+                cwnd: self.control.snapshot().cwnd_segments,
+                by_memory: self.limited_by_memory,
+            }),
+        );
     }
 
     /// True if a segment with this payload may leave now; if not, sets the timer for when it may.
@@ -1583,12 +1659,24 @@ impl Sender {
         }
     }
 
+    /// Payload known to have arrived: acknowledged, SACKed, or, without SACK, told of by duplicate ACKs, each of which
+    /// stands for one segment.
+    fn delivered(&self) -> u64 {
+        let beyond = match &self.state {
+            _ if self.recovery.uses_sack() => self.scoreboard.sacked_bytes(),
+            State::FastRecovery(repair) => repair.inflation.max(0) as u64,
+            _ => u64::from(self.duplicates) * self.mss,
+        };
+        self.next.min(self.una + beyond)
+    }
+
     #[cold]
     fn take_samples(&mut self, now: Time, samples: &mut Rows<FlowSample>) {
         let decision = self.control.decision();
         let snapshot = self.control.snapshot();
         let pacing = decision.pacing.or_else(|| self.transport_pacing(&decision));
         let mss = self.mss as f64;
+        self.delivered_seen = self.delivered_seen.max(self.delivered());
         let sample = FlowSample {
             cwnd_bytes: snapshot.cwnd_segments * mss,
             ssthresh_bytes: snapshot.ssthresh_segments * mss,
@@ -1598,6 +1686,7 @@ impl Sender {
             srtt_s: self.rtt.smoothed().map_or(f64::NAN, Duration::seconds),
             sent_bytes: self.next,
             acknowledged_bytes: self.una,
+            delivered_bytes: self.delivered_seen,
             phase: snapshot.phase,
             available_bps: snapshot.path.available_bps.unwrap_or(f64::NAN),
             capacity_bps: snapshot.path.capacity_bps.unwrap_or(f64::NAN),
@@ -1631,8 +1720,8 @@ enum Opportunity {
     Reordering,
 }
 
+mod batch;
 #[cfg(test)]
 mod packetdrill;
 #[cfg(test)]
 mod tests;
-mod train;

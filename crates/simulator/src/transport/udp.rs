@@ -3,9 +3,8 @@
 use super::Context;
 use crate::engine::random::Purpose;
 use crate::engine::{EventQueue, Stream, Target};
-use crate::network::packet::{Flags, NO_EXTRA, Packet};
+use crate::packet::{Flags, NO_EXTRA, Packet, PacketKind};
 use crate::plan::{Arrivals, UdpPlan};
-use crate::record::packets::PacketKind;
 use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
 
 /// IP and UDP header bytes.

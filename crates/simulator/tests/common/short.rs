@@ -125,19 +125,32 @@ fn home(entry: &Entry, parameter: &Parameter) -> Home {
         ("lotka-volterra", "physical_rate") => ("measured", ", physical = \"oracle\""),
         ("lotka-volterra", "available_rate") => ("measured", ", available = \"oracle\""),
         ("packet-pair", "zero_ticks") | ("swift-start", "no_estimate") => ("narrow", ""),
-        ("packet-pair", _) => ("classic", ""),
+        ("packet-pair", "ack_ratio") => ("classic", ", probing = \"both-sides\""),
+        ("packet-pair" | "hoe", _) => ("classic", ""),
         ("adaptive", "gradient_tolerance" | "congested_minimum" | "competition_hold") => ("lossy", ""),
         ("adaptive", "competing_rounds") => ("lossy", ", competition_hold = \"round-trips\""),
         ("prague", "loss_beta") | ("bbr3", "startup_losses") => ("lossy", ""),
         ("prague", _) => ("marked", ""),
         ("bbr3", "probe_wait" | "reno_rounds") => ("narrow", ""),
-        ("limited" | "quick-start" | "xcp", _) => ("wide", ""),
+        ("limited" | "quick-start" | "xcp", _) | ("altcp", "rtt_factor") => ("wide", ""),
         ("icim", "expiry") => ("measured", ", window = \"lotka-volterra\""),
         ("swift-start" | "icim" | "imtcp" | "capacity" | "lotka-volterra", _) => ("measured", ""),
         ("bbr3" | "bbr-startup", _) => ("slow", ""),
         _ => ("narrow", ""),
     };
     let changes: &[&str] = match (entry.name, parameter.name) {
+        // The second and the third ACK are a round trip apart.
+        ("hoe", "acks") => &["transport.delayed_ack.every=2"],
+        // Four segments to an ACK by the one rule, two by the other.
+        ("packet-pair", "ack_ratio") => {
+            &["network.reverse={ rate = \"4.8 kbps\", delay = \"200 ms\", queue = \"5 packets\" }"]
+        }
+        // Duplicate ACKs are dropped, so that the end of a repair opens the window at once.
+        ("hoe", "burst") => &[
+            "network.reverse={ rate = \"4.8 kbps\", delay = \"200 ms\", queue = \"5 packets\" }",
+            "transport.delayed_ack.every=2",
+            "duration=60 s",
+        ],
         ("xcp", "loss_beta") => &["network.bottleneck.loss={ probability = 0.0005 }"],
         ("modified-swift-start", "jump_bound") => {
             &["flow.0.transport.misbehaviour={ interval_factor = 0.1 }"]
@@ -165,7 +178,7 @@ fn home(entry: &Entry, parameter: &Parameter) -> Home {
         }
         ("hystart++", "css_rounds") => &["network.bottleneck.queue=20 bdp"],
         ("bbr-startup", "full_bandwidth_rounds") => &["network.bottleneck.queue=unlimited"],
-        ("hystart++", "segments_per_ack") => &["transport.delayed_ack.every=20"],
+        ("hystart++" | "slow-start", "segments_per_ack") => &["transport.delayed_ack.every=20"],
         // K_R is above 1 from a round trip of 8 ms on.
         ("altcp", "at_least_ltcp") => {
             &["network.bottleneck.delay=1 ms", "network.bottleneck.queue=200 packets"]
@@ -179,13 +192,16 @@ fn home(entry: &Entry, parameter: &Parameter) -> Home {
 /// default or half of it; where that is no change of what happens here, a value that is.
 fn others(entry: &Entry, parameter: &Parameter) -> Vec<String> {
     let number = |text: &str, unit: f64| {
-        let default: f64 = text.parse().expect("a number");
+        // One that depends on the transport begins with its value in the profile `modern`.
+        let default: f64 = text.split(' ').next().and_then(|text| text.parse().ok()).expect("a number");
         let (least, most) = (parameter.range.0 / unit, parameter.range.1 / unit);
         match (entry.name, parameter.name) {
             ("modified-swift-start", "largest_jump") => 20.0,
             ("scalable", "legacy_window") | ("bic" | "highspeed", "low_window") => 1000.0,
             ("icim", "minimum_window") => 300.0,
             ("adaptive", "maximum_k") => 2.0,
+            // ProbeRTT, every 5 s, renews the estimate before 10 s are over.
+            ("bbr3", "min_rtt_window") => 5.0,
             ("bbr3", "reno_rounds") | ("vegas", "gamma") => 20.0,
             _ if default * 2.0 <= most && default > 0.0 => default * 2.0,
             _ if default / 2.0 >= least && default > 0.0 => default / 2.0,
@@ -194,10 +210,17 @@ fn others(entry: &Entry, parameter: &Parameter) -> Vec<String> {
     };
     match parameter.kind {
         Kind::Switch => vec![(parameter.default == "false").to_string()],
+        // What the transport says here: bytes count.
+        Kind::Choice(_) if (entry.name, parameter.name) == ("reno", "counting") => {
+            vec!["\"per-ack\"".to_owned()]
+        }
         Kind::Choice(words) => {
             words.iter().filter(|word| **word != parameter.default).map(|word| format!("{word:?}")).collect()
         }
         Kind::Number => vec![number(parameter.default, 1.0).to_string()],
+        Kind::Count | Kind::Packets | Kind::OrWord(..) | Kind::Either(..) => {
+            unreachable!("no algorithm has a parameter of this kind")
+        }
         // The defaults are rates that are not known.
         Kind::Rate => vec!["\"30 Mbps\"".to_owned()],
         Kind::Duration | Kind::Bytes => {

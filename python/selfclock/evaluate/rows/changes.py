@@ -142,8 +142,9 @@ def _transient(subject: Subject) -> dict[tuple[str, int], Scenario]:
 def _read_transient(reading: Reading, key: tuple[str, int]) -> Transient:
     times = reading.times
     rate = _moving(times, 8 * reading.flow("flow1", "acknowledged_bytes"), 1.0)
-    shown = ~np.isnan(rate)
-    series = Line(*thin(times[shown] - TRANSIENT_S, rate[shown] / 1e6))
+    delivered = _moving(times, 8 * reading.flow("flow1", "delivered_bytes"), 1.0)
+    shown = ~np.isnan(delivered)
+    series = Line(*thin(times[shown] - TRANSIENT_S, delivered[shown] / 1e6))
     if key[0] == "come":
         (other,) = (each for each in reading.flows if each["name"] == "other")
         return Transient(float(other["sent_segments"] - other["delivered_segments"]), series)

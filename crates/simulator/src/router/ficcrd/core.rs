@@ -1,6 +1,7 @@
 //! What a core router knows of one output queue: the mean allowed rate and the pressure of the queue.
 
-use crate::plan::{FiccrdPlan, MaprRule, QueueLimit};
+use crate::plan::{FiccrdPlan, MaprRule};
+use crate::queue::QueueLimit;
 
 /// State of one output queue: 16 bytes, whatever the number of flows.
 #[derive(Clone, Copy, Debug, Default)]

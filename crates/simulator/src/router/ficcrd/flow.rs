@@ -3,7 +3,7 @@
 
 use super::Path;
 use crate::engine::Ring;
-use crate::network::Packet;
+use crate::packet::Packet;
 use selfclock_congestion::units::{Duration, Time};
 
 /// Segments acknowledged between two looks at how a source grows: few enough for slow start, many enough that one or two on
@@ -147,8 +147,7 @@ impl Flow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::network::packet::{Flags, NO_EXTRA};
-    use crate::record::packets::PacketKind;
+    use crate::packet::{Flags, NO_EXTRA, PacketKind};
 
     fn at(milliseconds: u64) -> Time {
         Time::ZERO + Duration::from_milliseconds(milliseconds)

@@ -4,8 +4,8 @@
 //! congestion avoidance are in `selfclock-congestion`, `tests/packetdrill.rs`.
 
 use super::tests::Rig;
+use crate::packet::PacketKind;
 use crate::plan::{Recovery, Source, Transport};
-use crate::record::packets::PacketKind;
 use selfclock_congestion::parameter::Value;
 use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::Bytes;

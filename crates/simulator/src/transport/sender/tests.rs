@@ -335,6 +335,32 @@ fn limited_transmit_sends_nothing_again() {
     assert_eq!(rig.sent(), up_to(6));
 }
 
+/// An acknowledgement of two segments: the timer's sample is of the older, the congestion control's of the newer; the shorter
+/// round trip of the handshake is in the timer's only, and is the smallest as long as there is no other.
+#[test]
+fn the_timer_and_the_congestion_control_have_samples_of_their_own() {
+    for (samples, srtt_ms) in [(RttSamples::EverySegment, 200.0), (RttSamples::OneAtATime, 100.0)] {
+        let mut settings = transport(Recovery::Sack, 1.0);
+        settings.timer.samples = samples;
+        let mut rig = Rig::new(Source::Bulk, settings);
+        // Segment 0 left at 0 and is acknowledged at 100 ms; 1 and 2 leave, and 3 when 1 is, at 200 ms, ...
+        rig.ack(100, 1, &[]);
+        assert_eq!(rig.sender.minimum_rtt(), Some(Duration::from_milliseconds(100)));
+        rig.ack(200, 2, &[]);
+        // ... 2, of 100 ms, and 3, of 200 ms, are acknowledged together at 300 ms.
+        rig.ack(300, 4, &[]);
+        assert_eq!(rig.sender.minimum_rtt(), Some(Duration::from_milliseconds(100)));
+        let (mut srtt, mut expected) = (100.0, 100.0);
+        for sample in [100.0, srtt_ms] {
+            expected = srtt + (sample - srtt) / 8.0;
+            srtt = expected;
+        }
+        let found = rig.sender.rtt.smoothed().expect("samples").seconds() * 1e3;
+        assert!((found - expected).abs() < 1e-6, "{samples:?}: {found} against {expected}");
+        assert_eq!(rig.sender.rtt_samples().mean_seconds(), Some(0.1), "{samples:?}");
+    }
+}
+
 /// Karn: with one segment timed at a time, a segment first sent during a recovery, lost, and sent again in the same
 /// recovery, used to give a sample that began at its first sending.
 #[test]
@@ -531,10 +557,10 @@ fn a_lost_tail_is_probed() {
 fn a_probe_of_new_data_shows_a_lost_flight() {
     let mut rig = Rig::new(Source::Bulk, transport(Recovery::Rack, 4.0));
     rig.ack(100, 4, &[]);
-    assert_eq!(rig.sent(), up_to(9), "slow start");
+    assert_eq!(rig.sent(), up_to(10), "slow start: four segments acknowledged at once add two");
     rig.run_until(300);
-    assert_eq!(rig.sent(), [9]);
-    rig.ack(400, 4, &[(9, 10)]);
+    assert_eq!(rig.sent(), [10]);
+    rig.ack(400, 4, &[(10, 11)]);
     // All of the flight was sent 200 ms before the probe, and the reordering window is 25 ms.
     assert_eq!(rig.sent()[..2], [4, 5]);
     assert_eq!((rig.sender.totals.timeouts, rig.sender.totals.fast_retransmits), (0, 1));

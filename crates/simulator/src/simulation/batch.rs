@@ -1,4 +1,4 @@
-//! Trains of acknowledgements.
+//! Batches of acknowledgements.
 //!
 //! What a window sends arrives at the bottleneck evenly, and so its acknowledgements come back evenly: "the 'self-clocking'
 //! property" (Jacobson 1988). Where a round trip has no stop but the sender, and each acknowledgement lets leave as much as
@@ -8,17 +8,17 @@
 //! this changes a result: it ends where anything else would happen.
 
 use super::{Simulation, Sink, Source};
-use crate::network::path::train::{MOST_SEGMENTS, Train};
+use crate::network::batch::{Batch, MOST_SEGMENTS};
 use crate::transport::Context;
 use selfclock_congestion::units::Duration;
 
-/// A train of fewer acknowledgements is not worth while.
+/// A batch of fewer acknowledgements is not worth while.
 const FEWEST: u64 = 3;
 /// So many attempts in vain follow one another; then more and more acknowledgements come before the next, at most so many.
 const ATTEMPTS: u32 = 4;
 const MOST_PATIENCE: u32 = 64;
 
-/// When to look for a train again.
+/// When to look for a batch again.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Patience {
     /// Acknowledgements to come before that.
@@ -43,39 +43,39 @@ impl Patience {
 }
 
 impl Simulation {
-    /// The next event is the first packet of this run. If it begins a train, all of it happens, but not more than so many events.
+    /// The next event is the first packet of this lane. If it begins a batch, all of it happens, but not more than so many events.
     /// How many were taken; zero: it is none.
     #[inline]
-    pub(super) fn run_train(&mut self, run: u32, most: u64) -> u64 {
-        let Some(first) = self.network.first_of(run) else { return 0 };
+    pub(super) fn run_batch(&mut self, lane: u32, most: u64) -> u64 {
+        let Some(first) = self.network.first_of(lane) else { return 0 };
         let one_stop =
             self.network.flow_routes.get(first.flow as usize).is_some_and(|routes| routes.one_stop);
         if !one_stop || !self.patience.is_over() {
             return 0;
         }
-        let taken = self.try_train(run, most).unwrap_or(0);
+        let taken = self.try_batch(lane, most).unwrap_or(0);
         self.patience.after(taken);
         taken
     }
 
     #[inline(never)]
-    fn try_train(&mut self, run: u32, most: u64) -> Option<u64> {
+    fn try_batch(&mut self, lane: u32, most: u64) -> Option<u64> {
         let Self { now, end, events, network, sources, sinks, groups, .. } = self;
-        let gap = network.train_gap(run)?;
-        let first = *network.first_of(run)?;
+        let gap = network.batch_gap(lane)?;
+        let first = *network.first_of(lane)?;
         let flow = first.flow as usize;
         let (Source::Tcp(sender), Sink::Tcp(receiver)) = (sources.get_mut(flow)?, sinks.get_mut(flow)?)
         else {
             return None;
         };
-        let segments = sender.train_segments(&first).filter(|&segments| segments <= MOST_SEGMENTS as u64)?;
+        let segments = sender.batch_segments(&first).filter(|&segments| segments <= MOST_SEGMENTS as u64)?;
         if groups.has(first.flow) {
             return None;
         }
         let (segment_size, payload) = sender.full_segment();
         let (mut acknowledgement, segments_left) =
-            receiver.train_acknowledgement(segments, sender.sent(), payload)?;
-        let train = Train {
+            receiver.batch_acknowledgement(segments, sender.sent(), payload)?;
+        let batch = Batch {
             routes: network.flow_routes[flow],
             start: first.arrival,
             gap,
@@ -84,12 +84,12 @@ impl Simulation {
             segment_size,
             acknowledgement_size: acknowledgement.size.into(),
         };
-        let passage = network.passage(&train)?;
-        if !receiver.sets_timer_quietly(passage.received(&train), segments_left, gap) {
+        let passage = network.passage(&batch)?;
+        if !receiver.sets_timer_quietly(passage.received(&batch), segments_left, gap) {
             return None;
         }
-        // One stays behind, so that the run is never empty.
-        let most = most.min(passage.groups).min(network.train_length(run) - 1);
+        // One stays behind, so that the lane is never empty.
+        let most = most.min(passage.groups).min(network.batch_length(lane) - 1);
         if most < FEWEST {
             return None;
         }
@@ -99,45 +99,45 @@ impl Simulation {
         let mut echo_of_left = receiver.recent_timestamp();
         let mut timer_order = 0;
         while taken < most {
-            let time = train.start + lag;
-            let Some(packet) = network.first_of(run) else { break };
+            let time = batch.start + lag;
+            let Some(packet) = network.first_of(lane) else { break };
             let is_next = packet.arrival == time
                 && packet.flow == first.flow
                 && packet.hop == first.hop
-                && sender.goes_on_with_train(packet);
+                && sender.goes_on_with_batch(packet);
             if !is_next || time >= events.second_time() || time > *end {
                 break;
             }
             let (number, echo) = (packet.sequence, packet.echo);
-            network.drop_of_train(run);
+            network.drop_of_batch(lane);
             taken += 1;
             *now = time;
             let mut context = Context { now: time, events, network };
-            if !sender.on_train_ack(&mut context, (number, echo), segments) {
+            if !sender.on_batch_ack(&mut context, (number, echo), segments) {
                 left = true;
                 break;
             }
             acknowledgement.sequence = sender.sent() - segments_left * payload;
             acknowledgement.echo = if segments_left == 0 { time } else { echo_of_left };
             echo_of_left = time;
-            timer_order = network.land_acknowledgement(events, &train, &passage, lag, &mut acknowledgement);
+            timer_order = network.land_acknowledgement(events, &batch, &passage, lag, &mut acknowledgement);
             groups += 1;
             lag += gap;
         }
         if groups > 0 {
-            network.take_train(&train, groups);
+            network.take_batch(&batch, groups);
             let before_last = gap.times(groups - 1);
             let end = receiver.delivered_bytes() + groups * segments * payload;
-            let timer = passage.first_left(&train).map(|first| (first + before_last, timer_order));
+            let timer = passage.first_left(&batch).map(|first| (first + before_last, timer_order));
             let (arrived, numbers) =
                 ((groups * segments, segment_size), (end, end - segments_left * payload));
-            receiver.on_train(arrived, numbers, train.start + before_last, timer);
+            receiver.on_batch(arrived, numbers, batch.start + before_last, timer);
         }
         if taken > 0 {
-            network.advance_run(events, run);
+            network.advance_lane(events, lane);
         }
         if left {
-            sender.leave_train(&mut Context { now: *now, events, network });
+            sender.leave_batch(&mut Context { now: *now, events, network });
         }
         Some(taken)
     }
@@ -151,47 +151,47 @@ mod tests {
     use crate::scenario::Scenario;
     use proptest::prelude::*;
 
-    /// The outcome of a run with trains, and how many events were taken in them.
-    fn with_trains(scenario: &Scenario) -> (Outcome, u64) {
+    /// The outcome of a run with batches, and how many events were taken in them.
+    fn with_batches(scenario: &Scenario) -> (Outcome, u64) {
         let mut simulation = Simulation::new(&scenario.plan);
-        let mut in_trains = 0;
+        let mut in_batches = 0;
         while let Some(event) = simulation.events.peek()
             && event.time <= simulation.end
         {
             let taken = match event.target {
-                Target::Packets(run) => simulation.run_train(run, u64::MAX),
+                Target::Packets(lane) => simulation.run_batch(lane, u64::MAX),
                 _ => 0,
             };
-            in_trains += taken;
+            in_batches += taken;
             if taken > 0 {
                 simulation.events_run += taken;
                 simulation.run_receivers_ahead();
             } else {
-                simulation.has_trains = false;
+                simulation.has_batches = false;
                 simulation.advance(1);
-                simulation.has_trains = true;
+                simulation.has_batches = true;
             }
         }
         assert!(simulation.advance(1), "nothing is left");
-        (simulation.finish(), in_trains)
+        (simulation.finish(), in_batches)
     }
 
-    /// The outcome event by event, as it is without trains.
+    /// The outcome event by event, as it is without batches.
     fn event_by_event(scenario: &Scenario) -> Outcome {
         let mut simulation = Simulation::new(&scenario.plan);
-        simulation.has_trains = false;
+        simulation.has_batches = false;
         while !simulation.advance(u64::MAX) {}
         simulation.finish()
     }
 
-    /// Fails if anything but the time it takes depends on trains. Returns the part of the events that was taken in them.
-    fn part_in_trains(text: &str) -> f64 {
+    /// Fails if anything but the time it takes depends on batches. Returns the part of the events that was taken in them.
+    fn part_in_batches(text: &str) -> f64 {
         let scenario =
             Scenario::parse(text, "scenario", &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let expected = event_by_event(&scenario);
-        let (outcome, in_trains) = with_trains(&scenario);
-        assert!(format!("{outcome:?}") == format!("{expected:?}"), "another outcome with trains:\n{text}");
-        in_trains as f64 / expected.summary.events as f64
+        let (outcome, in_batches) = with_batches(&scenario);
+        assert!(format!("{outcome:?}") == format!("{expected:?}"), "another outcome with batches:\n{text}");
+        in_batches as f64 / expected.summary.events as f64
     }
 
     fn scenario(network: &str, transport: &str, flows: &str) -> String {
@@ -205,14 +205,14 @@ mod tests {
         access = { rate = "2 Gbps", delay = "1 ms" }"#;
 
     #[test]
-    fn a_full_pipe_is_one_train_after_another() {
+    fn a_full_pipe_is_one_batch_after_another() {
         for recovery in ["sack", "rack", "newreno"] {
             for delayed_ack in ["\"off\"", "{ every = 2 }", "{ every = 3 }"] {
                 let transport = format!(
                     "recovery = \"{recovery}\"\ndelayed_ack = {delayed_ack}\nreceive_window = \"900 segments\""
                 );
                 let flow = "[[flow]]\ncongestion_control = \"reno\"";
-                let part = part_in_trains(&scenario(FAST, &transport, flow));
+                let part = part_in_batches(&scenario(FAST, &transport, flow));
                 // Slow start takes a fifth of a second of the three.
                 assert!(part > 0.8, "{recovery}, {delayed_ack}: {part}");
             }
@@ -220,10 +220,10 @@ mod tests {
     }
 
     #[test]
-    fn a_window_that_grows_interrupts_trains() {
+    fn a_window_that_grows_interrupts_batches() {
         for control in ["reno", "cubic", "highspeed", "scalable", "vegas"] {
             let flow = format!("[[flow]]\ncongestion_control = \"{control}\"");
-            let part = part_in_trains(&scenario(FAST, "initial_ssthresh = \"600 segments\"", &flow));
+            let part = part_in_batches(&scenario(FAST, "initial_ssthresh = \"600 segments\"", &flow));
             assert!(part > 0.1, "{control}: {part}");
         }
     }
@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn where_flows_meet_there_is_none() {
         let flows = "[[flow]]\ncount = 2\ncongestion_control = \"reno\"";
-        assert_eq!(part_in_trains(&scenario(FAST, "receive_window = \"400 segments\"", flows)), 0.0);
+        assert_eq!(part_in_batches(&scenario(FAST, "receive_window = \"400 segments\"", flows)), 0.0);
     }
 
     prop_compose! {
@@ -280,8 +280,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(256))]
         #[test]
-        fn trains_change_nothing(network in networks(), transport in transports(), flow in flows()) {
-            part_in_trains(&scenario(&network, &transport, &flow));
+        fn batches_change_nothing(network in networks(), transport in transports(), flow in flows()) {
+            part_in_batches(&scenario(&network, &transport, &flow));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Many packets at once that cross a link alike: see `simulation::train`.
+//! Many packets at once that cross a link alike: see `simulation::batch`.
 
 use super::Link;
 use selfclock_congestion::units::{Duration, Time};

@@ -1,14 +1,14 @@
-//! A sender's part in a train: see `simulation::train`.
+//! A sender's part in a batch: see `simulation::batch`.
 
 use super::{Opportunity, Sender};
-use crate::network::packet::{NO_EXTRA, Packet};
+use crate::packet::{NO_EXTRA, Packet};
 use crate::transport::Context;
 use selfclock_congestion::units::Time;
 
 impl Sender {
-    /// The full segments that this acknowledgement, the next to arrive, lets leave if it is one of a train: as many as it
+    /// The full segments that this acknowledgement, the next to arrive, lets leave if it is one of a batch: as many as it
     /// acknowledges. `None`: it is none.
-    pub fn train_segments(&self, packet: &Packet) -> Option<u64> {
+    pub fn batch_segments(&self, packet: &Packet) -> Option<u64> {
         let acknowledged = packet.sequence.checked_sub(self.una)?;
         let plain = self.plain == u32::MAX
             && self.sends_plainly()
@@ -31,28 +31,28 @@ impl Sender {
         (self.mss as u32 + self.overhead, self.mss)
     }
 
-    /// An acknowledgement of a train arrives, with this number and this echo. True: just so many full segments leave, and are
-    /// outstanding, but the network has not been told of them. False: something else will leave, and [`Sender::leave_train`]
+    /// An acknowledgement of a batch arrives, with this number and this echo. True: just so many full segments leave, and are
+    /// outstanding, but the network has not been told of them. False: something else will leave, and [`Sender::leave_batch`]
     /// comes next.
     #[inline]
-    pub fn on_train_ack(&mut self, context: &mut Context<'_>, told: (u64, Time), segments: u64) -> bool {
+    pub fn on_batch_ack(&mut self, context: &mut Context<'_>, told: (u64, Time), segments: u64) -> bool {
         self.sample_before(context);
         if self.rack.is_some() {
-            self.take_train_ack::<true>(context, told, segments)
+            self.take_batch_ack::<true>(context, told, segments)
         } else {
-            self.take_train_ack::<false>(context, told, segments)
+            self.take_batch_ack::<false>(context, told, segments)
         }
     }
 
     #[inline(always)]
-    fn take_train_ack<const RACK: bool>(
+    fn take_batch_ack<const RACK: bool>(
         &mut self,
         context: &mut Context<'_>,
         (acknowledgement, echo): (u64, Time),
         segments: u64,
     ) -> bool {
         self.take_plain_ack::<RACK>(context, acknowledgement, echo);
-        if RACK && !self.scoreboard.is_plain() {
+        if RACK && !self.scoreboard.is_plain() || self.wants_more() {
             return false;
         }
         // The reasons for which sending ends, in the order in which `transmit_as` looks for them.
@@ -79,8 +79,8 @@ impl Sender {
         true
     }
 
-    /// The acknowledgement that was taken last was not one of the train: sends what it lets leave.
-    pub fn leave_train(&mut self, context: &mut Context<'_>) {
+    /// The acknowledgement that was taken last was not one of the batch: sends what it lets leave.
+    pub fn leave_batch(&mut self, context: &mut Context<'_>) {
         if self.rack.is_some() {
             self.follow_plain_ack::<true>(context);
         } else {
@@ -88,9 +88,9 @@ impl Sender {
         }
     }
 
-    /// The next acknowledgement may be one of a train, too, as far as this sender knows.
+    /// The next acknowledgement may be one of a batch, too, as far as this sender knows.
     #[inline]
-    pub fn goes_on_with_train(&self, packet: &Packet) -> bool {
+    pub fn goes_on_with_batch(&self, packet: &Packet) -> bool {
         packet.sequence > self.una && packet.sequence <= self.next && packet.extra == NO_EXTRA
     }
 }

@@ -1,0 +1,183 @@
+//! Tri-S (Wang, Crowcroft): one segment more as long as it brings throughput, one less where it does not.
+//!
+//! The paper itself was not at hand: what is here follows the description that Brakmo and Peterson give of it, and what that
+//! leaves open is said to be our choice.
+//!
+//! With delayed acknowledgements it wanders between half and one and a half of what fills the path: a segment more leaves in a
+//! burst, which is a queue for all that follows in its round trip, and the gradient is seen too small; and the first and the
+//! second of two segments that leave together have round-trip times a transmission apart.
+
+use super::WindowPart;
+use super::reno::Reno;
+use crate::controller::WindowState;
+use crate::estimate::round_trip::{RoundTrip, RoundTripTimes};
+use crate::event::{Acknowledged, LossDetected, Timeout};
+use crate::parameters;
+use crate::registry::{Entry, Part};
+
+/// What `selfclock algorithms` says.
+pub const ENTRY: Entry = Entry {
+    name: "tri-s",
+    part: Part::Window,
+    about: "One segment more or less per round-trip time, by what the last change of the window did to the throughput.",
+    source: "Wang, Crowcroft: A New Congestion Control Scheme: Slow Start and Search (Tri-S), as Brakmo and Peterson \
+             describe it in TCP Vegas",
+    parameters: Parameters::TABLE,
+};
+
+parameters! {
+    /// Parameters of Tri-S.
+    Parameters {
+        /// What a further segment must add, as a part of the throughput of one segment in transit.
+        gradient: f64 = 0.5, shown "0.5", unit "", range (0.01, 0.99),
+            source "Brakmo and Peterson 1995, section 6: one half";
+    }
+}
+
+/// Tri-S.
+#[derive(Clone, Debug)]
+pub struct TriS {
+    parameters: Parameters,
+    reno: Reno,
+    round: RoundTrip,
+    times: RoundTripTimes,
+    /// The window under which the segments were sent that are acknowledged in this round trip; 0 where it is not known.
+    sent_under: f64,
+    /// Window and throughput, in segments and in segments per second, of the round trip before.
+    last: Option<(f64, f64)>,
+    /// What to add to the window; not yet acted on.
+    step: f64,
+}
+
+impl TriS {
+    /// With these parameters.
+    pub fn new(parameters: Parameters) -> Self {
+        Self {
+            parameters,
+            reno: Reno::OF_WINDOW,
+            round: RoundTrip::new(),
+            times: RoundTripTimes::NONE,
+            sent_under: 0.0,
+            last: None,
+            step: 0.0,
+        }
+    }
+
+    /// The gradient between the throughput of this window, "the number of bytes outstanding in the network" over the round-trip
+    /// time, and that of the round trip before, as a part of that of one segment; `None`: nothing to compare. Our choices: the
+    /// mean round-trip time of a round trip; and as one segment in transit meets no queue, it has the smallest of all.
+    fn measure(&mut self, window: f64, times: RoundTripTimes, base: f64) -> Option<f64> {
+        let throughput = window / times.mean().filter(|&mean| mean > 0.0 && window > 0.0)?;
+        let (earlier, at_earlier) = self.last.replace((window, throughput))?;
+        let change = window - earlier;
+        (change.abs() > 0.5).then(|| (throughput - at_earlier) / change * base)
+    }
+
+    fn forget(&mut self) {
+        (self.sent_under, self.last, self.step) = (0.0, None, 0.0);
+    }
+}
+
+impl WindowPart for TriS {
+    fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState) {
+        if self.round.ended(event) {
+            let base = event.minimum_rtt.map_or(0.0, |rtt| rtt.seconds());
+            let gradient = self.measure(self.sent_under, self.times, base);
+            self.times = RoundTripTimes::NONE;
+            self.sent_under = state.cwnd;
+            let enough = gradient.is_none_or(|gradient| gradient >= self.parameters.gradient);
+            self.step = if enough { 1.0 } else { -1.0 };
+            // Our choice: slow start ends where the search would take a segment off.
+            if state.in_slow_start() && !enough && !event.recovering {
+                state.ssthresh = state.cwnd.max(2.0);
+            }
+        }
+        if let Some(rtt) = event.rtt {
+            self.times.record(rtt.seconds());
+        }
+    }
+
+    fn grow(&mut self, _event: &Acknowledged, state: &mut WindowState) {
+        let step = core::mem::take(&mut self.step);
+        state.cwnd = (state.cwnd + step).max(2.0);
+        // The smaller window is not slow start again.
+        state.ssthresh = state.ssthresh.min(state.cwnd);
+    }
+
+    /// Our choice: as Reno.
+    fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
+        self.forget();
+        self.reno.on_loss(event, state);
+    }
+
+    fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
+        self.forget();
+        self.reno.on_timeout(event, state);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::start::StartPart;
+    use crate::start::slow_start::{self, SlowStart};
+    use crate::window::tests::{LoneFlow, avoiding, loss, timeout};
+
+    fn tri_s() -> TriS {
+        TriS::new(Parameters::default())
+    }
+
+    fn times(seconds: f64) -> RoundTripTimes {
+        let mut times = RoundTripTimes::NONE;
+        times.record(seconds);
+        times
+    }
+
+    /// Without a queue each segment brings as much as the first; where the window goes into the queue, nothing.
+    #[test]
+    fn gradient_by_hand() {
+        let mut tri_s = tri_s();
+        assert_eq!(tri_s.measure(10.0, times(0.1), 0.1), None);
+        let free = tri_s.measure(11.0, times(0.1), 0.1).expect("two windows");
+        assert!((free - 1.0).abs() < 1e-12, "{free}");
+        let full = tri_s.measure(12.0, times(0.1 * 12.0 / 11.0), 0.1).expect("two windows");
+        assert!(full.abs() < 1e-12, "{full}");
+        // Back by a segment: as it was.
+        let back = tri_s.measure(11.0, times(0.1), 0.1).expect("two windows");
+        assert!(back.abs() < 1e-12, "{back}");
+        assert_eq!(tri_s.measure(11.0, times(0.2), 0.1), None, "the same window tells nothing");
+        assert_eq!(tri_s.measure(12.0, RoundTripTimes::NONE, 0.1), None, "no sample");
+    }
+
+    #[test]
+    fn slow_start_ends_when_the_queue_fills() {
+        let mut tri_s = tri_s();
+        let mut state = crate::controller::tests::state(2.0);
+        let mut start = SlowStart::new(slow_start::Parameters::default());
+        let mut flow = LoneFlow::new(0.1, 1000.0);
+        while state.in_slow_start() {
+            let event = flow.next(state.cwnd);
+            tri_s.on_ack(&event, &mut state);
+            if state.in_slow_start() {
+                start.grow(&event, &mut state);
+            }
+        }
+        // A round-trip time of 4/3 of the smallest; known two doublings after the window that had it was sent.
+        assert!((100.0..=560.0).contains(&state.cwnd), "{}", state.cwnd);
+        assert_eq!(state.ssthresh, state.cwnd);
+    }
+
+    #[test]
+    fn a_loss_is_answered_as_by_reno_and_forgets_the_search() {
+        let mut tri_s = tri_s();
+        let mut state = avoiding(100.0);
+        LoneFlow::new(0.1, 1000.0).run(&mut tri_s, &mut state, 1000);
+        assert!(tri_s.last.is_some());
+        let before = state.cwnd;
+        tri_s.on_loss(&loss(&state), &mut state);
+        assert_eq!((state.cwnd, state.ssthresh), (before / 2.0, before / 2.0));
+        assert_eq!((tri_s.last, tri_s.step, tri_s.sent_under), (None, 0.0, 0.0));
+        tri_s.on_timeout(&timeout(&state), &mut state);
+        assert_eq!(state.ssthresh, before / 4.0);
+    }
+}

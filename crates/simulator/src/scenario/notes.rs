@@ -1,0 +1,147 @@
+//! Scenarios that are valid and cannot mean what they say: a sentence on each.
+
+use selfclock_congestion::units::Bytes;
+
+use crate::plan::{
+    DisciplinePlan, Ecn, FlowPlan, LinkPlan, LossPattern, LossPlan, MechanismPlan, Plan, QueueLimit,
+};
+
+/// Notes of one kind that are written out; so many flows could have the same.
+const MOST_OF_A_KIND: usize = 3;
+
+/// What a reader should know of a plan before its results surprise: one sentence each.
+pub fn notes(plan: &Plan) -> Vec<String> {
+    let mut notes = Notes::default();
+    for flow in plan.flows.iter() {
+        flow_notes(plan, flow, &mut notes);
+    }
+    for link in plan.links.iter() {
+        link_notes(plan, link, &mut notes);
+    }
+    router_notes(plan, &mut notes);
+    notes.listed()
+}
+
+/// Notes, the flows or links of each kind together.
+#[derive(Default)]
+struct Notes(Vec<(&'static str, &'static str, Vec<String>)>);
+
+impl Notes {
+    /// `what` is true of the flow or link `of`, of which there may be others.
+    fn add(&mut self, kind: &'static str, of: &str, what: &'static str) {
+        match self.0.iter_mut().find(|(known, text, _)| (*known, *text) == (kind, what)) {
+            Some((.., names)) => names.push(of.to_owned()),
+            None => self.0.push((kind, what, vec![of.to_owned()])),
+        }
+    }
+
+    fn listed(self) -> Vec<String> {
+        let sentence = |(kind, what, names): (&str, &str, Vec<String>)| {
+            let shown: Vec<String> =
+                names.iter().take(MOST_OF_A_KIND).map(|name| format!("{name:?}")).collect();
+            let more = names.len() - shown.len();
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let plural = if names.len() > 1 { "s" } else { "" };
+            format!("{kind}{plural} {}{more}: {what}", shown.join(", "))
+        };
+        self.0.into_iter().map(sentence).collect()
+    }
+}
+
+/// Bytes of a full packet on the wire.
+fn packet(flow: &FlowPlan) -> Option<Bytes> {
+    flow.protocol.tcp().map(|tcp| Bytes(tcp.transport.mss.get() + tcp.transport.header.get()))
+}
+
+/// The largest packets of flows that cross a link with their data.
+fn largest_packet(plan: &Plan, link: usize) -> Option<Bytes> {
+    plan.flows.iter().filter(|flow| flow.forward.contains(&link)).filter_map(packet).max()
+}
+
+fn flow_notes(plan: &Plan, flow: &FlowPlan, notes: &mut Notes) {
+    let mut add = |what| notes.add("flow", &flow.name, what);
+    if flow.start.picoseconds() >= plan.duration.picoseconds() {
+        add("starts after the end of the run: it sends nothing");
+    }
+    let Some(tcp) = flow.protocol.tcp() else { return };
+    let stands = |wanted: fn(&MechanismPlan) -> bool| {
+        let of = |router: &&crate::plan::RouterPlan| wanted(&router.mechanism);
+        plan.routers
+            .iter()
+            .filter(of)
+            .any(|router| router.links.iter().any(|link| flow.forward.contains(link)))
+    };
+    if tcp.control.is_scalable() {
+        if tcp.transport.ecn != Ecn::Accurate {
+            add("Prague without accurate ECN is paced Reno: write ecn = \"accurate\" in its transport");
+        } else if !flow.forward.iter().any(|&link| marks(&plan.links[link])) {
+            add("no queue on the way of Prague marks: without marks it is paced Reno");
+        }
+    }
+    let parts = || tcp.control_name.split('+');
+    if parts().any(|part| part == "xcp") && !stands(|mechanism| matches!(mechanism, MechanismPlan::Xcp)) {
+        add(
+            "no router on its way speaks XCP: its window stays as it begins; add [[router]] mechanism = \"xcp\"",
+        );
+    }
+    if parts().any(|part| part == "quick-start")
+        && !stands(|mechanism| matches!(mechanism, MechanismPlan::QuickStart(_)))
+    {
+        add(
+            "no router on its way answers Quick-Start requests: it is slow start; add [[router]] mechanism = \"quick-start\"",
+        );
+    }
+}
+
+/// The queue of a link can mark packets.
+fn marks(link: &LinkPlan) -> bool {
+    match link.discipline {
+        DisciplinePlan::DropTail(_) => link.discipline.mark_above().is_some(),
+        DisciplinePlan::Drr(_) => false,
+        DisciplinePlan::CoDel(settings) => settings.ecn,
+        DisciplinePlan::FqCoDel(settings) => settings.ecn,
+        DisciplinePlan::FqPie(settings) => settings.ecn,
+        DisciplinePlan::Pie(settings) => settings.ecn,
+        DisciplinePlan::Red(settings) => settings.ecn,
+        DisciplinePlan::DualPi2(_) => true,
+    }
+}
+
+fn link_notes(plan: &Plan, link: &LinkPlan, notes: &mut Notes) {
+    let certain = match link.loss {
+        LossPlan::None => false,
+        LossPlan::Bernoulli(probability) => probability >= 1.0,
+        LossPlan::GilbertElliott { loss_good, loss_bad, .. } => loss_good >= 1.0 && loss_bad >= 1.0,
+    };
+    if certain {
+        notes.add("link", &link.name, "loses every packet");
+    }
+    let QueueLimit::Bytes(limit) = link.queue else { return };
+    let index = plan.links.iter().position(|other| std::ptr::eq(other, link)).unwrap_or(usize::MAX);
+    if largest_packet(plan, index).is_some_and(|packet| limit < packet) {
+        notes.add(
+            "link",
+            &link.name,
+            "its queue is smaller than a packet: only an idle transmitter takes one",
+        );
+    }
+}
+
+fn router_notes(plan: &Plan, notes: &mut Notes) {
+    for router in &plan.routers {
+        for &link in &router.links {
+            let name = &plan.links[link].name;
+            match &router.mechanism {
+                MechanismPlan::Policer(policer)
+                    if largest_packet(plan, link).is_some_and(|packet| policer.burst < packet) =>
+                {
+                    notes.add("link", name, "the burst of its policer is smaller than a packet: none passes");
+                }
+                MechanismPlan::Loss(loss) if loss.pattern == LossPattern::Random(1.0) => {
+                    notes.add("link", name, "a router loses every packet of the chosen kinds");
+                }
+                _ => {}
+            }
+        }
+    }
+}

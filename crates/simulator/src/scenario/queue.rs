@@ -1,0 +1,103 @@
+//! A link's `queue`: its limit, or a table with a discipline and its settings.
+
+use super::error::{Problem, allowed};
+use super::named::{read_settings, settings_schema};
+use super::reader::{Field, Item, KeySchema, Maybe, Read, quantity_schema};
+use super::units::{self, Dimension, Quantity};
+use crate::queue::DisciplinePlan;
+use selfclock_congestion::units::Bytes;
+use serde_json::{Value as Json, json};
+
+/// What a queue holds at most, as written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum QueueSize {
+    /// Any number.
+    Unlimited,
+    /// So many packets.
+    Packets(u64),
+    /// So many bytes.
+    Bytes(Bytes),
+    /// So many bandwidth-delay products.
+    Bdp(f64),
+}
+
+impl QueueSize {
+    const DIMENSIONS: [Dimension; 3] = [Dimension::Packets, Dimension::Size, Dimension::Bdp];
+}
+
+impl Read for QueueSize {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        if item.is_word("unlimited") {
+            return Ok(Self::Unlimited);
+        }
+        match item.quantity(&Self::DIMENSIONS)? {
+            Quantity::Packets(packets) if packets > 0 => Ok(Self::Packets(packets)),
+            Quantity::Size(size) if size > Bytes::ZERO => Ok(Self::Bytes(size)),
+            Quantity::Bdp(multiple) if multiple > 0.0 => Ok(Self::Bdp(multiple)),
+            _ => Err(item.place.problem(
+                "a queue must hold something",
+                format!("{}, or \"unlimited\"", units::example(&Self::DIMENSIONS)),
+            )),
+        }
+    }
+    fn schema() -> Json {
+        json!({ "anyOf": [{ "const": "unlimited" }, quantity_schema(&Self::DIMENSIONS)] })
+    }
+}
+
+/// A queue, as written: its limit, or a table.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Queue {
+    /// What it holds at most. `None`: the default of its place in the network.
+    pub limit: Option<QueueSize>,
+    /// Who is dropped or marked, and who goes first.
+    pub discipline: DisciplinePlan,
+}
+
+impl Read for Queue {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        if item.value.as_table().is_none() {
+            return QueueSize::read(item).map(|limit| Self { limit: Some(limit), ..Self::default() });
+        }
+        let mut discipline = DisciplinePlan::default();
+        if let Some(written) = item.get("discipline") {
+            let name = written.string("the name of a queue discipline")?;
+            discipline = DisciplinePlan::named(name).ok_or_else(|| {
+                let names = DisciplinePlan::all().map(|plan| plan.entry().name);
+                written.place.problem(format!("unknown queue discipline {name:?}"), allowed(name, names))
+            })?;
+        }
+        let limit: Maybe<QueueSize> = Field::read_key(item, "limit")?;
+        read_settings(item, &["discipline", "limit"], discipline.entry().parameters, |name, value| {
+            discipline.set(name, value)
+        })?;
+        discipline.check().map_err(|contradiction| contradiction.located(item))?;
+        Ok(Self { limit: limit.map(|limit| limit.value), discipline })
+    }
+
+    fn schema() -> Json {
+        let default = DisciplinePlan::default().entry().name;
+        let tables = DisciplinePlan::all().map(|plan| {
+            let entry = plan.entry();
+            let keys = [
+                KeySchema {
+                    name: "discipline",
+                    about: format!("Queue discipline. Default: \"{default}\"."),
+                    schema: json!({ "enum": [entry.name] }),
+                    required: entry.name != default,
+                },
+                KeySchema {
+                    name: "limit",
+                    about:
+                        "What the queue holds at most, all its parts together. Default: as without a table."
+                            .to_owned(),
+                    schema: QueueSize::schema(),
+                    required: false,
+                },
+            ];
+            settings_schema(entry, keys)
+        });
+        let forms: Vec<Json> = [QueueSize::schema()].into_iter().chain(tables).collect();
+        json!({ "anyOf": forms })
+    }
+}

@@ -1,0 +1,82 @@
+//! A limit on what user-defined algorithms have in flight: a window that a mistake doubles with every ACK would
+//! otherwise take all memory before anything is said.
+
+use crate::plan::{FlowPlan, LinkPlan, Plan, Protocol, QueueLimit};
+use selfclock_congestion::units::{Bytes, Duration, Rate};
+use std::error::Error;
+use std::fmt;
+
+/// The largest window that TCP can express: "a maximum [...] of 2^30 bytes" (RFC 7323, section 2.3: a shift of 14).
+pub const LARGEST_WINDOW: u64 = 1 << 30;
+
+/// How often a path may be filled before that counts as a mistake. Slow start fills BDP and queue twice before it hears
+/// of a loss; twice that is our choice.
+const FILLS: u64 = 4;
+
+/// Memory that a segment in flight takes: 64 bytes on its way and 24 at its sender, in rings that grow by an eighth, and
+/// the receiver's part of it.
+const BYTES_PER_SEGMENT: u64 = 128;
+
+/// Most payload that a connection of this flow may have in flight; built-in algorithms have no limit.
+pub fn most_in_flight(plan: &Plan, flow: &FlowPlan) -> Bytes {
+    if !flow.protocol.tcp().is_some_and(|tcp| tcp.control.is_custom()) {
+        return Bytes::MAX;
+    }
+    let slowest = flow.forward.iter().map(|&link| fastest(&plan.links[link])).min();
+    let rate = slowest.map_or(0.0, |rate| rate.bits_per_second() as f64);
+    let delays = flow.forward.iter().chain(&flow.reverse).map(|&link| longest(&plan.links[link]));
+    let rtt = delays.fold(Duration::ZERO, |sum, delay| sum + delay);
+    let queues = flow.forward.iter().map(|&link| match plan.links[link].queue {
+        QueueLimit::Unlimited => 0,
+        // No packet is larger (RFC 791).
+        QueueLimit::Packets(packets) => packets.saturating_mul(u64::from(u16::MAX)),
+        QueueLimit::Bytes(bytes) => bytes.get(),
+    });
+    let queued = queues.fold(0, u64::saturating_add);
+    let bdp = rate / 8.0 * rtt.seconds();
+    Bytes((bdp as u64).saturating_add(queued).saturating_mul(FILLS).max(LARGEST_WINDOW))
+}
+
+fn fastest(link: &LinkPlan) -> Rate {
+    link.changes.iter().map(|change| change.rate).fold(link.rate, Rate::max)
+}
+
+fn longest(link: &LinkPlan) -> Duration {
+    link.changes.iter().map(|change| change.delay).fold(link.delay, Duration::max)
+}
+
+/// Segments that each flow with a user-defined algorithm may have in flight if all of them together are to stay within
+/// this much memory.
+pub fn segments_within(plan: &Plan, memory: u64) -> u64 {
+    let of_tcp = plan.flows.iter().filter(|flow| matches!(flow.protocol, Protocol::Tcp(_)));
+    let custom = of_tcp.filter_map(|flow| flow.protocol.tcp()).filter(|tcp| tcp.control.is_custom()).count();
+    memory / BYTES_PER_SEGMENT / (custom as u64).max(1)
+}
+
+/// More than a flow may have in flight.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Runaway {
+    /// Segments in flight.
+    pub segments: usize,
+    /// Payload in flight.
+    pub bytes: Bytes,
+    /// What cwnd is, segments.
+    pub cwnd: f64,
+    /// Memory sets the limit, not the path.
+    pub by_memory: bool,
+}
+
+impl fmt::Display for Runaway {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { segments, bytes, cwnd, by_memory } = *self;
+        let megabytes = bytes.get() / 1_000_000;
+        write!(f, "cwnd is {cwnd} segments, and {segments} segments ({megabytes} MB) are in flight: ")?;
+        f.write_str(if by_memory {
+            "this machine has no memory for more"
+        } else {
+            "more than the largest TCP window, 1 GiB (RFC 7323), and than four times what the path holds"
+        })
+    }
+}
+
+impl Error for Runaway {}

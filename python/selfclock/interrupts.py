@@ -1,0 +1,74 @@
+"""Signals that end the command line: each ends it cleanly, whenever it comes.
+
+While the command line is being imported nothing has been written, and a signal may end the process at once; this module
+imports next to nothing, so that it is asked first. From then on SIGINT, SIGTERM and SIGHUP raise an exception in the
+main thread, on whose way out everything half-written is removed.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+#: What a terminal that is closed and a system that shuts down send.
+ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM or SIGHUP came."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(signal.Signals(number).name)
+        self.number = number
+
+
+def status(error: KeyboardInterrupt) -> int:
+    """Return the exit status after an interruption, as shells have it."""
+    return 128 + (error.number if isinstance(error, Terminated) else signal.SIGINT)
+
+
+def is_command_line() -> bool:
+    """Tell whether the package is being imported by its own command, `selfclock` or `python -m selfclock`."""
+    started = sys.argv[0].replace("\\", "/").rpartition("/")[2] if sys.argv else ""
+    if started == "-m":
+        words = sys.orig_argv[1:]
+        return any(words[at : at + 2] == ["-m", "selfclock"] for at in range(len(words)))
+    return started in {"selfclock", "selfclock.exe"}
+
+
+#: Ctrl-C ends the process as yet.
+_silent: list[bool] = []
+
+
+def end_silently() -> None:
+    """Let Ctrl-C end the process without a traceback, until `raise_exceptions`.
+
+    Not by the system's own way: polars, once it is imported, passes signals on to Python alone.
+    """
+    if is_command_line() and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _end)
+        _silent.append(True)
+
+
+def _end(_number: int, _frame: FrameType | None) -> NoReturn:
+    os._exit(128 + signal.SIGINT)
+
+
+def raise_exceptions() -> None:
+    """Let the signals that end a process raise exceptions; those that are ignored, as `nohup` has it, stay ignored."""
+    if _silent:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in ENDING:
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _raise)
+
+
+def _raise(number: int, _frame: FrameType | None) -> NoReturn:
+    # A second one while the first is dealt with ends the process at once.
+    signal.signal(number, signal.SIG_DFL)
+    raise Terminated(number)

@@ -1,0 +1,32 @@
+"""Names that are typed: the message on one that there is not, with the one that was probably meant."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+#: How alike two names must be, as `difflib` measures it.
+LIKENESS = 0.6
+
+#: More names than this are not listed where one is near.
+LISTED = 12
+
+
+def nearest(given: str, names: Iterable[str]) -> str | None:
+    """Return the name that was probably meant, whatever its case; none if none is near."""
+    by_lower = {name.lower().replace("_", "-"): name for name in names}
+    near = difflib.get_close_matches(given.strip().lower().replace("_", "-"), by_lower, 1, LIKENESS)
+    return by_lower[near[0]] if near else None
+
+
+def unknown(what: str, given: str, names: Sequence[str], near: str | None = None) -> str:
+    """Return the message that nothing of this kind has this name, what was probably meant, and what there is."""
+    near = near or nearest(given, names)
+    listed = f"there are {', '.join(names)}"
+    if near is None:
+        return f"no {what} is named {given!r}; {listed}"
+    more = f" ({listed})" if len(names) <= LISTED else ""
+    return f"no {what} is named {given!r}; did you mean {near!r}?{more}"

@@ -1,0 +1,109 @@
+"""Where results come from: version, commit and algorithms; and, apart from these, date and command.
+
+The first depend on nothing but what was run. Date and command do not, so they stand in one place of a result: the entry
+`made` of its JSON document, which the footer of its page repeats.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from selfclock._core import COMMIT, ENGINE, VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+#: JSON documents of results; each says in `made` which files were written with it.
+DOCUMENTS = ("summary.json", "compare.json", "scorecard.json", "claims.json")
+
+
+class Made(TypedDict):
+    """How a result was made."""
+
+    version: str
+    #: Commit that the program was built from; null where it was built outside of git.
+    commit: str | None
+    #: Digest of the engine's sources.
+    engine: str
+    #: Digests of the user-defined algorithms.
+    algorithms: dict[str, str]
+    #: When it was written, UTC.
+    date: str
+    #: The command line; null from Python.
+    command: str | None
+    #: Digest of what was run: two results with the same have the same figures.
+    run: str
+    #: Names of the files that were written together.
+    files: list[str]
+
+
+_command: list[str] = []
+
+
+def set_command(arguments: Sequence[str]) -> None:
+    """Remember the command line of this process."""
+    _command[:] = ["selfclock", *arguments]
+
+
+def command() -> str | None:
+    """Return the command line as a shell takes it; none if there is none."""
+    return shlex.join(_command) if _command else None
+
+
+def now() -> str:
+    """Return the date and time, UTC, to the second."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def version_text() -> str:
+    """Return the version with the commit, where that is known."""
+    return f"{VERSION} ({COMMIT})" if COMMIT else VERSION
+
+
+def made(run: str, algorithms: Mapping[str, str], files: Iterable[str]) -> Made:
+    """Return how a result was made, at this moment; `algorithms` has digests by name."""
+    return Made(
+        version=VERSION,
+        commit=COMMIT or None,
+        engine=ENGINE,
+        algorithms=dict(algorithms),
+        date=now(),
+        command=command(),
+        run=run,
+        files=sorted(files),
+    )
+
+
+def earlier(directory: Path) -> dict[str, dict[str, Any]]:
+    """Return `made` of each document in a directory; what is no document of this program is left out."""
+    found: dict[str, dict[str, Any]] = {}
+    for name in DOCUMENTS:
+        try:
+            document = json.loads((directory / name).read_text(encoding="utf-8"))
+            found[name] = document["made"]
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return {name: entry for name, entry in found.items() if isinstance(entry, dict)}
+
+
+def files_of(entry: dict[str, Any]) -> set[str]:
+    """Return the files that a `made` lists; only plain names, so that none leads out of the directory."""
+    files = entry.get("files")
+    names = [name for name in files if isinstance(name, str)] if isinstance(files, list) else []
+    return {name for name in names if Path(name).name == name and not name.startswith(".")}
+
+
+def replaced(directory: Path, document: str, run: str) -> str | None:
+    """Say what a result with this document will replace in a directory; none if nothing, or the same again."""
+    there = earlier(directory)
+    if not there or (there.keys() == {document} and there[document].get("run") == run):
+        return None
+    what = " and ".join(
+        f"{name} of {entry.get('date', 'an unknown time')}" + (f" ({entry['command']})" if entry.get("command") else "")
+        for name, entry in there.items()
+    )
+    return f"{directory} holds another result, which this one replaces: {what}"

@@ -1,0 +1,206 @@
+"""The page of the reproduced papers: counts, links and labels of a small report, and the colours of its series."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from matplotlib import colors
+from matplotlib.figure import Figure
+
+import selfclock as sc
+from selfclock.cli import _print_reports
+from selfclock.paper_page import contracted
+from selfclock.report import write_report
+from selfclock.reproduce import Claim, Findings, Grid, Illustration, PaperReport, section
+from selfclock.scenario_files import scenario_files
+from selfclock.studies import Part, Study
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+README = """\
+### The experiments
+
+Text.
+
+### Choices made after a result was seen
+
+* alpha = 2, after point B was seen.
+
+### What is left out
+
+Nothing.
+"""
+
+
+def coloured() -> Figure:
+    """A figure with a series of every kind that a legend can name."""
+    figure = Figure(layout="constrained")
+    axes = figure.subplots()
+    axes.plot([0, 1], [0, 1], ".", color="#0072B2", markersize=2.5, label="points")
+    axes.plot([0, 1], [1, 2], "o", color="#D55E00", fillstyle="none", label="rings")
+    axes.plot([0, 1], [2, 3], "s-", color="#009E73", label="line with marks")
+    axes.plot([0, 1], [3, 4], "--", color="#CC79A7", label="line")
+    axes.scatter([0, 1], [4, 5], color="#E69F00", label="scatter")
+    axes.bar([0, 1], [1, 1], color="#56B4E9", label="bars")
+    axes.legend(markerscale=3)
+    return figure
+
+
+def sample() -> PaperReport:
+    """A small report with everything that a row can have."""
+    alone = sc.dumbbell(name="alone", duration="1 s")
+    many = [sc.dumbbell(name="many", duration="1 s", seed=seed, flows=[{"start_jitter": "1 s"}]) for seed in (1, 2, 3)]
+    rows: Any = [
+        ("printed", "paper", 173, 179, "reproduced", {"figure": "figure-8", "scenarios": ("alone", "many")}),
+        ("words", "paper", None, "15 %", "direction", {"figure": "figure-8", "scenarios": ("alone",)}),
+        ("slow", "paper", "at once", "never", "not reproduced", {"recorded": True, "long": True}),
+        ("ns2", "oracle", 1.0, 1.0, "reproduced", {}),
+        ("theory-with-a-name-that-is-thirty-nine-long", "own", None, 0.5, "reproduced", {}),
+    ]
+    claims = [
+        Claim(
+            "sample",
+            name,
+            "section 1",
+            says=f"says {name}",
+            printed=printed,
+            measured=measured,
+            verdict=verdict,
+            note="its note",
+            unit="%",
+            of=of,
+            criterion=f"our criterion: the rule of {name}",
+            variant=f"reno, variant of {name}",
+            **more,
+        )
+        for name, of, printed, measured, verdict, more in rows
+    ]
+    figures = [Illustration("Figure 8", "Caption.", coloured(), id="figure-8", scenarios=("alone", "many"))]
+    findings = Findings(claims, figures, [Grid("A table", "", ["a", "b"], [["1", "2"]])])
+    files = scenario_files(Study([Part([alone, *many])], lambda _: findings))
+    return PaperReport("sample", "A sample", "Nobody: Nothing.", README, findings, {}, 1.0, files)
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path: Path = write_report([sample()], tmp_path_factory.mktemp("sample") / "report")
+    return path.read_text(encoding="utf-8")
+
+
+def unpacked(page: str, script: str) -> Any:  # noqa: ANN401
+    """The document in the one script whose tag this pattern describes."""
+    [packed] = re.findall(rf"{script}([^<]*)</script>", page)
+    return json.loads(gzip.decompress(base64.b64decode(packed)))
+
+
+def row(page: str, name: str) -> str:
+    found = re.search(rf'<tr id="sample\.claim\.{name}".*?</tr>', page, re.DOTALL)
+    assert found is not None
+    return re.sub(r"\s+", " ", found[0])
+
+
+def test_each_cell_of_the_matrix_counts_and_leads_to_its_rows(page: str) -> None:
+    cells = re.findall(r'href="#(sample\.[a-z]+\.[a-z-]+)">(\d+)<span', page)
+    assert cells == [
+        ("sample.paper.reproduced", "1"),
+        ("sample.paper.direction", "1"),
+        ("sample.paper.not-reproduced", "1"),
+        ("sample.oracle.reproduced", "1"),
+        ("sample.own.reproduced", "1"),
+    ]
+    for cell, count in cells:
+        assert page.count(f'data-cell="{cell}"') == int(count)
+
+
+def test_every_link_has_a_target_and_no_target_is_there_twice(page: str) -> None:
+    targets = re.findall(r'\bid="([^"]+)"', page)
+    assert len(targets) == len(set(targets))
+    assert set(re.findall(r'href="#([^"]+)"', page)) <= set(targets)
+
+
+def test_a_row_says_what_is_printed_or_that_the_criterion_is_ours(page: str) -> None:
+    printed, words = row(page, "printed"), row(page, "words")
+    assert '<td data-label="Printed">173 %</td>' in printed
+    assert "our criterion: the rule of printed" in printed
+    assert '<td data-label="Criterion (ours)"><span class="own">our criterion: the rule of words</span></td>' in words
+    headings = re.findall(r"<th>Statement</th><th>([^<]*)</th>", page)
+    assert headings == ["Printed, or criterion (ours)", "Printed", "Criterion (ours)"]
+
+
+def test_a_row_says_what_ran_and_leads_to_its_figure_and_scenarios(page: str) -> None:
+    printed = row(page, "printed")
+    assert "reno, variant of printed" in printed
+    assert 'href="#sample.figure.figure-8"' in printed
+    assert re.findall(r'data-name="([^"]*)"', printed) == ["alone", "many"]
+    assert "(3 seeds)" in printed
+    assert "recorded, not run now" in row(page, "slow")
+    assert "recorded, not run now" not in printed
+
+
+def test_a_figure_has_its_rows_and_the_commands_that_make_it_again(page: str) -> None:
+    found = re.search(r'<div class="shown" id="sample\.figure\.figure-8">.*?</details>\s*</div>', page, re.DOTALL)
+    assert found is not None
+    assert re.findall(r'href="#sample\.claim\.([^"]*)"', found[0]) == ["printed", "words"]
+    assert "selfclock reproduce sample --scenarios scenarios\nselfclock run scenarios/sample/alone.toml" in found[0]
+    files = unpacked(page, '<script type="application/gzip" class="scenarios">')
+    assert sc.Scenario.parse(files["many"]["many-seed-2"]).seed == 2
+    assert list(files["many"]) == ["many-seed-1", "many-seed-2", "many-seed-3"]
+
+
+def test_choices_made_after_a_result_was_seen_are_listed(page: str) -> None:
+    listed = page.split('<h2 id="choices">')[1].split("<section", maxsplit=1)[0]
+    assert "after point B was seen" in listed
+    assert "Nothing." not in listed
+    assert section(README, "What is left out") == "Nothing."
+    assert section(README, "left out") == ""
+
+
+def test_a_series_has_the_colour_of_its_legend_entry(page: str) -> None:
+    """The outline of a marker, which Plotly draws grey unless told otherwise, is part of it."""
+    legend = coloured().axes[0].get_legend()
+    assert legend is not None
+    entries = {
+        text.get_text(): colors.to_hex(
+            handle.get_color() if hasattr(handle, "get_color") else handle.get_facecolor()[:3]
+        )
+        for text, handle in zip(legend.get_texts(), legend.legend_handles, strict=True)
+        if hasattr(handle, "get_color")
+    }
+    assert len(entries) == 4
+    entries |= {"scatter": "#e69f00", "bars": "#56b4e9"}
+    chart = unpacked(page, r'<div style="min-height: \d+px"></div><script type="application/gzip">')
+    drawn: dict[str, set[str]] = {}
+    for trace in chart["data"]:
+        name = trace["name"] or "line with marks"
+        if "lines" in trace.get("mode", ""):
+            drawn.setdefault(name, set()).add(trace["line"]["color"])
+        if "marker" in trace:
+            marker = trace["marker"]
+            fill = marker["color"]
+            drawn.setdefault(name, set()).update([fill] if isinstance(fill, str) else fill)
+            if marker.get("line", {}).get("width"):
+                drawn[name].add(marker["line"].get("color", "the grey of Plotly"))
+    assert drawn == {name: {colour} for name, colour in entries.items()}
+
+
+def test_a_terminal_of_80_columns_shows_names_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    report = sample()
+    _print_reports([report])
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    for claim in report.claims:
+        assert any(line.startswith(f"{claim.id} ") for line in lines), claim.id
+    assert sum("not reproduced *" in line for line in lines) == 1
+    assert any(re.fullmatch(r"sample\s+paper\s+1\s+1\s+1\s+3", line.strip()) for line in lines)
+
+
+def test_file_names_in_a_row_are_contracted() -> None:
+    assert contracted(["a", "b-1", "b-2", "b-3", "c-7", "d"]) == ["a", "b-{1..3}", "c-7", "d"]
+    assert contracted(["rtt-10", "rtt-20"]) == ["rtt-10", "rtt-20"]
+    assert contracted(["x-09", "x-10"]) == ["x-09", "x-10"]
