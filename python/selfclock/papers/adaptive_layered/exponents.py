@@ -1,14 +1,13 @@
-"""How throughput depends on the round-trip time, for every window algorithm."""
+"""How throughput depends on the round-trip time, for every window algorithm, where losses are more and less random."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from selfclock import style
 from selfclock.algorithms import algorithms
 from selfclock.papers.adaptive_layered.network import Bursts, Flow, control, scenario, throughputs_mbps
-from selfclock.papers.adaptive_layered.verdicts import EXPONENT_TOLERANCE, PAPER, exponent, median, similar_verdict
-from selfclock.reproduce import Claim, Grid, Illustration
+from selfclock.papers.adaptive_layered.verdicts import Interval, exponent, interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,23 +15,32 @@ if TYPE_CHECKING:
     from selfclock.result import Result
     from selfclock.scenario import Scenario
 
+#: ALTCP with K_R on at all times, beside the paper's handler, which turns it off in the steady state.
+ALWAYS = "altcp, K_R always on"
+
 RATE_MBPS, RTT_MS = 100.0, 40.0
 RATIOS = (2, 4)
 SEEDS = range(1, 4)
 SECONDS, SKIPPED_S, JITTER_S = 150.0, 50.0, 10.0
 
+#: Those that claims compare have more.
+COMPARED, COMPARED_SEEDS = ("reno", "ltcp", "altcp", ALWAYS), range(1, 11)
+
 #: Small, so that the queue does not even the round-trip times out: a fifth of the longest path's product.
 BUFFER = "0.2 bdp"
-
-#: ALTCP with K_R on at all times, beside the paper's handler, which turns it off in the steady state.
-ALWAYS = "altcp, K_R always on"
 
 #: Flows that lose at the same times: a link that they do not fill, and bursts in which each of them loses. The period
 #: is one in which windows are large enough for the law of an algorithm, and small enough for the link. CUBIC's curve
 #: needs seconds, and eighths of a window that grows by a hundredth per round trip are made up for in 13 of them.
-SAME_TIMES_MBPS, BURST_S = 1000.0, 0.030
+UNFILLED_MBPS, BURST_S = 1000.0, 0.030
 PERIODS_S = {"cubic": 10.0, "scalable": 1.0, "bic": 1.0, ALWAYS: 1.5}
 USUAL_PERIOD_S, EPOCHS = 2.0, 40
+
+#: Flows of which each packet is lost with one probability, whatever else is lost: on the same link, which they do not
+#: fill. With 1e-4 TCP's mean window is 122 segments, a loss comes every 10000 packets: some 50 in the measured time
+#: on the short path.
+LOSS, RANDOM_SECONDS, RANDOM_SKIPPED_S = 1e-4, 200.0, 20.0
+RANDOM_SEEDS = range(1, 4)
 
 #: What follows the delay has no law here: without a queue it never meets its own limit.
 DELAY_BASED = ("fast", "vegas")
@@ -40,18 +48,20 @@ DELAY_BASED = ("fast", "vegas")
 #: Every segment of a window at its own time, so that a burst meets each flow.
 SPACED: dict[str, object] = {"pacing_gain": 1.2, "receive_window": "4000 segments", "initial_ssthresh": "100 segments"}
 
-#: The exponent where all flows lose at the same times, and where each packet is lost with the same probability.
-THEORY = {
-    "reno": ("2", "1"),
-    "highspeed": ("up to 6.1", "1"),
-    "scalable": ("unbounded", "1"),
-    "bic": ("2 to unbounded", "1"),
-    "cubic": ("1, 2 where it follows Reno", "0.25, 1 where it follows Reno"),
-    "ltcp": ("2.5", "1"),
-    "altcp": ("2.5, with K_R = 1", "0.8 with K_R, 1 without"),
-    ALWAYS: ("2", "0.8"),
-    "adaptive": ("2 at k = 1", "1 at k = 1"),
-}
+
+@dataclass(frozen=True)
+class Measured:
+    """Exponents of an algorithm."""
+
+    #: Beside a queue that drops from its tail: throughput ratios by RTT ratio and seed, and the exponents by seed.
+    ratios: dict[int, list[float]]
+    queue: list[float]
+    #: There, packets dropped over segments sent, by seed; mean of the RTT ratios.
+    dropped: list[float]
+    #: Losses at the same times, exponents of the second and of the last quarter, and losses of one flow at most.
+    same_times: tuple[float, float, int] | None
+    #: Each packet lost with one probability, by seed.
+    random: list[float] | None
 
 
 def names() -> list[str]:
@@ -61,18 +71,50 @@ def names() -> list[str]:
     return every
 
 
+def seeds(name: str) -> range:
+    """Seeds of an algorithm's runs beside a queue."""
+    return COMPARED_SEEDS if name in COMPARED else SEEDS
+
+
+def lossy() -> list[str]:
+    """Those whose window follows losses."""
+    return [name for name in names() if name not in DELAY_BASED]
+
+
 def _control(name: str) -> dict[str, object]:
     return {"window": "altcp", "compensation": "always"} if name == ALWAYS else control(name)
 
 
+def _unfilled_control(name: str) -> dict[str, object]:
+    # Alone at k = 1, as the law of the paper has it: without a queue A-TCP finds neither congestion nor competition.
+    return {**_control(name), "maximum_k": 1} if name == "adaptive" else _control(name)
+
+
+def _slug(name: str) -> str:
+    return "altcp-always" if name == ALWAYS else name
+
+
+def same_times_name(name: str, ratio: int) -> str:
+    """Name of a run with losses at the same times."""
+    return f"same-times-{_slug(name)}-{ratio}"
+
+
+def queue_name(name: str, ratio: int, seed: int) -> str:
+    """Name of a run beside a queue."""
+    return f"exponent-{_slug(name)}-{ratio}-{seed}"
+
+
+def random_name(name: str, ratio: int, seed: int) -> str:
+    """Name of a run with random losses."""
+    return f"random-loss-{_slug(name)}-{ratio}-{seed}"
+
+
 def _same_times(name: str, ratio: int, scale: float) -> Scenario:
     period = PERIODS_S.get(name, USUAL_PERIOD_S)
-    # Alone at k = 1, as the law of the paper has it: without a queue A-TCP finds neither congestion nor competition.
-    own = {**_control(name), "maximum_k": 1} if name == "adaptive" else _control(name)
     return scenario(
-        f"same-times-{name}-{ratio}",
-        SAME_TIMES_MBPS,
-        [Flow(own, RTT_MS), Flow(own, RTT_MS * ratio)],
+        same_times_name(name, ratio),
+        UNFILLED_MBPS,
+        [Flow(_unfilled_control(name), rtt) for rtt in (RTT_MS, RTT_MS * ratio)],
         seconds=period * EPOCHS * max(scale, 0.05),
         buffer="20 packets",
         transport=SPACED,
@@ -81,158 +123,114 @@ def _same_times(name: str, ratio: int, scale: float) -> Scenario:
     )
 
 
-def _lossy() -> list[str]:
-    return [name for name in names() if name not in DELAY_BASED]
+def _random(name: str, ratio: int, seed: int, scale: float) -> Scenario:
+    return scenario(
+        random_name(name, ratio, seed),
+        UNFILLED_MBPS,
+        [Flow(_unfilled_control(name), rtt) for rtt in (RTT_MS, RTT_MS * ratio)],
+        seconds=RANDOM_SECONDS * scale,
+        buffer="1 bdp",
+        seed=seed,
+        transport=SPACED,
+        samples_s=4.0 * scale,
+        loss=LOSS,
+    )
+
+
+def _queue(name: str, ratio: int, seed: int, scale: float) -> Scenario:
+    return scenario(
+        queue_name(name, ratio, seed),
+        RATE_MBPS,
+        [Flow(_control(name), rtt, jitter_s=JITTER_S * scale) for rtt in (RTT_MS, RTT_MS * ratio)],
+        seconds=SECONDS * scale,
+        buffer=BUFFER,
+        seed=seed,
+        samples_s=2.0 * scale,
+        jittered=True,
+    )
 
 
 def scenarios(scale: float = 1.0) -> list[Scenario]:
-    """Return every run: by algorithm, ratio, seed; then those with losses at the same times."""
-    same_times = [_same_times(name, ratio, scale) for name in _lossy() for ratio in RATIOS]
-    return same_times + [
-        scenario(
-            f"exponent-{name}-{ratio}-{seed}",
-            RATE_MBPS,
-            [Flow(_control(name), RTT_MS, jitter_s=JITTER_S * scale),
-             Flow(_control(name), RTT_MS * ratio, jitter_s=JITTER_S * scale)],
-            seconds=SECONDS * scale,
-            buffer=BUFFER,
-            seed=seed,
-            samples_s=2.0 * scale,
-            jittered=True,
-        )
-        for name in names()
-        for ratio in RATIOS
-        for seed in SEEDS
-    ]  # fmt: skip
-
-
-def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Grid]]:
-    """Fit an exponent to each algorithm."""
-    measured = iter(results)
-    same_times = {name: _same_times_exponents(name, measured, scale) for name in _lossy()}
-    ratios: dict[str, dict[int, float]] = {}
-    exponents: dict[str, float] = {}
-    for name in names():
-        points: dict[float, float] = {}
-        ratios[name] = {}
-        for ratio in RATIOS:
-            runs = [next(measured) for _ in SEEDS]
-            shares = [throughputs_mbps(run, SKIPPED_S * scale, SECONDS * scale) for run in runs]
-            ratios[name][ratio] = median(second / max(first, 1e-9) for first, second in shares)
-            points[median(_rtt_ratio(run) for run in runs)] = ratios[name][ratio]
-        exponents[name] = exponent(points)
-    apart = exponents["altcp"] - exponents["reno"]
-    together = {name: late for name, (_, late, _) in same_times.items()}
-    apart_together = together["altcp"] - together["reno"]
-    claim = Claim(
-        PAPER, "rtt-exponent-altcp", "sections 1 and 3",
-        "RTT fairness of ALTCP is maintained similar to that of TCP",
-        f"exponents {EXPONENT_TOLERANCE} apart or less", round(apart, 2),
-        similar_verdict(exponents["altcp"], exponents["reno"], exponents["ltcp"]),
-        f"Exponent x of throughput ratio = (RTT ratio)^-x: ALTCP {exponents['altcp']:.2f}, TCP "
-        f"{exponents['reno']:.2f}, "
-        f"LTCP {exponents['ltcp']:.2f}, ALTCP with K_R on at all times {exponents[ALWAYS]:.2f}. "
-        f"{RATE_MBPS:g} Mbit/s, {RTT_MS:g} ms and 2 and 4 times as much; the RTT "
-        f"ratio is "
-        "the measured one.",
-    )  # fmt: skip
-    claim_together = Claim(
-        PAPER, "rtt-exponent-altcp-same-times", "sections 1 and 3",
-        "RTT fairness of ALTCP is maintained similar to that of TCP",
-        f"exponents {EXPONENT_TOLERANCE} apart or less", round(apart_together, 2),
-        similar_verdict(together["altcp"], together["reno"], together["ltcp"]),
-        f"As above, where both flows lose at the same times: ALTCP "
-        f"{together['altcp']:.2f}, TCP {together['reno']:.2f}, "
-        f"LTCP {together['ltcp']:.2f}; ALTCP with K_R on at all times {together[ALWAYS]:.2f}. "
-        f"{SAME_TIMES_MBPS:g} Mbit/s that the flows do not fill, a burst in which each loses every "
-        f"{USUAL_PERIOD_S:g} s, the last half of {EPOCHS} periods.",
-    )  # fmt: skip
-    rows = [
-        [
-            name,
-            *(f"{ratios[name][ratio]:.3f}" for ratio in RATIOS),
-            f"{exponents[name]:.2f}",
-            *_made(same_times.get(name)),
-            *THEORY.get(name, ("-", "-")),
-        ]
-        for name in names()
+    """Return every run: losses at the same times, beside a queue, at random; by algorithm, then ratio, then seed."""
+    return [
+        *(_same_times(name, ratio, scale) for name in lossy() for ratio in RATIOS),
+        *(_queue(name, ratio, seed, scale) for name in names() for ratio in RATIOS for seed in seeds(name)),
+        *(_random(name, ratio, seed, scale) for name in lossy() for ratio in RATIOS for seed in RANDOM_SEEDS),
     ]
-    grid = Grid(
-        "How throughput depends on the round-trip time",
-        f"Throughput of the flow with the longer round-trip time over the other's, medians of {len(SEEDS)} runs of "
-        f"{SECONDS:g} s without the first {SKIPPED_S:g} s with random starts within {JITTER_S:g} s; "
-        f"{RATE_MBPS:g} Mbit/s, "
-        f"{RTT_MS:g} ms, buffer a fifth of the product. The exponent x of (RTT ratio)^-x is fitted to the "
-        f"measured mean "
-        "round-trip times, the queue included. Last, what follows from the algorithms when all flows lose at the same "
-        "times, and when each packet is lost with the same probability; those "
-        "that follow the queue have none. Losses at the same "
-        f"times were made: a burst of UDP every {USUAL_PERIOD_S:g} s "
-        f"({', '.join(f'{n} {p:g} s' for n, p in PERIODS_S.items())}) "
-        f"on {SAME_TIMES_MBPS:g} Mbit/s that the flows do not fill themselves; "
-        f"exponents of the second and of the last quarter of "
-        f"{EPOCHS} periods. Where the two differ there is no law: the ratio "
-        f"goes on growing until a limit of the window ends it. Losses: of one flow, at most; more than the "
-        f"{EPOCHS - 1} bursts would be a flow that fills the link by itself.",
-        [
-            "algorithm",
-            *(f"{ratio} times" for ratio in RATIOS),
-            "exponent",
-            "made: same times",
-            "losses",
-            "law: same times",
-            "same probability",
-        ],
-        rows,
-    )
-    return [claim, claim_together], [_figure(ratios)], [grid]
 
 
-def _same_times_exponents(name: str, measured: Iterator[Result], scale: float) -> tuple[float, float, int]:
-    """Fit the exponents of the second and the last quarter of the periods; with the losses of one flow, at most."""
-    losses = 0
+def measure(results: Sequence[Result], scale: float = 1.0) -> dict[str, Measured]:
+    """Fit the exponents of each algorithm."""
+    runs = iter(results)
+    same_times = {name: _same_times_exponents(name, runs, scale) for name in lossy()}
+    queue = {name: _queue_exponents(runs, seeds(name), scale) for name in names()}
+    random = {name: _random_exponents(runs, scale) for name in lossy()}
+    return {name: Measured(*queue[name], same_times.get(name), random.get(name)) for name in names()}
+
+
+def _same_times_exponents(name: str, runs: Iterator[Result], scale: float) -> tuple[float, float, int]:
+    most = 0
     seconds = PERIODS_S.get(name, USUAL_PERIOD_S) * EPOCHS * max(scale, 0.05)
     early: dict[float, float] = {}
     late: dict[float, float] = {}
     for ratio in RATIOS:
-        run = next(measured)
+        run = next(runs)
         flows = [flow for flow in run.summary["flows"] if flow["algorithm"] != "udp"]
-        losses = max(losses, *(flow["fast_retransmits"] + flow["timeouts"] for flow in flows))
+        most = max(most, *(flow["fast_retransmits"] + flow["timeouts"] for flow in flows))
         for points, quarter in ((early, 1), (late, 3)):
-            first, second = throughputs_mbps(run, seconds * quarter / 4, seconds * (quarter + 1) / 4)
-            points[float(ratio)] = second / max(first, 1e-9)
-    return exponent(early), exponent(late), losses
+            points[float(ratio)] = _ratio(run, seconds * quarter / 4, seconds * (quarter + 1) / 4)
+    return exponent(early), exponent(late), most
 
 
-def _made(fitted: tuple[float, float, int] | None) -> tuple[str, str]:
-    if fitted is None:
-        return "-", "-"
-    early, late, losses = fitted
-    return f"{early:.2f} to {late:.2f}", str(losses)
+def _queue_exponents(
+    runs: Iterator[Result], own_seeds: range, scale: float
+) -> tuple[dict[int, list[float]], list[float], list[float]]:
+    ratios: dict[int, list[float]] = {}
+    delays: dict[int, list[float]] = {}
+    dropped: dict[int, list[float]] = {}
+    for ratio in RATIOS:
+        own = [next(runs) for _ in own_seeds]
+        ratios[ratio] = [_ratio(run, SKIPPED_S * scale, SECONDS * scale) for run in own]
+        delays[ratio] = [_rtt_ratio(run, ratio) for run in own]
+        dropped[ratio] = [_dropped(run) for run in own]
+    fitted = [
+        exponent({delays[ratio][seed]: ratios[ratio][seed] for ratio in RATIOS}) for seed in range(len(own_seeds))
+    ]
+    parts = [sum(own[seed] for own in dropped.values()) / len(RATIOS) for seed in range(len(own_seeds))]
+    return ratios, fitted, parts
 
 
-def _rtt_ratio(result: Result) -> float:
-    first, second = (flow["rtt_mean_s"] or 0.0 for flow in result.summary["flows"])
-    return second / first
+def _random_exponents(runs: Iterator[Result], scale: float) -> list[float]:
+    begin, end = RANDOM_SKIPPED_S * scale, RANDOM_SECONDS * scale
+    ratios = {ratio: [_ratio(next(runs), begin, end) for _ in RANDOM_SEEDS] for ratio in RATIOS}
+    return [
+        exponent({float(ratio): values[seed] for ratio, values in ratios.items()}) for seed in range(len(RANDOM_SEEDS))
+    ]
 
 
-@style.house()
-def _figure(ratios: dict[str, dict[int, float]]) -> Illustration:
-    figure, (axes,) = style.figure(height=4.4)
-    for name, points in ratios.items():
-        look = style.look("altcp" if name == ALWAYS else name)
-        filled = "none" if name == ALWAYS else "full"
-        shown = [max(value, 1e-4) for value in points.values()]
-        line = ":" if name == ALWAYS else look.line
-        axes.plot(list(points), shown, line, marker=look.marker, color=look.colour, fillstyle=filled, label=name)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xticks(RATIOS, [str(ratio) for ratio in RATIOS])
-    axes.minorticks_off()
-    axes.set_xlabel("ratio of the empty paths' round-trip times")
-    axes.set_ylabel("throughput ratio, longer over shorter")
-    axes.set_title("Two flows of one algorithm, 100 Mbit/s, 40 ms and longer")
-    figure.legend(loc="outside lower center", ncols=5)
-    return Illustration(
-        "Throughput and round-trip time", "Both axes logarithmic; a line's slope is the negative exponent.", figure
-    )
+def _ratio(run: Result, begin_s: float, end_s: float) -> float:
+    first, second = throughputs_mbps(run, begin_s, end_s)
+    return second / max(first, 1e-9)
+
+
+def _dropped(result: Result) -> float:
+    sent = sum(flow["sent_segments"] for flow in result.summary["flows"])
+    return sum(link["drops"] for link in result.summary["links"]) / max(sent, 1)
+
+
+def _rtt_ratio(result: Result, empty: float) -> float:
+    """Ratio of the mean round-trip times; that of the empty paths where a flow has no sample."""
+    first, second = (flow["rtt_mean_s"] for flow in result.summary["flows"])
+    return second / first if first and second else empty
+
+
+def late(measured: Measured) -> float:
+    """Exponent of the last quarter with losses at the same times."""
+    if measured.same_times is None:
+        raise ValueError
+    return measured.same_times[1]
+
+
+def at_random(measured: Measured) -> Interval:
+    """Exponent where each packet is lost with one probability."""
+    return interval(measured.random or [])

@@ -24,6 +24,7 @@ SACK: dict[str, object] = {
     "timestamps": False,
     "delayed_ack": "off",
     "initial_window": "2 segments",
+    "byte_counting": False,
     "timer": {"minimum": "200 ms", "initial": "3 s", "granularity": "10 ms"},
 }
 
@@ -104,10 +105,12 @@ def scenario(
     samples_s: float = 1.0,
     jittered: bool = False,
     bursts: Bursts | None = None,
+    loss: float = 0.0,
 ) -> Scenario:
-    """Build the network. Without cross traffic and either jitter nothing is random.
+    """Build the network. Without cross traffic, random loss and either jitter nothing is random.
 
-    With `jittered` every packet meets a random delay of up to a packet's time at the bottleneck on its source's link.
+    `loss` is the probability with which the bottleneck loses a packet after its queue. With `jittered` every packet
+    meets a random delay of up to a packet's time at the bottleneck on its source's link.
     """
     jitter = f"{8 * PACKET_B / rate_mbps * jittered:.6f} us"
     shortest = min(flow.rtt_ms for flow in flows)
@@ -115,7 +118,8 @@ def scenario(
     nodes = ["left", "right"]
     links: list[dict[str, object]] = [
         {"from": "left", "to": "right", "name": "bottleneck", "rate": f"{rate_mbps:g} Mbps",
-         "delay": _ms(bottleneck), "queue": buffer, "queue_counts": queue_counts},
+         "delay": _ms(bottleneck), "queue": buffer, "queue_counts": queue_counts,
+         **({"loss": {"probability": loss}} if loss else {})},
     ]  # fmt: skip
     senders: list[dict[str, object]] = []
     for number, flow in enumerate(flows, 1):

@@ -1,13 +1,16 @@
-"""Verdicts from figures alone."""
+"""The rules of the verdicts, and the intervals that they rest on."""
 
 from __future__ import annotations
 
 import math
 import statistics
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from selfclock.student import half_width
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from selfclock.reproduce import Verdict
 
@@ -16,54 +19,134 @@ PAPER = "adaptive-layered"
 #: "Several orders of magnitude": two at least.
 SEVERAL_ORDERS = 100.0
 
-#: "Fairly": the smaller of two shares is at least this part of the larger; half of it is the right direction.
-FAIR, ROUGHLY_FAIR = 0.8, 0.5
-
-#: "The same to within less than 5 %".
+#: "The same (to within less than 5 %)": the smaller of two throughputs over the larger.
 SAME = 0.95
 
-#: Against a two-flow ratio of ns-2.
-RATIO_TOLERANCE = 1.5
+#: Half of that is the right direction.
+ROUGHLY_SAME = 0.5
+
+#: What the paper itself calls the same: a difference of 5 % is neither more nor less.
+MARGIN = 1 - SAME
 
 #: Exponents of one law.
 EXPONENT_TOLERANCE = 0.3
 
+CONFIDENCE = 0.95
+
+#: How a claim's text describes the rule of `order_verdict`.
+ORDER_RULE = (
+    f"Our criterion: more than another is a mean difference above {MARGIN:.2f} and a {CONFIDENCE:.0%} t-interval of "
+    "the paired differences, seed by seed, above 0. "
+    f"What has {SAME} itself cannot be beaten: there an interval above -{MARGIN:.2f} is enough. "
+    "More than all: reproduced; more than some: direction."
+)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Mean of an ensemble and its confidence interval; infinite for a single value."""
+
+    mean: float
+    half: float
+
+    @property
+    def low(self) -> float:
+        """Lower end."""
+        return self.mean - self.half
+
+    @property
+    def high(self) -> float:
+        """Upper end."""
+        return self.mean + self.half
+
+    def __str__(self) -> str:
+        """Return mean and half width, such as `0.72 ± 0.03`."""
+        return f"{self.mean:.2f} ± {self.half:.2f}" if math.isfinite(self.half) else f"{self.mean:.2f}"
+
+
+def interval(values: Iterable[float]) -> Interval:
+    """Return the 95 % t-interval of the mean."""
+    held = list(values)
+    deviation = statistics.stdev(held) if len(held) > 1 else 0.0
+    half = half_width(deviation, len(held), CONFIDENCE)
+    return Interval(statistics.fmean(held), math.inf if half is None else half)
+
+
+def difference(own: Sequence[float], other: Sequence[float]) -> Interval:
+    """Return the interval of the paired differences, seed by seed."""
+    return interval(one - two for one, two in zip(own, other, strict=True))
+
+
+def is_more(own: Sequence[float], other: Sequence[float]) -> bool:
+    """Tell whether one ensemble is above another by more than the margin, and surely above it."""
+    apart = difference(own, other)
+    return apart.mean > MARGIN and apart.low > 0
+
+
+def jackknife(seeds: Sequence[int], statistic: Mapping[int | None, float]) -> Interval:
+    """Return the interval of a statistic from its values without each seed in turn; under `None` with all of them."""
+    values = [statistic[seed] for seed in seeds]
+    count = len(values)
+    if count < 2:
+        return Interval(statistic[None], math.inf)
+    # The jackknife's standard error is (n - 1)/sqrt(n) times the deviation of the leave-one-out values.
+    error = statistics.stdev(values) * (count - 1)
+    half = half_width(error, count, CONFIDENCE)
+    return Interval(statistic[None], math.inf if half is None else half)
+
 
 def faster_verdict(ratio: float | None) -> Verdict:
-    """Several orders of magnitude faster, merely faster, or not."""
-    if ratio is None or ratio <= 1:
+    """Several orders of magnitude faster, faster beyond the margin, or not."""
+    if ratio is None or ratio <= 1 + MARGIN:
         return "not reproduced"
     return "reproduced" if ratio >= SEVERAL_ORDERS else "direction"
 
 
-def share_verdict(ratio: float, wanted: float = FAIR) -> Verdict:
+def same_verdict(ratio: float) -> Verdict:
     """Judge the smaller of two throughputs over the larger."""
-    if ratio >= wanted:
+    if ratio >= SAME:
         return "reproduced"
-    return "direction" if ratio >= ROUGHLY_FAIR else "not reproduced"
+    return "direction" if ratio >= ROUGHLY_SAME else "not reproduced"
 
 
-def order_verdict(own: float, others: Iterable[float]) -> Verdict:
-    """Better than all others, than some, than none; more is better."""
-    better = [own > other for other in others]
-    if all(better):
+def order_verdict(own: Sequence[float], others: Iterable[Sequence[float]]) -> Verdict:
+    """More than all others, than some, than none: ensembles by seed. See `ORDER_RULE`."""
+    passed = [_passes(own, other) for other in others]
+    if all(passed):
         return "reproduced"
-    return "direction" if any(better) else "not reproduced"
+    return "direction" if any(passed) else "not reproduced"
 
 
-def ratio_verdict(measured: float, reference: float) -> Verdict:
-    """The same winner, and by how much."""
-    if (measured - 1) * (reference - 1) <= 0:
-        return "not reproduced"
-    off = math.exp(abs(math.log(measured / reference)))
-    return "reproduced" if off <= RATIO_TOLERANCE else "direction"
+def _passes(own: Sequence[float], other: Sequence[float]) -> bool:
+    at_best = statistics.fmean(other) >= SAME and difference(own, other).low > -MARGIN
+    return at_best or is_more(own, other)
 
 
-def similar_verdict(own: float, tcp: float, parent: float) -> Verdict:
-    """Judge an exponent that was made to be TCP's: it is, or it is nearer to it than that of the parent."""
-    if abs(own - tcp) <= EXPONENT_TOLERANCE:
+def not_less_verdict(apart: Interval) -> Verdict:
+    """Judge a statement that something is no less than what it is compared with, from their difference.
+
+    It is no less by more than the margin; the runs cannot tell; it is less.
+    """
+    if apart.low >= -MARGIN:
         return "reproduced"
-    return "direction" if abs(own - tcp) < abs(parent - tcp) else "not reproduced"
+    return "direction" if apart.high >= -MARGIN else "not reproduced"
+
+
+def below_verdict(measured: Interval, limit: float) -> Verdict:
+    """Surely at most the limit, perhaps, or surely above it."""
+    if measured.high <= limit:
+        return "reproduced"
+    return "direction" if measured.low <= limit else "not reproduced"
+
+
+def similar_verdict(apart: Interval, nearer_by: Interval) -> Verdict:
+    """Judge an exponent that was made to be TCP's: it is, or it is nearer to it than that of the parent.
+
+    `nearer_by` is how much nearer it is than the parent's.
+    """
+    if max(abs(apart.low), abs(apart.high)) <= EXPONENT_TOLERANCE:
+        return "reproduced"
+    return "direction" if nearer_by.mean > MARGIN and nearer_by.low > 0 else "not reproduced"
 
 
 def exponent(points: Mapping[float, float]) -> float:
@@ -72,6 +155,19 @@ def exponent(points: Mapping[float, float]) -> float:
     return -sum(x * y for x, y in logs) / sum(x * x for x, _ in logs)
 
 
+def evenness(first: float, second: float) -> float:
+    """Return the smaller of two throughputs over the larger."""
+    return min(first, second) / max(first, second, 1e-9)
+
+
 def median(values: Iterable[float]) -> float:
     """Median of at least one value."""
     return statistics.median(values)
+
+
+def quartiles(values: Sequence[float]) -> tuple[float, float]:
+    """Lower and upper quartile; of a single value, that value twice."""
+    if len(values) < 2:
+        return values[0], values[0]
+    low, _, high = statistics.quantiles(values, n=4, method="inclusive")
+    return low, high

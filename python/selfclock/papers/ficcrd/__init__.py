@@ -3,35 +3,38 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from selfclock.papers.ficcrd import figures, limits, ns2, relatives
+from selfclock.papers.ficcrd import fair_share, figures, limits, ns2, relatives
 from selfclock.reproduce import Findings
-from selfclock.studies import Part, Study
+from selfclock.studies import Study
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from selfclock.result import Result
 
 TITLE = "FICCRD"
 REFERENCE = "Q. Yu, M. Li, D. B. Hoang, D. D. Feng: Fair Intelligent Feedback Mechanism On TCP Based Network."
 
 
-def study(scale: float = 1.0) -> Study:
+def study(scale: float = 1.0, *, full: bool = False) -> Study:  # noqa: ARG001 nothing takes minutes
     """Return every experiment of the paper; `scale` below 1 shortens every run, to test what follows the runs."""
-    parts = (limits, figures, ns2, relatives)
-    return Study([Part(part.scenarios(scale)) for part in parts], partial(_findings, scale=scale))
+    modules = (figures, fair_share, ns2, limits, relatives)
+    parts = [module.parts(scale) for module in modules]
+    return Study([part for own in parts for part in own], partial(_findings, [len(own) for own in parts], scale))
 
 
-def _findings(results: Sequence[list[Result]], scale: float) -> Findings:
-    limited, shown, beside_ns2, related = results
-    figure_claims, illustrations, figure_tables = figures.findings(shown, scale)
-    ns2_claims, ns2_tables = ns2.findings(beside_ns2, scale)
-    limit_claims, limit_tables = limits.findings(limited, scale)
-    related_claims, related_figures, related_tables = relatives.findings(related)
+def _findings(counts: Sequence[int], scale: float, readings: Sequence[list[Any]]) -> Findings:
+    rest = iter(readings)
+    figure, share, beside_ns2, limited, related = ([next(rest) for _ in range(count)] for count in counts)
+    found = [
+        figures.findings(figure, scale),
+        fair_share.findings(share, scale),
+        ns2.findings(beside_ns2, scale),
+        limits.findings(limited, scale),
+        relatives.findings(related),
+    ]
     return Findings(
-        claims=[*figure_claims, *ns2_claims, *limit_claims, *related_claims],
-        figures=[*illustrations, *related_figures],
-        tables=[*figure_tables, *ns2_tables, *limit_tables, *related_tables],
+        claims=[claim for claims, _, _ in found for claim in claims],
+        figures=[drawing for _, drawings, _ in found for drawing in drawings],
+        tables=[table for _, _, tables in found for table in tables],
     )

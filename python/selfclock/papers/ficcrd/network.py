@@ -65,17 +65,16 @@ def scenario(
     edge_queue: str = "unlimited",
     packets: bool = False,
     rate_mbps: float = RATE_MBPS,
+    bottleneck_mbps: float | None = None,
     buffer_packets: int = BUFFER_PACKETS,
 ) -> Scenario:
     """Build the network.
 
-    Topology "figure-2": the lost figure as it is read here; flow 0 goes 10, 11, 12,
-    13 with 10 ms on each link of its own
-    (120 ms both ways), the others are attached to 11 and 12 with 2 ms (48 ms). Topology "a",
-    of the runs with ns-2: every
-    flow is attached to 11 and 12, flow 0 with 10 ms (80 ms). Topology "b": every flow passes 10 and 13, which are 2 ms
-    away, flow 0 as there. `send_delay_ms`: each packet of a
-    source is delayed by a random time below this, as ns-2's overhead_ does, without overtaking.
+    Topology "figure-2": the lost figure as it is read here; flow 0 goes 10, 11, 12, 13 with 10 ms on each link of its
+    own (120 ms both ways), the others are attached to 11 and 12 with 2 ms (48 ms). Topology "a", of the runs with
+    ns-2: every flow is attached to 11 and 12, flow 0 with 10 ms (80 ms). Topology "b": every flow passes 10 and 13,
+    which are 2 ms away, flow 0 as there. `send_delay_ms`: each packet of a source is delayed by a random time below
+    this, as ns-2's overhead_ does, without overtaking. `bottleneck_mbps`: another rate of the link 11-12 alone.
     """
     rate = f"{rate_mbps:g} Mbps"
 
@@ -85,7 +84,7 @@ def scenario(
     nodes = ["10", "11", "12", "13"]
     trunk = 10.0 if topology == "figure-2" else 2.0
     links = [
-        link("11", "12", 20, f"{buffer_packets} packets"),
+        {**link("11", "12", 20, f"{buffer_packets} packets"), "rate": f"{bottleneck_mbps or rate_mbps:g} Mbps"},
         link("10", "11", trunk, edge_queue),
         link("12", "13", trunk),
     ]

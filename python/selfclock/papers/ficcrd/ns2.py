@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
+from selfclock import style
+from selfclock.papers.ficcrd.mechanisms import TAIL_DROP
 from selfclock.papers.ficcrd.network import PAPER, SECONDS, jain, scenario
-from selfclock.papers.ficcrd.verdicts import JAIN_TOLERANCE, close_verdict, measures
-from selfclock.reproduce import Claim, Grid
+from selfclock.papers.ficcrd.readings import interval, read
+from selfclock.papers.ficcrd.verdicts import JAIN_TOLERANCE, close_verdict
+from selfclock.reproduce import Claim, Grid, Illustration
+from selfclock.studies import Part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from selfclock.result import Result
+    from selfclock.papers.ficcrd.readings import Reading
     from selfclock.scenario import Scenario
 
 
@@ -56,10 +61,19 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
     return [*plain, *delayed]
 
 
-def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim], list[Grid]]:
+def parts(scale: float = 1.0) -> list[Part]:
+    """Return the runs."""
+    return [Part(scenarios(scale), partial(read, scale=scale))]
+
+
+def findings(
+    readings: Sequence[list[Reading]], scale: float = 1.0
+) -> tuple[list[Claim], list[Illustration], list[Grid]]:
     """Compare Jain's indices, and row by row."""
-    found = [measures(result, scale) for result in results]
+    [found] = readings
+    names = tuple(one.name for one in scenarios(scale))
     plain, delayed = found[: len(ROWS)], [one.jain for one in found[len(ROWS) :]]
+    rule = f"our criterion: within {JAIN_TOLERANCE}: reproduced; within three times that: direction"
     claims = []
     for topology, says in (
         ("a", "a phase effect favours flow 0"),
@@ -70,36 +84,61 @@ def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim]
         ours = statistics.mean(one.jain for _, one in rows)
         favoured = ", ".join(f"{one.goodputs[0]:.3f} ({row.goodputs[0]:.3f})" for row, one in rows)
         claims.append(
-            Claim(PAPER, f"ns2-tail-drop-{topology}", "ns-2.35, not in the paper",
-                  f"Tail drop, topology {topology.upper()}: {says}; Jain's index, mean of three spacings of starts",
-                  round(theirs, 4), round(ours, 4), close_verdict(ours, theirs, JAIN_TOLERANCE),
-                  f"Within {JAIN_TOLERANCE}: reproduced; within three times that: direction. Flow 0 in Mbit/s, "
-                  f"ns-2's in "
-                  f"brackets: {favoured}.")
-        )  # fmt: skip
-    theirs, ours = statistics.mean(RANDOM), statistics.mean(delayed)
-    without = plain[0].jain
+            Claim(
+                PAPER,
+                f"ns2-tail-drop-{topology}",
+                "ns-2.35, not in the paper",
+                says=f"Tail drop, topology {topology.upper()}: {says}; Jain's index, mean of three spacings of starts",
+                printed=round(theirs, 4),
+                measured=round(ours, 4),
+                verdict=close_verdict(ours, theirs, JAIN_TOLERANCE),
+                note=f"Flow 0 in Mbit/s, ns-2's in brackets: {favoured}.",
+                of="oracle",
+                criterion=rule,
+                variant=TAIL_DROP.variant,
+                figure="ns2",
+                scenarios=tuple(name for name, row in zip(names, ROWS, strict=False) if row.topology == topology),
+            )
+        )
+    theirs_random, ours_random = interval(RANDOM), interval(delayed)
     claims.append(
         Claim(PAPER, "ns2-tail-drop-random", "ns-2.35, not in the paper",
-              "Tail drop, topology A, each packet of a source delayed at random below 10 ms: the phase effect is "
-              "mostly "
-              "gone; Jain's index, mean of five seeds",
-              round(theirs, 4), round(ours, 4), close_verdict(ours, theirs, JAIN_TOLERANCE),
-              f"Seed by seed {', '.join(f'{index:.4f}' for index in delayed)}; without the delay {without:.4f}.")
+              says="Tail drop, topology A, each packet of a source delayed at random below 10 ms: the phase effect is "
+              "mostly gone; Jain's index, mean of five seeds",
+              printed=round(theirs_random.mean, 4), measured=round(ours_random.mean, 4),
+              verdict=close_verdict(ours_random.mean, theirs_random.mean, JAIN_TOLERANCE),
+              note=f"95 % t-intervals: {ours_random.text(4)}, ns-2 {theirs_random.text(4)}. Seed by seed "
+              f"{', '.join(f'{index:.4f}' for index in delayed)}; without the delay {plain[0].jain:.4f}.",
+              of="oracle", criterion=rule, variant=f"{TAIL_DROP.variant}, random send delays below 10 ms",
+              figure="ns2", scenarios=names[len(ROWS) :])
     )  # fmt: skip
     grid = Grid(
         "Tail drop beside ns-2.35",
         "50 to 200 s; drops and timeouts of the whole run. Which packet meets a full queue is decided by ties of "
-        "times, so "
-        "only sums compare.",
+        "times, so only sums compare.",
         ["topology", "starts apart", "flow 0, ns-2", "flow 0", "Jain, ns-2", "Jain", "drops, ns-2", "drops",
-        "timeouts, ns-2",
-         "timeouts"],
+         "timeouts, ns-2", "timeouts"],
         [
             [row.topology.upper(), f"{row.apart_s:g} s", f"{row.goodputs[0]:.3f}", f"{one.goodputs[0]:.3f}",
-             f"{jain(row.goodputs):.4f}", f"{one.jain:.4f}", str(row.drops),
-             str(sum(link["drops"] for link in result.summary["links"])), str(row.timeouts), str(one.timeouts)]
-            for row, one, result in zip(ROWS, plain, results, strict=False)
+             f"{jain(row.goodputs):.4f}", f"{one.jain:.4f}", str(row.drops), str(one.drops), str(row.timeouts),
+             str(one.timeouts)]
+            for row, one in zip(ROWS, plain, strict=True)
         ],
     )  # fmt: skip
-    return claims, [grid]
+    return claims, [_figure([one.jain for one in found], names)], [grid]
+
+
+@style.house()
+def _figure(ours: Sequence[float], names: tuple[str, ...]) -> Illustration:
+    figure, (axes,) = style.figure()
+    theirs = [*(jain(row.goodputs) for row in ROWS), *RANDOM]
+    axes.plot(range(len(ours)), ours, "o", color=TAIL_DROP.colour, label="selfclock")
+    axes.plot(range(len(theirs)), theirs, "x", color="black", label="printed by ns-2.35")
+    labels = [*(f"{row.topology.upper()}, {row.apart_s:g} s" for row in ROWS), *(f"A, seed {seed}" for seed in SEEDS)]
+    axes.set_xticks(range(len(labels)), labels, rotation=40, ha="right")
+    axes.set_ylabel("Jain's index")
+    axes.set_ylim(0.85, 1.03)
+    axes.set_title("Tail drop: topology and spacing of starts, or random send delays")
+    axes.legend(loc="upper left", ncols=2)
+    caption = "The seeds of the two programs have nothing in common but their number."
+    return Illustration("Tail drop beside ns-2.35", caption, figure, id="ns2", scenarios=names)

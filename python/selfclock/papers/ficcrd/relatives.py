@@ -9,11 +9,12 @@ from selfclock.dumbbell import to_toml
 from selfclock.papers.ficcrd.network import PAPER
 from selfclock.reproduce import Claim, Grid, Illustration
 from selfclock.scenario import Scenario
+from selfclock.studies import Part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from selfclock.result import FlowSummary, LinkSummary, Result
+    from selfclock.result import FlowSummary, LinkSummary, Result, Summary
 
 #: Windows, then models; each by itself with a peer of the same kind.
 ALGORITHMS = [
@@ -45,6 +46,10 @@ L4S_QUEUES = ["drop-tail", "CoDel", "FQ-CoDel", "PIE", "DualPI2"]
 ALIKE, LOW_DELAY_MS = 2.0, 3.0
 
 
+def _name(algorithms: str, label: str) -> str:
+    return f"{algorithms}-over-{label.lower().replace(' ', '-')}"
+
+
 def _ecn(algorithm: str) -> str:
     return {"prague": "accurate", "bbr3": "off"}.get(algorithm, "classic")
 
@@ -74,14 +79,12 @@ def _scenario(
 def scenarios(scale: float = 1.0) -> list[Scenario]:
     """Return the matrix row by row, then the L4S experiment."""
     matrix = [
-        _scenario(
-            f"{algorithm} over {label}", [algorithm] * 2, queue, RATE_MBPS, SECONDS * scale, [_ecn(algorithm)] * 2
-        )
+        _scenario(_name(algorithm, label), [algorithm] * 2, queue, RATE_MBPS, SECONDS * scale, [_ecn(algorithm)] * 2)
         for algorithm in ALGORITHMS
         for label, queue in DISCIPLINES.items()
     ]
     l4s = [
-        _scenario(f"prague and cubic over {label}", ["prague", "cubic"], DISCIPLINES[label], L4S_MBPS, L4S_S * scale,
+        _scenario(_name("prague-and-cubic", label), ["prague", "cubic"], DISCIPLINES[label], L4S_MBPS, L4S_S * scale,
                   ["accurate", "classic"])
         for label in L4S_QUEUES
     ]  # fmt: skip
@@ -93,12 +96,22 @@ def _wait_ms(flow: FlowSummary) -> float:
     return 1e3 * ((flow["rtt_mean_s"] or 0.0) - (flow["rtt_min_s"] or 0.0))
 
 
-def _bottleneck(result: Result) -> LinkSummary:
-    return result.summary["links"][0]
+def _bottleneck(summary: Summary) -> LinkSummary:
+    return summary["links"][0]
 
 
-def findings(results: Sequence[Result]) -> tuple[list[Claim], list[Illustration], list[Grid]]:
+def parts(scale: float = 1.0) -> list[Part]:
+    """Return the runs; of each the summary is enough."""
+    return [Part(scenarios(scale), _summary)]
+
+
+def _summary(result: Result) -> Summary:
+    return result.summary
+
+
+def findings(readings: Sequence[list[Summary]]) -> tuple[list[Claim], list[Illustration], list[Grid]]:
     """Lay out the matrix, and judge the L4S experiment."""
+    [results] = readings
     width = len(DISCIPLINES)
     cells = results[: len(ALGORITHMS) * width]
     rows, uses, delays = [], [], []
@@ -121,7 +134,7 @@ def findings(results: Sequence[Result]) -> tuple[list[Claim], list[Illustration]
     )
     claims, l4s_rows = [], []
     for label, result in zip(L4S_QUEUES, results[len(cells) :], strict=True):
-        prague, cubic = result.summary["flows"]
+        prague, cubic = result["flows"]
         ratio = prague["goodput_bps"] / max(cubic["goodput_bps"], 1.0)
         link = _bottleneck(result)
         l4s_rows.append([
@@ -132,13 +145,15 @@ def findings(results: Sequence[Result]) -> tuple[list[Claim], list[Illustration]
             alike, low = 1 / ALIKE <= ratio <= ALIKE, _wait_ms(prague) <= LOW_DELAY_MS
             claims.append(
                 Claim(PAPER, "l4s-dualpi2", "RFC 9332, not in the paper",
-                      "Prague beside CUBIC over DualPI2: rates within a factor of two, and what Prague sends "
-                      "hardly waits",
-                      f"0.5 to 2, at most {LOW_DELAY_MS:g} ms", f"{ratio:.2f}, {_wait_ms(prague):.1f} ms",
-                      "reproduced" if alike and low else "direction" if alike or low else "not reproduced",
-                      f"{L4S_MBPS:g} Mbit/s, {RTT_MS:g} ms, {L4S_S:g} s. CUBIC waits {_wait_ms(cubic):.1f} ms; "
-                      f"the controller "
-                      f"aims at 15 ms.")
+                      says="Prague beside CUBIC over DualPI2: rates within a factor of two, and what Prague sends "
+                      "hardly waits", printed=None, measured=f"{ratio:.2f}, {_wait_ms(prague):.1f} ms",
+                      verdict="reproduced" if alike and low else "direction" if alike or low else "not reproduced",
+                      note=f"{L4S_MBPS:g} Mbit/s, {RTT_MS:g} ms, {L4S_S:g} s. CUBIC waits {_wait_ms(cubic):.1f} ms; "
+                      f"the controller aims at 15 ms.",
+                      of="own", criterion=f"our criterion: ratio of goodputs {1 / ALIKE:g} to {ALIKE:g}, and a mean "
+                      f"wait of at most {LOW_DELAY_MS:g} ms: reproduced; one of the two: direction",
+                      variant="prague with accurate ECN, cubic with classic ECN, DualPI2 with its defaults",
+                      figure="disciplines", scenarios=(_name("prague-and-cubic", label),))
             )  # fmt: skip
     l4s = Grid(
         "Prague beside CUBIC",
@@ -167,4 +182,5 @@ def _heat_map(uses: Sequence[Sequence[float]], delays: Sequence[Sequence[float]]
                 axes.text(column, row, form.format(value), ha="center", va="center", fontsize=5,
                           color="white" if dark else "black")  # fmt: skip
         axes.set_title(title)
-    return Illustration("Every algorithm over every queue discipline", "The figures are in the table.", figure)
+    return Illustration("Every algorithm over every queue discipline", "The figures are in the table.", figure,
+                        id="disciplines", scenarios=tuple(one.name for one in scenarios()))  # fmt: skip

@@ -1,23 +1,19 @@
-"""Verdicts from figures alone, and what is measured of every run."""
+"""Verdicts from figures alone; each rule says itself in `Claim.criterion`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import polars as pl
-
-from selfclock.papers.ficcrd.network import BOTTLENECK, MEASURED_S, TARGET_PACKETS, cell, goodputs_mbps, jain, queue
-
 if TYPE_CHECKING:
+    from selfclock.papers.ficcrd.readings import Interval
     from selfclock.reproduce import Verdict
-    from selfclock.result import Result
-
-#: "At the target": within a fifth of it.
-NEAR = (0.8 * TARGET_PACKETS, 1.2 * TARGET_PACKETS)
 
 #: "The queue length will still fluctuate at our target queue length with narrow range": for this part of the time.
 NEAR_MOSTLY, NEAR_OFTEN = 0.95, 0.8
+NEAR_RULE = (
+    f"our criterion: within a fifth of 100 packets for {NEAR_MOSTLY:.0%} of 50 to 200 s: reproduced; for "
+    f"{NEAR_OFTEN:.0%}: direction"
+)
 
 #: "Fairly distributed".
 FAIR = 0.99
@@ -25,62 +21,17 @@ FAIR = 0.99
 #: "Significantly improve in throughput": by a twentieth at least.
 SIGNIFICANT = 1.05
 
-#: After this a run has started up, s.
-STARTED_S = 5.0
+#: "More regulated": less than half as rough.
+REGULAR = 0.5
 
-#: Against Jain's index in ns-2, and a utilisation that a fluid gives.
-JAIN_TOLERANCE, USE_TOLERANCE = 0.02, 0.05
+#: "Repeatedly exceed the buffer size": in this many different seconds of 50 to 200 s; a single one is no repetition.
+REPEATED = 10
 
+#: Against Jain's index in ns-2, a utilisation that a fluid gives, and a rate.
+JAIN_TOLERANCE, USE_TOLERANCE, RATE_TOLERANCE = 0.02, 0.05, 0.05
 
-@dataclass(frozen=True)
-class Measures:
-    """What a run comes to."""
-
-    goodputs: list[float]
-    drops: int
-    #: Part of the time that the queue is near its target.
-    near: float
-    queue_mean: float
-    queue_max: int
-    timeouts: int
-
-    @property
-    def total(self) -> float:
-        """Goodput of all flows, Mbit/s."""
-        return sum(self.goodputs)
-
-    @property
-    def jain(self) -> float:
-        """Jain's index of the goodputs."""
-        return jain(self.goodputs)
-
-    def cells(self) -> list[str]:
-        """Return the cells of a table."""
-        return [
-            f"{self.total:.3f}", f"{self.jain:.4f}", str(self.drops), f"{self.near:.3f}", f"{self.queue_mean:.0f}",
-            str(self.queue_max), str(self.timeouts),
-        ]  # fmt: skip
-
-
-#: Headings of `Measures.cells`.
-COLUMNS = ["goodput Mbit/s", "Jain", "drops after 5 s", "queue near target", "mean queue", "longest queue", "timeouts"]
-
-
-def measures(result: Result, scale: float = 1.0, span_s: tuple[float, float] = MEASURED_S) -> Measures:
-    """Measure a run over the paper's interval."""
-    begin, end = span_s[0] * scale, span_s[1] * scale
-    samples = queue(result, begin, end)
-    drops = queue(result, 0, end)
-    before = drops.filter(pl.col("time_s") <= STARTED_S * scale)["drops"].max()
-    packets = samples["queue_packets"]
-    return Measures(
-        goodputs=goodputs_mbps(result, begin, end),
-        drops=next(link for link in result.summary["links"] if link["name"] == BOTTLENECK)["drops"] - int(cell(before)),
-        near=cell(packets.is_between(*NEAR).mean()),
-        queue_mean=cell(packets.mean()),
-        queue_max=int(cell(packets.max())),
-        timeouts=sum(flow["timeouts"] for flow in result.summary["flows"]),
-    )
+#: "As under tail drop": the ratio of drops lies within these bounds.
+ALIKE = (0.8, 1.25)
 
 
 def no_drop_verdict(drops: int, tail_drop: int) -> Verdict:
@@ -104,11 +55,39 @@ def fair_verdict(index: float, tail_drop: float) -> Verdict:
     return "direction" if index > tail_drop else "not reproduced"
 
 
-def gain_verdict(ratio: float) -> Verdict:
-    """A significant gain; any; or none."""
-    if ratio >= SIGNIFICANT:
+def unfair_verdict(index: float, seeds: Interval) -> Verdict:
+    """Unfair in the run of the figure and, beyond chance, in the seeds; in one of the two; or in neither."""
+    found = [index < FAIR, seeds.high < FAIR]
+    return "reproduced" if all(found) else "direction" if any(found) else "not reproduced"
+
+
+def overflow_verdict(lossy_seconds: int) -> Verdict:
+    """Often; more than once; or not."""
+    if lossy_seconds >= REPEATED:
         return "reproduced"
-    return "direction" if ratio > 1 else "not reproduced"
+    return "direction" if lossy_seconds > 1 else "not reproduced"
+
+
+def gain_verdict(ratio: Interval) -> Verdict:
+    """A significant gain; any that is beyond chance; or none."""
+    if ratio.low >= SIGNIFICANT:
+        return "reproduced"
+    return "direction" if ratio.low > 1 else "not reproduced"
+
+
+def regular_verdict(ratio: Interval) -> Verdict:
+    """Half as rough; less rough beyond chance; or not."""
+    if ratio.high < REGULAR:
+        return "reproduced"
+    return "direction" if ratio.high < 1 else "not reproduced"
+
+
+def alike_verdict(ratio: Interval) -> Verdict:
+    """The interval lies within the bounds; its mean does; or not."""
+    low, high = ALIKE
+    if low <= ratio.low and ratio.high <= high:
+        return "reproduced"
+    return "direction" if low <= ratio.mean <= high else "not reproduced"
 
 
 def close_verdict(measured: float, reference: float, tolerance: float) -> Verdict:
@@ -117,3 +96,10 @@ def close_verdict(measured: float, reference: float, tolerance: float) -> Verdic
     if off <= tolerance * (1 + 1e-9):
         return "reproduced"
     return "direction" if off <= 3 * tolerance else "not reproduced"
+
+
+def all_verdict(*held: bool) -> Verdict:
+    """All conditions hold; at least half of them do; or fewer."""
+    if all(held):
+        return "reproduced"
+    return "direction" if sum(held) * 2 >= len(held) else "not reproduced"

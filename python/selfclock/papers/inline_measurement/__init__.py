@@ -5,8 +5,18 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from selfclock.papers.inline_measurement import behaviour, estimates, model, ns2, parameters, together
-from selfclock.papers.inline_measurement.mechanisms import MECHANISMS
+from selfclock.papers.inline_measurement import (
+    baselines,
+    behaviour,
+    drawings,
+    estimates,
+    model,
+    ns2,
+    overhead,
+    parameters,
+    table1,
+    together,
+)
 from selfclock.reproduce import Findings
 from selfclock.studies import Part, Study
 
@@ -22,29 +32,40 @@ REFERENCE = (
 )
 
 
-def study(scale: float = 1.0) -> Study:
+def study(scale: float = 1.0, *, full: bool = False) -> Study:  # noqa: ARG001
     """Return every experiment of the thesis; `scale` below 1 shortens every run, to test what follows the runs."""
     parts = [
         behaviour.scenarios(scale),
         ns2.scenarios(scale),
         together.scenarios(scale),
         parameters.scenarios(scale),
+        overhead.scenarios(scale),
         [case.scenario for case in estimates.cases(scale)],
     ]
     return Study([Part(scenarios) for scenarios in parts], partial(_findings, scale=scale))
 
 
 def _findings(results: Sequence[list[Result]], scale: float) -> Findings:
-    behaved, beside, shared, swept, measured = results
-    count = len(MECHANISMS)
+    runs = {result.scenario.name: result for part in results for result in part}
     model_claims, model_figures = model.findings()
-    claims, figures, tables = behaviour.findings(behaved, scale)
-    sweep_claims, sweep_figures = parameters.findings(swept, scale)
-    estimate_claims, estimate_figures, estimate_tables = estimates.findings(measured, scale)
-    together_claims, together_tables = together.findings(shared, scale)
-    ns2_claims, ns2_tables = ns2.findings(beside, behaved[count : 2 * count], scale)
+    sweep_claims, sweep_figures = parameters.findings(runs, scale)
+    table_claims, tables = table1.findings(runs, scale)
+    estimate_claims, estimate_figures, estimate_tables = estimates.findings(runs, scale)
+    overhead_claims, overhead_tables = overhead.findings(runs, scale)
+    together_claims, together_figures, together_tables = together.findings(runs, scale)
+    ns2_claims, ns2_tables = ns2.findings(runs, scale)
     return Findings(
-        claims=[*model_claims, *claims, *sweep_claims, *estimate_claims, *together_claims, *ns2_claims],
-        figures=[*model_figures, *figures, *sweep_figures, *estimate_figures],
-        tables=[*tables, *estimate_tables, *together_tables, *ns2_tables],
+        claims=[
+            *model_claims,
+            *behaviour.findings(runs, scale),
+            *baselines.findings(runs, scale),
+            *table_claims,
+            *sweep_claims,
+            *estimate_claims,
+            *overhead_claims,
+            *together_claims,
+            *ns2_claims,
+        ],
+        figures=[*model_figures, *drawings.findings(runs), *sweep_figures, *estimate_figures, *together_figures],
+        tables=[*tables, *estimate_tables, *overhead_tables, *together_tables, *ns2_tables],
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from selfclock.dumbbell import to_toml
+from selfclock.papers.inline_measurement.verdicts import ADAPTED_AFTER_S
 from selfclock.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -24,6 +25,13 @@ BDP_PACKETS = 25_000
 #: Absolute timer of the network cards. The thesis gives none; this is within what Intel's cards have by default.
 COALESCING = "100 us"
 
+#: Two coalescing cards: one whole timer at the sender, where acknowledgements come close together, and half of one at
+#: the
+#: receiver on average.
+COALESCED_RTT_S = RTT_MS / 1e3 + 1.5 * 100e-6
+
+EPSILON, GAMMA = 1.95, 0.9
+
 #: What the thesis's ns-2 agents have by default, in the terms of a scenario: TCP/Sack1 with a sink that acknowledges
 #: every segment.
 SACK: dict[str, object] = {
@@ -33,11 +41,15 @@ SACK: dict[str, object] = {
     "timestamps": False,
     "delayed_ack": "off",
     "initial_window": "2 segments",
+    "byte_counting": False,
     "timer": {"minimum": "200 ms", "initial": "3 s", "granularity": "10 ms"},
 }
 
 #: Available bandwidth of figure 7, Gbit/s, from a time on, s.
 FIGURE_7 = ((0.0, 3.0), (30.0, 4.0), (70.0, 3.0), (85.0, 2.0))
+
+#: Length of the runs of figures 6 to 11; "after start-up".
+SECONDS, STARTED_S = 100.0, 5.0
 
 
 @dataclass(frozen=True)
@@ -84,8 +96,8 @@ def scenario(
 ) -> Scenario:
     """Build the network. The bottleneck has 20 ms; what is left of a round-trip time is on the access links.
 
-    UDP enters and leaves at the routers: on an access link of its own it would meet nothing. The buffer holds as many
-    packets, of whatever size, as full segments fit in the product: ns-2's drop-tail queue counts packets.
+    UDP enters and leaves at the routers: on an access link of its own it would meet nothing. Without `buffer` it holds
+    as many packets, of whatever size, as full segments fit in the product.
     """
     access = f"{rate_gbps * ACCESS_GBPS / RATE_GBPS:g} Gbps"
     nodes = ["left", "right"]
@@ -161,6 +173,30 @@ def link_series(result: Result, name: str = "bottleneck") -> pl.DataFrame:
     return pl.DataFrame(result.links).filter(pl.col("link").cast(pl.String) == name)
 
 
+def periods(scale: float = 1.0) -> list[tuple[float, float, float]]:
+    """Begin, end and available bandwidth of the periods of figure 7."""
+    ends = [begin for begin, _ in FIGURE_7[1:]] + [SECONDS]
+    return [(begin * scale, end * scale, free) for (begin, free), end in zip(FIGURE_7, ends, strict=True)]
+
+
+def limit_packets(
+    available: float, capacity: float = RATE_GBPS, gamma: float = GAMMA, rtt_s: float = RTT_MS / 1e3
+) -> float:
+    """Equation 14, in packets."""
+    return ((1 - gamma) * capacity + gamma * available) * 1e9 * rtt_s / (8 * PACKET_B)
+
+
+def drops(result: Result) -> int:
+    """Packets dropped at the bottleneck, UDP's too."""
+    return next(link["drops"] for link in result.summary["links"] if link["name"] == "bottleneck")
+
+
+def loss_rate(result: Result) -> float:
+    """Drops over packets that came to the bottleneck."""
+    link = next(link for link in result.summary["links"] if link["name"] == "bottleneck")
+    return link["drops"] / max(1, link["drops"] + link["packets"])
+
+
 def mean_between(series: pl.DataFrame, column: str, begin_s: float, end_s: float) -> float:
     """Return the mean of a column between two times; 0 if there is no sample."""
     values = series.filter(pl.col("time_s").is_between(begin_s, end_s))[column].cast(pl.Float64).to_list()
@@ -173,3 +209,21 @@ def goodput_gbps(series: pl.DataFrame, begin_s: float, end_s: float) -> float:
     span = float(frame["time_s"][-1] - frame["time_s"][0])
     payload = float(frame["acknowledged_bytes"][-1] - frame["acknowledged_bytes"][0])
     return payload * 8 / span / 1e9 * PACKET_B / 1460
+
+
+def part_of_available(series: pl.DataFrame, scale: float) -> float:
+    """Return the goodput of figure 7 over what is available, after start-up."""
+    spans = [(max(begin, STARTED_S * scale), end, free) for begin, end, free in periods(scale)]
+    sent = sum(goodput_gbps(series, begin, end) * (end - begin) for begin, end, _ in spans)
+    return sent / sum(free * (end - begin) for begin, end, free in spans)
+
+
+def worst_second(series: pl.DataFrame, scale: float) -> float:
+    """Return the largest difference of a second's goodput from what is available, from 3 s after each change on."""
+    worst = 0.0
+    for begin, end, free in periods(scale):
+        start = begin + ADAPTED_AFTER_S * scale
+        while start + scale <= end + 1e-9:
+            worst = max(worst, abs(goodput_gbps(series, start, start + scale) / free - 1))
+            start += scale
+    return worst

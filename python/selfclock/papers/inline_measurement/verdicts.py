@@ -26,8 +26,11 @@ ESTIMATE_TOLERANCE = 0.10
 #: Against ns-2: goodput of a period, mean queue, number of cuts.
 GOODPUT_TOLERANCE, MEAN_QUEUE_TOLERANCE, CUTS_TOLERANCE = 0.02, 0.10, 1
 
-#: A limit of the model: equation 14, or K / (1 + gamma (n - 1)).
+#: A limit of the model: equation 14, or n (1 - gamma) + gamma.
 MODEL_TOLERANCE = 0.05
+
+#: "Faster", "larger", "superior": by this part at least.
+MARGIN = 0.05
 
 GOOD, FAIR, BAD = "○", "△", "×"
 
@@ -56,13 +59,19 @@ def at_least(measured: float, limit: float) -> Verdict:
     return "direction" if measured >= 1 - 2 * (1 - limit) else "not reproduced"
 
 
-def order(values: list[float], *, rising: bool) -> Verdict:
-    """In order, or at least the ends are."""
+def order(values: list[float], *, rising: bool, margin: float = MARGIN) -> Verdict:
+    """Each differs from the one before by the margin in the right direction; or at least the last from the first."""
     if not rising:
-        values = [-value for value in values]
-    if all(a < b for a, b in pairwise(values)):
+        values = values[::-1]
+    if all(later > earlier and later >= earlier * (1 + margin) for earlier, later in pairwise(values)):
         return "reproduced"
-    return "direction" if values[0] < values[-1] else "not reproduced"
+    first, last = values[0], values[-1]
+    return "direction" if last > first and last >= first * (1 + margin) else "not reproduced"
+
+
+def all_of(*held: bool) -> Verdict:
+    """Everything that a statement says holds; some of it; nothing."""
+    return "reproduced" if all(held) else "direction" if any(held) else "not reproduced"
 
 
 def share_of_cells(same: int, cells: int) -> Verdict:

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from selfclock.papers.packet_pair import claims, ensemble, figure_05, figures
+from selfclock.papers.packet_pair import (
+    baselines,
+    behaviour,
+    claims,
+    ensemble,
+    figure_05,
+    figure_06,
+    figures,
+    ladders,
+    tables,
+)
+from selfclock.papers.packet_pair.spread import RUNS
 from selfclock.reproduce import Findings
 from selfclock.studies import Part, Study
 
@@ -15,23 +26,56 @@ TITLE = "Packet-pair TCP"
 REFERENCE = "Y. Nishida, O. Nakamura, J. Murai: New Congestion Control mechanism for TCP with Packet Pair scheme."
 
 
-def study() -> Study:
+def study(*, full: bool = False) -> Study:  # noqa: ARG001
     """Return every experiment of the paper."""
     parts = [
+        Part(ensemble.course_scenarios(), ensemble.course_of_run),
         Part(ensemble.scenarios(), ensemble.segments_of_run),
+        Part(behaviour.scenarios(), ensemble.course_of_run),
+        Part(baselines.scenarios(), ensemble.segments_of_run),
         Part(ensemble.single_scenarios()),
         Part([figure_05.scenario()], figure_05.events),
+        Part(figure_06.long_scenarios(), figure_06.coverage),
     ]
     return Study(parts, _findings)
 
 
 def _findings(results: Sequence[list[Any]]) -> Findings:
-    counts, alone, (slow_start,) = results
-    ensembles = ensemble.ensembles(counts)
-    headline, delayed = ensembles[0], ensembles[1]
+    runs, counts, beside, competitors, alone, (slow_start,), covered = results
+    courses = ensemble.courses(runs)
+    others = behaviour.sorted_runs(beside)
+    unthinned = [len(run.sent) for run in others[2]]
+    ensembles = ensemble.ensembles(courses, counts)
+    headline, start_only = ensembles[:2]
     single = {experiment.figure: result for experiment, result in zip(ensemble.EXPERIMENTS, alone, strict=True)}
+    both_sides = figure_06.ladder(single[13])
     return Findings(
-        claims=[*claims.counts_and_gains(headline, delayed, single), *figure_05.claims(slow_start)],
-        figures=[*figures.sequences(single, headline), figures.ladder(slow_start)],
-        tables=[claims.distribution(headline, single), claims.sensitivity(ensembles)],
+        claims=[
+            *claims.counts_and_gains(headline, start_only, single, unthinned),
+            *behaviour.claims(courses, others),
+            *figure_05.claims(slow_start),
+            *figure_06.claims(both_sides, covered),
+        ],
+        figures=[
+            *figures.sequences(single, courses),
+            *figures.comparisons(courses),
+            figures.bursts(others[: len(behaviour.AGGREGATED)]),
+            ladders.slow_start(slow_start),
+            ladders.both_sides(both_sides),
+        ],
+        tables=[
+            tables.distribution(
+                "Segments sent",
+                f"Over {RUNS} runs with a random delay of every packet: the ensemble of the claims.",
+                headline,
+            ),
+            tables.distribution(
+                "Segments sent, a random start alone",
+                f"Over {RUNS} random starts within a second, without a random delay of packets.",
+                start_only,
+                single,
+            ),
+            baselines.table(competitors),
+            tables.sensitivity(ensembles),
+        ],
     )

@@ -1,13 +1,14 @@
-"""The runs of figures 8, 9, 11, 12 and 13, each fifty times with a random start, and under other settings."""
+"""The runs of figures 8, 9, 11, 12 and 13, each fifty times, and under other settings."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from selfclock.papers.packet_pair.spread import RUNS, Spread
 from selfclock.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -16,41 +17,53 @@ if TYPE_CHECKING:
     from selfclock.result import Result
 
 #: A queue of five places without randomness is chaotic: one packet more or less changes everything after it. So a claim
-#: is judged on runs that start at random times.
-SEEDS = range(1, 51)
+#: is judged on many runs.
+SEEDS = range(1, RUNS + 1)
 
 #: Far longer than any period in the system (200 ms, 500 ms).
 START_JITTER_S = 1
 
+#: Figure 7's and figure 10's network.
+SYMMETRIC, ASYMMETRIC = "figure_07.toml", "figure_10.toml"
+
 
 @dataclass(frozen=True)
 class Experiment:
-    """One of the paper's simulations."""
+    """One of the paper's simulations, or one beside it."""
 
+    #: Number of the figure, and its name in the names of scenarios.
     figure: int
     scenario: str
     seconds: int
     label: str
-    control: str
+    #: Start and its parameters; none: slow start.
+    start: str = ""
+    #: Retransmission timer of section 3.1.
+    fine_timer: bool = False
+    overrides: Sequence[str] = ()
 
     @property
     def is_packet_pair(self) -> bool:
-        """It is not the baseline."""
-        return self.control != _BASELINE
+        """It is not a baseline."""
+        return "packet-pair" in self.start
+
+    @property
+    def control(self) -> str:
+        """The congestion control, as a scenario has it."""
+        return f"{{ {', '.join([RENO, *([self.start] if self.start else [])])} }}"
 
 
 #: Reno as ns had it in 1998: it halves the window, not what is in flight, and rounds to whole segments.
-_RENO = 'window = "reno", halved = "window", threshold = "whole-segments"'
-_BASELINE = f"{{ {_RENO} }}"
-_SENDER_ONLY = f'{{ {_RENO}, start = "packet-pair", probing = "sender-only" }}'
-_BOTH_SIDES = f'{{ {_RENO}, start = "packet-pair", probing = "both-sides" }}'
+RENO = 'window = "reno", halved = "window", threshold = "whole-segments"'
+SENDER_ONLY = 'start = "packet-pair", probing = "sender-only"'
+BOTH_SIDES = 'start = "packet-pair", probing = "both-sides"'
 
 EXPERIMENTS = [
-    Experiment(8, "figure_07.toml", 10, "Reno", _BASELINE),
-    Experiment(9, "figure_07.toml", 10, "packet-pair, sender only", _SENDER_ONLY),
-    Experiment(11, "figure_10.toml", 20, "Reno", _BASELINE),
-    Experiment(12, "figure_10.toml", 20, "packet-pair, sender only", _SENDER_ONLY),
-    Experiment(13, "figure_10.toml", 20, "packet-pair, both sides", _BOTH_SIDES),
+    Experiment(8, SYMMETRIC, 10, "Reno"),
+    Experiment(9, SYMMETRIC, 10, "packet-pair, sender only", SENDER_ONLY, fine_timer=True),
+    Experiment(11, ASYMMETRIC, 20, "Reno"),
+    Experiment(12, ASYMMETRIC, 20, "packet-pair, sender only", SENDER_ONLY, fine_timer=True),
+    Experiment(13, ASYMMETRIC, 20, "packet-pair, both sides", BOTH_SIDES, fine_timer=True),
 ]
 
 #: The figure that each figure's gain is measured against.
@@ -62,44 +75,49 @@ class Setting:
     """Everything that the paper does not print; overrides for all flows and for packet-pair flows alone."""
 
     label: str
+    #: Part of the names of scenarios.
+    name: str
     overrides: Sequence[str] = ()
     packet_pair: Sequence[str] = ()
+    #: Every packet meets a random delay on the sender's link.
+    random_delay: bool = True
 
 
 #: Section 3.1 gives the new TCP a 10 ms timer "which enables more precise RTT measurement": its retransmission timer
 #: counts these ticks, the baseline's those of its time.
 FINE_TIMER = "transport.timer.granularity=10 ms"
 
-HEADLINE = Setting("as in the claims")
-
 #: A start offset only shifts a flow against the coarse clocks. A random delay of every packet (overhead_ in ns-2)
 #: breaks the phase effects of the queue, too.
-RANDOM_DELAY = Setting(
-    "random delay of up to 10 ms on the sender's link",
-    ['network.sink_access={ rate = "10 Mbps", delay = "5 ms" }', "network.access.jitter=10 ms"],
-)
+RANDOM_DELAY = ('network.sink_access={ rate = "10 Mbps", delay = "5 ms" }', "network.access.jitter=10 ms")
+
+HEADLINE = Setting("as in the claims", "random-delay")
+START_ONLY = Setting("no random delay: a random start alone", "random-start", random_delay=False)
 
 SETTINGS = [
     HEADLINE,
-    RANDOM_DELAY,
-    Setting("packets of 512 B", ["transport.mss=472 B"]),
-    Setting("packets of 1460 B", ["transport.mss=1420 B"]),
-    Setting("receive window 20 segments", ["transport.receive_window=20 segments"]),
-    Setting("receive window 64 segments", ["transport.receive_window=64 segments"]),
-    Setting("no receive window", ["transport.receive_window=unlimited"]),
-    Setting("packet-pair tick 1 ms", packet_pair=["flow.0.congestion_control.tick=1 ms"]),
-    Setting("interval of 0 ticks taken as 1", packet_pair=["flow.0.congestion_control.zero_ticks=one"]),
-    Setting("no delayed acknowledgement", ["transport.delayed_ack=off"]),
-    Setting("delayed acknowledgements on a free-running clock", ["transport.delayed_ack.clock=grid"]),
-    Setting("one fast retransmit per window (RFC 6582)", ["transport.one_recovery_per_window=true"]),
-    Setting("half of what is in flight at a loss (RFC 5681)", ["flow.0.congestion_control.halved=flight-size"]),
-    Setting("limited transmit (RFC 3042)", ["transport.limited_transmit=true"]),
-    Setting(
-        "retransmission timer of packet-pair as coarse as Reno's",
-        packet_pair=["transport.timer.granularity=500 ms"],
-    ),
-    Setting("retransmission timer of Reno as fine as packet-pair's", ["transport.timer.granularity=10 ms"]),
-]
+    START_ONLY,
+    Setting("packets of 512 B", "packets-of-512", ["transport.mss=472 B"]),
+    Setting("packets of 1460 B", "packets-of-1460", ["transport.mss=1420 B"]),
+    Setting("receive window 20 segments", "receive-window-20", ["transport.receive_window=20 segments"]),
+    Setting("receive window 64 segments", "receive-window-64", ["transport.receive_window=64 segments"]),
+    Setting("no receive window", "no-receive-window", ["transport.receive_window=unlimited"]),
+    Setting("packet-pair tick 1 ms", "tick-1-ms", packet_pair=["flow.0.congestion_control.tick=1 ms"]),
+    Setting("interval of 0 ticks taken as 1", "zero-ticks-one",
+            packet_pair=["flow.0.congestion_control.zero_ticks=one"]),
+    Setting("no delayed acknowledgement", "no-delayed-ack", ["transport.delayed_ack=off"]),
+    Setting("delayed acknowledgements on a free-running clock", "delayed-ack-grid",
+            ["transport.delayed_ack.clock=grid"]),
+    Setting("one fast retransmit per window (RFC 6582)", "one-recovery-per-window",
+            ["transport.one_recovery_per_window=true"]),
+    Setting("half of what is in flight at a loss (RFC 5681)", "halved-flight-size",
+            ["flow.0.congestion_control.halved=flight-size"]),
+    Setting("limited transmit (RFC 3042)", "limited-transmit", ["transport.limited_transmit=true"]),
+    Setting("retransmission timer of packet-pair as coarse as Reno's", "coarse-timers",
+            packet_pair=["transport.timer.granularity=500 ms"]),
+    Setting("retransmission timer of Reno as fine as packet-pair's", "fine-timers",
+            ["transport.timer.granularity=10 ms"]),
+]  # fmt: skip
 
 
 class Ensemble:
@@ -109,47 +127,80 @@ class Ensemble:
         self.setting = setting
         self.counts = counts
 
-    def count(self, figure: int) -> pl.Series:
-        """Segments sent, run by run."""
-        return pl.Series(self.counts[figure], dtype=pl.Float64)
+    def count(self, figure: int) -> Spread:
+        """Segments sent."""
+        return Spread.of(self.counts[figure])
 
-    def gain_percent(self, figure: int, baseline: int | None = None) -> pl.Series:
+    def gain_percent(self, figure: int, baseline: int | None = None) -> Spread:
         """What a run sends more than the baseline's with the same seed, which starts at the same time."""
-        baseline = BASELINE[figure] if baseline is None else baseline
-        return 100 * (self.count(figure) / self.count(baseline) - 1)
+        return gain_percent(self.counts[figure], self.counts[BASELINE[figure] if baseline is None else baseline])
+
+
+def gain_percent(counts: Sequence[int], baseline: Sequence[int]) -> Spread:
+    """Return what each run sends more than the other with the same seed, percent."""
+    return Spread.of(100 * (count / other - 1) for count, other in zip(counts, baseline, strict=True))
 
 
 def scenario(experiment: Experiment, setting: Setting, *extra: str) -> Scenario:
-    """Return the scenario of an experiment under a setting."""
-    overrides = [f"flow.0.congestion_control={experiment.control}", *setting.overrides, *extra]
+    """Return the scenario of an experiment under a setting, without randomness but for the setting's."""
+    overrides = [
+        f"name={scenario_name(experiment, setting)}",
+        f"flow.0.congestion_control={experiment.control}",
+        *experiment.overrides,
+        *(RANDOM_DELAY if setting.random_delay else ()),
+        *setting.overrides,
+    ]
+    if experiment.fine_timer:
+        overrides.append(FINE_TIMER)
     if experiment.is_packet_pair:
-        overrides += [FINE_TIMER, *setting.packet_pair]
+        overrides += setting.packet_pair
     text = (resources.files(__package__) / experiment.scenario).read_text(encoding="utf-8")
-    return Scenario.parse(text, experiment.scenario, overrides)
+    return Scenario.parse(text, experiment.scenario, [*overrides, *extra])
+
+
+def scenario_name(experiment: Experiment, setting: Setting) -> str:
+    """Return the name of an experiment's runs under a setting."""
+    return f"figure-{experiment.figure}-{setting.name}"
+
+
+def names(setting: Setting, *figures: int) -> tuple[str, ...]:
+    """Return the names of the scenarios of figures under a setting."""
+    by_figure = {experiment.figure: experiment for experiment in EXPERIMENTS}
+    return tuple(scenario_name(by_figure[figure], setting) for figure in figures)
+
+
+def with_seeds(scenario_of_run: Scenario, *, interval: str = "off", seeds: Sequence[int] = SEEDS) -> list[Scenario]:
+    """Return an experiment's scenario with every seed and a random start, its series recorded in this interval."""
+    duration = scenario_of_run.duration_s + START_JITTER_S
+    overrides = [f"flow.0.start_jitter={START_JITTER_S} s", f"duration={duration:g} s", f"record.interval={interval}"]
+    random = scenario_of_run.with_overrides(overrides)
+    return [random.with_seed(seed) for seed in seeds]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is read off a run whose course matters; times in seconds from the flow's first segment."""
+
+    #: Times at which segments were sent for the first time.
+    sent: list[float]
+    #: Times at which any segment was sent.
+    transmissions: list[float] = field(repr=False)
+    #: Times at which a segment was dropped.
+    drops: list[float]
+    #: Time of the figure.
+    seconds: float
+
+
+def _new_segments(result: Result) -> pl.Series:
+    packets = pl.DataFrame(result.packet_columns("time_s", "event", "kind", "retransmission")).lazy()
+    sent = packets.filter((pl.col("event") == "send") & (pl.col("kind") == "data") & ~pl.col("retransmission"))
+    return sent.select("time_s").collect()["time_s"]
 
 
 def segments_sent(result: Result, seconds: float) -> int:
     """Count different segments that were sent within so many seconds of the flow's first."""
-    packets = pl.DataFrame(result.packet_columns("time_s", "event", "kind", "retransmission")).lazy()
-    sent = packets.filter((pl.col("event") == "send") & (pl.col("kind") == "data") & ~pl.col("retransmission"))
-    in_time = sent.filter(pl.col("time_s") < pl.col("time_s").min() + seconds)
-    return int(in_time.select(pl.len()).collect().item())
-
-
-def scenarios() -> list[Scenario]:
-    """Return every experiment under every setting, in the order of `SETTINGS`, with every seed."""
-    return [
-        scenario(
-            experiment,
-            setting,
-            f"flow.0.start_jitter={START_JITTER_S} s",
-            f"duration={experiment.seconds + START_JITTER_S} s",
-            "record.interval=off",
-        ).with_seed(seed)
-        for setting in SETTINGS
-        for experiment in EXPERIMENTS
-        for seed in SEEDS
-    ]
+    times = _new_segments(result)
+    return int((times < times[0] + seconds).sum())
 
 
 def segments_of_run(result: Result) -> int:
@@ -157,15 +208,65 @@ def segments_of_run(result: Result) -> int:
     return segments_sent(result, result.scenario.duration_s - START_JITTER_S)
 
 
-def ensembles(segments: Sequence[int]) -> list[Ensemble]:
-    """Sort what was counted by setting."""
+def course_of_run(result: Result) -> Run:
+    """Return when segments were sent and dropped within the time of the figure, in a run with a random start."""
+    seconds = result.scenario.duration_s - START_JITTER_S
+    packets = pl.DataFrame(result.packet_columns("time_s", "event", "kind", "retransmission")).filter(
+        pl.col("kind") == "data"
+    )
+    sent = packets.filter(pl.col("event") == "send")
+    first = float(sent["time_s"][0])
+    in_time = pl.col("time_s") < first + seconds
+
+    def times(frame: pl.DataFrame) -> list[float]:
+        return (frame.filter(in_time)["time_s"] - first).to_list()
+
+    return Run(
+        sent=times(sent.filter(~pl.col("retransmission"))),
+        transmissions=times(sent),
+        drops=times(packets.filter(pl.col("event") == "drop")),
+        seconds=seconds,
+    )
+
+
+def course_scenarios() -> list[Scenario]:
+    """Return every experiment of the claims with every seed."""
+    return [run for experiment in EXPERIMENTS for run in with_seeds(scenario(experiment, HEADLINE))]
+
+
+def courses(runs: Sequence[Run]) -> dict[int, list[Run]]:
+    """Sort the runs of the claims by figure."""
+    return {
+        experiment.figure: list(runs[place * RUNS : (place + 1) * RUNS]) for place, experiment in enumerate(EXPERIMENTS)
+    }
+
+
+def scenarios() -> list[Scenario]:
+    """Return every experiment under every setting but that of the claims, in order, with every seed."""
+    return [
+        run
+        for setting in SETTINGS[1:]
+        for experiment in EXPERIMENTS
+        for run in with_seeds(scenario(experiment, setting))
+    ]
+
+
+def ensembles(of_claims: dict[int, list[Run]], segments: Sequence[int]) -> list[Ensemble]:
+    """Sort what was counted by setting; that of the claims comes first."""
     rest = iter(segments)
     return [
-        Ensemble(setting, {experiment.figure: [next(rest) for _ in SEEDS] for experiment in EXPERIMENTS})
-        for setting in SETTINGS
+        Ensemble(HEADLINE, {figure: [len(run.sent) for run in runs] for figure, runs in of_claims.items()}),
+        *(
+            Ensemble(setting, {experiment.figure: [next(rest) for _ in SEEDS] for experiment in EXPERIMENTS})
+            for setting in SETTINGS[1:]
+        ),
     ]
+
+
+#: The runs that the paper's figures show: from time 0, without randomness.
+FROM_TIME_0 = Setting("from time 0", "from-time-0", random_delay=False)
 
 
 def single_scenarios() -> list[Scenario]:
     """Return every experiment from time 0, as the paper's figures show them."""
-    return [scenario(experiment, HEADLINE) for experiment in EXPERIMENTS]
+    return [scenario(experiment, FROM_TIME_0) for experiment in EXPERIMENTS]

@@ -30,8 +30,8 @@ BESIDE = [*STARTS, *LIARS[1:3]]
 
 def scenarios() -> list[Scenario]:
     """Return the long flow alone, then each size beside it by each start, with each seed."""
-    short = [_short(start, size) for size in SIZES for start in BESIDE]
-    return [_run((), 1), *(_run(flows, seed) for flows in short for seed in SEEDS)]
+    short = {f"{size} {start.label}": _short(start, size) for size in SIZES for start in BESIDE}
+    return [_run("alone", (), 1), *(_run(name, flows, seed) for name, flows in short.items() for seed in SEEDS)]
 
 
 def _short(start: Start, size: str) -> list[Flow]:
@@ -40,8 +40,8 @@ def _short(start: Start, size: str) -> list[Flow]:
             for number in range(int((END_S - BEGIN_S) / every))]  # fmt: skip
 
 
-def _run(short: Sequence[Flow], seed: int) -> Scenario:
-    return scenario("short flows beside a long one", RATE_MBPS, RTT_MS, [flow(IW10, WINDOW), *short], seconds=END_S,
+def _run(name: str, short: Sequence[Flow], seed: int) -> Scenario:
+    return scenario(f"harm {name} {seed}", RATE_MBPS, RTT_MS, [flow(IW10, WINDOW), *short], seconds=END_S,
                     buffer="1 bdp", transport=MODERN, routers=(QUICK_START,), samples="500 ms", seed=seed)  # fmt: skip
 
 

@@ -38,7 +38,8 @@ def _run(window: str, start_number: int, rate: float, rtt: float, size: str) -> 
     product = rate * 1e6 * rtt / 1e3 / 8 / 1500
     # Twice what it takes at the link's rate, and forty round trips.
     seconds = 4 * _BYTES[size] * 8 / rate / 1e6 + 60 * rtt / 1e3 + 5
-    return scenario(f"{window}+{start.label}", rate, rtt, [flow(start, window, size)], seconds=seconds,
+    name = f"{window} {start.label} {rate:g} mbps {rtt:g} ms {size}"
+    return scenario(name, rate, rtt, [flow(start, window, size)], seconds=seconds,
                     buffer=f"{max(LEAST_QUEUE, math.ceil(product))} packets", transport=MODERN,
                     routers=(QUICK_START,))  # fmt: skip
 
@@ -96,4 +97,6 @@ def _heat_map(window: str, ratios: dict[str, list[float | None]]) -> Illustratio
     bar = figure.colorbar(image, ax=axes, ticks=[-2, -1, 0, 1, 2])
     bar.ax.set_yticklabels(["1/4", "1/2", "1", "2", "4"])
     caption = "Blue: sooner than slow start with an initial window of 10 segments; red: later."
-    return Illustration(f"Short transfers by every start, then {window}", caption, figure)
+    runs = tuple(run.name for run in scenarios() if run.name.startswith(f"{window}-"))
+    return Illustration(f"Short transfers by every start, then {window}", caption, figure, id=f"short-{window}",
+                        scenarios=runs)  # fmt: skip

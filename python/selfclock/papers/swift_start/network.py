@@ -25,6 +25,7 @@ TRANSPORT: dict[str, object] = {
     "timestamps": False,
     "handshake": True,
     "initial_window": "4 segments",
+    "byte_counting": False,
     "delayed_ack": "off",
     "timer": {"initial": "3 s", "minimum": "1 s", "granularity": "0 s"},
 }
@@ -49,6 +50,7 @@ OC1_MBPS, FILE = 49.5, "10 MB"
 
 THINNING: dict[str, object] = {"mechanism": "ack-thinning", "links": ["reverse"], "interval": "5 ms"}
 QUICK_START: dict[str, object] = {"mechanism": "quick-start"}
+XCP_ROUTER: dict[str, object] = {"mechanism": "xcp", "links": ["bottleneck"]}
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,8 @@ STARTS = [
     Start("Quick-Start", "quick-start", {"start": "quick-start"}),
     Start("BBR's Startup", "bbr-startup", {"start": "bbr-startup"}),
 ]
+#: A sender that the routers tell how its window changes; no start of a window, so only where its routers are.
+XCP = Start("XCP", "xcp", {"model": "xcp"})
 BY_LABEL = {start.label: start for start in STARTS}
 
 
@@ -94,7 +98,13 @@ class Flow:
 def flow(start: Start, window: str = "reno", size: str | None = None, **more: float) -> Flow:
     """Return a flow that begins so."""
     own = {} if start.initial_window is None else {"initial_window": start.initial_window}
-    return Flow({"window": window, **start.control}, size, transport={**start.transport, **own}, **more)
+    control = start.control if "model" in start.control else {"window": window, **start.control}
+    return Flow(control, size, transport={**start.transport, **own}, **more)
+
+
+def file_name(name: str) -> str:
+    """Return the name of a run in letters that every file system takes."""
+    return re.sub(r"[^a-z0-9.+]+", "-", name.lower()).strip("-")
 
 
 def scenario(
@@ -112,9 +122,11 @@ def scenario(
     samples: str = "off",
     packets: bool = False,
     seed: int = 1,
+    access_mbps: float | None = None,
 ) -> Scenario:
     """Build the dumbbell of figure 1; `load` and `reverse_load` are parts of the link taken by a Poisson stream."""
     access = 0.01 * rtt_ms
+    name = file_name(name)
     tables: list[dict[str, object]] = []
     for number, each in enumerate(flows, 1):
         table: dict[str, object] = {
@@ -140,7 +152,7 @@ def scenario(
     wire = {"rate": f"{rate_mbps:g} Mbps", "delay": f"{rtt_ms / 2 - 2 * access:.6f} ms"}
     document: dict[str, object] = {
         "schema": 1,
-        "name": name.replace("/", " per "),
+        "name": name,
         "duration": f"{seconds:.6f} s",
         "seed": seed,
         "network": {
@@ -148,7 +160,7 @@ def scenario(
             "hosts": len(flows) + 1,
             "bottleneck": {**wire, "queue": buffer},
             "reverse": {**wire, "queue": "1000 packets" if reverse_load > 0 else "unlimited"},
-            "access": {"rate": f"{max(1000.0, 10 * rate_mbps):g} Mbps", "delay": f"{access:.6f} ms"},
+            "access": {"rate": f"{access_mbps or max(1000.0, 10 * rate_mbps):g} Mbps", "delay": f"{access:.6f} ms"},
         },
         "transport": dict(transport),
         "record": {"interval": samples, "packets": packets},
@@ -166,7 +178,8 @@ def completion_s(result: Result, number: int = 1) -> float | None:
 
 def data_sent(result: Result) -> pl.DataFrame:
     """Return the data segments that left the first flow's sender: number, and time since the first."""
-    packets = pl.DataFrame(result.packets).with_columns(pl.col("event", "kind", "flow").cast(pl.String))
+    packets = pl.DataFrame(result.packet_columns("time_s", "event", "kind", "flow", "sequence"))
+    packets = packets.with_columns(pl.col("event", "kind", "flow").cast(pl.String))
     sent = packets.filter((pl.col("event") == "send") & (pl.col("kind") == "data") & (pl.col("flow") == "flow1"))
     return sent.select(
         (pl.col("time_s") - pl.col("time_s").first()).alias("time_s"),
@@ -179,10 +192,10 @@ def round_trip_s(rate_mbps: float, rtt_ms: float) -> float:
     return rtt_ms / 1e3 + 0.5 * 8 * PACKET_B / rate_mbps / 1e6
 
 
-def per_round_trip(result: Result, rate_mbps: float, rtt_ms: float, rounds: int) -> list[int]:
-    """Return how many segments leave in each round trip from the first segment on."""
+def per_round_trip(sent: pl.DataFrame, rate_mbps: float, rtt_ms: float, rounds: int) -> list[int]:
+    """Return how many of the segments of `data_sent` leave in each round trip from the first on."""
     length = round_trip_s(rate_mbps, rtt_ms)
-    rows = data_sent(result).with_columns((pl.col("time_s") / length).floor().cast(pl.Int64).alias("round"))
+    rows = sent.with_columns((pl.col("time_s") / length).floor().cast(pl.Int64).alias("round"))
     counts = dict(rows.group_by("round").len().iter_rows())
     return [counts.get(number, 0) for number in range(rounds)]
 
@@ -192,6 +205,6 @@ _REPLY = re.compile(r"^(?:01)*fd095357[c-f][0-9a-f]([0-9a-f]{8})$")
 
 def reported_us(result: Result) -> list[int]:
     """Return the intervals that the receiver reports, microseconds."""
-    packets = pl.DataFrame(result.packets).with_columns(pl.col("event").cast(pl.String))
+    packets = pl.DataFrame(result.packet_columns("event", "option")).with_columns(pl.col("event").cast(pl.String))
     options = packets.filter(pl.col("event") == "send")["option"].drop_nulls().to_list()
     return [int(match[1], 16) for option in options if (match := _REPLY.match(option))]

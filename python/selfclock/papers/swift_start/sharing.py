@@ -212,8 +212,10 @@ def _together_figure(together: dict[str, list[Together]]) -> Illustration:
     bottom.set_xticks(COUNTS, [str(count) for count in COUNTS])
     top.set_title(f"{RATE_MBPS:g} Mbit/s, {RTT_MS:g} ms: flows that start within 10 ms")
     return Illustration(
-        "Starting together",
-        f"Loss over the first {EARLY_S:g} s, and when Jain's index over a second first is {FAIR:g}; no "
+        id="together",
+        scenarios=tuple(run.name for run in scenarios()[: len(STARTS) * len(COUNTS)]),
+        title="Starting together",
+        caption=f"Loss over the first {EARLY_S:g} s, and when Jain's index over a second first is {FAIR:g}; no "
         f"marker: not within {TOGETHER_S:g} s.",
-        figure,
+        figure=figure,
     )

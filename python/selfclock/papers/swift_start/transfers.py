@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from selfclock.papers.swift_start.estimates import FORWARDING
-from selfclock.papers.swift_start.figures import RECEIVE_WINDOW_B
 from selfclock.papers.swift_start.network import (
     DELAYED_ACK,
     FILE,
@@ -14,10 +13,13 @@ from selfclock.papers.swift_start.network import (
     STARTS,
     THINNING,
     TRANSPORT,
+    XCP,
+    XCP_ROUTER,
     completion_s,
     flow,
     scenario,
 )
+from selfclock.papers.swift_start.runs import RECEIVE_WINDOW_B
 from selfclock.reproduce import Grid
 
 if TYPE_CHECKING:
@@ -42,13 +44,18 @@ PATHS: list[tuple[str, float, float, Mapping[str, object], Sequence[Mapping[str,
 ]
 
 
+#: Section 2 of the paper also has XCP, whose routers replace those of Quick-Start.
+SENDERS = [*STARTS, XCP]
+
+
 def scenarios() -> list[Scenario]:
     """Return a run for every path and start, paths first."""
     return [
         scenario(f"{path}: {start.label}", rate, rtt, [flow(start, size=FILE)], seconds=120,
-                 transport={**TRANSPORT, "initial_window": "rfc6928", **transport}, routers=(QUICK_START, *routers))
+                 transport={**TRANSPORT, "initial_window": "rfc6928", **transport},
+                 routers=(XCP_ROUTER if start is XCP else QUICK_START, *routers))
         for path, rate, rtt, transport, routers in PATHS
-        for start in STARTS
+        for start in SENDERS
     ]  # fmt: skip
 
 
@@ -57,17 +64,16 @@ def findings(results: Sequence[Result]) -> list[Grid]:
     times = [completion_s(result) for result in results]
     rows = []
     for number, (path, *_) in enumerate(PATHS):
-        own = times[number * len(STARTS) : (number + 1) * len(STARTS)]
+        own = times[number * len(SENDERS) : (number + 1) * len(SENDERS)]
         baseline = own[0]
         rows.append([path, *(_cell(time, baseline) for time in own)])
     caption = (
-        "Seconds from the SYN to the last acknowledgement, and in brackets over those of slow start with the "
-        "initial window of RFC 6928. "
-        "49.5 Mbit/s unless another rate stands there; queues without a limit; all routers understand "
-        "Quick-Start; Reno follows. The "
-        "original Swift Start falls back to slow start where it finds no estimate."
+        "Seconds from the SYN to the last acknowledgement, and in brackets over those of slow start with the initial "
+        "window of RFC 6928. 49.5 Mbit/s unless another rate stands there; queues without a limit; all routers "
+        "understand Quick-Start, with XCP's sender XCP in its place; Reno follows, except with XCP. The original Swift "
+        "Start falls back to slow start where it finds no estimate."
     )
-    return [Grid("Transfer of 10 MB", caption, ["path", *(start.label for start in STARTS)], rows)]
+    return [Grid("Transfer of 10 MB", caption, ["path", *(start.label for start in SENDERS)], rows)]
 
 
 def _cell(time: float | None, baseline: float | None) -> str:

@@ -1,8 +1,8 @@
-"""Verdicts from figures alone. The rules were written before the first run."""
+"""Verdicts from figures alone; each rule says itself in `Claim.criterion`."""
 
 from __future__ import annotations
 
-from itertools import pairwise
+import math
 from typing import TYPE_CHECKING
 
 from selfclock.reproduce import within
@@ -17,14 +17,23 @@ PAPER = "swift-start"
 #: "The estimated capacity is the actual capacity".
 ESTIMATE_TOLERANCE = 0.01
 
+#: "Neither over estimation nor under estimation": parts of the runs that may be wrong.
+FEW_WRONG, SOME_WRONG = 0.01, 0.05
+
 #: "Its performance does not affected": completion times this close.
 SAME_TIME = 0.05
+
+#: "Better", "faster", "more": by this part at least.
+MARGIN = 0.05
 
 #: "Reaches the link's rate": this part of it; half of it is the direction.
 LINK_RATE, PART_OF_LINK_RATE = 0.95, 0.5
 
 #: "High rate at point A, and then decreases": times the mean rate of the rest of the round trip.
 BURST, SOME_BURST = 2.0, 1.2
+
+FASTER_RULE = f"our criterion: at least {MARGIN:.0%} sooner: reproduced; sooner: direction"
+BURST_RULE = f"our criterion: at least {BURST:g} times: reproduced; {SOME_BURST:g} times: direction"
 
 
 def exact(measured: Sequence[int], printed: Sequence[int]) -> Verdict:
@@ -36,15 +45,16 @@ def faster(own: float | None, other: float | None) -> Verdict:
     """Judge whether the first of two times is shorter; a transfer that did not end took for ever."""
     if own is None:
         return "not reproduced"
-    return "reproduced" if other is None or own < other else "not reproduced"
-
-
-def order(times: Sequence[float | None]) -> Verdict:
-    """Judge whether times increase: all of them, some neighbours, none."""
-    pairs = [faster(a, b) == "reproduced" for a, b in pairwise(times)]
-    if all(pairs):
+    if other is None or own <= other * (1 - MARGIN):
         return "reproduced"
-    return "direction" if any(pairs) else "not reproduced"
+    return "direction" if own < other else "not reproduced"
+
+
+def more(own: float, other: float) -> Verdict:
+    """Judge whether the first of two amounts is larger."""
+    if own >= other * (1 + MARGIN):
+        return "reproduced"
+    return "direction" if own > other else "not reproduced"
 
 
 def at_link_rate(part: float) -> Verdict:
@@ -61,9 +71,16 @@ def burst(ratio: float) -> Verdict:
     return "direction" if ratio >= SOME_BURST else "not reproduced"
 
 
-def estimate(error: float) -> Verdict:
+def estimate(error: float | None) -> Verdict:
     """Judge a relative error; a wrong estimate has no direction."""
-    return "reproduced" if within(abs(error), 0.0, ESTIMATE_TOLERANCE) else "not reproduced"
+    return "reproduced" if error is not None and within(abs(error), 0.0, ESTIMATE_TOLERANCE) else "not reproduced"
+
+
+def seldom_wrong(part: float) -> Verdict:
+    """Judge the part of estimates that are wrong."""
+    if part <= FEW_WRONG:
+        return "reproduced"
+    return "direction" if part <= SOME_WRONG else "not reproduced"
 
 
 def same_time(own: float | None, other: float | None) -> Verdict:
@@ -71,3 +88,11 @@ def same_time(own: float | None, other: float | None) -> Verdict:
     if own is None or other is None:
         return "not reproduced"
     return "reproduced" if within(own / other, 1.0, SAME_TIME) else "not reproduced"
+
+
+def wilson(hits: int, of: int) -> tuple[float, float]:
+    """Return Wilson's 95 % interval of a part."""
+    z, part = 1.959964, hits / of
+    middle = (part + z * z / 2 / of) / (1 + z * z / of)
+    half = z * math.sqrt(part * (1 - part) / of + z * z / 4 / of / of) / (1 + z * z / of)
+    return max(0.0, middle - half), min(1.0, middle + half)

@@ -1,0 +1,296 @@
+"""Equations 1 and 3 in whole runs: what a loss takes from each of two ALTCP flows, over what each grows by."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from selfclock import style
+from selfclock.papers.adaptive_layered.network import Flow, control, scenario, throughputs_mbps
+from selfclock.papers.adaptive_layered.verdicts import MARGIN, PAPER, SAME, Interval, evenness, interval
+from selfclock.reproduce import Claim, Grid, Illustration
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from selfclock.reproduce import Verdict
+    from selfclock.result import Result
+    from selfclock.scenario import Scenario
+
+RATE_MBPS = 250.0
+
+#: One round-trip time for both flows: the paper's convergence is that of two flows on one path.
+DELAYS_MS = (20.0, 60.0, 120.0)
+SEEDS = range(1, 11)
+
+#: The second flow finds the first one with the whole link.
+SECOND_STARTS_S, JITTER_S, SECONDS = 30.0, 5.0, 200.0
+
+#: Measured when they have had time to converge.
+LATE_S = 150.0
+SAMPLES_S = 0.01
+
+#: The window's growth is that of five round trips, two after the cut, when recovery is over.
+AFTER_RTTS, OVER_RTTS = 2, 5
+
+MSS = 1460.0
+W_T = 50.0
+
+#: The states of the paper, by whether K_R is on in the higher flow and in the lower one. It names A, C and D.
+STATES = {
+    (False, False): "both off",
+    (True, True): "both on",
+    (False, True): "off in the higher, on in the lower (C)",
+    (True, False): "on in the higher, off in the lower",
+}
+STATE_C = (False, True)
+
+VARIANT = "altcp: beta = 0.15, W_T = 50 (Layered TCP's), compensation = paper, K_R off in layer 1; buffer 1 BDP"
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A loss of one flow."""
+
+    time_s: float
+    #: Window before it, what it took, and by how much the window grows per round trip then; in segments.
+    window: float
+    taken: float
+    growth: float
+    #: Layer in which it grows, and K_R stored.
+    layer: int
+    stored: float
+
+    @property
+    def round_trips(self) -> float:
+        """W_R/(K_R K): how many the flow needs to have back what it lost."""
+        return self.taken / max(self.growth, 1e-9)
+
+    @property
+    def compensated(self) -> bool:
+        """K_R, the growth over the layer, is nearer to the stored one than to 1."""
+        return self.layer > 1 and self.growth / self.layer > (1 + self.stored) / 2
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A loss that both flows have within a round trip: of the one with the larger window, and of the other."""
+
+    higher: Loss
+    lower: Loss
+
+    @property
+    def holds(self) -> bool:
+        """Equation 1."""
+        return self.higher.round_trips > self.lower.round_trips
+
+    @property
+    def state(self) -> tuple[bool, bool]:
+        """Whether K_R is on in each."""
+        return self.higher.compensated, self.lower.compensated
+
+    @property
+    def same_layer(self) -> bool:
+        """Both grow by one K."""
+        return self.higher.layer == self.lower.layer
+
+
+def _name(delay_ms: float, seed: int) -> str:
+    return f"convergence-{delay_ms:g}-{seed}"
+
+
+def scenarios(scale: float = 1.0) -> list[Scenario]:
+    """Return two ALTCP flows on one path, the second 30 s after the first."""
+    altcp = control("altcp")
+    return [
+        scenario(
+            _name(delay, seed),
+            RATE_MBPS,
+            [Flow(altcp, delay, jitter_s=JITTER_S * scale),
+             Flow(altcp, delay, start_s=SECOND_STARTS_S * scale, jitter_s=JITTER_S * scale)],
+            seconds=SECONDS * scale,
+            seed=seed,
+            samples_s=SAMPLES_S,
+            jittered=True,
+        )
+        for delay in DELAYS_MS
+        for seed in SEEDS
+    ]  # fmt: skip
+
+
+def layer_of(window: float) -> int:
+    """Layer of a window in segments: the largest K with W_K = W_T K (K + 1)(K - 1)/6 below it."""
+    layer = 1
+    while window > W_T * (layer + 1) * (layer + 2) * layer / 6:
+        layer += 1
+    return layer
+
+
+def losses(result: Result, flow: str, rtt_ms: float) -> list[Loss]:
+    """Return the losses of a flow in congestion avoidance, of which the growth after them can be measured."""
+    frame = pl.DataFrame(result.flows).filter(pl.col("flow").cast(pl.String) == flow)
+    times, windows, thresholds, srtt = (
+        frame[column].to_numpy() for column in ("time_s", "cwnd_bytes", "ssthresh_bytes", "srtt_s")
+    )
+    stored = max(0.5 * math.cbrt(rtt_ms), 1.0)
+    found = []
+    for at in np.flatnonzero(thresholds[1:] != thresholds[:-1]) + 1:
+        if not np.isfinite(thresholds[at - 1]):
+            continue
+        step = SAMPLES_S
+        begin = at + math.ceil(AFTER_RTTS * srtt[at] / step)
+        end = begin + math.ceil(OVER_RTTS * srtt[at] / step)
+        # Another loss, or a timeout, within these round trips: nothing to be measured.
+        if end >= len(times) or (np.diff(windows[begin : end + 1]) < 0).any() or windows[begin] < thresholds[at]:
+            continue
+        growth = (windows[end] - windows[begin]) / (times[end] - times[begin]) * srtt[begin]
+        before, after = windows[at - 1] / MSS, thresholds[at] / MSS
+        layer = layer_of(windows[begin] / MSS)
+        found.append(Loss(float(times[at]), before, before - after, growth / MSS, layer, stored))
+    return found
+
+
+def joint_losses(result: Result, rtt_ms: float) -> list[Joint]:
+    """Return the losses that both flows have within a round trip, the queue's part included, of unequal windows."""
+    first, second = (losses(result, flow, rtt_ms) for flow in ("flow1", "flow2"))
+    pairs = [(one, other) for one in first for other in second if abs(one.time_s - other.time_s) <= 2 * rtt_ms / 1000]
+    return [
+        Joint(*sorted(pair, key=lambda loss: -loss.window))
+        for pair in pairs
+        if evenness(pair[0].window, pair[1].window) < SAME
+    ]
+
+
+def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Grid]]:
+    """Judge the equations and that the flows converge."""
+    keys = [(delay, seed) for delay in DELAYS_MS for seed in SEEDS]
+    runs = dict(zip(keys, results, strict=True))
+    joint = {key: joint_losses(run, key[0]) for key, run in runs.items()}
+    every = [loss for held in joint.values() for loss in held]
+    late = {
+        delay: [evenness(*throughputs_mbps(runs[delay, seed], LATE_S * scale, SECONDS * scale)) for seed in SEEDS]
+        for delay in DELAYS_MS
+    }
+    in_c = {key: [loss for loss in held if loss.state == STATE_C] for key, held in joint.items()}
+    claims = [
+        _equation(
+            "equation-1", "section 3, equation 1", "W_R1/(K_R1 K_1) > W_R2/(K_R2 K_2), flow 1 the one with more layers",
+            "W_R1/(K_R1 K_1) > W_R2/(K_R2 K_2)", joint, _where(every),
+        ),
+        _equation(
+            "equation-3", "section 4.1, equation 3",
+            "K_R off in the higher flow and on in the smaller: by ALTCP design, the equation holds true",
+            "W_R1/K_1 > W_R2/(K_R2 K_2)", in_c, "Losses in state C alone. ",
+        ),
+        _converge(late),
+    ]  # fmt: skip
+    return claims, [_figure(every)], [_grid(every)]
+
+
+def _where(every: list[Joint]) -> str:
+    near = [loss for loss in every if not loss.holds]
+    wrong = sum(loss.state == (True, False) for loss in near)
+    return (
+        f"Of the {len(near)} exceptions {wrong} have K_R on in the higher flow and off in the lower, a state that the "
+        f"paper does not name; {sum(not loss.same_layer for loss in near)} have the flows in different layers. "
+        "With one K_R W/K itself is not monotone: at a window of W_K it is W_K/(K - 1) below and W_K/K above. "
+    )
+
+
+def _equation(
+    identity: str, source: str, says: str, printed: str, joint: dict[tuple[float, int], list[Joint]], where: str
+) -> Claim:
+    parts = [sum(loss.holds for loss in held) / len(held) for held in joint.values() if held]
+    count, holding = (sum(map(len, joint.values())), sum(loss.holds for held in joint.values() for loss in held))
+    held = interval(parts) if parts else Interval(0.0, math.inf)
+    verdict: Verdict = "not reproduced"
+    if count and holding == count:
+        verdict = "reproduced"
+    elif held.mean > 0.5 + MARGIN and held.low > 0.5:
+        verdict = "direction"
+    return Claim(
+        PAPER, identity, source, says=says, printed=printed, measured=f"{holding} of {count} losses", verdict=verdict,
+        note=f"{where}Part of the losses for which it holds, {len(parts)} runs that have any: {held}. "
+        f"Two ALTCP flows on {RATE_MBPS:g} Mbit/s with one round-trip time ({', '.join(f'{d:g}' for d in DELAYS_MS)} "
+        f"ms), the second {SECOND_STARTS_S:g} s after the first. W_R: window less threshold; K_R K: what the window "
+        f"grows by per round trip, over the {OVER_RTTS} after recovery.",
+        criterion="Reproduced if it holds at every loss that both flows have within a round trip, their windows more "
+        "than 5 % apart; direction (ours) if the 95 % interval over the runs of the part of the losses is above a "
+        f"half, and its mean by more than {MARGIN:.2f}.",
+        variant=VARIANT, figure="equation-1",
+        scenarios=tuple(_name(delay, seed) for delay in DELAYS_MS for seed in SEEDS),
+    )  # fmt: skip
+
+
+def _converge(late: dict[float, list[float]]) -> Claim:
+    means = {delay: interval(values) for delay, values in late.items()}
+    verdict: Verdict = "not reproduced"
+    if all(held.mean >= SAME for held in means.values()):
+        verdict = "reproduced"
+    elif any(held.mean >= SAME for held in means.values()):
+        verdict = "direction"
+    return Claim(
+        PAPER,
+        "equation-1-convergence",
+        "section 4.1",
+        says="By ALTCP design the two flows will converge",
+        printed=None,
+        measured=", ".join(f"{delay:g} ms {held}" for delay, held in means.items()),
+        verdict=verdict,
+        note=f"Smaller throughput over larger, {LATE_S:g} to {SECONDS:g} s, {len(SEEDS)} runs for each path. At 120 ms "
+        "losses are some 10 s apart.",
+        criterion=f"Our criterion, with the paper's 5 %: a mean of {SAME} or more on every path; on some: direction.",
+        variant=VARIANT,
+        scenarios=tuple(_name(delay, seed) for delay in DELAYS_MS for seed in SEEDS),
+        figure="equation-1",
+    )
+
+
+def _grid(every: Iterable[Joint]) -> Grid:
+    held = list(every)
+    rows = []
+    for state, text in STATES.items():
+        own = [loss for loss in held if loss.state == state]
+        alike = [loss for loss in own if loss.same_layer]
+        apart = [loss for loss in own if not loss.same_layer]
+        rows.append([text, *(f"{sum(loss.holds for loss in part)} of {len(part)}" for part in (alike, apart, own))])
+    return Grid(
+        "Equations 1 and 3: at how many losses they hold",
+        "Losses that both flows have within a round trip, with windows more than 5 % apart, by whether K_R is on. "
+        "Layers: those in which the windows grow after the loss.",
+        ["K_R", "same layer", "different layers", "all"],
+        rows,
+    )
+
+
+@style.house()
+def _figure(every: list[Joint]) -> Illustration:
+    figure, (axes,) = style.figure(height=4.4)
+    looks = dict(zip(STATES, ("altcp", "adaptive", "cubic", "highspeed"), strict=True))
+    for state, text in STATES.items():
+        own = [loss for loss in every if loss.state == state]
+        look = style.look(looks[state])
+        axes.scatter(
+            [loss.lower.round_trips for loss in own], [loss.higher.round_trips for loss in own], s=14,
+            marker=look.marker, color=look.colour, label=f"K_R {text}",
+        )  # fmt: skip
+    ends = [1.0, 300.0]
+    axes.plot(ends, ends, color="black", linewidth=0.8, label="printed: above this line")
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("W_R/(K_R K) of the flow with the smaller window (round trips)")
+    axes.set_ylabel("... with the larger window (round trips)")
+    axes.set_title("Two ALTCP flows, 250 Mbit/s: what a loss takes over the growth per round trip")
+    figure.legend(loc="outside lower center", ncols=2)
+    caption = (
+        "A point is a loss that both flows have within a round trip. Above the line the flow with the larger window "
+        "needs longer to have it back, and the two converge."
+    )
+    return Illustration(
+        "Equations 1 and 3 in whole runs", caption, figure, id="equation-1",
+        scenarios=tuple(_name(delay, seed) for delay in DELAYS_MS for seed in SEEDS),
+    )  # fmt: skip

@@ -1,0 +1,138 @@
+"""What SACK TCP gets beside one flow of each algorithm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
+
+from selfclock import style
+from selfclock.papers.adaptive_layered.fairness import VARIANTS
+from selfclock.papers.adaptive_layered.network import ALGORITHMS, TCP, Flow, control, scenario, throughputs_mbps
+from selfclock.papers.adaptive_layered.verdicts import ORDER_RULE, PAPER, difference, interval, order_verdict
+from selfclock.reproduce import Claim, Grid, Illustration
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from selfclock.result import Result
+    from selfclock.scenario import Scenario
+
+SEEDS = range(1, 9)
+JITTER_S = 10.0
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A link, a path, and how long is measured."""
+
+    rate_mbps: float
+    delay_ms: float
+    seconds: float
+    skipped_s: float
+
+
+SETTINGS = (Setting(250.0, 60.0, 180.0, 60.0), Setting(10.0, 80.0, 600.0, 180.0))
+
+#: All but TCP, which by symmetry has its fair share beside TCP.
+BESIDE = {name: algorithm for name, algorithm in ALGORITHMS.items() if name != "TCP"}
+
+#: The two algorithms of the paper, and those that it compares them with.
+OWN, OTHERS = ("ALTCP", "A-TCP"), ("HighSpeed", "Scalable")
+
+
+#: What a reader can check where a claim does not hold.
+WHY = {
+    "ALTCP-10": " Path and buffer hold 133 packets: with more than 50 of them ALTCP is in its second layer, where it "
+    "adds 2 K_R = 4.3 segments per round trip and a loss takes 15 %; TCP adds one, and a loss takes half.",
+}
+
+
+def _name(setting: Setting, algorithm: str, seed: int) -> str:
+    return f"beside-tcp-{setting.rate_mbps:g}-{algorithm}-{seed}"
+
+
+def scenarios(scale: float = 1.0) -> list[Scenario]:
+    """Return one flow of each algorithm beside TCP, on both links."""
+    return [
+        scenario(
+            _name(setting, algorithm, seed),
+            setting.rate_mbps,
+            [Flow(own, setting.delay_ms, jitter_s=JITTER_S * scale) for own in (control(algorithm), TCP)],
+            seconds=setting.seconds * scale,
+            seed=seed,
+            samples_s=5.0 * scale,
+            jittered=True,
+        )
+        for setting in SETTINGS
+        for algorithm in BESIDE.values()
+        for seed in SEEDS
+    ]
+
+
+def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Grid]]:
+    """Judge what TCP is left with."""
+    measured = iter(results)
+    left: dict[float, dict[str, list[float]]] = {}
+    for setting in SETTINGS:
+        left[setting.rate_mbps] = {}
+        for name in BESIDE:
+            runs = [throughputs_mbps(next(measured), setting.skipped_s * scale, setting.seconds * scale) for _ in SEEDS]
+            left[setting.rate_mbps][name] = [2 * tcp / max(own + tcp, 1e-9) for own, tcp in runs]
+    claims = [_claim(setting, own, left[setting.rate_mbps]) for setting in SETTINGS for own in OWN]
+    return claims, [_figure(left)], [_grid(left)]
+
+
+def _claim(setting: Setting, own: str, left: dict[str, list[float]]) -> Claim:
+    apart = ", ".join(f"{name} {difference(left[own], left[name])}" for name in OTHERS)
+    return Claim(
+        PAPER, f"friendliness-{ALGORITHMS[own]}-{setting.rate_mbps:g}-Mbps", "abstract and section 7",
+        says=f"{own} has better TCP friendliness compared with High-speed TCP and Scalable TCP", printed=None,
+        measured=f"{interval(left[own])}; " + ", ".join(f"{name} {interval(left[name])}" for name in OTHERS),
+        verdict=order_verdict(left[own], [left[name] for name in OTHERS]),
+        note=f"What SACK TCP gets beside one flow, over half of the total: 1 is its fair share. {setting.rate_mbps:g} "
+        f"Mbit/s, {setting.delay_ms:g} ms, {len(SEEDS)} runs of {setting.seconds:g} s without the first "
+        f"{setting.skipped_s:g} s, random starts within {JITTER_S:g} s. Paired differences: {apart}."
+        + WHY.get(f"{own}-{setting.rate_mbps:g}", ""),
+        criterion=ORDER_RULE,
+        variant=f"{'; '.join(VARIANTS[name] for name in (own, *OTHERS))}; buffer 1 BDP, delay of ours",
+        figure="friendliness",
+        scenarios=tuple(_name(setting, ALGORITHMS[name], seed) for name in (own, *OTHERS) for seed in SEEDS),
+    )  # fmt: skip
+
+
+@style.house()
+def _figure(left: dict[float, dict[str, list[float]]]) -> Illustration:
+    figure = Figure(figsize=(6.4, 3.4), layout="constrained")
+    panels = figure.subplots(1, len(SETTINGS), sharey=True)
+    for axes, setting in zip(panels, SETTINGS, strict=True):
+        for place, (name, algorithm) in enumerate(BESIDE.items()):
+            look, values = style.look(algorithm), left[setting.rate_mbps][name]
+            held = interval(values)
+            axes.scatter([place] * len(values), values, s=8, color=look.colour, alpha=0.4)
+            axes.vlines([place], held.low, held.high, color=look.colour)
+            axes.plot([place], [held.mean], look.marker, color=look.colour, label=name, markersize=6)
+        axes.axhline(1, color="black", linewidth=0.6, label="fair share")
+        axes.set_xticks(range(len(BESIDE)), list(BESIDE), rotation=45)
+        axes.set_title(f"{setting.rate_mbps:g} Mbit/s, {setting.delay_ms:g} ms")
+    panels[0].set_ylabel("TCP's part of its fair share")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
+    caption = (
+        f"What SACK TCP gets beside one flow of the algorithm: every one of {len(SEEDS)} runs, mean and 95 % interval."
+    )
+    return Illustration(
+        "Friendliness to TCP", caption, figure, id="friendliness",
+        scenarios=tuple(_name(setting, algorithm, seed) for setting in SETTINGS for algorithm in BESIDE.values()
+                        for seed in SEEDS),
+    )  # fmt: skip
+
+
+def _grid(left: dict[float, dict[str, list[float]]]) -> Grid:
+    return Grid(
+        "Friendliness to TCP",
+        "What SACK TCP gets beside one flow of the algorithm, over half of the total: 1 is its fair share. "
+        f"Means and 95 % intervals of {len(SEEDS)} runs.",
+        ["beside", *(f"{setting.rate_mbps:g} Mbit/s, {setting.delay_ms:g} ms" for setting in SETTINGS)],
+        [[name, *(str(interval(left[setting.rate_mbps][name])) for setting in SETTINGS)] for name in BESIDE],
+    )

@@ -1,0 +1,303 @@
+"""What the exponents say: RTT fairness of ALTCP, of K_R always on, and of more random losses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from selfclock import style
+from selfclock.papers.adaptive_layered.exponents import (
+    ALWAYS,
+    COMPARED_SEEDS,
+    EPOCHS,
+    JITTER_S,
+    LOSS,
+    PERIODS_S,
+    RANDOM_SECONDS,
+    RANDOM_SEEDS,
+    RANDOM_SKIPPED_S,
+    RATE_MBPS,
+    RATIOS,
+    RTT_MS,
+    SECONDS,
+    SEEDS,
+    SKIPPED_S,
+    UNFILLED_MBPS,
+    USUAL_PERIOD_S,
+    Measured,
+    at_random,
+    late,
+    lossy,
+    measure,
+    names,
+    queue_name,
+    random_name,
+    same_times_name,
+    seeds,
+)
+from selfclock.papers.adaptive_layered.verdicts import (
+    EXPONENT_TOLERANCE,
+    MARGIN,
+    PAPER,
+    Interval,
+    interval,
+    median,
+    similar_verdict,
+)
+from selfclock.reproduce import Claim, Grid, Illustration
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from selfclock.result import Result
+
+#: The exponent where all flows lose at the same times, and where each packet is lost with the same probability.
+THEORY = {
+    "reno": ("2", "1"),
+    "highspeed": ("up to 6.1", "1"),
+    "scalable": ("unbounded", "1"),
+    "bic": ("2 to unbounded", "1"),
+    "cubic": ("1, 2 where it follows Reno", "0.25, 1 where it follows Reno"),
+    "ltcp": ("2.5", "1"),
+    "altcp": ("2.5, with K_R = 1", "0.8 with K_R, 1 without"),
+    ALWAYS: ("2", "0.8"),
+    "adaptive": ("2 at k = 1", "1 at k = 1"),
+}
+
+PAPERS_HANDLER, ALWAYS_ON = "compensation = paper, as printed", "compensation = always, ours"
+LAYERED = "altcp: beta = 0.15, W_T = 50 (Layered TCP's)"
+FIGURE = "rtt-exponents"
+
+#: A flow that has less than this part of the other's throughput.
+STARVED = 0.05
+
+
+def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Grid]]:
+    """Judge the exponents."""
+    measured = measure(results, scale)
+    claims = [
+        *(_beside_a_queue(measured, name) for name in ("altcp", ALWAYS)),
+        *(_at_the_same_times(measured, name) for name in ("altcp", ALWAYS)),
+        _drop_rate(measured),
+        _randomness(measured),
+    ]
+    return claims, [_figure(measured)], [_grid(measured)]
+
+
+def _apart(own: Sequence[float], other: Sequence[float]) -> list[float]:
+    return [one - two for one, two in zip(own, other, strict=True)]
+
+
+_SAYS = "Round Trip Time fairness behavior is maintained similar to that of TCP"
+_OWN_SAYS = "With K_R on at all times ALTCP's RTT exponent is TCP's"
+
+
+def _similar(where: str) -> str:
+    return (
+        f"Our criterion: exponents {EXPONENT_TOLERANCE} apart or less, {where}; direction if ALTCP's is nearer to "
+        f"TCP's than that of Layered TCP, which K_R was added to, by more than {MARGIN:.2f}."
+    )
+
+
+_HANDLER_OFF = (
+    " The printed handler sets K_R = 1 after three losses in layers that do not rise, so that in the steady state "
+    "ALTCP is Layered TCP."
+)
+
+
+def _starved(always: Measured) -> str:
+    far = always.ratios[max(RATIOS)]
+    return (
+        f" In {sum(ratio < STARVED for ratio in far)} of {len(far)} runs with {max(RATIOS)} times the round-trip time "
+        f"the longer flow has less than {STARVED:g} of the other's throughput: it stays in the first layer, where "
+        "K_R is off and a loss takes half, while a loss of the other takes 15 %."
+    )
+
+
+def _beside_a_queue(measured: dict[str, Measured], name: str) -> Claim:
+    own, tcp, parent = (measured[held].queue for held in (name, "reno", "ltcp"))
+    apart = interval(_apart(own, tcp))
+    nearer = interval(abs(two) - abs(one) for one, two in zip(_apart(own, tcp), _apart(parent, tcp), strict=True))
+    printed = name == "altcp"
+    return Claim(
+        PAPER,
+        "rtt-exponent-altcp" if printed else "rtt-exponent-k-r-on",
+        "sections 1 and 3",
+        says=_SAYS if printed else _OWN_SAYS,
+        printed=None,
+        measured=str(apart),
+        verdict=similar_verdict(apart, nearer),
+        note=f"Exponent x of throughput ratio = (RTT ratio)^-x less TCP's, seed by seed, {len(COMPARED_SEEDS)} seeds: "
+        f"ALTCP {interval(own)}, TCP {interval(tcp)}, LTCP {interval(parent)}. {RATE_MBPS:g} Mbit/s, {RTT_MS:g} ms and "
+        "2 and 4 times as much; the RTT ratio is the measured one." + _HANDLER_OFF
+        if printed
+        else _starved(measured[name]),
+        of="paper" if printed else "own",
+        criterion=_similar("the whole 95 % t-interval"),
+        variant=f"{LAYERED}, {PAPERS_HANDLER if printed else ALWAYS_ON}; reno: halved = window; ltcp",
+        figure=FIGURE,
+        scenarios=tuple(
+            queue_name(held, ratio, seed)
+            for held in (name, "reno", "ltcp")
+            for ratio in RATIOS
+            for seed in COMPARED_SEEDS
+        ),
+    )
+
+
+def _at_the_same_times(measured: dict[str, Measured], name: str) -> Claim:
+    own, tcp, parent = (late(measured[held]) for held in (name, "reno", "ltcp"))
+    printed = name == "altcp"
+    apart, nearer = own - tcp, abs(parent - tcp) - abs(own - tcp)
+    return Claim(
+        PAPER, "rtt-exponent-altcp-same-times" if printed else "rtt-exponent-k-r-on-same-times", "sections 1 and 3",
+        says=_SAYS if printed else _OWN_SAYS, printed=None, measured=round(apart, 2),
+        verdict=similar_verdict(Interval(apart, 0.0), Interval(nearer, 0.0)),
+        note=f"As above, where both flows lose at the same times: ALTCP {own:.2f}, TCP {tcp:.2f}, LTCP {parent:.2f}. "
+        f"{UNFILLED_MBPS:g} Mbit/s that the flows do not fill, a burst in which each loses every "
+        f"{PERIODS_S.get(name, USUAL_PERIOD_S):g} s ({USUAL_PERIOD_S:g} s for the others), the last quarter of "
+        f"{EPOCHS} periods. Nothing is random. "
+        + ("K_R^1.5 would be RTT^0.5, which is what LTCP's RTT^-2.5 lacks; after three periodic losses K_R is 1."
+           if printed else "K_R^1.5 is RTT^0.5, which is what LTCP's RTT^-2.5 lacks."),
+        of="paper" if printed else "own", criterion=_similar("one run each: nothing is random"),
+        variant=f"{LAYERED}, {PAPERS_HANDLER if printed else ALWAYS_ON}; reno: halved = window; ltcp", figure=FIGURE,
+        scenarios=tuple(same_times_name(held, ratio) for held in (name, "reno", "ltcp") for ratio in RATIOS),
+    )  # fmt: skip
+
+
+def _drop_rate(measured: dict[str, Measured]) -> Claim:
+    off, on, tcp = (measured[name].dropped for name in ("altcp", ALWAYS, "reno"))
+    ratio = interval(one / max(other, 1e-12) for one, other in zip(off, on, strict=True))
+    fewer = ratio.mean < 1 - MARGIN and ratio.high < 1
+    return Claim(
+        PAPER,
+        "rtt-k-r-off-drops",
+        "section 3",
+        says="In the steady state set K_R = 1 or turn it off; this will reduce the drop rates in steady state",
+        printed=None,
+        measured=f"{ratio} times",
+        verdict="reproduced" if fewer else "not reproduced",
+        note="Packets dropped over segments sent with the printed handler, over those with K_R always on, seed by "
+        f"seed, {len(COMPARED_SEEDS)} seeds: {_percent(off)} and {_percent(on)}; TCP {_percent(tcp)}. Two flows, "
+        f"{RATE_MBPS:g} Mbit/s, {RTT_MS:g} ms and 2 and 4 times as much, the slow start included.",
+        criterion=f"Our criterion: the mean ratio is below {1 - MARGIN:.2f} and the whole 95 % t-interval below 1.",
+        variant=f"{LAYERED}; {PAPERS_HANDLER}, and {ALWAYS_ON}",
+        figure=FIGURE,
+        scenarios=tuple(
+            queue_name(held, ratio, seed)
+            for held in ("altcp", ALWAYS, "reno")
+            for ratio in RATIOS
+            for seed in COMPARED_SEEDS
+        ),
+    )
+
+
+def _percent(parts: Sequence[float]) -> str:
+    return f"{sum(parts) / len(parts):.3%}"
+
+
+def _randomness(measured: dict[str, Measured]) -> Claim:
+    every = lossy()
+    # Of what random losses take off the exponent, this is surely more than nothing.
+    gain = {name: (late(measured[name]) - at_random(measured[name]).mean, at_random(measured[name]).half)
+            for name in every}  # fmt: skip
+    fairer = [name for name, (mean, half) in gain.items() if mean > MARGIN and mean - half > 0]
+    between = [
+        name for name in every
+        if at_random(measured[name]).mean < interval(measured[name].queue).mean < late(measured[name])
+    ]  # fmt: skip
+    return Claim(
+        PAPER, "more-random-fairer", "section 4.1",
+        says="In more random environments, protocols tend to have better RTT-fairness", printed=None,
+        measured=f"{len(fairer)} of {len(every)} algorithms",
+        verdict="reproduced" if len(fairer) == len(every) else "direction" if 2 * len(fairer) > len(every)
+        else "not reproduced",
+        note="Exponent with losses at the same times, beside a queue, and with each packet lost with probability "
+        f"{LOSS:g}: " + "; ".join(
+            f"{name} {late(measured[name]):.2f}, {interval(measured[name].queue)}, {at_random(measured[name])}"
+            for name in every
+        ) + f". The queue, whose losses are neither all common nor independent, lies between for {len(between)}.",
+        criterion="Our criterion: the exponent with random losses is below that with losses at the same times by more "
+        f"than {MARGIN:.2f}, and its whole 95 % t-interval ({len(RANDOM_SEEDS)} seeds) is. For every algorithm that "
+        "follows losses: reproduced; for more than half: direction.",
+        variant="every window algorithm that follows losses, defaults of the exponent table; adaptive: maximum_k = 1 "
+        f"without a queue; {ALWAYS}: {ALWAYS_ON}", figure=FIGURE,
+        scenarios=(*(same_times_name(name, ratio) for name in every for ratio in RATIOS),
+                   *(random_name(name, ratio, seed) for name in every for ratio in RATIOS for seed in RANDOM_SEEDS)),
+    )  # fmt: skip
+
+
+def _grid(measured: dict[str, Measured]) -> Grid:
+    rows = [
+        [
+            name,
+            *(f"{median(own.ratios[ratio]):.3f}" for ratio in RATIOS),
+            str(interval(own.queue)),
+            *_made(own),
+            *THEORY.get(name, ("-", "-")),
+        ]
+        for name, own in measured.items()
+    ]
+    return Grid(
+        "How throughput depends on the round-trip time",
+        f"Beside a queue: throughput of the flow with the longer round-trip time over the other's, medians of "
+        f"{len(SEEDS)} runs ({len(COMPARED_SEEDS)} of TCP, LTCP and ALTCP) of {SECONDS:g} s without the first "
+        f"{SKIPPED_S:g} s with random starts within {JITTER_S:g} s; {RATE_MBPS:g} Mbit/s, {RTT_MS:g} ms, "
+        "buffer a fifth of the product. The exponent x of (RTT ratio)^-x is fitted to the measured mean "
+        "round-trip times, the queue included, seed by seed: mean and 95 % interval. "
+        f"Same times: a burst of UDP every {USUAL_PERIOD_S:g} s "
+        f"({', '.join(f'{n} {p:g} s' for n, p in PERIODS_S.items())}) on {UNFILLED_MBPS:g} Mbit/s that the flows do "
+        f"not fill themselves; exponents of the second and of the last quarter of {EPOCHS} periods. Where the two "
+        "differ there is no law: the ratio goes on growing until a limit of the window ends it. Losses: of one flow, "
+        f"at most; more than the {EPOCHS - 1} bursts would be a flow that fills the link by itself. Random: each "
+        f"packet is lost with probability {LOSS:g} on the same link, {len(RANDOM_SEEDS)} runs of {RANDOM_SECONDS:g} s "
+        f"without the first {RANDOM_SKIPPED_S:g} s. Last, what follows from the algorithms in these two cases.",
+        ["algorithm", *(f"{ratio} times" for ratio in RATIOS), "beside a queue", "same times", "losses", "random",
+         "law: same times", "law: random"],
+        rows,
+    )  # fmt: skip
+
+
+def _made(own: Measured) -> tuple[str, str, str]:
+    if own.same_times is None or own.random is None:
+        return "-", "-", "-"
+    early, last, most = own.same_times
+    return f"{early:.2f} to {last:.2f}", str(most), str(at_random(own))
+
+
+@style.house()
+def _figure(measured: dict[str, Measured]) -> Illustration:
+    figure, (axes,) = style.figure(height=4.2)
+    held = {name: own for name, own in measured.items() if own.same_times is not None}
+    places = range(len(held))
+    _ensemble(
+        axes, [at_random(own) for own in held.values()], 0.0, "cubic", f"each packet lost with probability {LOSS:g}"
+    )
+    _ensemble(axes, [interval(own.queue) for own in held.values()], 0.12, "reno", "beside a drop-tail queue")
+    look = style.look("highspeed")
+    axes.plot([place + 0.24 for place in places], [late(own) for own in held.values()], look.marker, color=look.colour,
+              label="losses at the same times", markersize=6)  # fmt: skip
+    axes.axhline(2, color="black", linewidth=0.6, linestyle="--", label="TCP's law: same times 2, random 1")
+    axes.axhline(1, color="black", linewidth=0.6, linestyle="--")
+    axes.set_xticks([place + 0.12 for place in places], [name.replace(", ", ",\n") for name in held], rotation=45)
+    axes.set_ylabel("exponent of the round-trip time")
+    axes.set_ylim(bottom=0)
+    axes.set_title("Throughput falls with RTT to this power: two flows of one algorithm")
+    figure.legend(loc="outside lower center", ncols=2)
+    caption = "Means and 95 % intervals over the seeds; with losses at the same times nothing is random."
+    scenarios = (
+        *(same_times_name(name, ratio) for name in held for ratio in RATIOS),
+        *(queue_name(name, ratio, seed) for name in names() for ratio in RATIOS for seed in seeds(name)),
+        *(random_name(name, ratio, seed) for name in held for ratio in RATIOS for seed in RANDOM_SEEDS),
+    )
+    return Illustration(
+        "Throughput and round-trip time, more and less random", caption, figure, id=FIGURE, scenarios=scenarios
+    )
+
+
+def _ensemble(axes: Axes, intervals: list[Interval], shift: float, looks_like: str, label: str) -> None:
+    look = style.look(looks_like)
+    places = [place + shift for place in range(len(intervals))]
+    axes.vlines(places, [held.low for held in intervals], [held.high for held in intervals], color=look.colour)
+    axes.plot(places, [held.mean for held in intervals], look.marker, color=look.colour, label=label, markersize=6)

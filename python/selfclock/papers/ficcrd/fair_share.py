@@ -1,0 +1,169 @@
+"""Figure 3 is "normalised by the bottleneck fair share (0.15 Mbits/s)", which ten flows on 10 Mbit/s do not have."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from selfclock import style
+from selfclock.papers.ficcrd.mechanisms import ALL, PRINTED, SEEDS, SEND_DELAY_MS, TAIL_DROP, names, random_runs
+from selfclock.papers.ficcrd.network import FLOWS, PAPER, RATE_MBPS, SECONDS
+from selfclock.papers.ficcrd.readings import COLUMNS, interval, paired, read
+from selfclock.papers.ficcrd.verdicts import (
+    FAIR,
+    RATE_TOLERANCE,
+    SIGNIFICANT,
+    all_verdict,
+    close_verdict,
+    gain_verdict,
+    no_drop_verdict,
+)
+from selfclock.reproduce import Claim, Grid, Illustration
+from selfclock.studies import Part
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from selfclock.papers.ficcrd.mechanisms import Mechanism
+    from selfclock.papers.ficcrd.readings import Reading
+    from selfclock.scenario import Scenario
+
+#: The fair share that is printed, Mbit/s, and the link on which ten flows have it.
+PRINTED_SHARE = 0.15
+SLOW_MBPS = PRINTED_SHARE * FLOWS
+
+_SUFFIX = f"-{SLOW_MBPS:g}-mbps"
+_RANDOM = f"bottleneck of {SLOW_MBPS:g} Mbit/s, random send delays below {SEND_DELAY_MS:g} ms, ten seeds"
+
+
+def _slow(mechanism: Mechanism, scale: float) -> list[Scenario]:
+    return random_runs(mechanism, scale, _SUFFIX, bottleneck_mbps=SLOW_MBPS)
+
+
+def parts(scale: float = 1.0) -> list[Part]:
+    """Return both networks under tail drop and FICCRD."""
+    measure = partial(read, scale=scale)
+    return [
+        Part([mechanism.scenario(seconds=SECONDS * scale, packets=True) for mechanism in (TAIL_DROP, PRINTED)],
+             measure),
+        *(Part(_slow(mechanism, scale), measure) for mechanism in ALL),
+    ]  # fmt: skip
+
+
+def findings(readings: Sequence[list[Any]], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Grid]]:
+    """Judge the number, and the claims on the link that it fits."""
+    tail_own, window_own = readings[0]
+    seeds: list[list[Reading]] = list(readings[1:])
+    tails, windows = seeds[0], seeds[1 + ALL[1:].index(PRINTED)]
+    share, tail_share = window_own.total / FLOWS, tail_own.total / FLOWS
+    runs, beside = names(_slow(PRINTED, scale)), names(_slow(TAIL_DROP, scale))
+    rates = [rate for one in windows for rate in one.goodputs]
+    gain = paired(windows, tails, lambda one: one.total)
+    drops, tail_drops = (interval([float(one.drops) for one in of]) for of in (windows, tails))
+    jains = [interval([one.jain for one in of]) for of in seeds]
+    claims = [
+        Claim(
+            PAPER,
+            "fair-share",
+            "section 3.2, figure 3",
+            says="The bottleneck's fair share is 0.15 Mbit/s",
+            printed=PRINTED_SHARE,
+            measured=round(share, 3),
+            verdict=close_verdict(share, PRINTED_SHARE, RATE_TOLERANCE * PRINTED_SHARE),
+            note=f"Mean goodput of a flow, 50 to 200 s; tail drop {tail_share:.3f}. Section 3.1 has ten flows on "
+            f"{RATE_MBPS:g} Mbit/s: {RATE_MBPS / FLOWS:g} Mbit/s each. The two numbers exclude each other; figure 3 "
+            f"is drawn over {RATE_MBPS / FLOWS:g} Mbit/s.",
+            unit="Mbit/s",
+            of="paper",
+            criterion=f"our criterion: within {RATE_TOLERANCE:.0%}: reproduced; within three times that: direction",
+            variant=PRINTED.variant,
+            figure="figure-3",
+            scenarios=(PRINTED.scenario().name, TAIL_DROP.scenario().name),
+        ),
+        Claim(
+            PAPER,
+            "fair-share-1.5-mbps",
+            "section 3.2, figure 3",
+            says=f"On a bottleneck of {SLOW_MBPS:g} Mbit/s every flow has the printed share",
+            printed=PRINTED_SHARE,
+            measured=f"{min(rates):.3f} to {max(rates):.3f}",
+            verdict=all_verdict(
+                jains[1].low > FAIR, all(abs(rate / PRINTED_SHARE - 1) <= RATE_TOLERANCE for rate in rates)
+            ),
+            note=f"Least and most of a flow, ten seeds; Jain's index {jains[1].text(4)}, tail drop {jains[0].text(4)}, "
+            f"timed RD packets {jains[2].text(4)}, which take 0.05 of 1.5 Mbit/s.",
+            unit="Mbit/s",
+            of="paper",
+            criterion=f"our criterion: every flow within {RATE_TOLERANCE:.0%} in every seed, and the "
+            f"95 % t-interval of Jain's index above {FAIR}: reproduced; one of the two: direction",
+            variant=f"{PRINTED.variant}, {_RANDOM}",
+            figure="fair-share",
+            scenarios=runs,
+        ),
+        Claim(
+            PAPER,
+            "figure-6-1.5-mbps",
+            "section 3.2, figure 6",
+            says=f"On a bottleneck of {SLOW_MBPS:g} Mbit/s no packet is dropped",
+            printed='"no packets dropping"',
+            measured=f"{drops.text(0)}",
+            verdict=no_drop_verdict(max(one.drops for one in windows), round(tail_drops.mean)),
+            note=f"The whole run; tail drop {tail_drops.text(0)}. In the first 5 s "
+            f"{interval([float(one.early_drops) for one in windows]).text(0)}: a full buffer takes 4.4 s to send, so "
+            f"rates that were fetched in it come late.",
+            of="paper",
+            criterion="our criterion: drops of 0 to 200 s in the worst seed; none: reproduced; below a "
+            "tenth of tail drop's: direction",
+            variant=f"{PRINTED.variant}, {_RANDOM}",
+            figure="fair-share",
+            scenarios=(*runs, *beside),
+        ),
+        Claim(
+            PAPER,
+            "figure-3-1.5-mbps-gain",
+            "sections 3.2 and 4",
+            says=f"On a bottleneck of {SLOW_MBPS:g} Mbit/s goodput is higher than under tail drop",
+            printed='"significantly improve in throughput"',
+            measured=f"{gain.text(4)} times",
+            verdict=gain_verdict(gain),
+            note="The link is busy under tail drop here, too, and what it drops costs nothing on the idle links before "
+            "it.",
+            of="paper",
+            criterion=f"our criterion: 95 % t-interval of the ratio over ten paired seeds from "
+            f"{SIGNIFICANT} on: reproduced; from 1 on: direction",
+            variant=f"{PRINTED.variant}, {_RANDOM}",
+            figure="fair-share",
+            scenarios=(*runs, *beside),
+        ),
+    ]
+    grid = Grid(
+        f"The printed fair share as the true one: a bottleneck of {SLOW_MBPS:g} Mbit/s",
+        "Seeds 1 to 3 of ten, 50 to 200 s; drops of the whole run.",
+        ["run", *COLUMNS],
+        [
+            [f"{mechanism.label}, seed {seed}", *one.cells()]
+            for mechanism, of in zip(ALL, seeds, strict=True)
+            for seed, one in zip(SEEDS, of[:3], strict=False)
+        ],
+    )
+    return claims, [_figure(seeds, scale)], [grid]
+
+
+@style.house()
+def _figure(seeds: Sequence[list[Reading]], scale: float) -> Illustration:
+    figure, (axes,) = style.figure()
+    for place, (mechanism, readings) in enumerate(zip(ALL, seeds, strict=True)):
+        for seed, one in enumerate(readings):
+            at = [place + (seed - (len(readings) - 1) / 2) * 0.07] * len(one.goodputs)
+            label = "a flow in a seed" if place == seed == 0 else None
+            axes.plot(at, one.goodputs, ".", color=mechanism.colour, label=label)
+    axes.axhline(PRINTED_SHARE, color="black", linewidth=0.9, linestyle=":", label="printed: 0.15 Mbit/s")
+    axes.set_xticks(range(len(ALL)), [one.label.replace(", ", "\n").replace("RD packets ", "") for one in ALL])
+    axes.set_ylabel("goodput (Mbit/s)")
+    axes.set_ylim(bottom=0)
+    axes.margins(y=0.3)
+    axes.set_title(f"Goodput of each flow on {SLOW_MBPS:g} Mbit/s, 50 to 200 s")
+    axes.legend(loc="upper right", ncols=2)
+    caption = "Ten flows and ten seeds, a column of points for each seed."
+    runs = tuple(name for mechanism in ALL for name in names(_slow(mechanism, scale)))
+    return Illustration("The printed fair share", caption, figure, id="fair-share", scenarios=runs)

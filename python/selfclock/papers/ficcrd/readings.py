@@ -1,0 +1,195 @@
+"""What is read off a run, so that the rest of its records can go."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from selfclock import student
+from selfclock.papers.ficcrd.network import (
+    BOTTLENECK,
+    FLOWS,
+    MEASURED_S,
+    SECONDS,
+    TARGET_PACKETS,
+    cell,
+    goodputs_mbps,
+    jain,
+    queue,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from selfclock.result import Result
+
+#: "At the target": within a fifth of it.
+NEAR = (0.8, 1.2)
+
+#: After this a run has started up, s.
+STARTED_S = 5.0
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a run comes to."""
+
+    #: Over the measured interval, Mbit/s.
+    goodputs: tuple[float, ...]
+    #: Packets of every kind that the bottleneck queue dropped: in the whole run, and until `STARTED_S`.
+    drops: int
+    early_drops: int
+    #: Seconds of the measured interval in which the bottleneck dropped.
+    lossy_seconds: int
+    #: Part of the time that the queue is near its target.
+    near: float
+    queue_mean: float
+    queue_max: int
+    #: Part of the time that the bottleneck sends.
+    use: float
+    timeouts: int
+    #: Standard deviation over mean of what a flow sends in a second, mean of the flows but the first.
+    roughness: float
+    #: Dropped data of each flow in the whole run, and of all of them after `STARTED_S`; only where packets were
+    #: recorded.
+    by_flow: tuple[int, ...] = ()
+    late_data: int = 0
+
+    @property
+    def total(self) -> float:
+        """Goodput of all flows, Mbit/s."""
+        return sum(self.goodputs)
+
+    @property
+    def jain(self) -> float:
+        """Jain's index of the goodputs."""
+        return jain(self.goodputs)
+
+    def cells(self) -> list[str]:
+        """Return the cells of a table."""
+        return [
+            f"{self.total:.3f}", f"{self.jain:.4f}", str(self.drops), str(self.early_drops), f"{self.near:.3f}",
+            f"{self.queue_mean:.0f}", str(self.queue_max), str(self.timeouts),
+        ]  # fmt: skip
+
+
+#: Headings of `Reading.cells`.
+COLUMNS = [
+    "goodput Mbit/s", "Jain", "drops", "of them before 5 s", "queue near target", "mean queue", "longest queue",
+    "timeouts",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Drawn(Reading):
+    """A reading with the series that are drawn."""
+
+    #: Sample times, and packets that wait at the bottleneck.
+    queue: tuple[list[float], list[int]] = field(default=([], []), repr=False)
+    #: Of each flow: sample times, and segments sent.
+    sent: tuple[tuple[list[float], list[float]], ...] = field(default=(), repr=False)
+
+
+def read(
+    result: Result,
+    scale: float = 1.0,
+    span_s: tuple[float, float] = MEASURED_S,
+    target: float = TARGET_PACKETS,
+) -> Reading:
+    """Measure a run over an interval, drops over all of it."""
+    return Reading(**_measures(result, scale, span_s, target))
+
+
+def draw(result: Result, scale: float = 1.0) -> Drawn:
+    """Measure a run, and keep what is drawn of it."""
+    samples = queue(result, 0, SECONDS * scale)
+    return Drawn(
+        **_measures(result, scale, MEASURED_S, TARGET_PACKETS),
+        queue=(samples["time_s"].to_list(), samples["queue_packets"].to_list()),
+        sent=tuple(_sent_segments(result, f"flow{number}") for number in range(FLOWS)),
+    )
+
+
+def _measures(result: Result, scale: float, span_s: tuple[float, float], target: float) -> dict[str, Any]:
+    begin, end = span_s[0] * scale, span_s[1] * scale
+    samples = queue(result, begin, end)
+    packets = samples["queue_packets"]
+    lossy = samples.with_columns(pl.col("time_s").floor(), pl.col("drops").diff()).filter(pl.col("drops") > 0)
+    return {
+        "goodputs": tuple(goodputs_mbps(result, begin, end)),
+        "drops": next(link for link in result.summary["links"] if link["name"] == BOTTLENECK)["drops"],
+        "early_drops": int(cell(queue(result, 0, STARTED_S * scale)["drops"].max())),
+        "lossy_seconds": lossy["time_s"].n_unique(),
+        "near": cell(packets.is_between(NEAR[0] * target, NEAR[1] * target).mean()),
+        "queue_mean": cell(packets.mean()),
+        "queue_max": int(cell(packets.max())),
+        "use": cell(samples["utilization"].mean()),
+        "timeouts": sum(flow["timeouts"] for flow in result.summary["flows"]),
+        "roughness": _roughness(result, begin, end),
+        **_lost_data(result, STARTED_S * scale),
+    }
+
+
+def _lost_data(result: Result, started_s: float) -> dict[str, Any]:
+    packets = pl.DataFrame(result.packet_columns("time_s", "event", "kind", "flow"))
+    if packets.is_empty():
+        return {}
+    lost = packets.filter((pl.col("event") == "drop") & (pl.col("kind") == "data"))
+    counts = dict(lost.group_by(pl.col("flow").cast(pl.String)).len().iter_rows())
+    return {
+        "by_flow": tuple(int(counts.get(f"flow{number}", 0)) for number in range(FLOWS)),
+        "late_data": lost.filter(pl.col("time_s") > started_s).height,
+    }
+
+
+def _roughness(result: Result, begin_s: float, end_s: float) -> float:
+    series = pl.DataFrame(result.flows).with_columns(pl.col("flow").cast(pl.String), second=pl.col("time_s").floor())
+    series = series.filter(pl.col("time_s").is_between(begin_s, end_s) & (pl.col("flow") != "flow0"))
+    sent = series.group_by("flow", "second").agg(pl.col("sent_bytes").max()).sort("flow", "second")
+    sent = sent.with_columns(pl.col("sent_bytes").diff().over("flow")).drop_nulls()
+    # A flow that sends nothing is even.
+    each = sent.group_by("flow").agg(
+        (pl.col("sent_bytes").std() / pl.col("sent_bytes").mean()).fill_nan(0.0).alias("part")
+    )
+    return cell(each["part"].mean())
+
+
+def _sent_segments(result: Result, name: str) -> tuple[list[float], list[float]]:
+    series = pl.DataFrame(result.flows).filter(pl.col("flow").cast(pl.String) == name)
+    return series["time_s"].to_list(), (series["sent_bytes"] / 4096).to_list()
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean with its 95 % t-interval."""
+
+    mean: float
+    half: float
+
+    @property
+    def low(self) -> float:
+        """The lower end."""
+        return self.mean - self.half
+
+    @property
+    def high(self) -> float:
+        """The upper end."""
+        return self.mean + self.half
+
+    def text(self, digits: int = 3) -> str:
+        """Return "mean ± half"."""
+        return f"{self.mean:.{digits}f} ± {self.half:.{digits}f}"
+
+
+def interval(values: Sequence[float]) -> Interval:
+    """Return the mean of at least two values with its 95 % t-interval."""
+    return Interval(statistics.mean(values), student.half_width(statistics.stdev(values), len(values), 0.95) or 0.0)
+
+
+def paired(own: Sequence[Reading], other: Sequence[Reading], measure: Callable[[Reading], float]) -> Interval:
+    """Return the ratios of two mechanisms seed by seed; nothing over nothing is 1."""
+    pairs = [(measure(a), measure(b)) for a, b in zip(own, other, strict=True)]
+    return interval([1.0 if a == b else a / b if b else float(a > 0) * 1e9 for a, b in pairs])

@@ -1,0 +1,227 @@
+"""The figures 6 and 7: six panels each, one for each mechanism."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from selfclock import style
+from selfclock.papers.inline_measurement.behaviour import SHORT_S, name_of
+from selfclock.papers.inline_measurement.mechanisms import (
+    BUFFERS,
+    BYTES,
+    ESTIMATORS,
+    MECHANISMS,
+    PACKETS,
+    PRINTED,
+    PROPOSED,
+    REPAIRED,
+    Buffer,
+    Estimator,
+    Mechanism,
+)
+from selfclock.papers.inline_measurement.network import (
+    BDP_PACKETS,
+    FIGURE_7,
+    PACKET_B,
+    RATE_GBPS,
+    SECONDS,
+    flow_series,
+    limit_packets,
+    link_series,
+)
+from selfclock.reproduce import Illustration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
+    from selfclock.papers.inline_measurement.behaviour import Runs
+    from selfclock.result import Result
+
+    Curve = tuple[Sequence[float], Sequence[float]]
+
+#: Colours of Okabe and Ito that are told apart side by side.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00")
+_LOOKS = {
+    REPAIRED.suffix + PACKETS.suffix: ("#0072B2", "-"),
+    REPAIRED.suffix + BYTES.suffix: ("#E69F00", "-"),
+    PRINTED.suffix + PACKETS.suffix: ("#D55E00", "-"),
+    PRINTED.suffix + BYTES.suffix: ("#CC79A7", "-"),
+}
+
+
+def throughput(result: Result) -> Curve:
+    """Return throughput over 1 s on the wire, Gbit/s."""
+    series, step = flow_series(result), 10
+    sent = series["acknowledged_bytes"].cast(pl.Float64).diff(step) * 8 * PACKET_B / 1460
+    return series["time_s"].to_list(), (sent / series["time_s"].diff(step) / 1e9).to_list()
+
+
+def window(result: Result) -> Curve:
+    """Return the window, in thousands of packets."""
+    series = flow_series(result)
+    return series["time_s"].to_list(), (series["cwnd_bytes"].cast(pl.Float64) / 1.46e6).to_list()
+
+
+def queue(result: Result) -> Curve:
+    """Return the bottleneck's queue, in thousands of packets."""
+    link = link_series(result)
+    return link["time_s"].to_list(), (link["queue_packets"].cast(pl.Float64) / 1e3).to_list()
+
+
+def available(time: float) -> float:
+    """Return what UDP of figure 7 leaves, Gbit/s."""
+    return next(free for begin, free in reversed(FIGURE_7) if time >= begin)
+
+
+def changes(axes: Axes) -> None:
+    """Mark the times at which UDP of figure 7 changes its rate."""
+    for begin, _ in FIGURE_7[1:]:
+        axes.axvline(begin, color="#999999", linewidth=0.6, linestyle="--")
+
+
+def findings(runs: Runs) -> list[Illustration]:
+    """Draw figures 6 and 7, figure 6 without the threshold, and what was measured."""
+    made = []
+    for figure in (6, 7):
+        for letter, what, curve, unit in (
+            ("a", "throughput", throughput, "Gbit/s"),
+            ("b", "window", window, "1000 packets"),
+            ("c", "queue", queue, "1000 packets"),
+        ):
+            drawn, names = _panels(runs, figure, curve, unit)
+            made.append(
+                Illustration(
+                    f"Figure {figure} ({letter}), {what}{'' if figure == 6 else ', beside UDP'}",
+                    _caption(figure, letter),
+                    drawn,
+                    id=f"figure-{figure}{letter}",
+                    scenarios=names,
+                )
+            )
+    drawn, names = _panels(runs, 6, throughput, "Gbit/s", threshold=False)
+    made.append(
+        Illustration(
+            "Figure 6 without the threshold, throughput",
+            "No initial ssthresh: slow start ends with a loss, or with a measurement. 20 s.",
+            drawn,
+            id="figure-6-no-threshold",
+            scenarios=names,
+        )
+    )
+    names = tuple(name_of(figure, PROPOSED, each) for figure in (6, 7) for each in ESTIMATORS)
+    made.append(
+        Illustration(
+            "Measured K and A",
+            "What the connection of figures 6 and 7 measured with ICIM repaired and as printed, beside the truth. "
+            "Buffer in packets.",
+            _estimates(runs),
+            id="measured",
+            scenarios=names,
+        )
+    )
+    return made
+
+
+def _caption(figure: int, letter: str) -> str:
+    what = {
+        "a": "Throughput over 1 s on the wire. Marks: what is available.",
+        "b": "Window. Marks: the product, and for the proposed mechanism equation 14."
+        if figure == 7
+        else "Window. Marks: the bandwidth-delay product, to which the thesis says it is regulated.",
+        "c": "Packets in the bottleneck's queue"
+        + (", where small UDP packets count as large ones." if figure == 7 else ".")
+        + " Marks: the buffer, 25000 full segments.",
+    }[letter]
+    dashed = " Dashed: UDP changes its rate." if figure == 7 else " Both readings of the buffer are one here."
+    return f"{what}{dashed} Initial ssthresh at the product."
+
+
+def _lines(mechanism: Mechanism, figure: int, *, threshold: bool) -> list[tuple[Estimator, Buffer]]:
+    buffers = BUFFERS if figure == 7 and threshold else (PACKETS,)
+    return [
+        (each, buffer) for each in (ESTIMATORS if mechanism is PROPOSED else (REPAIRED,)) for buffer in buffers[::-1]
+    ]
+
+
+def _label(estimator: Estimator, buffer: Buffer, figure: int) -> str:
+    if figure == 7:
+        return f"{'ICIM as printed, ' if estimator is PRINTED else ''}buffer in {buffer.label}"
+    return "ICIM as printed" if estimator is PRINTED else "ICIM repaired, and the others"
+
+
+@style.house()
+def _panels(
+    runs: Runs, figure: int, curve: Callable[[Result], Curve], unit: str, *, threshold: bool = True
+) -> tuple[Figure, tuple[str, ...]]:
+    drawn = Figure(figsize=(6.4, 6.0), layout="constrained")
+    panels = drawn.subplots(3, 2, sharex=True, sharey=True, squeeze=False)
+    labelled: dict[str, Line2D] = {}
+    names: list[str] = []
+    for axes, mechanism in zip(panels.flat, MECHANISMS, strict=True):
+        if figure == 7:
+            changes(axes)
+        for estimator, buffer in _lines(mechanism, figure, threshold=threshold):
+            name = name_of(figure, mechanism, estimator, buffer, threshold=threshold)
+            names.append(name)
+            colour, line = _LOOKS[estimator.suffix + buffer.suffix]
+            label = _label(estimator, buffer, figure)
+            (handle,) = axes.plot(
+                *curve(runs[name]), line, color=colour, linewidth=1.8 if buffer is BYTES else 0.8, label=label
+            )
+            labelled.setdefault(label, handle)
+        end = SECONDS if threshold else SHORT_S
+        marks, label = _marks(figure, mechanism, curve, end)
+        (handle,) = axes.plot(*marks, linestyle="none", marker="_", color="black", markersize=7, label=label)
+        labelled.setdefault(label, handle)
+        axes.set_title(mechanism.label)
+    panels[0][0].set_ylim(bottom=0)
+    for row in panels:
+        row[0].set_ylabel(unit)
+    for axes in panels[-1]:
+        axes.set_xlabel("time (s)")
+    drawn.legend(list(labelled.values()), list(labelled), loc="outside lower center", ncols=2)
+    return drawn, tuple(names)
+
+
+def _marks(figure: int, mechanism: Mechanism, curve: Callable[[Result], Curve], end_s: float) -> tuple[Curve, str]:
+    """Return what the thesis says a curve should be at, twenty times."""
+    times = [end_s * (step + 0.5) / 20 for step in range(20)]
+    free = [available(time) if figure == 7 else RATE_GBPS for time in times]
+    if curve is throughput:
+        return (times, free), "printed: available"
+    if curve is queue:
+        return (times, [BDP_PACKETS / 1e3] * len(times)), "printed: buffer of 25000 packets"
+    if mechanism is PROPOSED:
+        return (times, [limit_packets(each) / 1e3 for each in free]), "printed: equation 14, or the product"
+    return (times, [each / RATE_GBPS * BDP_PACKETS / 1e3 for each in free]), "printed: equation 14, or the product"
+
+
+@style.house()
+def _estimates(runs: Runs) -> Figure:
+    figure = Figure(figsize=(6.4, 4.8), layout="constrained")
+    panels = figure.subplots(2, 2, sharex=True, sharey=True, squeeze=False)
+    for row, number in zip(panels, (6, 7), strict=True):
+        for axes, estimator in zip(row, ESTIMATORS, strict=True):
+            series = flow_series(runs[name_of(number, PROPOSED, estimator)])
+            times = series["time_s"].to_list()
+            axes.plot(times, (series["capacity_bps"] / 1e9).to_list(), color="#D55E00", label="K measured")
+            axes.plot(
+                times, (series["available_bps"] / 1e9).to_list(), color="#0072B2", linewidth=0.8, label="A measured"
+            )
+            axes.plot(times, [RATE_GBPS] * len(times), ":", color="black", linewidth=1, label="K")
+            free = [available(time) if number == 7 else RATE_GBPS for time in times]
+            axes.plot(times, free, "--", color="black", linewidth=1, label="A")
+            axes.set_title(f"Figure {number}, ICIM {estimator.label}")
+            axes.set_ylim(0, 2 * RATE_GBPS)
+        row[0].set_ylabel("Gbit/s")
+    for axes in panels[-1]:
+        axes.set_xlabel("time (s)")
+    handles = panels[0][0].get_legend_handles_labels()
+    figure.legend(*handles, loc="outside lower center", ncols=4)
+    return figure

@@ -1,0 +1,153 @@
+"""What measuring costs Reno, and how often there is a result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from selfclock.papers.inline_measurement import verdicts
+from selfclock.papers.inline_measurement.mechanisms import ESTIMATORS, PROPOSED, RENO, Estimator
+from selfclock.papers.inline_measurement.network import (
+    FIGURE_7,
+    RATE_GBPS,
+    SECONDS,
+    STARTED_S,
+    Background,
+    Flow,
+    drops,
+    flow_series,
+    goodput_gbps,
+    scenario,
+)
+from selfclock.papers.inline_measurement.verdicts import PAPER
+from selfclock.reproduce import Claim, Grid
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from selfclock.result import Result
+    from selfclock.scenario import Scenario
+
+#: "Over 1 Gbps", as the thesis says of ICIM; a fifth of the rates of figure 7.
+RATE, PRODUCT = 1.0, 5000
+#: Results are counted from samples this far apart, a thirtieth of the round-trip time, over the last seconds.
+SAMPLE_S, COUNT_S, COUNT_FROM_S = 0.002, 10.0, 4.0
+#: "The same performance": throughput within 1 %.
+SAME = 0.01
+LOADS = {"alone": None, "beside-udp": Background(tuple((time, RATE - free / RATE_GBPS) for time, free in FIGURE_7))}
+
+
+def _name(estimator: Estimator | None, load: str) -> str:
+    return f"reno-{load}" if estimator is None else f"reno-icim{estimator.suffix}-{load}"
+
+
+def scenarios(scale: float = 1.0) -> list[Scenario]:
+    """Return Reno without and with both forms of ICIM; and the proposed mechanism, sampled often."""
+    made = []
+    for load, udp in LOADS.items():
+        rates = None if udp is None else Background(tuple((time * scale, rate) for time, rate in udp.rates))
+        for estimator in (None, *ESTIMATORS):
+            options = {} if estimator is None else {"estimate": "icim", **estimator.options}
+            made.append(
+                scenario(
+                    _name(estimator, load),
+                    [Flow({**RENO.control, **options})],
+                    seconds=SECONDS * scale,
+                    rate_gbps=RATE,
+                    udp=rates,
+                    ssthresh=PRODUCT,
+                    samples_s=0.1 * scale,
+                )
+            )
+    made += [
+        scenario(
+            f"results{estimator.suffix}",
+            [Flow({**PROPOSED.control, **estimator.options})],
+            seconds=COUNT_S * scale,
+            rate_gbps=RATE,
+            udp=Background(((0.0, 0.4 * RATE),)),
+            ssthresh=PRODUCT,
+            samples_s=SAMPLE_S,
+        )
+        for estimator in ESTIMATORS
+    ]
+    return made
+
+
+def findings(runs: Mapping[str, Result], scale: float = 1.0) -> tuple[list[Claim], list[Grid]]:
+    """Judge both."""
+    claims, rows = [], []
+    begin, end = STARTED_S * scale, SECONDS * scale
+    for estimator in ESTIMATORS:
+        differences = []
+        for load in LOADS:
+            bare, own = (runs[_name(each, load)] for each in (None, estimator))
+            without, measured = (goodput_gbps(flow_series(run), begin, end) for run in (bare, own))
+            differences.append(measured / without - 1)
+            rows.append(
+                [
+                    f"{load.replace('-', ' ').replace('udp', 'UDP')}, ICIM {estimator.label}",
+                    f"{without:.4f}",
+                    f"{measured:.4f}",
+                    f"{differences[-1]:+.2%}",
+                    str(drops(bare)),
+                    str(drops(own)),
+                ]
+            )
+        worst = max(differences, key=abs)
+        claims.append(
+            Claim(
+                PAPER,
+                f"same-as-reno{estimator.suffix}",
+                "section 1, of reference 13",
+                says="Reno that measures with ICIM is as good as Reno",
+                printed="TCP with ICIM can transmit data with the same performance as Reno TCP",
+                measured=f"{worst:+.2%}",
+                verdict=verdicts.at_most(abs(worst), SAME),
+                note="Goodput from 5 to 100 s, the larger difference of alone and beside UDP: "
+                f"{', '.join(f'{each:+.2%}' for each in differences)}. The set-up of reference 13 is not in the "
+                "thesis.",
+                criterion="our criterion: within 1 % of Reno without it; direction within 2 %",
+                variant=f"reno, {estimator.text}; 1 Gbit/s, rates a fifth of figure 7's, buffer of 5000 packets, "
+                "cards coalesce for 100 us",
+                scenarios=tuple(_name(each, load) for load in LOADS for each in (None, estimator)),
+            )
+        )
+    for estimator in ESTIMATORS:
+        trips, results = trips_per_result(runs[f"results{estimator.suffix}"], scale)
+        claims.append(
+            Claim(
+                PAPER,
+                f"results-per-rtt{estimator.suffix}",
+                "section 2.1.3",
+                says="a result in every 1 to 4 round trips",
+                printed="one result per 1–4 RTTs",
+                measured=round(trips, 1) if results else "none",
+                verdict="not reproduced" if not results else "reproduced" if trips <= 4 else verdicts.at_most(trips, 4),
+                note=f"{results} times another A from {COUNT_FROM_S:g} to {COUNT_S:g} s; the pause Q between "
+                "measurements, of which the thesis has no length, is our choice of one round trip.",
+                unit="RTT",
+                criterion="our criterion: a new A every 4 smoothed round-trip times or more often; direction up to 8",
+                variant=f"lotka-volterra, {estimator.text}; 1 Gbit/s, 0.4 Gbit/s of UDP",
+                scenarios=(f"results{estimator.suffix}",),
+            )
+        )
+    grid = Grid(
+        "Reno with ICIM",
+        "Goodput from 5 to 100 s, Gbit/s; 1 Gbit/s, alone and beside a fifth of figure 7's UDP.",
+        ["", "Reno", "with ICIM", "difference", "drops, Reno", "drops, with ICIM"],
+        rows,
+        texts=1,
+    )
+    return claims, [grid]
+
+
+def trips_per_result(run: Result, scale: float = 1.0) -> tuple[float, int]:
+    """Smoothed round-trip times from one new value of A to the next, and how many there were."""
+    series = flow_series(run).filter(pl.col("time_s") >= COUNT_FROM_S * scale)
+    values = series.filter(pl.col("available_bps").is_finite())["available_bps"]
+    results = int((values.diff().drop_nulls() != 0).sum())
+    seconds = float(series["time_s"][-1] - series["time_s"][0])
+    trip = float(str(series["srtt_s"].mean()))
+    return (seconds / trip / results if results else float("inf")), results

@@ -1,0 +1,213 @@
+"""Table 1, with both forms of ICIM and both readings of the buffer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from selfclock.papers.inline_measurement import verdicts
+from selfclock.papers.inline_measurement.behaviour import SHORT_S, name_of
+from selfclock.papers.inline_measurement.mechanisms import (
+    MECHANISMS,
+    PROPOSED,
+    REPAIRED,
+    ROWS,
+    Mechanism,
+    Variant,
+    variants,
+)
+from selfclock.papers.inline_measurement.network import (
+    COALESCED_RTT_S,
+    RATE_GBPS,
+    RTT_MS,
+    SECONDS,
+    STARTED_S,
+    flow_series,
+    goodput_gbps,
+    loss_rate,
+    mean_between,
+    part_of_available,
+    periods,
+)
+from selfclock.papers.inline_measurement.verdicts import PAPER
+from selfclock.reproduce import Claim, Grid
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from selfclock.papers.inline_measurement.behaviour import Runs
+    from selfclock.result import Result
+
+#: "Superior": throughput may be this much below the best, and the queue has to be this many times shorter than the
+#: next.
+THROUGHPUT_SLACK, SHORTER = 0.01, 2.0
+
+
+@dataclass(frozen=True)
+class Column:
+    """What stands behind the marks of a mechanism."""
+
+    mechanism: Mechanism
+    throughput: float
+    loss: float
+    #: Mean queueing delay over the round-trip time of the empty path.
+    delay: float
+    response_s: float | None
+
+    @property
+    def marks(self) -> list[str]:
+        """Our marks, in the order of `ROWS`."""
+        return [
+            verdicts.mark_throughput(self.throughput),
+            verdicts.mark_loss(self.loss),
+            verdicts.mark_parameters(self.mechanism.path_parameters),
+            verdicts.mark_delay(self.delay),
+            verdicts.mark_response(self.response_s),
+        ]
+
+    @property
+    def figures(self) -> list[str]:
+        """The figures behind them."""
+        response = "never" if self.response_s is None else f"{self.response_s:.1f} s"
+        return [
+            f"{self.throughput:.3f}",
+            f"{self.loss:.1e}",
+            f"{self.mechanism.path_parameters}",
+            f"{self.delay:.2f}",
+            response,
+        ]
+
+
+def findings(runs: Runs, scale: float = 1.0) -> tuple[list[Claim], list[Grid]]:
+    """Judge the marks of the table, and what section 5 says of it."""
+    claims, grids = [], []
+    for variant in variants():
+        columns = [_column(runs, mechanism, variant, scale) for mechanism in MECHANISMS]
+        claims += [_marks(columns, variant), _superior(columns, variant)]
+        grids.append(_grid(columns, variant))
+    return claims, grids
+
+
+def _names(mechanism: Mechanism, variant: Variant) -> tuple[str, str, str]:
+    estimator = variant.estimator if mechanism is PROPOSED else REPAIRED
+    return (
+        name_of(7, mechanism, estimator, variant.buffer),
+        name_of(6, mechanism, estimator),
+        name_of(6, mechanism, estimator, threshold=False),
+    )
+
+
+def _column(runs: Runs, mechanism: Mechanism, variant: Variant, scale: float) -> Column:
+    loaded, alone, unaided = (runs[name] for name in _names(mechanism, variant))
+    series = flow_series(loaded)
+    lucky = goodput_gbps(flow_series(unaided), STARTED_S * scale, SHORT_S * scale) / RATE_GBPS
+    base = COALESCED_RTT_S if mechanism is PROPOSED else RTT_MS / 1e3
+    delays = [
+        mean_between(flow_series(run), "srtt_s", STARTED_S * scale, SECONDS * scale) - base for run in (loaded, alone)
+    ]
+    return Column(
+        mechanism,
+        min(part_of_available(series, scale), lucky),
+        max(loss_rate(loaded), loss_rate(alone)),
+        max(delays) / base,
+        response_s(loaded, scale),
+    )
+
+
+def response_s(result: Result, scale: float) -> float | None:
+    """Time from the increase of figure 7 at 30 s until a second has 95 % of what is then available."""
+    begin, end, free = periods(scale)[1]
+    series, start = flow_series(result), begin
+    while start + scale <= end + 1e-9:
+        if goodput_gbps(series, start, start + scale) >= (1 - verdicts.ADAPTED) * free:
+            return (start - begin) / scale
+        start += scale / 2
+    return None
+
+
+def _variant(variant: Variant) -> str:
+    return f"{variant.text}; the others without coalescing, with the options of figure 6"
+
+
+def _scenarios(variant: Variant) -> tuple[str, ...]:
+    return tuple(name for mechanism in MECHANISMS for name in _names(mechanism, variant))
+
+
+def _marks(columns: Sequence[Column], variant: Variant) -> Claim:
+    pairs = [
+        (mark, printed)
+        for column in columns
+        for mark, printed in zip(column.marks, column.mechanism.marks, strict=True)
+    ]
+    same = sum(mark == printed for mark, printed in pairs)
+    own = sum(mark == printed for mark, printed in zip(columns[0].marks, columns[0].mechanism.marks, strict=True))
+    settings = ROWS.index("parameter settings")
+    defined = sum(column.marks[settings] != column.mechanism.marks[settings] for column in columns)
+    return Claim(
+        PAPER,
+        f"table-1{variant.suffix}",
+        "table 1",
+        says="marks of six mechanisms in five of the table's six rows",
+        printed=f"{len(pairs)} marks (of 37: the seven of the row 'ease of process' are not judged)",
+        measured=f"{same} the same",
+        verdict=verdicts.share_of_cells(same, len(pairs)),
+        note=f"The thesis gives no thresholds. {own} of 5 marks of the proposed mechanism are the same; {defined} of "
+        f"the {len(pairs) - same} others are in the row 'parameter settings', which counts parameters in segments.",
+        criterion="our criterion: every mark the same by the thresholds under the table, which were set before the "
+        "runs; direction from two thirds of them",
+        variant=_variant(variant),
+        figure="figure-7a",
+        scenarios=_scenarios(variant),
+    )
+
+
+def _superior(columns: Sequence[Column], variant: Variant) -> Claim:
+    own, *others = columns
+    first = max(others, key=lambda column: column.throughput)
+    cleanest = min(others, key=lambda column: column.loss)
+    quickest = min(others, key=lambda column: column.delay)
+    held = (
+        own.throughput >= first.throughput - THROUGHPUT_SLACK,
+        own.loss < verdicts.ALMOST_NO_LOSS and own.loss <= cleanest.loss,
+        own.delay * SHORTER <= quickest.delay,
+    )
+    return Claim(
+        PAPER,
+        f"table-1-superior{variant.suffix}",
+        "section 5",
+        says="it is superior to the others in throughput and queue, with almost no loss",
+        printed="superior to other existing TCP congestion control mechanisms, in terms of enough throughput and small "
+        "queue length ..., whereas almost no packet loss occurs",
+        measured=f"{sum(held)} of 3",
+        verdict=verdicts.all_of(*held),
+        note=f"Throughput {own.throughput:.3f}, best of the others {first.mechanism.label} {first.throughput:.3f}; "
+        f"loss rate {own.loss:.1e}, least {cleanest.mechanism.label} {cleanest.loss:.1e}; queueing delay "
+        f"{own.delay:.3f} RTT, shortest {quickest.mechanism.label} {quickest.delay:.3f}. The lower throughput and the "
+        "higher loss and delay of figures 6 and 7, as in table 1.",
+        criterion="our criterion: throughput at most 0.01 below the best of the others, loss rate below 1e-4 and no "
+        "higher than theirs, queueing delay at most half of the shortest of theirs; direction: some of the three",
+        variant=_variant(variant),
+        figure="figure-7a",
+        scenarios=_scenarios(variant),
+    )
+
+
+def _grid(columns: Sequence[Column], variant: Variant) -> Grid:
+    rows = []
+    for number, row in enumerate(ROWS):
+        cells = [
+            f"{each.marks[number]} (thesis {each.mechanism.marks[number]}) {each.figures[number]}" for each in columns
+        ]
+        rows.append([row, *cells])
+    return Grid(
+        f"Table 1, ICIM {variant.estimator.label}, buffer in {variant.buffer.label}",
+        "Throughput: goodput over what is available, the lower of figure 7 and of figure 6 without a threshold: from "
+        "0.95 ○, from 0.8 △. Loss: the higher rate of figures 6 and 7: below 1e-5 ○, below 1e-4 △. Parameter "
+        "settings: how many parameters are in segments, and so have to fit the path: none ○, one △. Queueing delay: "
+        "the higher mean of figures 6 and 7 over the round-trip time: below 0.1 ○, below 0.25 △. Responsiveness: "
+        "time until 95 % of the increase at 30 s is used: below 3 s ○, below 20 s △. Else ×. The row 'ease of "
+        "process' (proposed △ and ×, Reno and Scalable ○, the others △) is a judgement, and nothing that can be "
+        "measured stands behind it.",
+        ["", *(each.mechanism.label for each in columns)],
+        rows,
+    )

@@ -1,0 +1,90 @@
+"""Figures 2 to 9 as drawings, with the points and times that the text names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from selfclock import style
+from selfclock.papers.swift_start.network import PACKET_B, SEGMENT_B
+from selfclock.papers.swift_start.runs import RECEIVE_WINDOW_B
+from selfclock.reproduce import Illustration
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from selfclock.papers.swift_start.runs import Found
+
+
+@dataclass(frozen=True)
+class _Drawing:
+    """A figure of the paper: the transfers it shows, and until when."""
+
+    id: str
+    figures: Sequence[str]
+    title: str
+    seconds: float
+    #: Points of the text, and the round trip at whose beginning each is.
+    points: Sequence[tuple[str, int]] = ()
+    #: Unit of the sequence number, bytes.
+    unit: tuple[str, float] = ("MB", 1e6)
+
+
+_DRAWN = [
+    _Drawing("figure-2", ["2"], "Figure 2: 49.5 Mbit/s, 470 ms, receive window 65535 B", 80.0),
+    _Drawing("figure-3", ["2"], "Figure 3: its beginning", 4.0, [("A", 1)], ("kB", 1e3)),
+    _Drawing("figure-4", ["4", "4, RFC 2001"], "Figure 4: 1.544 Mbit/s, 348 ms", 3.0, [("A", 2), ("B", 3), ("C", 5)],
+             ("kB", 1e3)),
+    _Drawing("figures-5-and-6", ["5"], "Figures 5 and 6: 49.5 Mbit/s, 274 ms, delayed acknowledgements", 3.0, (),
+             ("kB", 1e3)),
+    _Drawing("figure-8", ["8"], "Figure 8: 49.5 Mbit/s, 274 ms, delayed acknowledgements", 6.5),
+    _Drawing("figure-9-386-ms", ["9, 386 ms"], "Figure 9 by the text: 49.5 Mbit/s, 386 ms", 8.5),
+    _Drawing("figure-9-486-ms", ["9, 486 ms"], "Figure 9 by its caption: 49.5 Mbit/s, 486 ms", 10.0),
+]  # fmt: skip
+
+#: Where one figure has a start twice.
+_OTHERS = {"4, RFC 2001": "#56B4E9", "Swift Start, falling back": "#56B4E9"}
+
+
+def illustrations(by: Found) -> list[Illustration]:
+    """Draw every figure."""
+    return [_illustration(by, drawing) for drawing in _DRAWN]
+
+
+@style.house()
+def _illustration(by: Found, of: _Drawing) -> Illustration:
+    figure, (axes,) = style.figure(height=3.6)
+    shown = [(key, one) for key, one in by.items() if key[0] in of.figures]
+    # What lies under another line comes first, and larger.
+    shown.sort(key=lambda each: each[0][0] not in _OTHERS and each[0][1] not in _OTHERS)
+    unit, size = of.unit
+    for (name, label), one in shown:
+        rows = one.sent.filter(one.sent["time_s"] <= of.seconds)
+        # Of many points every tenth is enough.
+        rows = rows.gather_every(10 if len(rows) > 3000 else 1)
+        colour = _OTHERS.get(name) or _OTHERS.get(label) or style.look(one.run.look).colour
+        text = f"{label}, ssthresh of RFC 2001" if name == "4, RFC 2001" else label
+        wide = 6.0 if name in _OTHERS or label in _OTHERS else 2.5
+        axes.plot(rows["time_s"], rows["segment"] * SEGMENT_B / size, ".", color=colour, markersize=wide, label=text)
+    run = shown[0][1].run
+    marked = f"printed: {', '.join(f'point {name}' for name, _ in of.points)}"
+    for place, (name, number) in enumerate(of.points):
+        at = (number - 1) * (run.rtt_ms / 1e3 + 8 * PACKET_B / run.rate_mbps / 1e6)
+        axes.axvline(at, color="black", linewidth=0.8, linestyle=":", label=marked if place == 0 else None)
+        axes.text(at, 0.45 * axes.get_ylim()[1], f" {name}", fontsize=9)
+    if of.figures == ["2"]:
+        times = [0.0, of.seconds]
+        axes.plot(times, [RECEIVE_WINDOW_B * time / (run.rtt_ms / 1e3) / size for time in times], color="black",
+                  linewidth=0.8, linestyle="--", label="printed: RWND / RTT")  # fmt: skip
+    elif of.id.startswith(("figure-8", "figure-9")):
+        begin, end = run.rtt_ms / 1e3, of.seconds
+        axes.plot([begin, end], [0, (end - begin) * run.rate_mbps * 1e6 / 8 * SEGMENT_B / PACKET_B / size],
+                  color="black", linewidth=0.8, linestyle="--", label="printed: bottleneck rate")  # fmt: skip
+        axes.set_ylim(top=17)
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel(f"sequence number sent ({unit})")
+    axes.set_xlabel("time since the first segment (s)")
+    axes.set_title(of.title)
+    axes.legend(loc="lower right" if of.id == "figure-3" else "upper left", markerscale=2)
+    return Illustration(of.title, "Every point is a segment that leaves the sender.", figure, id=of.id,
+                        scenarios=tuple(one.run.name for _, one in shown))  # fmt: skip
