@@ -70,9 +70,9 @@ def _link(result: Result, name: str = "bottleneck") -> pl.DataFrame:
 
 
 def _rate_mbps(series: pl.DataFrame, span: int = 20) -> pl.Series:
-    """Rate of what was acknowledged, averaged over so many samples."""
-    acknowledged = series["acknowledged_bytes"].cast(pl.Float64)
-    return acknowledged.diff(span) * 8e-6 / series["time_s"].diff(span)
+    """Rate of what was delivered, averaged over so many samples."""
+    delivered = series["delivered_bytes"].cast(pl.Float64)
+    return delivered.diff(span) * 8e-6 / series["time_s"].diff(span)
 
 
 def _legend(figure: Figure, axes: Axes, columns: int = 4) -> None:

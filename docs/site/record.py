@@ -1,7 +1,8 @@
 """Write down what the papers' claims came to, for the pages that show it: `make record`.
 
 Verdicts are on record in `verdicts.json`, which decides whether `selfclock reproduce` fails; `claims.json` beside it
-holds the words and the figures of the last run, for people.
+holds the words and the figures of the last run, for people. `--full` runs what takes minutes, too, and writes its
+claims into `full.json`, from which every other run takes them, and the numbers of their figures into `full_data.json`.
 """
 
 from __future__ import annotations
@@ -9,31 +10,49 @@ from __future__ import annotations
 import importlib.resources
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 from selfclock.reproduce import PAPERS, PaperReport, find, reproduce
 
 
-def record(report: PaperReport) -> list[str]:
-    """Write the claims of a paper down, and say where its verdicts are not those on record."""
-    claims = [
+def record(report: PaperReport, *, full: bool) -> list[str]:
+    """Write the claims of a paper down, and say where its verdicts are not those on record or a claim is incomplete."""
+    claims: list[dict[str, object]] = [
         {
             "id": claim.id,
+            "of": claim.of,
             "source": claim.source,
             "says": claim.says,
             "printed": claim.printed_text,
+            "criterion": claim.criterion,
+            "variant": claim.variant,
             "measured": claim.measured_text,
+            "figure": claim.figure,
+            "scenarios": list(claim.scenarios),
+            "recorded": claim.recorded,
         }
         for claim in report.claims
     ]
-    path = Path(str(importlib.resources.files(PAPERS[report.name]))) / "claims.json"
-    path.write_text(json.dumps(claims, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    return report.differences()
+    _write(report, "claims.json", claims)
+    if full:
+        _write(report, "full.json", [asdict(claim) for claim in report.claims if claim.long])
+        if report.findings.data:
+            _write(report, "full_data.json", report.findings.data)
+    return [*report.differences(), *report.faults()]
+
+
+def _write(report: PaperReport, name: str, rows: object) -> None:
+    path = Path(str(importlib.resources.files(PAPERS[report.name]))) / name
+    path.write_text(json.dumps(rows, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def main() -> int:
     """Reproduce and record the papers that are named, or all."""
-    differences = [difference for report in reproduce(find(sys.argv[1:])) for difference in record(report)]
+    names = [argument for argument in sys.argv[1:] if argument != "--full"]
+    full = "--full" in sys.argv[1:]
+    reports = reproduce(find(names), full=full)
+    differences = [difference for report in reports for difference in record(report, full=full)]
     sys.stderr.writelines(f"{difference}\n" for difference in differences)
     return 1 if differences else 0
 

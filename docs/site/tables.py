@@ -11,7 +11,7 @@ import typer
 
 import selfclock as sc
 from selfclock.cli import app
-from selfclock.reproduce import PAPERS
+from selfclock.reproduce import OF, PAPERS, VERDICTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,7 +19,13 @@ if TYPE_CHECKING:
     from selfclock.algorithms import Algorithm
 
 #: Parts of an algorithm, and what their list is called.
-PARTS = {"start": "Starts", "window": "Windows", "model": "Models", "estimate": "Estimators"}
+PARTS = {
+    "start": "Starts",
+    "window": "Windows",
+    "model": "Models",
+    "estimate": "Estimators",
+    "queue": "Queue disciplines",
+}
 
 #: What a value of the schema is called, by what its pattern ends with.
 KINDS = {
@@ -61,7 +67,7 @@ def parameters(name: str) -> str:
 def algorithms(part: str) -> str:
     """Every algorithm of one part, with its parameters."""
     pieces = [f"## {PARTS[part]}"]
-    for algorithm in sc.algorithms():
+    for algorithm in [*sc.algorithms(), *sc.queues()]:
         if algorithm.part == part:
             pieces += [f"### {algorithm.name}", algorithm.about, f"*{algorithm.source}*", parameters(algorithm.name)]
     return "\n\n".join(pieces)
@@ -80,19 +86,36 @@ def overview(part: str) -> str:
 
 
 def claims(paper: str) -> str:
-    """What a paper claims, what was measured, and the verdict on record."""
+    """Return what a paper, other programs and our own tests state, what was measured, and the verdict on record."""
     rows, verdicts = _record(paper)
-    counts = [f"{list(verdicts.values()).count(word)} {word}" for word in dict.fromkeys(verdicts.values())]
-    table = _table(
-        ["claim", "where", "printed", "measured", "verdict"],
-        [[row["says"], row["source"], row["printed"], row["measured"], f"**{verdicts[row['id']]}**"] for row in rows],
-    )
+    pieces = []
+    for of, name in OF.items():
+        own = [row for row in rows if row["of"] == of]
+        if not own:
+            continue
+        table = _table(
+            ["claim", "where", _printed_heading(own), "measured", "verdict"],
+            [[row["says"], row["source"], _printed(row), row["measured"], f"**{verdicts[row['id']]}**"] for row in own],
+        )
+        found = [verdicts[row["id"]] for row in own]
+        counts = ", ".join(f"{found.count(word)} {word}" for word in VERDICTS if word in found)
+        pieces += [f"**{name[0].upper()}{name[1:]}**: {counts}.", table]
     about = (
-        "`reproduced` is inside the tolerance that was set for the claim, `direction` has sign and order right and the "
-        "size not, `not reproduced` not even that. Verdicts are those on record; `selfclock reproduce` fails if a run "
-        "comes to another."
+        "`reproduced` meets the criterion of its row, `direction` has sign and order right and the size not, `not "
+        "reproduced` not even that. Where nothing is printed the criterion is ours, in *italics*. Verdicts are those "
+        "on record; `selfclock reproduce` fails if a run comes to another, and its page shows every row with its "
+        "criterion, its variant, its figure and its scenarios."
     )
-    return f"{table}\n\nOf {len(verdicts)} claims: {', '.join(counts)}. {about}"
+    return "\n\n".join([*pieces, about])
+
+
+def _printed_heading(rows: list[dict[str, str]]) -> str:
+    printed = [bool(row["printed"]) for row in rows]
+    return "printed" if all(printed) else "printed, or *our criterion*" if any(printed) else "our criterion"
+
+
+def _printed(row: dict[str, str]) -> str:
+    return row["printed"] or f"*{row['criterion']}*"
 
 
 def paper_page(paper: str, readings: str) -> str:
@@ -202,7 +225,7 @@ def _split(description: str) -> tuple[str, str]:
 
 
 def _algorithm(name: str) -> Algorithm:
-    return next(each for each in sc.algorithms() if each.name == name)
+    return next(each for each in [*sc.algorithms(), *sc.queues()] if each.name == name)
 
 
 def _record(paper: str) -> tuple[list[dict[str, str]], dict[str, str]]:
