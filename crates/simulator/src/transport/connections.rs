@@ -12,7 +12,7 @@ use crate::network::FlowRoutes;
 use crate::packet::{Packet, PacketKind};
 use crate::plan::{ConnectionsPlan, Source, TcpPlan};
 use crate::record::connections::ConnectionRecord;
-use selfclock_congestion::custom::Failure;
+use selfclock_congestion::failure::Failure;
 use selfclock_congestion::units::{Bytes, Duration, Time};
 
 /// Where the connections of one flow of the plan come from.

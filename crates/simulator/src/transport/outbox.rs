@@ -7,9 +7,8 @@ use super::{Context, TIMESTAMPS_OPTION};
 use crate::engine::{Target, Timer};
 use crate::packet::{Extra, Flags, NO_EXTRA, Packet, PacketKind};
 use crate::plan::{Ecn, Transport};
-use selfclock_congestion::PeerOption;
-use selfclock_congestion::event::Pacing;
-use selfclock_congestion::units::{Bytes, Time};
+use selfclock_congestion::entry::Marks;
+use selfclock_congestion::{Bytes, Pacing, PeerOption, Time};
 
 /// What an outbox needs to know of a segment.
 #[derive(Clone, Copy, Debug)]
@@ -45,9 +44,9 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// The way out of this flow, onto the route that begins at `route`. `scalable`: the algorithm understands accurate ECN
-    /// feedback in proportion (RFC 9331).
-    pub fn new(flow: u32, route: u32, transport: &Transport, scalable: bool) -> Self {
+    /// The way out of this flow, onto the route that begins at `route`. `marks` is the algorithm's
+    /// response to CE marks.
+    pub fn new(flow: u32, route: u32, transport: &Transport, marks: Marks) -> Self {
         let timestamps = if transport.timestamps { TIMESTAMPS_OPTION } else { 0 };
         Self {
             flow,
@@ -56,7 +55,7 @@ impl Outbox {
             syn_size: transport.ack.get() as u32 + timestamps,
             data_flags: match transport.ecn {
                 Ecn::Off => Flags::NONE,
-                Ecn::Accurate if scalable => Flags::ECT_1,
+                Ecn::Accurate if marks == Marks::InProportion => Flags::ECT_1,
                 Ecn::Classic | Ecn::Accurate => Flags::ECT_0,
             },
             classic_ecn: transport.ecn == Ecn::Classic,

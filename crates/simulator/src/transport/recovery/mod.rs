@@ -25,8 +25,7 @@ use duplicates::Inflation;
 use prr::{Progress, Prr};
 use rack::{Conditions, Rack};
 use scoreboard::DUPLICATE_THRESHOLD;
-use selfclock_congestion::event::RestartCause;
-use selfclock_congestion::units::{Duration, Time};
+use selfclock_congestion::{Duration, RestartCause, Time};
 use tail_probe::{Purpose, TailProbe};
 
 /// A fast recovery under way.

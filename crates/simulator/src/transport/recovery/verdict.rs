@@ -1,9 +1,7 @@
 //! What passes between the three acts of a sender: what it learns from an ACK, and what follows from that.
 
 use super::scoreboard::Advance;
-use selfclock_congestion::PeerOption;
-use selfclock_congestion::event::RestartCause;
-use selfclock_congestion::units::{Duration, Time};
+use selfclock_congestion::{Duration, PeerOption, RestartCause, Time};
 
 /// What a sender learns from an ACK.
 #[derive(Clone, Copy, Debug, Default)]

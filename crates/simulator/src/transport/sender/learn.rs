@@ -8,8 +8,7 @@ use crate::transport::delivery_rate::DeliveryRate;
 use crate::transport::recovery::{Advance, LossRecovery, News, Segment};
 use crate::transport::rto::RttEstimator;
 use crate::transport::rtt_histogram::RttHistogram;
-use selfclock_congestion::RateSample;
-use selfclock_congestion::units::{Duration, Time};
+use selfclock_congestion::{Duration, RateSample, Time};
 
 /// What a sender measures.
 #[derive(Clone, Debug)]

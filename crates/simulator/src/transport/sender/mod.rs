@@ -28,10 +28,8 @@ use crate::plan::{Ecn, TcpPlan};
 use crate::record::series::Sampling;
 use crate::traffic::source::Application;
 use learn::Estimators;
-use selfclock_congestion::RateSample;
-use selfclock_congestion::controller::Controller;
-use selfclock_congestion::units::{Bytes, Duration, Time};
 use selfclock_congestion::window::Group;
+use selfclock_congestion::{Bytes, Controller, Duration, RateSample, Time};
 use series::Sampler;
 use tell::Congestion;
 
@@ -123,7 +121,7 @@ impl Sender {
     ) -> Self {
         let transport = &plan.transport;
         let receive_window = transport.advertised_window().get();
-        let outbox = Outbox::new(flow, routes.forward, transport, plan.control.is_scalable());
+        let outbox = Outbox::new(flow, routes.forward, transport, plan.control.marks());
         let congestion = Congestion::new(plan, outbox.overhead(), control_seed);
         let measures_rate = congestion.controller.wants_rate_samples();
         let may_be_plain = !measures_rate && transport.ecn == Ecn::Off;

@@ -3,11 +3,9 @@
 use crate::plan::{Ecn, TcpPlan, Transport};
 use crate::transport::recovery::{AckKind, Event, LossRecovery, News, Verdict};
 use crate::transport::rto::RttEstimator;
-use selfclock_congestion::controller::{Controller, Setup};
-use selfclock_congestion::units::{Bytes, Duration, Time};
 use selfclock_congestion::{
-    Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, PeerOption, RateSample, RecoveryEnded,
-    Sent, Timeout,
+    Acknowledged, Bytes, Controller, DuplicateAck, Duration, EcnEcho, Established, LossDetected, PeerOption,
+    RateSample, RecoveryEnded, Sent, Setup, Time, Timeout,
 };
 
 /// The congestion control of a sender, and what only it is told.

@@ -8,8 +8,7 @@ use crate::packet::Flags;
 use crate::transport::Context;
 use crate::transport::outbox::Outgoing;
 use crate::transport::recovery::Segment;
-use selfclock_congestion::event::{Decision, Pacing, Probe, ProbePart};
-use selfclock_congestion::units::{Bytes, Duration, Time};
+use selfclock_congestion::{Bytes, Decision, Duration, Pacing, Probe, ProbePart, Time};
 use std::sync::Arc;
 
 /// How far a round of sending may go.
