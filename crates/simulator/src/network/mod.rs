@@ -9,7 +9,6 @@
 //! dumbbell the only stop of a whole round trip is then the acknowledgement's, at the sender.
 
 pub(crate) mod batch;
-pub mod delivery_trace;
 mod forward;
 pub mod gate;
 pub mod link;
@@ -19,7 +18,6 @@ pub mod route;
 mod route_table;
 pub mod topology;
 
-pub use delivery_trace::{DeliveryTrace, DeliveryTraceBuilder};
 pub use link::{Link, Passage};
 pub use route_table::FlowRoutes;
 

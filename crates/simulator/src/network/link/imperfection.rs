@@ -3,9 +3,9 @@
 
 use super::loss::Loss;
 use super::{Entrance, Link};
+use crate::delivery_trace::Server;
 use crate::engine::Ring;
 use crate::engine::random::{Purpose, Stream};
-use crate::network::delivery_trace::Server;
 use crate::plan::{LinkChange, LinkPlan};
 use crate::queue::MarkAbove;
 use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
