@@ -128,8 +128,8 @@ impl Outbox {
     #[inline(always)]
     pub fn send_plainly(&mut self, context: &mut Context<'_>, sequence: u64, payload: u32) {
         let flags = self.take_data_flags();
-        let packet = self.segment(context.now, sequence, payload, flags);
-        context.network.send_here(context.events, context.now, packet);
+        let mut packet = self.segment(context.now, sequence, payload, flags);
+        context.network.send_inline(context.events, context.now, &mut packet);
     }
 
     /// A SYN leaves.
