@@ -26,14 +26,14 @@ mod reading;
 
 pub use reading::{Reading, Verdict};
 
-use super::EstimatePart;
 use super::ack_clock::AckClock;
 use super::capacity::{Capacity, capacity};
 use super::search_range::{Place, SearchRange};
-use crate::controller::WindowState;
+use crate::entry::Entry;
 use crate::event::{Acknowledged, Sent};
 use crate::parameters;
-use crate::registry::{Entry, Part};
+use crate::part::EstimatePart;
+use crate::state::WindowState;
 use crate::units::{Bytes, Duration, Time};
 use bursts::{Bursts, Interrupt};
 use reading::{Line, Shown, first_that_grew};
@@ -41,10 +41,10 @@ use reading::{Line, Shown, first_that_grew};
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {
     name: "icim",
-    part: Part::Estimate,
     about: "Available and physical bandwidth from the spacing of bursts of the connection's own segments.",
     source: "Matsuura 2006, section 2.2; physical bandwidth: our reconstruction",
     parameters: Parameters::TABLE,
+    ..Entry::ESTIMATE
 };
 
 parameters! {
@@ -362,7 +362,7 @@ impl EstimatePart for Icim {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controller::tests::{ack_at, state};
+    use crate::fixtures::{ack_at, state};
 
     fn near(a: f64, b: f64) -> bool {
         (a / b - 1.0).abs() < 1e-6

@@ -135,7 +135,7 @@ impl ExtraAcked {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Phase;
+    use crate::decision::Phase;
     use crate::model::bbr3::rig::Rounds;
 
     /// The bandwidth is the largest of this cycle and the last.

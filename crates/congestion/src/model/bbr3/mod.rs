@@ -36,12 +36,11 @@ mod state;
 
 pub use parameters::Parameters;
 
-use super::{ModelPart, paced_at};
-use crate::controller::{Setup, WindowState};
-use crate::event::{
-    Acknowledged, DuplicateAck, LossDetected, Pacing, Phase, RateSample, RecoveryEnded, Sent, Timeout,
-};
-use crate::registry::{Entry, Part};
+use crate::decision::{Pacing, Phase, paced_at};
+use crate::entry::Entry;
+use crate::event::{Acknowledged, DuplicateAck, LossDetected, RateSample, RecoveryEnded, Sent, Timeout};
+use crate::part::ModelPart;
+use crate::state::{Setup, WindowState};
 use crate::units::{Duration, Time};
 use path::Path;
 use probe_bw::Cycle;
@@ -53,11 +52,11 @@ use state::State;
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {
     name: "bbr3",
-    part: Part::Model,
     about: "A model of the path's bandwidth, round-trip time and tolerable inflight sets pacing and window; probes for \
             bandwidth every few seconds. Needs delivery rate samples.",
     source: "draft-ietf-ccwg-bbr-06",
     parameters: Parameters::TABLE,
+    ..Entry::MODEL
 };
 
 /// Round-trip time that the initial pacing assumes before there is a sample (section 5.6.2), in seconds.
@@ -349,7 +348,7 @@ mod tests {
     use super::path::MINIMUM_PIPE;
     use super::rig::{Rounds, bench};
     use super::*;
-    use crate::controller::tests::ack_at;
+    use crate::fixtures::ack_at;
     use crate::model::harness::Path;
     use crate::units::Bytes;
 

@@ -6,7 +6,7 @@ use super::full_bw::FullBw;
 use super::parameters::Parameters;
 use super::round::{Round, Signals};
 use super::sample::Sample;
-use crate::controller::{Setup, WindowState};
+use crate::state::{Setup, WindowState};
 use crate::units::Time;
 
 /// MinPipeCwnd of section 2.8, in segments: enough for a receiver that acknowledges every other one.
@@ -187,7 +187,7 @@ impl Path {
 
 #[cfg(test)]
 mod tests {
-    use crate::event::Phase;
+    use crate::decision::Phase;
     use crate::model::bbr3::probe_bw::{self, Climb};
     use crate::model::bbr3::rig::Rounds;
     use crate::model::bbr3::state::State;

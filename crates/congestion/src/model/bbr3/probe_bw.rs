@@ -2,8 +2,8 @@
 
 use super::path::Path;
 use super::sample::Sample;
-use crate::controller::WindowState;
 use crate::random::Random;
+use crate::state::WindowState;
 use crate::units::{Duration, Time};
 
 /// Most doublings of the growth of inflight_longterm in one ProbeBW_UP (section 5.3.3.9).
@@ -265,7 +265,7 @@ impl Cycle {
 
 #[cfg(test)]
 mod tests {
-    use crate::event::Phase;
+    use crate::decision::Phase;
     use crate::model::bbr3::rig::Rounds;
 
     /// Section 5.5.10.2: 100 segments in flight, 10 of them lost at once: the first two were within the threshold,

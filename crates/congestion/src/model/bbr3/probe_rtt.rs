@@ -75,10 +75,11 @@ impl AppLimited {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Phase, Sent};
-    use crate::model::ModelPart;
+    use crate::decision::Phase;
+    use crate::event::Sent;
     use crate::model::bbr3::rig::{Rounds, bench};
     use crate::model::harness::Path;
+    use crate::part::ModelPart;
     use crate::units::Duration;
 
     /// Section 5.3.4: every 5 s and the time that it takes, half of the path for 200 ms and a round trip.

@@ -55,9 +55,10 @@ impl Recovery {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Phase, RestartCause, Timeout};
-    use crate::model::ModelPart;
+    use crate::decision::Phase;
+    use crate::event::{RestartCause, Timeout};
     use crate::model::bbr3::rig::Rounds;
+    use crate::part::ModelPart;
     use crate::units::{Duration, Time};
 
     #[test]

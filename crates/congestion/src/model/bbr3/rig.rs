@@ -1,12 +1,13 @@
 //! Two rigs for the tests: a whole path, and ACKs made by hand.
 
 use super::{Bbr3, Parameters};
-use crate::controller::tests::{ack_at, state};
-use crate::controller::{Setup, WindowState};
-use crate::event::{Acknowledged, Phase, RateSample};
-use crate::model::ModelPart;
+use crate::decision::Phase;
+use crate::event::{Acknowledged, RateSample};
+use crate::fixtures::{ack_at, state};
 use crate::model::harness::{Bench, Path};
+use crate::part::ModelPart;
 use crate::registry::Selection;
+use crate::state::{Setup, WindowState};
 use crate::units::{Bytes, Duration, Rate};
 
 /// Flows of BBR that begin at these times on one path.

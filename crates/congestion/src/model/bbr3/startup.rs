@@ -23,7 +23,7 @@ pub fn check_high_loss(path: &mut Path, sample: &Sample) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Phase;
+    use crate::decision::Phase;
     use crate::model::bbr3::Parameters;
     use crate::model::bbr3::rig::Rounds;
 

@@ -3,7 +3,7 @@
 use super::parameters::Parameters;
 use super::path::Path;
 use super::{drain, probe_bw, probe_rtt};
-use crate::event::Phase;
+use crate::decision::Phase;
 
 /// BBR.state, with what only that state needs.
 #[derive(Clone, Debug, Default)]
