@@ -3,7 +3,7 @@
 use super::*;
 use crate::engine::EventQueue;
 use crate::network::Network;
-use crate::packet::{Flags, NO_EXTRA, Packet};
+use crate::packet::{Extra, Flags, NO_EXTRA, Packet};
 use crate::plan::{FlowPlan, LinkPlan, Plan, Protocol, RecordPlan, Recovery, RttSamples, Source, Transport};
 use crate::record::packets::PacketEvent;
 use proptest::prelude::*;
@@ -20,6 +20,7 @@ pub(super) struct Rig {
     /// What acknowledgements carry.
     flags: Flags,
     marked: u32,
+    echo: Time,
 }
 
 fn link(name: &str, from: usize, to: usize) -> LinkPlan {
@@ -69,6 +70,7 @@ impl Rig {
             reported: 0,
             flags: Flags::NONE,
             marked: 0,
+            echo: Time::NEVER,
         };
         let Self { events, network, sender, .. } = &mut rig;
         sender.schedule_start(&mut Context { now: Time::ZERO, events, network }, Time::ZERO);
@@ -104,7 +106,7 @@ impl Rig {
             order: 0,
             sequence: byte,
             sent: now,
-            echo: Time::NEVER,
+            echo: self.echo,
             flow: 0,
             hop: 0,
             payload: self.marked,
@@ -638,6 +640,32 @@ fn a_recovery_with_proportional_rate_reduction_is_never_silent() {
             assert_eq!(rig.sender.recovery.outstanding().pipe_bytes(), 10 * MSS);
             assert_eq!(rig.sender.recovery.pipe(0), 10 * MSS, "nothing reduces the window further");
         }
+    }
+}
+
+/// RFC 9438, section 4.9: a reordering that CUBIC took for a loss leaves its window as it was. The ACK echoes the timestamp of
+/// segment 0, which was sent at time zero and late; that of a retransmission would be 103 ms.
+#[test]
+fn a_reordering_that_cubic_took_for_a_loss_is_undone() {
+    for (recovery, undo, echo, undone) in [
+        (Recovery::Sack, true, 0, true),
+        (Recovery::Rack, true, 0, true),
+        (Recovery::Sack, true, 103, false),
+        (Recovery::Sack, false, 0, false),
+    ] {
+        let control = Selection::new("slow-start", "cubic").expect("known names");
+        let settings = Transport { undo, timestamps: true, ..transport(recovery, 20.0) };
+        let mut rig = Rig::with(control, Source::Bulk, settings);
+        rig.sent();
+        rig.ack(103, 0, &[(1, 4)]);
+        assert_eq!(rig.sent()[0], 0);
+        assert_eq!((rig.cwnd(), rig.ssthresh()), (14.0, 14.0));
+        rig.echo = Time::ZERO + Duration::from_milliseconds(echo);
+        rig.ack(110, 4, &[]);
+        let window = if undone { (20.0, f64::INFINITY) } else { (14.0, 14.0) };
+        assert_eq!((rig.cwnd(), rig.ssthresh()), window, "{recovery:?}, {undo}, {echo}");
+        assert_eq!(rig.sender.recovery.is_recovering(), !undone);
+        assert_eq!(rig.sent().contains(&20), undone, "new data leaves at once");
     }
 }
 

@@ -33,7 +33,7 @@ impl Sender {
     }
 
     /// Sends what may be sent now.
-    #[inline(never)]
+    #[inline]
     pub(super) fn transmit(&mut self, context: &mut Context<'_>, opportunity: Opportunity) {
         if self.connection != Connection::Established {
             return;
