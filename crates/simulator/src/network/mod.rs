@@ -21,10 +21,9 @@ use crate::engine::memory::{self, prefetch};
 use crate::engine::{EventQueue, Lanes};
 use crate::packet::{Extras, Flags, Packet};
 use crate::plan::{Plan, Protocol};
-use crate::queue::QueueLimit;
 use crate::record::packets::{PacketEvent, PacketRecorder};
 use crate::record::series::{Samples, Sampling};
-use crate::router::Mechanism;
+use crate::router::AnyMechanism;
 use selfclock_congestion::units::Time;
 
 /// Set in the route table on a link where the packet stops before it, and on the end of a route.
@@ -54,7 +53,7 @@ pub struct Network {
     /// For each link, the router mechanisms before it.
     pub(super) gates: Vec<Vec<u32>>,
     /// Router mechanisms; `None` while one is at work.
-    pub(super) routers: Vec<Option<Box<Mechanism>>>,
+    pub(super) routers: Vec<Option<Box<AnyMechanism>>>,
     /// Out-of-line parts of the packets in flight.
     pub extras: Extras,
     /// Every packet event, if they are recorded.
@@ -92,7 +91,7 @@ impl Network {
         let planned = plan.links.iter().enumerate();
         links.extend(planned.map(|(index, link)| Link::new(link, plan.seed, index, sampling)));
         let feeders = feeders(plan);
-        let (routers, gates) = Mechanism::all(plan);
+        let (routers, gates) = gate::mechanisms(plan);
         let is_gate = |link: usize| plan.links[link].discipline.is_managed() || !gates[link].is_empty();
         let mut routes = Vec::new();
         // Also says that the route has no stop but its end.
@@ -176,26 +175,6 @@ impl Network {
         if self.recorder.is_some() {
             self.record(PacketEvent::Send, now, u32::MAX, packet);
         }
-    }
-
-    /// A packet has reached the router mechanism that it was sent to.
-    pub(crate) fn consume(&mut self, now: Time, packet: &Packet) {
-        self.consumed += 1;
-        if self.recorder.is_some() {
-            self.record(PacketEvent::Deliver, now, u32::MAX, packet);
-        }
-        self.extras.release(packet.extra);
-    }
-
-    /// The first link from this position of the route table to the end of the route that is wanted.
-    pub(crate) fn link_from(&self, hop: u32, wanted: impl Fn(usize) -> bool) -> Option<usize> {
-        let rest = self.routes[hop as usize..].iter().take_while(|&&entry| entry & END == 0);
-        rest.map(|entry| (entry & LINK) as usize).find(|&link| wanted(link))
-    }
-
-    /// The flow of the plan whose route this position of the route table is in. Short connections take that of their flow.
-    pub(crate) fn flow_at(&self, hop: u32) -> usize {
-        self.flow_routes.partition_point(|routes| routes.forward <= hop) - 1
     }
 
     /// The link at this position of the route table.
@@ -435,11 +414,6 @@ impl Network {
             self.record(PacketEvent::Deliver, packet.arrival, u32::MAX, packet);
         }
         Some(packet.arrival)
-    }
-
-    /// Packets and bytes that wait before a link at `now`, the time of the clock, and what may wait at most.
-    pub fn backlog(&mut self, link: usize, now: Time) -> (u64, u64, QueueLimit) {
-        self.links[link].backlog(now, &mut self.samples.links)
     }
 
     /// Packets sent by endpoints so far.

@@ -2,9 +2,8 @@
 
 use selfclock_congestion::units::Bytes;
 
-use crate::plan::{
-    DisciplinePlan, Ecn, FlowPlan, LinkPlan, LossPattern, LossPlan, MechanismPlan, Plan, QueueLimit,
-};
+use crate::named::Named as _;
+use crate::plan::{Ecn, FlowPlan, LinkPlan, LossPlan, Plan, QueueLimit};
 
 /// Notes of one kind that are written out; so many flows could have the same.
 const MOST_OF_A_KIND: usize = 3;
@@ -64,46 +63,27 @@ fn flow_notes(plan: &Plan, flow: &FlowPlan, notes: &mut Notes) {
         add("starts after the end of the run: it sends nothing");
     }
     let Some(tcp) = flow.protocol.tcp() else { return };
-    let stands = |wanted: fn(&MechanismPlan) -> bool| {
-        let of = |router: &&crate::plan::RouterPlan| wanted(&router.mechanism);
-        plan.routers
-            .iter()
-            .filter(of)
-            .any(|router| router.links.iter().any(|link| flow.forward.contains(link)))
+    let stands = |mechanism: &str| {
+        let mut of_name = plan.routers.iter().filter(|router| router.mechanism.entry().name == mechanism);
+        of_name.any(|router| router.links.iter().any(|link| flow.forward.contains(link)))
     };
     if tcp.control.is_scalable() {
         if tcp.transport.ecn != Ecn::Accurate {
             add("Prague without accurate ECN is paced Reno: write ecn = \"accurate\" in its transport");
-        } else if !flow.forward.iter().any(|&link| marks(&plan.links[link])) {
+        } else if !flow.forward.iter().any(|&link| plan.links[link].discipline.marks()) {
             add("no queue on the way of Prague marks: without marks it is paced Reno");
         }
     }
     let parts = || tcp.control_name.split('+');
-    if parts().any(|part| part == "xcp") && !stands(|mechanism| matches!(mechanism, MechanismPlan::Xcp)) {
+    if parts().any(|part| part == "xcp") && !stands("xcp") {
         add(
             "no router on its way speaks XCP: its window stays as it begins; add [[router]] mechanism = \"xcp\"",
         );
     }
-    if parts().any(|part| part == "quick-start")
-        && !stands(|mechanism| matches!(mechanism, MechanismPlan::QuickStart(_)))
-    {
+    if parts().any(|part| part == "quick-start") && !stands("quick-start") {
         add(
             "no router on its way answers Quick-Start requests: it is slow start; add [[router]] mechanism = \"quick-start\"",
         );
-    }
-}
-
-/// The queue of a link can mark packets.
-fn marks(link: &LinkPlan) -> bool {
-    match link.discipline {
-        DisciplinePlan::DropTail(_) => link.discipline.mark_above().is_some(),
-        DisciplinePlan::Drr(_) => false,
-        DisciplinePlan::CoDel(settings) => settings.ecn,
-        DisciplinePlan::FqCoDel(settings) => settings.ecn,
-        DisciplinePlan::FqPie(settings) => settings.ecn,
-        DisciplinePlan::Pie(settings) => settings.ecn,
-        DisciplinePlan::Red(settings) => settings.ecn,
-        DisciplinePlan::DualPi2(_) => true,
     }
 }
 
@@ -130,17 +110,8 @@ fn link_notes(plan: &Plan, link: &LinkPlan, notes: &mut Notes) {
 fn router_notes(plan: &Plan, notes: &mut Notes) {
     for router in &plan.routers {
         for &link in &router.links {
-            let name = &plan.links[link].name;
-            match &router.mechanism {
-                MechanismPlan::Policer(policer)
-                    if largest_packet(plan, link).is_some_and(|packet| policer.burst < packet) =>
-                {
-                    notes.add("link", name, "the burst of its policer is smaller than a packet: none passes");
-                }
-                MechanismPlan::Loss(loss) if loss.pattern == LossPattern::Random(1.0) => {
-                    notes.add("link", name, "a router loses every packet of the chosen kinds");
-                }
-                _ => {}
+            if let Some(note) = router.mechanism.note(largest_packet(plan, link)) {
+                notes.add("link", &plan.links[link].name, note);
             }
         }
     }
