@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import dataclass
+from typing import Any
 
 from selfclock import _core
 
@@ -55,6 +56,17 @@ class Parameter:
 
 
 @dataclass(frozen=True)
+class RouterPartner:
+    """A router mechanism that an algorithm depends on."""
+
+    mechanism: str
+    #: Every router on the path must have it, not the bottleneck alone.
+    everywhere: bool
+    #: The algorithm without it: "it is slow start".
+    without: str
+
+
+@dataclass(frozen=True)
 class Algorithm:
     """A start, a window algorithm, a model that is both, an estimator, a queue discipline, or a router mechanism."""
 
@@ -63,6 +75,12 @@ class Algorithm:
     about: str
     source: str
     parameters: list[Parameter]
+    #: Response to CE marks: "ignored", "once" per window, or "in proportion" to their number (accurate ECN).
+    marks: str = "ignored"
+    #: The router mechanism that it depends on.
+    router: RouterPartner | None = None
+    #: It has a partner at the receiver.
+    peer: bool = False
 
 
 def algorithms() -> list[Algorithm]:
@@ -81,7 +99,9 @@ def routers() -> list[Algorithm]:
 
 
 def _entries(document: str) -> list[Algorithm]:
-    return [
-        Algorithm(**{**entry, "parameters": [Parameter(**parameter) for parameter in entry["parameters"]]})
-        for entry in json.loads(document)
-    ]
+    def entry(row: dict[str, Any]) -> Algorithm:
+        parameters = [Parameter(**parameter) for parameter in row["parameters"]]
+        router = RouterPartner(**row["router"]) if row.get("router") else None
+        return Algorithm(**{**row, "parameters": parameters, "router": router})
+
+    return [entry(row) for row in json.loads(document)]

@@ -1,8 +1,9 @@
 //! What can be named in a scenario.
 
 use pyo3::prelude::*;
+use selfclock_congestion::entry::Entry;
 use selfclock_congestion::parameter::{Kind, Parameter};
-use selfclock_congestion::registry::{Entry, Part};
+use selfclock_congestion::{Registry, Selection};
 use selfclock_simulator::named::Named;
 use selfclock_simulator::plan::{DisciplinePlan, MechanismPlan};
 use serde_json::{Value, json};
@@ -12,7 +13,8 @@ use crate::control::registry;
 /// Every algorithm with its parameters, as JSON text.
 #[pyfunction]
 pub fn algorithms() -> String {
-    Value::Array(registry().entries().map(entry).collect()).to_string()
+    let registry = registry();
+    Value::Array(registry.entries().map(|row| entry(&registry, row)).collect()).to_string()
 }
 
 /// Every queue discipline with its settings, as JSON text.
@@ -35,14 +37,16 @@ fn named<T: Named>(part: &str) -> String {
     Value::Array(T::all().map(row).collect()).to_string()
 }
 
-fn entry(entry: Entry) -> Value {
-    let part = match entry.part {
-        Part::Start => "start",
-        Part::Window => "window",
-        Part::Model => "model",
-        Part::Estimate => "estimate",
-    };
-    row(entry.name, part, entry.about, entry.source, entry.parameters)
+fn entry(registry: &Registry, entry: Entry) -> Value {
+    let Entry { name, about, source, parameters, .. } = entry;
+    let mut row = row(name, entry.part.name(), about, source, parameters);
+    row["marks"] = entry.marks.name().into();
+    row["router"] = json!(entry.router.map(|router| {
+        json!({ "mechanism": router.mechanism, "everywhere": router.everywhere, "without": router.without })
+    }));
+    let selection = Selection::named(name).or_else(|| registry.model(name));
+    row["peer"] = selection.is_some_and(|selection| !selection.partner().is_none()).into();
+    row
 }
 
 fn row(name: &str, part: &str, about: &str, source: &str, parameters: &[Parameter]) -> Value {

@@ -3,8 +3,8 @@
 //! A gate is a link with router mechanisms at its entrance, with a queue that holds its packets, or with both. The
 //! route table marks it, so a packet whose route has none never looks for one.
 
+use super::Network;
 use super::link::Passage;
-use super::{END, LINK, Network};
 use crate::engine::{EventQueue, Target};
 use crate::packet::{Extras, Packet};
 use crate::plan::Plan;
@@ -59,7 +59,7 @@ impl Network {
             }
         }
         if self.links[link].managed.is_none() {
-            return self.cross_from_gate(events, now, &packet);
+            return self.enter_link(events, now, &packet);
         }
         if self.recorder.is_some() {
             self.record(PacketEvent::Enqueue, now, link as u32, &packet);
@@ -110,9 +110,7 @@ impl Network {
         }
         match passage {
             Passage::Lost { end, .. } => self.discard(PacketEvent::Lose, end, link, &packet),
-            Passage::Crosses { arrival, .. } | Passage::CrossesAbove { arrival, .. } => {
-                self.carry_on(events, arrival, &packet);
-            }
+            Passage::Crosses { arrival, .. } => self.leave_link(events, arrival, &packet),
             Passage::Dropped => debug_assert!(false, "a free transmitter takes a packet"),
         }
     }
@@ -185,8 +183,8 @@ impl Surroundings for Network {
 
     fn first_link(&self, flow: usize, wanted: &dyn Fn(usize) -> bool) -> Option<usize> {
         let first = self.flow_routes[flow].forward as usize;
-        let route = self.routes[first..].iter().take_while(|&&entry| entry & END == 0);
-        route.map(|entry| (entry & LINK) as usize).find(|&link| wanted(link))
+        let route = self.routes[first..].iter().take_while(|hop| !hop.is_end());
+        route.map(|hop| hop.link()).find(|&link| wanted(link))
     }
 
     fn acknowledgement_hop(&self, flow: usize, position: u32) -> u32 {

@@ -1,9 +1,10 @@
 //! Scenarios that are valid and cannot mean what they say: a sentence on each.
 
+use selfclock_congestion::entry::{Marks, RouterPartner};
 use selfclock_congestion::units::Bytes;
 
 use crate::named::Named as _;
-use crate::plan::{Ecn, FlowPlan, LinkPlan, LossPlan, Plan, QueueLimit};
+use crate::plan::{Ecn, FlowPlan, LinkPlan, LossPlan, Plan, QueueLimit, RouterPlan};
 
 /// Notes of one kind that are written out; so many flows could have the same.
 const MOST_OF_A_KIND: usize = 3;
@@ -23,19 +24,20 @@ pub fn notes(plan: &Plan) -> Vec<String> {
 
 /// Notes, the flows or links of each kind together.
 #[derive(Default)]
-struct Notes(Vec<(&'static str, &'static str, Vec<String>)>);
+struct Notes(Vec<(&'static str, String, Vec<String>)>);
 
 impl Notes {
     /// `what` is true of the flow or link `of`, of which there may be others.
-    fn add(&mut self, kind: &'static str, of: &str, what: &'static str) {
-        match self.0.iter_mut().find(|(known, text, _)| (*known, *text) == (kind, what)) {
+    fn add(&mut self, kind: &'static str, of: &str, what: impl Into<String>) {
+        let what = what.into();
+        match self.0.iter_mut().find(|(known, text, _)| (*known, text) == (kind, &what)) {
             Some((.., names)) => names.push(of.to_owned()),
             None => self.0.push((kind, what, vec![of.to_owned()])),
         }
     }
 
     fn listed(self) -> Vec<String> {
-        let sentence = |(kind, what, names): (&str, &str, Vec<String>)| {
+        let sentence = |(kind, what, names): (&str, String, Vec<String>)| {
             let shown: Vec<String> =
                 names.iter().take(MOST_OF_A_KIND).map(|name| format!("{name:?}")).collect();
             let more = names.len() - shown.len();
@@ -58,32 +60,26 @@ fn largest_packet(plan: &Plan, link: usize) -> Option<Bytes> {
 }
 
 fn flow_notes(plan: &Plan, flow: &FlowPlan, notes: &mut Notes) {
-    let mut add = |what| notes.add("flow", &flow.name, what);
+    let mut add = |what: String| notes.add("flow", &flow.name, what);
     if flow.start.picoseconds() >= plan.duration.picoseconds() {
-        add("starts after the end of the run: it sends nothing");
+        add("starts after the end of the run: it sends nothing".to_owned());
     }
     let Some(tcp) = flow.protocol.tcp() else { return };
-    let stands = |mechanism: &str| {
-        let mut of_name = plan.routers.iter().filter(|router| router.mechanism.entry().name == mechanism);
-        of_name.any(|router| router.links.iter().any(|link| flow.forward.contains(link)))
-    };
-    if tcp.control.is_scalable() {
+    if tcp.control.marks() == Marks::InProportion {
         if tcp.transport.ecn != Ecn::Accurate {
-            add("Prague without accurate ECN is paced Reno: write ecn = \"accurate\" in its transport");
+            add("Prague without accurate ECN is paced Reno: write ecn = \"accurate\" in its transport"
+                .to_owned());
         } else if !flow.forward.iter().any(|&link| plan.links[link].discipline.marks()) {
-            add("no queue on the way of Prague marks: without marks it is paced Reno");
+            add("no queue on the way of Prague marks: without marks it is paced Reno".to_owned());
         }
     }
-    let parts = || tcp.control_name.split('+');
-    if parts().any(|part| part == "xcp") && !stands("xcp") {
-        add(
-            "no router on its way speaks XCP: its window stays as it begins; add [[router]] mechanism = \"xcp\"",
-        );
-    }
-    if parts().any(|part| part == "quick-start") && !stands("quick-start") {
-        add(
-            "no router on its way answers Quick-Start requests: it is slow start; add [[router]] mechanism = \"quick-start\"",
-        );
+    for RouterPartner { mechanism, without, .. } in tcp.control.routers() {
+        let on_its_way = |router: &&RouterPlan| router.links.iter().any(|link| flow.forward.contains(link));
+        if !plan.routers.iter().filter(on_its_way).any(|router| router.mechanism.entry().name == mechanism) {
+            add(format!(
+                "no router on its way has the mechanism {mechanism}: {without}; add [[router]] mechanism = \"{mechanism}\""
+            ));
+        }
     }
 }
 
