@@ -11,6 +11,8 @@ mod learn;
 mod packetdrill;
 mod plain;
 mod series;
+#[cfg(test)]
+mod shortcut_tests;
 mod tell;
 #[cfg(test)]
 mod tests;
