@@ -33,6 +33,7 @@ __all__ = [
     "footprint",
     "grid",
     "grid_schema",
+    "queues",
     "register",
     "run",
     "run_many",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import io
 import json
@@ -10,14 +11,14 @@ import signal
 import sys
 import traceback
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
+from typing import TYPE_CHECKING, Annotated, ParamSpec
 
 import typer
 from rich.padding import Padding
 
 from selfclock import cells, hints, interrupts, terminal
 from selfclock._core import RunError, ScenarioError, end_at_second_interrupt
-from selfclock.algorithms import Algorithm, algorithms, queues
+from selfclock.algorithms import algorithms, queues
 from selfclock.bench import CASES, BenchError, bench, bench_mechanisms
 from selfclock.cells import plural
 from selfclock.names import unknown
@@ -572,7 +573,7 @@ def list_algorithms(
     if not chosen:
         raise UsageError(unknown("algorithm", name or "", [each.name for each in known]))
     if as_json:
-        _print_json({"algorithms": [_algorithm_document(algorithm) for algorithm in chosen]})
+        _print_json({"algorithms": [dataclasses.asdict(algorithm) for algorithm in chosen]})
         return
     console = terminal.console()
     if name is None:
@@ -588,10 +589,6 @@ def list_algorithms(
             console.print(f"[bold]{parameter.name}[/bold] = {parameter.default}", highlight=False)
             details = f"{parameter.about}\nAllowed: {parameter.allowed_text}.\nSource: {parameter.source}."
             console.print(Padding(details, (0, 0, 1, 4)), highlight=False)
-
-
-def _algorithm_document(algorithm: Algorithm) -> dict[str, Any]:
-    return {**vars(algorithm), "parameters": [vars(parameter) for parameter in algorithm.parameters]}
 
 
 def _whole_or_nothing(value: float | None) -> str:

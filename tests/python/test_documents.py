@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import pages
-import selfclock as sc
+from conftest import built_in_schema
 from selfclock.reproduce import PAPERS
 
 ROOT = Path(__file__).parents[2]
@@ -46,13 +46,13 @@ def test_the_rust_of_the_guide_is_that_of_the_example() -> None:
 def test_the_reference_names_every_word() -> None:
     # Which starts, models, disciplines and so on there are once went out of date.
     reference = (ROOT / "docs/scenario-reference.md").read_text(encoding="utf-8")
-    for word in words(sc.schema()):
+    for word in words(built_in_schema()):
         assert f'"{word}"' in reference, f'"{word}" is not in the reference'
 
 
 def test_the_page_of_queues_names_each_of_them() -> None:
     page = (ROOT / "docs/mechanisms/queues.md").read_text(encoding="utf-8")
-    text = json.dumps(sc.schema())
+    text = json.dumps(built_in_schema())
     found = re.findall(r'"(?:discipline|mechanism)": \{[^{}]*"enum": \["([a-z0-9-]+)"\]', text)
     assert len(set(found)) > 14
     for name in found:
