@@ -2,8 +2,8 @@
 //! end they are told what the connection saw. For reinforcement learning, and for whatever else decides elsewhere.
 
 use crate::plan::{Plan, Protocol};
+use crate::simulation::{Simulation, Stopped};
 use crate::transport::TIMESTAMPS_OPTION;
-use crate::{Simulation, Stopped};
 use selfclock_congestion::RateSample;
 use selfclock_congestion::controller::Controller;
 use selfclock_congestion::custom::Custom;

@@ -5,7 +5,7 @@ use crate::engine::random::Purpose;
 use crate::network::FlowRoutes;
 use crate::plan::{Plan, Protocol};
 use crate::record::series::Sampling;
-use crate::traffic::connections::ConnectionSource;
+use crate::transport::connections::ConnectionSource;
 use crate::transport::runaway;
 use crate::transport::udp::{UdpSink, UdpSource};
 use crate::transport::{Context, Receiver, Sender};

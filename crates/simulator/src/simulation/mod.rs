@@ -16,7 +16,7 @@ use crate::network::Network;
 use crate::packet::PacketKind;
 use crate::plan::Plan;
 use crate::record::series::Sampling;
-use crate::traffic::connections::Connections;
+use crate::transport::connections::Connections;
 use crate::transport::groups::Groups;
 use crate::transport::runaway;
 use crate::transport::{Context, Sender};
