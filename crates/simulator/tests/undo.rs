@@ -26,7 +26,7 @@ fn outcome(recovery: &str, undo: bool, router: &str) -> Outcome {
     );
     let scenario = Scenario::parse(&text, "undo", &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let mut simulation = Simulation::new(&scenario.plan);
-    while !simulation.advance(u64::MAX) {}
+    while !simulation.advance(u64::MAX).expect("nothing stops the run").is_finished() {}
     simulation.finish()
 }
 
