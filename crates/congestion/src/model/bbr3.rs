@@ -1245,12 +1245,8 @@ mod tests {
             rounds.round(2.5e6, 0, 10_000);
         }
         assert_eq!(rounds.bbr.phase, Phase::ProbeRtt);
-        let sent = |seconds| Sent {
-            now: Time::ZERO + Duration::from_seconds(seconds),
-            size: Bytes(1000),
-            in_flight: Bytes(1000),
-            held_back: Bytes::ZERO,
-        };
+        let sent =
+            |seconds| Sent::new(Time::ZERO + Duration::from_seconds(seconds), Bytes(1000), Bytes(1000));
         rounds.bbr.on_sent(&sent(rounds.now + 0.1), &mut rounds.state);
         assert_eq!(rounds.bbr.phase, Phase::ProbeRtt, "its 200 ms are not over");
         rounds.bbr.on_sent(&sent(rounds.now + 1.0), &mut rounds.state);
@@ -1296,12 +1292,7 @@ mod tests {
         let mut rounds = Rounds::new();
         rounds.until(Phase::ProbeCruise);
         let before = rounds.state.cwnd;
-        let timeout = Timeout {
-            now: Time::ZERO + Duration::from_seconds(rounds.now),
-            flight_size: Bytes(100_000),
-            repeated: false,
-            cause: crate::event::RestartCause::TimerExpired,
-        };
+        let timeout = Timeout::new(Time::ZERO + Duration::from_seconds(rounds.now), Bytes(100_000));
         rounds.bbr.on_timeout(&timeout, &mut rounds.state);
         rounds.state.cwnd = 1.0;
         rounds.round(2.5e6, 0, 90_000);
