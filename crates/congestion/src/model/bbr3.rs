@@ -527,7 +527,7 @@ impl Bbr3 {
         }
         self.bw_probe_up_acked += sample.newly_acked;
         if self.bw_probe_up_acked >= self.probe_up_acked_per_inc {
-            let delta = (self.bw_probe_up_acked / self.probe_up_acked_per_inc).floor();
+            let delta = libm::floor(self.bw_probe_up_acked / self.probe_up_acked_per_inc);
             self.bw_probe_up_acked -= delta * self.probe_up_acked_per_inc;
             self.inflight_longterm += delta * self.mss;
         }

@@ -22,6 +22,8 @@
 //! before k drops to 1, when a large k makes g close to the share s, and after, when k = 1 makes the increase of
 //! others weigh most. If either is away from 1, others compete.
 
+use alloc::boxed::Box;
+
 use super::decrease::cut_to;
 use super::reno::Reno;
 use crate::entry::Entry;
