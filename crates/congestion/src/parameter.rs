@@ -53,6 +53,26 @@ pub enum Value<'a> {
     Choice(&'a str),
 }
 
+impl Value<'_> {
+    /// The same, with the word of `kind` in place of a borrowed one; `None` if `kind` has no such word.
+    pub(crate) fn kept(self, kind: Kind) -> Option<Value<'static>> {
+        Some(match self {
+            Self::Switch(on) => Value::Switch(on),
+            Self::Number(number) => Value::Number(number),
+            Self::Duration(span) => Value::Duration(span),
+            Self::Bytes(size) => Value::Bytes(size),
+            Self::Rate(rate) => Value::Rate(rate),
+            Self::Count(count) => Value::Count(count),
+            Self::Packets(packets) => Value::Packets(packets),
+            Self::Choice(word) => Value::Choice(match kind {
+                Kind::Choice(words) => words.iter().copied().find(|other| *other == word)?,
+                Kind::OrWord(_, other) if other == word => other,
+                _ => return None,
+            }),
+        })
+    }
+}
+
 /// One row of `selfclock algorithms NAME`.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
