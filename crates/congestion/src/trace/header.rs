@@ -28,6 +28,7 @@ impl From<Value<'_>> for Setting {
             Value::Rate(rate) => Self::Number(4, rate.bits_per_second()),
             Value::Count(count) => Self::Number(5, count),
             Value::Packets(packets) => Self::Number(6, packets),
+            Value::Several(words) => Self::Number(7, words.into()),
             Value::Choice(word) => Self::Word(word.to_owned()),
         }
     }
@@ -45,6 +46,7 @@ impl Setting {
                 4 => Value::Rate(Rate::from_bits_per_second(number)),
                 5 => Value::Count(number),
                 6 => Value::Packets(number),
+                7 => Value::Several(number as u32),
                 _ => return Err(TraceError::Malformed),
             },
         })
