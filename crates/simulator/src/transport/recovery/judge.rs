@@ -221,13 +221,14 @@ impl LossRecovery {
         // "The TCP sender's congestion window should be reduced only once in response to a series of dropped and/or CE packets
         // from a single window of data" (RFC 3168, section 6.1.2).
         let reduces = !self.classic_ecn || self.echoed.is_none_or(|echoed| self.una >= echoed);
-        verdict.event = Some(Event::Loss { flight_size: self.flight_size(), reduces });
-        self.recover = Some(self.next);
-        let inflation = Inflation::new(now, self.mss, self.board.len());
-        self.fast = Some(FastRecovery { point: self.next, inflation });
         if self.rack.is_none() {
             self.board.mark_first_lost();
         }
+        let (flight_size, lost) = (self.flight_size(), self.board.bytes_to_retransmit());
+        verdict.event = Some(Event::Loss { flight_size, lost, reduces });
+        self.recover = Some(self.next);
+        let inflation = Inflation::new(now, self.mss, self.board.len());
+        self.fast = Some(FastRecovery { point: self.next, inflation });
     }
 
     /// The congestion control has reacted to the loss with which this recovery began: its window is what proportional rate

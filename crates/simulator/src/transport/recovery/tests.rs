@@ -92,7 +92,7 @@ fn transport(recovery: Recovery) -> Transport {
 }
 
 fn loss(segments: u64) -> Option<Event> {
-    Some(Event::Loss { flight_size: segments * MSS, reduces: true })
+    Some(Event::Loss { flight_size: segments * MSS, lost: MSS, reduces: true })
 }
 
 fn restart(segments: u64, repeated: bool, cause: RestartCause) -> Option<Event> {
@@ -336,7 +336,7 @@ fn a_window_of_data_is_reacted_to_once() {
     let mut rig = Rig::new(&classic, 20);
     rig.echo(100, 1);
     let verdict = rig.ack(101, 1, &[(2, 6)]);
-    assert_eq!(verdict.event, Some(Event::Loss { flight_size: 19 * MSS, reduces: false }));
+    assert_eq!(verdict.event, Some(Event::Loss { flight_size: 19 * MSS, lost: MSS, reduces: false }));
     assert!(verdict.retransmit_first);
 
     let mut rig = Rig::new(&classic, 20);

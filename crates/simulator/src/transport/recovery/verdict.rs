@@ -86,6 +86,8 @@ pub enum Event {
     Loss {
         /// FlightSize of RFC 5681, bytes.
         flight_size: u64,
+        /// Payload known to be lost, bytes.
+        lost: u64,
         /// False where an ECN-Echo of the same window of data has reduced the window.
         reduces: bool,
     },
