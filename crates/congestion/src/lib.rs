@@ -28,6 +28,7 @@ pub mod failure;
 #[cfg(test)]
 mod fixtures;
 pub mod model;
+mod names;
 pub mod open;
 pub mod option;
 pub mod parameter;

@@ -3,7 +3,7 @@
 //! Whatever happens to it, three acts follow one another. It *learns* (`learn`: round-trip time, delivery rate, ECN counts,
 //! and with them the scoreboard take the packet), it *judges* (`recovery`: what is lost, does a recovery begin or end), and it
 //! *sends* (`transmit`: what recovery, congestion control and outbox let go). `tell` is everything that the congestion control
-//! is told. [`Sender::on_ack`] is the three acts; `plain` and `batch` are shortcuts for the usual ACK.
+//! is told. `Sender::on_ack` is the three acts; `plain` and `batch` are shortcuts for the usual ACK.
 
 mod batch;
 mod learn;
