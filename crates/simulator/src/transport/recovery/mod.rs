@@ -60,7 +60,7 @@ pub enum RackTimer {
     Set(Time),
 }
 
-/// Loss recovery of one connection. What every ACK touches stands first.
+/// Loss recovery of one connection. What every ACK touches comes first.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct LossRecovery {
@@ -144,6 +144,7 @@ impl LossRecovery {
         self.rack.is_some()
     }
     /// A fast recovery is under way.
+    #[cfg(test)]
     pub fn is_recovering(&self) -> bool {
         self.fast.is_some()
     }
