@@ -21,16 +21,8 @@
 //! use selfclock_congestion::{Acknowledged, Bytes, Duration, LossDetected, Selection, Setup, Time};
 //!
 //! let mss = Bytes(1448);
-//! let mut cubic = Selection::new("hystart++", "cubic").expect("both are built in").controller(Setup {
-//!     mss,
-//!     header: Bytes(52),
-//!     initial_window: 10.0,
-//!     initial_ssthresh: f64::INFINITY,
-//!     receive_window: Bytes::MAX,
-//!     selective_acks: true,
-//!     byte_counting: true,
-//!     seed: 1,
-//! });
+//! let setup = Setup { mss, initial_window: 10.0, ..Setup::default() };
+//! let mut cubic = Selection::new("hystart++", "cubic").expect("both are built in").controller(setup);
 //! assert_eq!(cubic.decision().window, Bytes(10 * 1448));
 //!
 //! // Slow start: each round trip acknowledges the window that was sent in the one before, and doubles it.
@@ -41,33 +33,25 @@
 //!     let window = cubic.decision().window.get();
 //!     for _ in 0..window / mss.get() {
 //!         acknowledged += mss.get();
-//!         cubic.on_ack(&Acknowledged {
-//!             now,
-//!             size: mss,
-//!             acknowledged_total: Bytes(acknowledged),
-//!             sent_total: Bytes(acknowledged + window),
-//!             rtt: Some(rtt),
-//!             smoothed_rtt: Some(rtt),
-//!             minimum_rtt: Some(rtt),
-//!             in_flight: Bytes(window),
-//!             window_limited: true,
-//!             recovering: false,
-//!             marked: Bytes::ZERO,
-//!             rate: None,
-//!             option: None,
-//!         });
+//!         let mut ack = Acknowledged::new(now, mss);
+//!         ack.acknowledged_total = Bytes(acknowledged);
+//!         ack.sent_total = Bytes(acknowledged + window);
+//!         (ack.rtt, ack.smoothed_rtt, ack.minimum_rtt) = (Some(rtt), Some(rtt), Some(rtt));
+//!         ack.in_flight = Bytes(window);
+//!         cubic.on_ack(&ack);
 //!     }
 //! }
 //! assert_eq!(cubic.decision().window, Bytes(80 * 1448));
 //!
 //! // A loss leaves 0.7 of what was in flight (RFC 9438, section 4.6).
-//! cubic.on_loss(&LossDetected { now, flight_size: Bytes(80 * 1448) });
+//! cubic.on_loss(&LossDetected::new(now, Bytes(80 * 1448)));
 //! assert_eq!(cubic.decision().window, Bytes(56 * 1448));
 //! ```
 //!
 //! A transport that spaces segments looks at [`Decision::pacing`], one with options of its own passes on
 //! [`PeerOption`]s, and one that measures delivery rates asks [`Controller::wants_rate_samples`].
 
+mod algorithm;
 pub mod controller;
 pub mod custom;
 pub mod decision;
@@ -80,6 +64,7 @@ pub mod failure;
 mod fixtures;
 pub mod model;
 mod names;
+pub mod open;
 pub mod option;
 pub mod parameter;
 pub mod part;
@@ -94,10 +79,10 @@ pub mod window;
 pub use controller::Controller;
 pub use decision::{Decision, Pacing, Phase, Probe, ProbePart, Snapshot};
 pub use event::{
-    Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, RateSample, RecoveryEnded, RestartCause,
-    Sent, Timeout,
+    Acknowledged, DuplicateAck, EcnEcho, Established, Event, HandshakeLost, LossDetected, MssChanged,
+    RateSample, RecoveryEnded, RestartCause, Sent, SpuriousLoss, Timeout,
 };
 pub use option::PeerOption;
 pub use registry::{Registry, Selection};
-pub use state::{PathEstimate, Setup, WindowState};
+pub use state::{PathEstimate, Setup, WindowBefore, WindowState};
 pub use units::{Bytes, Duration, Rate, Time};

@@ -24,7 +24,7 @@ parameters! {
 }
 
 impl Custom for Parameters {
-    type Model = Aimd;
+    type Part = Aimd;
 
     fn entry(&self) -> Entry {
         Entry {
@@ -74,8 +74,7 @@ impl ModelPart for Aimd {
         state.cwnd = state.ssthresh;
     }
     fn on_ecn_echo(&mut self, event: &EcnEcho, state: &mut WindowState) {
-        let EcnEcho { now, flight_size } = *event;
-        self.on_loss(&LossDetected { now, flight_size }, state);
+        self.on_loss(&LossDetected::new(event.now, event.flight_size), state);
     }
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
         if !event.repeated {

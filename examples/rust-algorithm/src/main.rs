@@ -27,7 +27,7 @@ congestion_control = "cubic"
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut registry = Registry::built_in();
-    registry.register(Parameters::default())?;
+    registry.register_model(Parameters::default())?;
     let scenario = Scenario::parse_with(&registry, SCENARIO, "example", &[])?;
     let mut simulation = Simulation::new(&scenario.plan);
     while !simulation.advance(1_000_000) {}

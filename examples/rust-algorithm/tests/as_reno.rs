@@ -8,7 +8,7 @@ use selfclock_simulator::{Outcome, Simulation};
 /// Losses of every kind, timeouts and marks are in it.
 fn scenario(control: &str, overrides: &[&str]) -> Result<Scenario, ScenarioError> {
     let mut registry = Registry::built_in();
-    registry.register(Parameters::default()).expect("a new name");
+    registry.register_model(Parameters::default()).expect("a new name");
     let text = format!(
         r#"
         schema = 1
@@ -81,9 +81,9 @@ fn another_registry_does_not_know_it() {
     let error = Scenario::parse(&text, "test", &[]).unwrap_err();
     assert!(error.message.contains("my-aimd"), "{}", error.message);
     let mut registry = Registry::built_in();
-    assert_eq!(registry.register(Parameters::default()), Ok(()));
+    assert_eq!(registry.register_model(Parameters::default()), Ok(()));
     assert_eq!(
-        registry.register(Parameters::default()),
+        registry.register_model(Parameters::default()),
         Ok::<(), RegistrationError>(()),
         "the later one counts"
     );

@@ -398,7 +398,7 @@ mod tests {
                     assert_eq!(pacing.size, Bytes(1040));
                     let now = Time::ZERO + Duration::from_seconds(at);
                     let nothing = Bytes::ZERO;
-                    let sent = Sent { now, size: Bytes(1000), in_flight: nothing, held_back: nothing };
+                    let sent = Sent::new(now, Bytes(1000), nothing);
                     self.imtcp.on_sent(&sent, &self.state);
                     intervals.push(pacing.interval.seconds() * 1e6);
                     at += pacing.interval.seconds();

@@ -13,7 +13,6 @@ pub const ENTRY: Entry = Entry {
             max_ssthresh.",
     source: "RFC 3742",
     parameters: Parameters::TABLE,
-    only_grows: true,
     ..Entry::START
 };
 
@@ -40,6 +39,10 @@ impl Limited {
 }
 
 impl StartPart for Limited {
+    fn only_grows(&self) -> bool {
+        true
+    }
+
     /// "For each arriving ACK in slow-start: If (cwnd <= max_ssthresh) cwnd += MSS; else
     /// K = int(cwnd/(0.5 max_ssthresh)); cwnd += int(MSS/K);" Our choices: what slow start adds in the place of MSS, and it is
     /// not rounded down to whole bytes.

@@ -26,8 +26,8 @@ use selfclock_congestion::state::Setup;
 use selfclock_congestion::units::{Bytes, Duration, Time};
 use selfclock_congestion::window::Group;
 use selfclock_congestion::{
-    Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, PeerOption, RateSample, RecoveryEnded,
-    Sent, Timeout,
+    Acknowledged, DuplicateAck, EcnEcho, Established, HandshakeLost, LossDetected, PeerOption, RateSample,
+    RecoveryEnded, Sent, Timeout,
 };
 use std::sync::Arc;
 
@@ -438,7 +438,7 @@ impl Sender {
         self.totals.timeouts += 1;
         self.timed = None;
         if let State::SynSent(_) = self.state {
-            self.control.on_handshake_loss();
+            self.control.on_handshake_loss(&HandshakeLost::new(context.now));
             return self.send_syn(context);
         }
         let repeated = self.scoreboard.front().is_some_and(|first| first.had_timed_out());
@@ -653,7 +653,9 @@ impl Sender {
         }
         self.retransmission_timer.cancel();
         self.state = State::Open;
-        self.control.on_established(&Established { now: context.now, rtt, option });
+        let mut event = Established::new(context.now, rtt);
+        event.option = option;
+        self.control.on_established(&event);
         self.transmit(context, Opportunity::NewAck);
     }
 
@@ -713,22 +715,16 @@ impl Sender {
         rtt: Option<Duration>,
         in_flight: u64,
     ) -> Acknowledged {
-        Acknowledged {
-            now,
-            size: Bytes(advance.bytes),
-            // Not read back from the sender: just written there.
-            acknowledged_total: Bytes(acknowledgement),
-            sent_total: Bytes(self.next),
-            rtt,
-            smoothed_rtt: self.rtt.smoothed(),
-            minimum_rtt: self.rtt.minimum(),
-            in_flight: Bytes(in_flight),
-            window_limited: self.limited_by_window || !self.grow_only_when_limited,
-            recovering: false,
-            marked: Bytes::ZERO,
-            rate: None,
-            option: None,
-        }
+        let mut event = Acknowledged::new(now, Bytes(advance.bytes));
+        // Not read back from the sender: just written there.
+        event.acknowledged_total = Bytes(acknowledgement);
+        event.sent_total = Bytes(self.next);
+        event.rtt = rtt;
+        event.smoothed_rtt = self.rtt.smoothed();
+        event.minimum_rtt = self.rtt.minimum();
+        event.in_flight = Bytes(in_flight);
+        event.window_limited = self.limited_by_window || !self.grow_only_when_limited;
+        event
     }
 
     fn on_new_ack(
@@ -791,18 +787,16 @@ impl Sender {
         }
 
         let pipe = self.scoreboard.pipe_bytes();
-        let event = Acknowledged {
-            // "The sending TCP SHOULD NOT increase the congestion window in response to the receipt of an ECN-Echo ACK
-            // packet" (RFC 3168, section 6.1.2).
-            recovering: was_recovering || news.echo && self.ecn == Ecn::Classic,
-            marked: Bytes(std::mem::take(&mut news.marked)),
-            rate: self.rate_sample(),
-            option,
-            ..self.acknowledged(now, &advance, acknowledgement, rtt, pipe)
-        };
+        let mut event = self.acknowledged(now, &advance, acknowledgement, rtt, pipe);
+        // "The sending TCP SHOULD NOT increase the congestion window in response to the receipt of an ECN-Echo ACK
+        // packet" (RFC 3168, section 6.1.2).
+        event.recovering = was_recovering || news.echo && self.ecn == Ecn::Classic;
+        event.marked = Bytes(std::mem::take(&mut news.marked));
+        event.rate = self.rate_sample();
+        event.option = option;
         self.control.on_ack(&event);
         if recovery_ended {
-            self.control.on_recovery_ended(&RecoveryEnded { now });
+            self.control.on_recovery_ended(&RecoveryEnded::new(now));
         }
 
         if self.scoreboard.is_empty() {
@@ -862,7 +856,7 @@ impl Sender {
             return;
         }
         let flight = self.scoreboard.outstanding_bytes().saturating_sub(self.limited_transmit_bytes);
-        self.control.on_ecn_echo(&EcnEcho { now, flight_size: Bytes(flight) });
+        self.control.on_ecn_echo(&EcnEcho::new(now, Bytes(flight)));
         self.echoed = Some(self.next);
         self.announce_reduction();
     }
@@ -942,15 +936,12 @@ impl Sender {
             self.detect_losses_by_time(context.now);
         }
         let rate = self.rate_sample();
-        self.control.on_duplicate_ack(&DuplicateAck {
-            now: context.now,
-            count: self.duplicates,
-            rtt: news.newest_sent_once.map(|sent| context.now.since(sent)),
-            in_flight: Bytes(self.scoreboard.pipe_bytes()),
-            marked: Bytes(std::mem::take(&mut news.marked)),
-            rate,
-            option,
-        });
+        let mut event = DuplicateAck::new(context.now, self.duplicates);
+        event.rtt = news.newest_sent_once.map(|sent| context.now.since(sent));
+        event.in_flight = Bytes(self.scoreboard.pipe_bytes());
+        event.marked = Bytes(std::mem::take(&mut news.marked));
+        (event.rate, event.option) = (rate, option);
+        self.control.on_duplicate_ack(&event);
         if self.rack.is_some() {
             return self.recover_what_rack_found(context);
         }
@@ -993,7 +984,7 @@ impl Sender {
             // "The TCP sender's congestion window should be reduced only once in response to a series of dropped and/or
             // CE packets from a single window of data" (RFC 3168, section 6.1.2).
             if self.ecn != Ecn::Classic || self.echoed.is_none_or(|echoed| self.una >= echoed) {
-                self.control.on_loss(&LossDetected { now: context.now, flight_size: Bytes(flight) });
+                self.control.on_loss(&LossDetected::new(context.now, Bytes(flight)));
                 self.announce_reduction();
             }
             self.recover = Some(self.next);
@@ -1034,7 +1025,9 @@ impl Sender {
     fn start_again(&mut self, now: Time, repeated: bool, cause: RestartCause) {
         let flight_size =
             Bytes(self.scoreboard.outstanding_bytes().saturating_sub(self.limited_transmit_bytes));
-        self.control.on_timeout(&Timeout { now, flight_size, repeated, cause });
+        let mut event = Timeout::new(now, flight_size);
+        (event.repeated, event.cause) = (repeated, cause);
+        self.control.on_timeout(&event);
         self.announce_reduction();
         let conditions = self.rack_conditions();
         match &mut self.rack {
@@ -1229,8 +1222,8 @@ impl Sender {
             // "Repaired the single loss": the congestion control is told, though there is nothing left to recover.
             rack.probe = None;
             let flight = Bytes(self.scoreboard.outstanding_bytes());
-            self.control.on_loss(&LossDetected { now, flight_size: flight });
-            self.control.on_recovery_ended(&RecoveryEnded { now });
+            self.control.on_loss(&LossDetected::new(now, flight));
+            self.control.on_recovery_ended(&RecoveryEnded::new(now));
             self.announce_reduction();
         }
     }
@@ -1609,12 +1602,10 @@ impl Sender {
             pacer.on_sent(context.now, Bytes(size.into()), pacing);
         }
         let held_back = if pacing.is_some() { self.held_back(context.now) } else { 0 };
-        self.control.on_sent(&Sent {
-            now: context.now,
-            size: Bytes(payload.into()),
-            in_flight: Bytes(self.scoreboard.pipe_bytes()),
-            held_back: Bytes(held_back),
-        });
+        let in_flight = Bytes(self.scoreboard.pipe_bytes());
+        let mut event = Sent::new(context.now, Bytes(payload.into()), in_flight);
+        event.held_back = Bytes(held_back);
+        self.control.on_sent(&event);
     }
 
     /// Payload that the window would let go now.
