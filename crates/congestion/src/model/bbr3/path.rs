@@ -33,6 +33,13 @@ impl Bounds {
         self.bw_shortterm = f64::INFINITY;
         self.inflight_shortterm = f64::INFINITY;
     }
+
+    /// No bound is to be lower than these.
+    pub const fn raise_to(&mut self, least: &Self) {
+        self.bw_shortterm = self.bw_shortterm.max(least.bw_shortterm);
+        self.inflight_shortterm = self.inflight_shortterm.max(least.inflight_shortterm);
+        self.inflight_longterm = self.inflight_longterm.max(least.inflight_longterm);
+    }
 }
 
 /// The path, as far as its ACKs have shown it. Volumes are in bytes of payload, rates in bytes per second.

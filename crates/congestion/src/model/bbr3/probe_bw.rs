@@ -136,7 +136,7 @@ impl Cycle {
     }
 
     /// StartProbeBW_REFILL.
-    fn start_refill(&mut self, path: &mut Path) -> State {
+    pub fn start_refill(&mut self, path: &mut Path) -> State {
         path.bounds.reset_short_term();
         self.prev_probe_precautionary = false;
         self.ack_phase = AckPhase::Refilling;
@@ -237,16 +237,16 @@ impl Cycle {
         false
     }
 
-    /// HandleLostPacket, section 5.5.10.2, for all that this ACK revealed.
+    /// HandleLostPacket, section 5.5.10.2, for all that this ACK revealed; true if it ends ProbeBW_UP.
     pub fn on_lost(
         &mut self,
         phase: Option<&mut State>,
         sample: &Sample,
         path: &mut Path,
         state: &WindowState,
-    ) {
+    ) -> bool {
         if !self.is_bw_probe_sample || !path.is_inflight_too_high(sample) {
-            return;
+            return false;
         }
         // HandleInflightTooHigh
         self.prev_probe_too_high = true;
@@ -255,11 +255,9 @@ impl Cycle {
             let least = path.target_inflight(state) * path.parameters.beta;
             path.bounds.inflight_longterm = path.inflight_at_loss(sample).max(least);
         }
-        if let Some(phase) = phase
-            && matches!(phase, State::Up(_))
-        {
-            *phase = self.start_down(sample.now, path);
-        }
+        let Some(phase) = phase.filter(|phase| matches!(phase, State::Up(_))) else { return false };
+        *phase = self.start_down(sample.now, path);
+        true
     }
 }
 
