@@ -1,6 +1,8 @@
 //! The parts of one connection's algorithm, and who hears of an event.
 
-use std::sync::Arc;
+use alloc::boxed::Box;
+
+use alloc::sync::Arc;
 
 use crate::decision::Pacing;
 use crate::estimate::Estimate;
@@ -161,8 +163,9 @@ impl Kind {
 }
 
 impl Other {
+    /// See [`Algorithm::tell`].
     #[inline(never)]
-    fn tell(
+    pub(crate) fn tell(
         &mut self,
         now: Time,
         state: &mut WindowState,

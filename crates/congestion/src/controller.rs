@@ -61,30 +61,24 @@ impl Controller {
         }
     }
 
-    /// An ACK advanced.
+    /// An ACK advanced. The usual algorithm is told in place, as [`Algorithm::tell`] would if its closure were inlined.
     #[inline(always)]
     pub fn on_ack(&mut self, event: &Acknowledged) {
-        self.algorithm.tell(event.now, &mut self.state, |roles, state| match roles {
-            Roles::Parts(start, window, estimate) => {
-                if let Some(estimate) = estimate {
-                    estimate.on_ack(event, state);
-                }
-                start.on_ack(event, state);
-                window.on_ack(event, state);
-                if event.recovering || !event.window_limited {
-                    return;
-                }
-                if start.holds_window() {
-                    start.grow(event, state);
-                } else if !state.in_slow_start() {
-                    window.grow(event, state);
-                } else if !window.holds_slow_start() {
-                    start.grow(event, state);
-                }
-                state.cwnd = state.cwnd.min(MAXIMUM_WINDOW_SEGMENTS);
+        match &mut self.algorithm {
+            Algorithm::Parts { start, window } => {
+                advance(start, window, event, &mut self.state);
+                self.state.cwnd = self.state.cwnd.min(MAXIMUM_WINDOW_SEGMENTS);
             }
-            Roles::Model(model) => model.on_ack(event, state),
-        });
+            Algorithm::Other(other) => other.tell(event.now, &mut self.state, |roles, state| match roles {
+                Roles::Parts(start, window, estimate) => {
+                    if let Some(estimate) = estimate {
+                        estimate.on_ack(event, state);
+                    }
+                    advance(start, window, event, state);
+                }
+                Roles::Model(model) => model.on_ack(event, state),
+            }),
+        }
     }
 
     /// A duplicate ACK arrived.
@@ -374,6 +368,23 @@ impl Controller {
     }
 }
 
+/// An ACK advanced: grows the window.
+#[inline(always)]
+fn advance(start: &mut Start, window: &mut Window, event: &Acknowledged, state: &mut WindowState) {
+    start.on_ack(event, state);
+    window.on_ack(event, state);
+    if event.recovering || !event.window_limited {
+        return;
+    }
+    if start.holds_window() {
+        start.grow(event, state);
+    } else if !state.in_slow_start() {
+        window.grow(event, state);
+    } else if !window.holds_slow_start() {
+        start.grow(event, state);
+    }
+}
+
 /// What an estimator measures is void.
 fn abandon(estimate: Option<&mut Estimate>, now: Time) {
     if let Some(estimate) = estimate {
@@ -420,6 +431,98 @@ mod tests {
                 let measured = Selection::new(entry.name, "cubic").and_then(|it| it.with_estimate("icim"));
                 assert_eq!(wants(measured), expected, "{} beside an estimator", entry.name);
             }
+        }
+    }
+
+    /// Grows to ten times the initial window, past ssthresh, at 100 ms a round trip.
+    fn grown(name: &str) -> (Controller, Time) {
+        let mut control = crate::registry::Selection::named(name).expect("listed").controller(setup());
+        let rtt = crate::units::Duration::from_milliseconds(100);
+        let (mut now, mut total) = (Time::ZERO, 0);
+        for _ in 0..20 {
+            now += rtt;
+            for _ in 0..control.window().get() / 1000 {
+                total += 1000;
+                control.on_ack(&Acknowledged {
+                    acknowledged_total: Bytes(total),
+                    sent_total: Bytes(total) + control.window(),
+                    in_flight: control.window(),
+                    ..crate::fixtures::ack_at(now.seconds(), 0.1)
+                });
+            }
+        }
+        (control, now)
+    }
+
+    fn window(control: &Controller) -> (f64, f64) {
+        let snapshot = control.snapshot();
+        (snapshot.cwnd_segments, snapshot.ssthresh_segments)
+    }
+
+    /// A loss, a timeout, or both: what the last of them met comes back, once.
+    #[test]
+    fn a_spurious_loss_is_undone() {
+        let mut names: Vec<&str> = crate::window::ENTRIES.iter().map(|entry| entry.name).collect();
+        names.extend(["prague", "xcp"]);
+        for name in names {
+            let (mut control, now) = grown(name);
+            let (before, flight) = (window(&control), control.window());
+            control.on(&LossDetected::new(now, flight).into());
+            assert!(window(&control).0 < before.0, "{name}");
+            assert_eq!(control.snapshot().phase, Phase::Recovery);
+            control.on(&SpuriousLoss::new(now).into());
+            assert_eq!(window(&control), before, "{name}");
+            assert_ne!(control.snapshot().phase, Phase::Recovery);
+            control.on(&SpuriousLoss::new(now).into());
+            assert_eq!(window(&control), before, "{name}: there is nothing left to undo");
+
+            control.on(&Timeout::new(now, flight).into());
+            let repeated = Timeout { repeated: true, ..Timeout::new(now, Bytes(1000)) };
+            control.on(&repeated.into());
+            control.on(&SpuriousLoss::new(now).into());
+            assert_eq!(window(&control), before, "{name}: all of the timeouts");
+        }
+    }
+
+    /// A window that has grown beyond what it was stays, and a mark is congestion whatever the loss was.
+    #[test]
+    fn what_is_not_undone() {
+        for name in ["reno", "cubic", "bic"] {
+            let (mut control, now) = grown(name);
+            let flight = control.window();
+            control.on_loss(&LossDetected::new(now, flight));
+            control.state.cwnd = 1e4;
+            let beyond = window(&control);
+            control.on_spurious_loss(&SpuriousLoss::new(now));
+            assert_eq!(window(&control), beyond, "{name}");
+
+            control.on_loss(&LossDetected::new(now, flight));
+            control.on_ecn_echo(&EcnEcho::new(now, flight));
+            let marked = window(&control);
+            control.on_spurious_loss(&SpuriousLoss::new(now));
+            assert_eq!(window(&control), marked, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_window_stays_the_same_number_of_bytes() {
+        for name in ["reno", "cubic", "bic", "prague"] {
+            let (mut control, now) = grown(name);
+            let (before, bytes) = (window(&control), control.window());
+            control.on(&MssChanged::new(now, Bytes::ZERO).into());
+            assert_eq!(control.window(), bytes, "no size at all is ignored");
+            control.on(&MssChanged::new(now, Bytes(500)).into());
+            assert_eq!(window(&control), (2.0 * before.0, 2.0 * before.1), "{name}");
+            assert!(control.window().get().abs_diff(bytes.get()) <= 1);
+        }
+    }
+
+    #[test]
+    fn who_sets_the_window_in_recovery() {
+        use crate::registry::Selection;
+        for entry in crate::registry::ENTRIES {
+            let control = Selection::named(entry.name).expect("listed").controller(setup());
+            assert!(!control.owns_window_in_recovery(), "{}", entry.name);
         }
     }
 }

@@ -5,6 +5,8 @@
 //! parameters, and registers the parameters with a [`Registry`](crate::Registry). `examples/rust-algorithm` in the
 //! repository is such a crate.
 
+use alloc::boxed::Box;
+
 use core::fmt;
 
 use crate::entry::Entry;
@@ -390,5 +392,106 @@ mod tests {
         assert_eq!(registry.register_model(Named("a", &[])), Ok(()));
         assert_eq!(registry.entries().count(), crate::registry::ENTRIES.len() + 3);
         assert!(!registry.model("a").expect("registered").responds_to_marks(true), "nothing said: no");
+    }
+
+    /// A start that doubles every ACK's worth and paces, and a window algorithm that sets what it is told.
+    #[derive(Clone, Debug)]
+    struct Eager;
+
+    impl StartPart for Eager {
+        fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
+            state.cwnd += 2.0 * state.segments(event.size);
+        }
+        fn pacing(&self, _state: &WindowState) -> Option<Pacing> {
+            Some(Pacing { interval: Duration::ZERO, size: Bytes(1000), tick: Duration::ZERO })
+        }
+    }
+
+    impl Custom for Eager {
+        type Part = Self;
+        fn entry(&self) -> Entry {
+            Entry { name: "eager", ..Entry::START }
+        }
+        fn set(&mut self, _name: &str, _value: Value<'_>) -> Result<(), ParameterError> {
+            Err(ParameterError::Unknown)
+        }
+        fn build(&self) -> Self {
+            self.clone()
+        }
+    }
+
+    #[derive(Clone, Debug)]
+    struct Obedient(f64);
+
+    impl WindowPart for Obedient {
+        fn grow(&mut self, _event: &Acknowledged, state: &mut WindowState) {
+            state.cwnd = self.0;
+        }
+        fn on_loss(&mut self, _event: &LossDetected, state: &mut WindowState) {
+            (state.cwnd, state.ssthresh) = (5.0, 5.0);
+        }
+        fn on_timeout(&mut self, _event: &Timeout, _state: &mut WindowState) {}
+    }
+
+    impl Custom for Obedient {
+        type Part = Self;
+        fn entry(&self) -> Entry {
+            Entry { name: "obedient", ..Entry::WINDOW }
+        }
+        fn set(&mut self, name: &str, value: Value<'_>) -> Result<(), ParameterError> {
+            let ("cwnd", Value::Number(cwnd)) = (name, value) else { return Err(ParameterError::Unknown) };
+            self.0 = cwnd;
+            Ok(())
+        }
+        fn build(&self) -> Self {
+            self.clone()
+        }
+    }
+
+    /// A user-defined start with a built-in window algorithm, the other way round, and both.
+    #[test]
+    fn starts_and_windows_combine_freely() {
+        let mut registry = Registry::built_in();
+        registry.register_start(Eager).expect("a new name");
+        registry.register_window(Obedient(33.0)).expect("a new name");
+        let own = registry.entries().skip(crate::registry::ENTRIES.len());
+        let parts: Vec<_> = own.map(|entry| (entry.name, entry.part)).collect();
+        assert_eq!(parts, [("eager", Part::Start), ("obedient", Part::Window)]);
+        for (start, window, slow, avoiding) in [
+            ("eager", "reno", 12.0, 12.0 + 1.0 / 12.0),
+            ("slow-start", "obedient", 11.0, 33.0),
+            ("eager", "obedient", 12.0, 33.0),
+        ] {
+            let selection = registry.parts(start, window).expect("both are there");
+            assert!(selection.is_custom() && selection.responds_to_marks(false), "{start} and {window}");
+            let mut control = selection.controller(setup());
+            control.on_ack(&ack(1000));
+            assert_eq!(control.snapshot().cwnd_segments, slow, "{start} and {window}");
+            let mut control =
+                selection.controller(Setup { initial_window: 12.0, initial_ssthresh: 12.0, ..setup() });
+            control.on_ack(&ack(1000));
+            assert_eq!(control.snapshot().cwnd_segments, avoiding, "{start} and {window}");
+            assert_eq!(control.only_grows(), start == "slow-start");
+            let pacing = control.decision().pacing.map(|pacing| pacing.interval.picoseconds());
+            assert_eq!(pacing, (start == "eager").then_some(1), "a release takes time");
+        }
+        let unknown = registry.parts("eager", "obedience").or_else(|| registry.parts("eagle", "obedient"));
+        assert!(unknown.is_none());
+        assert!(registry.named("eager").is_some() && Selection::named("eager").is_none());
+    }
+
+    /// A window that is none ends it, as it ends a model; the start's pacing is not asked for any more.
+    #[test]
+    fn an_invalid_window_of_a_part_ends_it() {
+        let mut registry = Registry::built_in();
+        registry.register_start(Eager).expect("a new name");
+        registry.register_window(Obedient(33.0)).expect("a new name");
+        let mut selection = registry.parts("eager", "obedient").expect("both are there");
+        selection.set("cwnd", Value::Number(f64::NAN)).expect("a parameter of the window");
+        let mut control = selection.controller(Setup { initial_ssthresh: 5.0, ..setup() });
+        assert!(control.decision().pacing.is_some() && control.failure().is_none());
+        control.on_ack(&ack(1000));
+        assert!(control.failure().is_some_and(|failure| failure.reason.to_string().contains("cwnd")));
+        assert_eq!((control.window(), control.decision().pacing), (Bytes(1000), None));
     }
 }

@@ -25,7 +25,7 @@ macro_rules! algorithms {
             ),)+
             $(
                 /// A user-defined one.
-                Custom(Box<dyn $any>),
+                Custom(alloc::boxed::Box<dyn $any>),
             )?
         }
 

@@ -82,6 +82,7 @@ pub fn timeout(state: &WindowState) -> Timeout {
 
 /// One flow of full segments, all acknowledged one by one, on a path with one queue. The acknowledgement clock
 /// in closed form: a window takes a round-trip time, and what the window has beyond the path is in the queue.
+#[derive(Clone)]
 pub struct LoneFlow {
     /// Round-trip time without a queue, in seconds.
     pub base_rtt: f64,

@@ -51,6 +51,10 @@
 //! A transport that spaces segments looks at [`Decision::pacing`], one with options of its own passes on
 //! [`PeerOption`]s, and one that measures delivery rates asks [`Controller::wants_rate_samples`].
 
+#![cfg_attr(not(test), no_std)]
+
+extern crate alloc;
+
 mod algorithm;
 pub mod controller;
 pub mod custom;

@@ -1,5 +1,7 @@
 //! Parts of other crates without their types. Calls of these go through a pointer; those of built-in parts do not.
 
+use alloc::boxed::Box;
+
 use core::any::Any;
 use core::fmt::Debug;
 

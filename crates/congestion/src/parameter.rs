@@ -3,6 +3,8 @@
 //! [`parameters!`](crate::parameters) declares the struct and, from the same lines, the table that
 //! `selfclock algorithms` prints and the function that sets a parameter by name.
 
+use core::fmt;
+
 use crate::units::{Bytes, Duration, Packets, Rate};
 
 /// What kind of value a parameter takes.
@@ -84,6 +86,18 @@ pub enum ParameterError {
     /// The number is outside of the allowed range.
     OutOfRange(f64, f64),
 }
+
+impl fmt::Display for ParameterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown => f.write_str("no parameter has this name"),
+            Self::WrongKind(kind) => write!(f, "the value is of another kind than {kind:?}"),
+            Self::OutOfRange(low, high) => write!(f, "the value is outside of {low} to {high}"),
+        }
+    }
+}
+
+impl core::error::Error for ParameterError {}
 
 /// A type that a parameter can have.
 pub trait ParameterType: Sized {

@@ -1,6 +1,8 @@
 //! Every part of an algorithm by name.
 
-use std::fmt;
+use alloc::vec::Vec;
+
+use core::fmt;
 
 use crate::controller::Controller;
 use crate::custom::{Custom, CustomChoice};
@@ -74,7 +76,7 @@ impl fmt::Display for RegistrationError {
     }
 }
 
-impl std::error::Error for RegistrationError {}
+impl core::error::Error for RegistrationError {}
 
 impl Registry {
     /// The built-in algorithms.

@@ -7,6 +7,8 @@
 //! It cannot work beyond some 100 Mbit/s on hosts whose network cards collect packets: then all acknowledgements of a stream
 //! come at one time. Nor does it measure the physical bandwidth: the mechanism that used it took that for known.
 
+use alloc::boxed::Box;
+
 use super::ack_clock::AckClock;
 use super::search_range::{Place, SearchRange};
 use crate::decision::Pacing;

@@ -10,7 +10,7 @@ use crate::parameters;
 use crate::part::EstimatePart;
 use crate::state::WindowState;
 use crate::units::{Bytes, Duration, Time};
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {

@@ -94,7 +94,7 @@ impl Hoe {
             let spacing = event.now.since(last).seconds();
             // Zero: both came with one interrupt, and tell nothing.
             if spacing > 0.0 {
-                let product = (rtt.seconds() / spacing * state.segments(event.size)).floor();
+                let product = libm::floor(rtt.seconds() / spacing * state.segments(event.size));
                 state.ssthresh = state.ssthresh.min(product.max(LEAST_THRESHOLD));
             }
         }

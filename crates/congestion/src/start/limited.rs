@@ -52,7 +52,7 @@ impl StartPart for Limited {
         let k = if state.cwnd <= self.parameters.max_ssthresh {
             1.0
         } else {
-            (state.cwnd / (0.5 * self.parameters.max_ssthresh)).floor()
+            libm::floor(state.cwnd / (0.5 * self.parameters.max_ssthresh))
         };
         state.cwnd += acknowledged / k;
     }

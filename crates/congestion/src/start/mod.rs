@@ -2,6 +2,8 @@
 //!
 //! A new way to begin is a file, declared below (rustfmt finds files by these declarations), and a line in the list.
 
+use alloc::boxed::Box;
+
 pub mod bbr_startup;
 pub mod hoe;
 pub mod hystart_plus_plus;

@@ -89,7 +89,7 @@ impl QuickStart {
     }
 
     fn request(&mut self) -> Option<PeerOption> {
-        if std::mem::replace(&mut self.asked, true) {
+        if core::mem::replace(&mut self.asked, true) {
             return None;
         }
         let (rate, ttl, nonce) = (self.parameters.quick_start_request as u8, self.ttl, self.nonce);

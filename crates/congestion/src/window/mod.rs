@@ -7,6 +7,8 @@
 //!
 //! A new algorithm is a file, declared below (rustfmt finds files by these declarations), and a line in the list.
 
+use alloc::boxed::Box;
+
 pub mod adaptive;
 pub mod altcp;
 pub mod bic;

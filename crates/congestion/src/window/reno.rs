@@ -114,7 +114,7 @@ impl Reno {
         };
         let part = match self.parameters.threshold {
             Threshold::Exact => base * factor,
-            Threshold::WholeSegments => (base * factor).floor(),
+            Threshold::WholeSegments => libm::floor(base * factor),
         };
         part.max(2.0)
     }
