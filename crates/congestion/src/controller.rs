@@ -61,7 +61,7 @@ impl Controller {
         }
     }
 
-    /// An ACK advanced. The usual algorithm is told in place, as [`Algorithm::tell`] would if its closure were inlined.
+    /// An ACK advanced. The usual algorithm is told in place, as it would be by `Algorithm::tell` if closures were always inlined.
     #[inline(always)]
     pub fn on_ack(&mut self, event: &Acknowledged) {
         match &mut self.algorithm {

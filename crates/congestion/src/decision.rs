@@ -5,7 +5,7 @@ use crate::state::{PathEstimate, WindowState};
 use crate::units::{Bytes, Duration, PICOSECONDS_PER_SECOND};
 
 /// Release times of segments that the window allows but that should not leave in one burst.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pacing {
     /// Time between two releases of `size`; a smaller segment waits in proportion.
     pub interval: Duration,

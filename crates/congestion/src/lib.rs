@@ -1,55 +1,16 @@
-//! Congestion control as pure state machines: *events in, decision out*.
+#![doc = include_str!("../README.md")]
 //!
-//! Nothing here reads a clock, draws a random number that does not follow from a seed it was given, allocates per packet or does I/O: time is a field of every
-//! event and a [`Decision`] is a plain value. The same code can therefore be driven by a simulator, by a QUIC
-//! stack, or by the kernel's `cong_control` hook.
+//! # Where things are
 //!
-//! * [`event`]: what can happen to a connection, one small struct each, and the [`Decision`] that comes out.
-//! * [`start`]: how a connection begins. [`window`]: how its window then grows and shrinks. The two combine in a
-//!   [`Controller`].
-//! * [`model`]: algorithms that own both.
-//! * [`custom`]: algorithms of other crates.
-//! * [`receiver`]: what an algorithm needs at the other end of the path.
-//! * [`registry`]: every part by name, with its parameters, units, defaults and their sources.
-//!
-//! # Driving an algorithm
-//!
-//! Whoever has the connection picks an algorithm by name, tells its [`Controller`] what happens, and asks what may be in
-//! flight. Which segment is lost and which leaves next stays with the transport. Here a path of 100 ms without losses:
-//!
-//! ```
-//! use selfclock_congestion::{Acknowledged, Bytes, Duration, LossDetected, Selection, Setup, Time};
-//!
-//! let mss = Bytes(1448);
-//! let setup = Setup { mss, initial_window: 10.0, ..Setup::default() };
-//! let mut cubic = Selection::new("hystart++", "cubic").expect("both are built in").controller(setup);
-//! assert_eq!(cubic.decision().window, Bytes(10 * 1448));
-//!
-//! // Slow start: each round trip acknowledges the window that was sent in the one before, and doubles it.
-//! let rtt = Duration::from_milliseconds(100);
-//! let (mut now, mut acknowledged) = (Time::ZERO, 0);
-//! for _ in 0..3 {
-//!     now = now + rtt;
-//!     let window = cubic.decision().window.get();
-//!     for _ in 0..window / mss.get() {
-//!         acknowledged += mss.get();
-//!         let mut ack = Acknowledged::new(now, mss);
-//!         ack.acknowledged_total = Bytes(acknowledged);
-//!         ack.sent_total = Bytes(acknowledged + window);
-//!         (ack.rtt, ack.smoothed_rtt, ack.minimum_rtt) = (Some(rtt), Some(rtt), Some(rtt));
-//!         ack.in_flight = Bytes(window);
-//!         cubic.on_ack(&ack);
-//!     }
-//! }
-//! assert_eq!(cubic.decision().window, Bytes(80 * 1448));
-//!
-//! // A loss leaves 0.7 of what was in flight (RFC 9438, section 4.6).
-//! cubic.on_loss(&LossDetected::new(now, Bytes(80 * 1448)));
-//! assert_eq!(cubic.decision().window, Bytes(56 * 1448));
-//! ```
-//!
-//! A transport that spaces segments looks at [`Decision::pacing`], one with options of its own passes on
-//! [`PeerOption`]s, and one that measures delivery rates asks [`Controller::wants_rate_samples`].
+//! * [`event`]: what can happen to a connection. [`decision`]: what comes out. [`state`]: the window, and what a connection
+//!   begins with.
+//! * [`part`]: the traits that an author implements. [`start`], [`window`], [`model`], [`estimate`]: the built-in
+//!   algorithms.
+//! * [`Controller`]: one connection, and the rules that hold for every algorithm.
+//! * [`registry`]: every algorithm by name, with its parameters, units, defaults and their sources. [`custom`]:
+//!   user-defined algorithms.
+//! * [`receiver`]: what an algorithm needs at the other end of the path. [`option`]: the TCP options between the two.
+//! * [`trace`]: events and decisions in a file, and their replay.
 
 #![cfg_attr(not(test), no_std)]
 
@@ -77,6 +38,7 @@ pub mod receiver;
 pub mod registry;
 pub mod start;
 pub mod state;
+pub mod trace;
 pub mod units;
 pub mod window;
 

@@ -144,13 +144,13 @@ impl Registry {
         let window =
             WindowChoice::named(window).or_else(|| find(&self.windows, window).map(WindowChoice::Custom))?;
         let estimate = usual_estimate(&window);
-        Some(Selection(Choice::Parts { start, window, estimate }))
+        Some(Choice::Parts { start, window, estimate }.into())
     }
 
     /// The model with this name.
     pub fn model(&self, name: &str) -> Option<Selection> {
         let model = ModelChoice::named(name).or_else(|| find(&self.models, name).map(ModelChoice::Custom))?;
-        Some(Selection(Choice::Model(model)))
+        Some(Choice::Model(model).into())
     }
 
     /// The algorithm with this name: a model, or a part with the default of the others.
@@ -175,13 +175,29 @@ fn usual_estimate(window: &WindowChoice) -> Option<EstimateChoice> {
 }
 
 /// A start and a window, with an estimator if there is one, or a model; with their parameters, chosen by name.
-#[derive(Clone, Debug)]
-pub struct Selection(Choice);
+#[derive(Clone)]
+pub struct Selection {
+    choice: Choice,
+    /// Follows from the choice's parameters, so that it does not tell two selections apart.
+    settings: Vec<(&'static str, Value<'static>)>,
+}
+
+impl fmt::Debug for Selection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Selection").field(&self.choice).finish()
+    }
+}
 
 #[derive(Clone, Debug)]
 enum Choice {
     Parts { start: StartChoice, window: WindowChoice, estimate: Option<EstimateChoice> },
     Model(ModelChoice),
+}
+
+impl From<Choice> for Selection {
+    fn from(choice: Choice) -> Self {
+        Self { choice, settings: Vec::new() }
+    }
 }
 
 impl Selection {
@@ -202,20 +218,20 @@ impl Selection {
 
     /// A user-defined model, without a registry.
     pub fn custom(custom: impl Custom<Part: ModelPart>) -> Self {
-        Self(Choice::Model(ModelChoice::Custom(CustomChoice::<dyn AnyModel>::new(custom))))
+        Choice::Model(ModelChoice::Custom(CustomChoice::<dyn AnyModel>::new(custom))).into()
     }
 
     /// The same start and window with the named estimator, or with none; `None` if there is no estimator with that name, or
     /// a model has been chosen.
     pub fn with_estimate(self, name: &str) -> Option<Self> {
-        let Choice::Parts { start, window, .. } = self.0 else { return None };
+        let Choice::Parts { start, window, .. } = self.choice else { return None };
         let estimate = if name == NO_ESTIMATE { None } else { Some(EstimateChoice::named(name)?) };
-        Some(Self(Choice::Parts { start, window, estimate }))
+        Some(Self { choice: Choice::Parts { start, window, estimate }, settings: self.settings })
     }
 
     /// The name of the estimator, if it is not the window's usual one.
     pub fn unusual_estimate(&self) -> Option<&'static str> {
-        let Choice::Parts { window, estimate, .. } = &self.0 else { return None };
+        let Choice::Parts { window, estimate, .. } = &self.choice else { return None };
         let name =
             |choice: &Option<EstimateChoice>| choice.as_ref().map_or(NO_ESTIMATE, |it| it.entry().name);
         let (own, usual) = (name(estimate), name(&usual_estimate(window)));
@@ -224,7 +240,7 @@ impl Selection {
 
     /// Some of it is user-defined.
     pub const fn is_custom(&self) -> bool {
-        match &self.0 {
+        match &self.choice {
             Choice::Parts { start, window, .. } => {
                 matches!(start, StartChoice::Custom(_)) || matches!(window, WindowChoice::Custom(_))
             }
@@ -234,7 +250,7 @@ impl Selection {
 
     /// The rows of what was chosen: of the window algorithm, the start and the estimator, or of the model.
     pub fn entries(&self) -> impl Iterator<Item = Entry> {
-        let rows = match &self.0 {
+        let rows = match &self.choice {
             Choice::Parts { start, window, estimate } => {
                 [Some(window.entry()), Some(start.entry()), estimate.as_ref().map(EstimateChoice::entry)]
             }
@@ -279,7 +295,7 @@ impl Selection {
 
     /// Sets a parameter of what was chosen.
     pub fn set(&mut self, name: &str, value: Value<'_>) -> Result<(), ParameterError> {
-        match &mut self.0 {
+        let result = match &mut self.choice {
             Choice::Parts { start, window, estimate } => {
                 let mut result = window.set(name, value);
                 if result == Err(ParameterError::Unknown) {
@@ -291,12 +307,25 @@ impl Selection {
                 }
             }
             Choice::Model(model) => model.set(name, value),
+        };
+        if result.is_ok()
+            && let Some(parameter) = self.parameter(name)
+            && let Some(value) = value.kept(parameter.kind)
+        {
+            self.settings.retain(|(other, _)| *other != parameter.name);
+            self.settings.push((parameter.name, value));
         }
+        result
+    }
+
+    /// The parameters that were set, with their values.
+    pub fn settings(&self) -> &[(&'static str, Value<'static>)] {
+        &self.settings
     }
 
     /// The sender's part for a new connection.
     pub fn controller(&self, setup: Setup) -> Controller {
-        match &self.0 {
+        match &self.choice {
             Choice::Parts { start, window, estimate } => Controller::new(
                 setup,
                 start.build(),
@@ -309,7 +338,7 @@ impl Selection {
 
     /// The receiver's part for a new connection.
     pub fn partner(&self) -> Partner {
-        match &self.0 {
+        match &self.choice {
             Choice::Parts { start, .. } => start.build().partner(),
             Choice::Model(model) => model.build().partner(),
         }

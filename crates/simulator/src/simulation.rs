@@ -10,7 +10,7 @@ use crate::record::connections::{ConnectionRecord, ConnectionsSummary};
 use crate::record::packets::PacketRecord;
 use crate::record::series::{FlowSample, LinkSample, Sampled, Sampling};
 use crate::record::summary::{FlowSummary, Summary};
-use crate::traffic::connections::{ConnectionSource, ConnectionTotals, Connections};
+use crate::transport::connections::{ConnectionSource, ConnectionTotals, Connections};
 use crate::transport::groups::Groups;
 use crate::transport::rtt_histogram::RttHistogram;
 use crate::transport::runaway;

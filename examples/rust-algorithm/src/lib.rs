@@ -1,7 +1,10 @@
 //! Additive increase, multiplicative decrease: a congestion control that selfclock does not have.
 //!
 //! Three things make an algorithm: its parameters, its reaction to events, and its name. With the default parameters this
-//! one is Reno, so its results can be checked against the built-in one; `tests/as_reno.rs` does.
+//! one is Reno, so its results can be checked against the built-in one; `tests/as_reno.rs` does. Here it is a model, which
+//! owns start and window; [`window`] has it as a window algorithm, which any start goes with.
+
+pub mod window;
 
 use selfclock_congestion::custom::Custom;
 use selfclock_congestion::decision::Pacing;

@@ -1,6 +1,7 @@
 //! With its default parameters the example is Reno: the same packets at the same times.
 
 use my_aimd::Parameters;
+use my_aimd::window::WindowParameters;
 use selfclock_congestion::registry::{RegistrationError, Registry};
 use selfclock_simulator::scenario::{Scenario, ScenarioError};
 use selfclock_simulator::{Outcome, Simulation};
@@ -9,6 +10,7 @@ use selfclock_simulator::{Outcome, Simulation};
 fn scenario(control: &str, overrides: &[&str]) -> Result<Scenario, ScenarioError> {
     let mut registry = Registry::built_in();
     registry.register_model(Parameters::default()).expect("a new name");
+    registry.register_window(WindowParameters::default()).expect("a new name");
     let text = format!(
         r#"
         schema = 1
@@ -58,6 +60,22 @@ fn same_packets_as_reno() {
         assert_eq!(own.summary.flows[0].algorithm, "my-aimd");
         let other = run(&scenario("{ model = \"my-aimd\", decrease = 0.7 }", overrides).unwrap());
         assert_ne!(format!("{:?}", other.packets), format!("{:?}", reno.packets), "the parameter matters");
+    }
+}
+
+/// As a window algorithm it goes with built-in starts, which pace, probe and end slow start as they do before Reno.
+#[test]
+fn any_start_goes_with_the_window_algorithm() {
+    for start in ["slow-start", "hystart++", "swift-start", "packet-pair"] {
+        for overrides in [&["profile=modern"][..], &["profile=classic"]] {
+            let under = |window| {
+                let control = format!("{{ window = \"{window}\", start = \"{start}\" }}");
+                run(&scenario(&control, overrides).unwrap())
+            };
+            let (reno, own) = (under("reno"), under("my-window"));
+            assert!(reno.packets.len() > 4_000, "{start}");
+            assert_eq!(format!("{:?}", own.packets), format!("{:?}", reno.packets), "{start}, {overrides:?}");
+        }
     }
 }
 

@@ -176,19 +176,31 @@ mod tests {
         (simulation.finish(), in_batches)
     }
 
-    /// The outcome event by event, as it is without batches.
-    fn event_by_event(scenario: &Scenario) -> Outcome {
+    /// The outcome event by event, as it is without batches; and without the shortcut for plain ACKs, if there is to be none.
+    fn event_by_event(scenario: &Scenario, plain_acks: bool) -> Outcome {
         let mut simulation = Simulation::new(&scenario.plan);
         simulation.has_batches = false;
+        for source in &mut simulation.sources {
+            if let Source::Tcp(sender) = source
+                && !plain_acks
+            {
+                sender.take_no_shortcut();
+            }
+        }
         while !simulation.advance(u64::MAX) {}
         simulation.finish()
     }
 
-    /// Fails if anything but the time it takes depends on batches. Returns the part of the events that was taken in them.
+    /// Fails if anything but the time it takes depends on batches or on the shortcut for plain ACKs. Returns the part of the events that was taken in them.
     fn part_in_batches(text: &str) -> f64 {
         let scenario =
             Scenario::parse(text, "scenario", &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let expected = event_by_event(&scenario);
+        let expected = event_by_event(&scenario, true);
+        let general = event_by_event(&scenario, false);
+        assert!(
+            format!("{expected:?}") == format!("{general:?}"),
+            "another outcome with plain ACKs:\n{text}"
+        );
         let (outcome, in_batches) = with_batches(&scenario);
         assert!(format!("{outcome:?}") == format!("{expected:?}"), "another outcome with batches:\n{text}");
         in_batches as f64 / expected.summary.events as f64
