@@ -50,7 +50,7 @@ fn settings(plan: &mut Plan) -> &mut Parameters {
 
 fn run(plan: &Plan) -> Outcome {
     let mut simulation = Simulation::new(plan);
-    while !simulation.advance(100_000) {}
+    while !simulation.advance(100_000).expect("nothing stops the run").is_finished() {}
     let (sent, in_flight) = simulation.packets_sent_and_in_flight();
     let consumed = simulation.packets_consumed();
     let outcome = simulation.finish();

@@ -30,7 +30,7 @@ fn run(plan: &Plan) -> Outcome {
     let mut plan = plan.clone();
     plan.record.packets = true;
     let mut simulation = Simulation::new(&plan);
-    while !simulation.advance(10_000) {}
+    while !simulation.advance(10_000).expect("nothing stops the run").is_finished() {}
     let (sent, in_flight) = simulation.packets_sent_and_in_flight();
     let outcome = simulation.finish();
     let ended = [PacketEvent::Deliver, PacketEvent::Drop, PacketEvent::Lose];
@@ -163,7 +163,7 @@ fn xcp_is_fair_and_full_without_a_drop() {
     }
     plan.routers.push(RouterPlan { links: (0..plan.links.len()).collect(), mechanism: named("xcp", &[]) });
     let mut simulation = Simulation::new(&plan);
-    while !simulation.advance(100_000) {}
+    while !simulation.advance(100_000).expect("nothing stops the run").is_finished() {}
     let outcome = simulation.finish();
     let bottleneck = &outcome.summary.links[0];
     assert_eq!(bottleneck.drops, 0, "{bottleneck:?}");
@@ -292,7 +292,7 @@ fn dualpi2_couples_prague_and_cubic() {
         tcp.transport.ecn = ecn;
     }
     let mut simulation = Simulation::new(&plan);
-    while !simulation.advance(100_000) {}
+    while !simulation.advance(100_000).expect("nothing stops the run").is_finished() {}
     let summary = simulation.finish().summary;
     let [prague, cubic] = &summary.flows[..] else { panic!("two flows") };
     let ratio = prague.goodput_bps / cubic.goodput_bps;

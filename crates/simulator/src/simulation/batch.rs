@@ -7,7 +7,8 @@
 //! and what then leaves becomes an acknowledgement on its way; links and receiver are told once, of all of them. Nothing of
 //! this changes a result: it ends where anything else would happen.
 
-use super::{Simulation, Sink, Source};
+use super::Simulation;
+use super::ends::{ReceivingEnd, SendingEnd};
 use crate::network::batch::{Batch, MOST_SEGMENTS};
 use crate::transport::Context;
 use selfclock_congestion::units::Duration;
@@ -64,7 +65,8 @@ impl Simulation {
         let gap = network.batch_gap(lane)?;
         let first = *network.first_of(lane)?;
         let flow = first.flow as usize;
-        let (Source::Tcp(sender), Sink::Tcp(receiver)) = (sources.get_mut(flow)?, sinks.get_mut(flow)?)
+        let (SendingEnd::Tcp(sender), ReceivingEnd::Tcp(receiver)) =
+            (sources.get_mut(flow)?, sinks.get_mut(flow)?)
         else {
             return None;
         };
@@ -168,11 +170,11 @@ mod tests {
                 simulation.run_receivers_ahead();
             } else {
                 simulation.has_batches = false;
-                simulation.advance(1);
+                simulation.run_events(simulation.events_run + 1);
                 simulation.has_batches = true;
             }
         }
-        assert!(simulation.advance(1), "nothing is left");
+        assert!(simulation.run_events(u64::MAX).is_finished(), "nothing is left");
         (simulation.finish(), in_batches)
     }
 
@@ -181,14 +183,13 @@ mod tests {
         let mut simulation = Simulation::new(&scenario.plan);
         simulation.has_batches = false;
         for source in &mut simulation.sources {
-            if let Source::Tcp(sender) = source
+            if let SendingEnd::Tcp(sender) = source
                 && !plain_acks
             {
                 sender.take_no_shortcut();
             }
         }
-        while !simulation.advance(u64::MAX) {}
-        simulation.finish()
+        simulation.run().expect("a built-in algorithm")
     }
 
     /// Fails if anything but the time it takes depends on batches or on the shortcut for plain ACKs. Returns the part of the events that was taken in them.
