@@ -15,8 +15,6 @@ mod parameters;
 pub use group::Group;
 pub use parameters::{Hold, Increase, Parameters};
 
-use alloc::boxed::Box;
-
 use super::decrease::cut_to;
 use super::reno::Reno;
 use crate::entry::Entry;
