@@ -108,7 +108,7 @@ impl Bbr3 {
         self.path.first_event(now);
         let sample = rate.map(|rate| {
             self.path.round.delivered = self.path.round.delivered.max(rate.delivered_total);
-            let mut sample = Sample::new(now, in_flight, rate);
+            let mut sample = Sample::new(now, in_flight, state.cwnd, rate);
             sample.is_app_limited |= self.probe_rtt_samples.contains(sample.prior_delivered);
             sample
         });
@@ -117,11 +117,11 @@ impl Bbr3 {
             if sample.newly_lost > 0.0 {
                 self.on_lost(sample, state);
             }
-            self.path.update(sample, self.state.is_probing_bw(), state);
+            self.path.update(sample, self.state.is_probing_bw());
             self.check_startup_done(sample);
             self.check_drain_done(sample);
             if self.path.full_bw.is_reached {
-                self.cycle.update(self.state.probe_bw(), sample, &mut self.path, state);
+                self.cycle.update(self.state.probe_bw(), sample, &mut self.path);
             }
         }
         self.path.min_rtt.update(now, rtt, &self.path.parameters);
@@ -211,7 +211,7 @@ impl Bbr3 {
         }
         self.note_loss(state);
         self.path.signals.loss_events = self.path.signals.loss_events.saturating_add(1);
-        if self.cycle.on_lost(self.state.probe_bw(), sample, &mut self.path, state) {
+        if self.cycle.on_lost(self.state.probe_bw(), sample, &mut self.path) {
             self.undo.state = Some(Probing::ProbeBwUp);
         }
     }
@@ -240,7 +240,7 @@ impl Bbr3 {
         let is_up = self.state.phase() == Phase::ProbeUp;
         let quanta = if is_up { 2.0 * path.mss } else { 0.0 };
         let max_inflight = (bdp + path.extra_acked.get()).max(minimum) + quanta;
-        let mut cwnd = path.cwnd(state);
+        let mut cwnd = path.bytes(state.cwnd);
         if path.full_bw.is_reached {
             cwnd = (cwnd + newly_acked).min(max_inflight);
         } else if cwnd < max_inflight || (path.round.delivered.get() as f64) < path.initial_window {
@@ -256,7 +256,7 @@ impl Bbr3 {
     }
 
     fn unmodulated_cwnd(&self, state: &WindowState) -> f64 {
-        self.recovery.unmodulated(self.path.cwnd(state), matches!(self.state, State::ProbeRtt(_)))
+        self.recovery.unmodulated(self.path.bytes(state.cwnd), matches!(self.state, State::ProbeRtt(_)))
     }
 
     /// SaveCwnd.
@@ -382,7 +382,7 @@ impl ModelPart for Bbr3 {
                 _ => {}
             }
         }
-        if event.in_flight.get() as f64 + self.path.mss > self.path.cwnd(state) {
+        if event.in_flight.get() as f64 + self.path.mss > self.path.bytes(state.cwnd) {
             self.path.round.note_cwnd_limited();
         }
     }
