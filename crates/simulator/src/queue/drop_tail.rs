@@ -85,7 +85,7 @@ impl Batch {
 /// The packets that wait, the one in service not among them. What every waiting packet touches stands first.
 #[derive(Clone, Debug)]
 #[repr(C)]
-pub struct DropTail {
+pub(crate) struct DropTail {
     /// The first batch. Empty: nothing waits.
     first: Batch,
     /// Packets and bytes in the batches behind the first.

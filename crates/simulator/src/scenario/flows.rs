@@ -11,8 +11,8 @@ use super::limits::{self, Demand};
 use super::links::{USUAL_PACKET, Wire, find_node};
 use super::reader::{Located, Maybe, place_or, value_or};
 use super::transport::transport;
-use crate::network::route::{Edge, routes};
-use crate::network::topology::Topology;
+use crate::graph::route::{Edge, routes};
+use crate::graph::topology::Topology;
 use crate::plan::{
     Arrivals, ConnectionsPlan, Ecn, FlowPlan, Protocol, SizeDistribution, Source, TcpPlan, UdpPlan,
 };

@@ -10,7 +10,7 @@ use super::limits::{self, Demand};
 use super::links::{Wire, build, size_queues};
 use super::reader::{place_or, value_or};
 use super::routers::routers;
-use crate::network::topology::Topology;
+use crate::graph::topology::Topology;
 use crate::plan::{FlowPlan, Plan, RecordPlan};
 use crate::record::packets::{MOST_RECORDS, PacketRecord};
 

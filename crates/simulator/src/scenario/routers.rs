@@ -9,7 +9,7 @@ use super::file::{File, Name};
 use super::links::{Wire, find_node};
 use super::named::{named_schemas, read_named};
 use super::reader::{Field, Item, KeySchema, List, Located, Read, Several};
-use crate::network::topology::Topology;
+use crate::graph::topology::Topology;
 use crate::plan::{FlowPlan, RouterPlan};
 use crate::router::MechanismPlan;
 use crate::router::mechanism::Placement;

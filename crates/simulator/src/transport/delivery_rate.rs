@@ -147,6 +147,7 @@ impl DeliveryRate {
     }
 
     /// The last sample.
+    #[cfg(test)]
     pub fn latest(&self) -> Option<RateSample> {
         self.latest
     }

@@ -136,6 +136,7 @@ impl LossRecovery {
         self.rack.is_some()
     }
     /// A fast recovery is under way.
+    #[cfg(test)]
     pub fn is_recovering(&self) -> bool {
         self.fast.is_some()
     }
