@@ -12,7 +12,7 @@ pub(crate) use managed::ManagedQueue;
 
 use crate::named::named;
 use crate::packet::Packet;
-use managed::{Discipline as _, Site, Work};
+use managed::{Discipline as _, LinkSite, Work};
 use selfclock_congestion::units::Bytes;
 
 /// What a queue holds at most.
@@ -60,13 +60,13 @@ macro_rules! disciplines {
 
         /// The discipline of a [`ManagedQueue`].
         #[derive(Clone, Debug)]
-        pub(crate) enum Discipline {
+        pub(crate) enum AnyDiscipline {
             $(#[doc = concat!("[`", stringify!($module), "`].")] $name($module::$name),)+
         }
 
-        impl Discipline {
+        impl AnyDiscipline {
             /// An empty queue at this site; `None` for drop-tail, which is no managed queue.
-            pub fn new(plan: DisciplinePlan, site: Site) -> Option<Self> {
+            pub fn new(plan: DisciplinePlan, site: LinkSite) -> Option<Self> {
                 match plan {
                     DisciplinePlan::DropTail(_) => None,
                     $(DisciplinePlan::$name(settings) => Some(Self::$name($module::$name::new(settings, site))),)+

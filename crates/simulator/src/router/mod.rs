@@ -12,7 +12,7 @@ pub use mechanism::Placement;
 
 use crate::named::named;
 use crate::packet::Packet;
-use mechanism::{Fate, Mechanism, Site, Station};
+use mechanism::{Fate, Mechanism, RouterSite, Station};
 use selfclock_congestion::units::Bytes;
 
 /// Makes the list of mechanisms: their modules, the plan and the running mechanism of each, and what forwards to them.
@@ -38,7 +38,7 @@ macro_rules! mechanisms {
             }
 
             /// The mechanism before the first packet.
-            pub(crate) fn at(self, site: &Site<'_>) -> AnyMechanism {
+            pub(crate) fn at(self, site: &RouterSite<'_>) -> AnyMechanism {
                 match self {
                     $(Self::$name(settings) => AnyMechanism::$name($module::$name::new(settings, site)),)+
                 }

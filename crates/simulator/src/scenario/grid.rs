@@ -6,9 +6,10 @@ use serde::Serialize;
 use serde_json::{Value as Json, json};
 use toml::de::{DeTable, DeValue};
 
-use super::error::{Place, Problem, ScenarioError, allowed};
-use super::file::{Count, Name, SchemaVersion, Seed};
-use super::reader::{Field, Item, KeySchema, Maybe, Needed, Read, table, table_schema, value_or, words};
+use super::error::{Place, Problem, ScenarioError};
+use super::reader::{Item, Maybe, Needed, Read, table, value_or, words};
+use super::table::value::{Count, Name};
+use super::table::{SchemaVersion, Seed};
 use selfclock_congestion::registry::Registry;
 
 /// A grid names settings; the scenario that they go into is read with the algorithms that there are.

@@ -2,12 +2,12 @@
 
 use serde_json::{Value as Json, json};
 
-use super::file::File;
 use super::reader::Read;
+use super::table::ScenarioTable;
 
 /// JSON Schema (draft 2020-12) of a scenario file.
 pub fn schema() -> Json {
-    let mut schema = File::schema();
+    let mut schema = ScenarioTable::schema();
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!("selfclock scenario");
     schema
