@@ -169,7 +169,7 @@ impl Scoreboard {
     }
 
     /// The receiver has everything below `acknowledgement`.
-    #[inline]
+    #[inline(always)]
     pub fn advance(&mut self, acknowledgement: u64) -> Advance {
         // The usual case by itself: one segment, sent once, and nothing known of it or of the next.
         if let Some(&segment) = self.segments.front()
@@ -404,6 +404,7 @@ impl Scoreboard {
     }
 
     /// Index of the first segment that is lost and not retransmitted.
+    #[inline(always)]
     pub fn next_retransmission(&mut self) -> Option<usize> {
         if self.lost == self.resent {
             return None;
