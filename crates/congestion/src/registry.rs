@@ -1,6 +1,10 @@
 //! Every part of an algorithm by name.
 
+mod label;
+
 use std::fmt;
+
+pub use label::{LabelError, nearest};
 
 use crate::controller::{Controller, Setup};
 use crate::custom::{Custom, CustomChoice};
@@ -154,6 +158,13 @@ enum Choice {
     Parts { start: StartChoice, window: WindowChoice, estimate: Option<EstimateChoice> },
     Model(ModelChoice),
     Custom(CustomChoice),
+}
+
+/// Slow start and Reno.
+impl Default for Selection {
+    fn default() -> Self {
+        Self::new(DEFAULT_START, DEFAULT_WINDOW).expect("the defaults are listed")
+    }
 }
 
 impl Selection {

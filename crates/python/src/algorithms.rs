@@ -1,12 +1,14 @@
 //! What can be named in a scenario.
 
 use pyo3::prelude::*;
+use pyo3::types::{IntoPyDict, PyDict};
 use selfclock_congestion::parameter::{Kind, Parameter};
-use selfclock_congestion::registry::{Entry, Part};
+use selfclock_congestion::registry::Entry;
 use selfclock_simulator::plan::DisciplinePlan;
 use serde_json::{Value, json};
 
 use crate::control::registry;
+use crate::scenario::ScenarioError;
 
 /// Every algorithm with its parameters, as JSON text.
 #[pyfunction]
@@ -24,14 +26,15 @@ pub fn queues() -> String {
     Value::Array(DisciplinePlan::all().map(row).collect()).to_string()
 }
 
+/// The parts that a label such as "cubic+hystart++" names, by the key of a scenario.
+#[pyfunction]
+pub fn label_parts<'py>(py: Python<'py>, label: &str) -> PyResult<Bound<'py, PyDict>> {
+    let parts = registry().parts(label).map_err(|error| ScenarioError::new_err(error.to_string()))?;
+    parts.iter().map(|entry| (entry.part.name(), entry.name)).into_py_dict(py)
+}
+
 fn entry(entry: Entry) -> Value {
-    let part = match entry.part {
-        Part::Start => "start",
-        Part::Window => "window",
-        Part::Model => "model",
-        Part::Estimate => "estimate",
-    };
-    row(entry.name, part, entry.about, entry.source, entry.parameters)
+    row(entry.name, entry.part.name(), entry.about, entry.source, entry.parameters)
 }
 
 fn row(name: &str, part: &str, about: &str, source: &str, parameters: &[Parameter]) -> Value {

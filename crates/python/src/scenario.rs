@@ -6,7 +6,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use selfclock_congestion::units::{Duration, Time};
-use selfclock_simulator::plan::{Plan, RecordPlan};
+use selfclock_simulator::plan::Plan;
 use selfclock_simulator::scenario;
 
 use crate::control::registry;
@@ -67,9 +67,7 @@ impl Scenario {
 
     /// The same scenario with another seed.
     fn with_seed(&self, seed: u64) -> Self {
-        let mut inner = self.inner.clone();
-        inner.plan.seed = seed;
-        Self { inner }
+        Self { inner: self.inner.clone().with_seed(seed) }
     }
 
     /// The same scenario with further overrides.
@@ -80,9 +78,7 @@ impl Scenario {
 
     /// The same scenario without series and packets; its summary is the same.
     fn unrecorded(&self) -> Self {
-        let mut inner = self.inner.clone();
-        inner.plan.record = RecordPlan { interval: None, packets: false };
-        Self { inner }
+        Self { inner: self.inner.clone().unrecorded() }
     }
 
     /// Every setting of the run with the defaults filled in, as text: two scenarios with the same text are the same
@@ -171,10 +167,10 @@ impl Scenario {
     }
 }
 
-/// The JSON Schema of scenario files, as JSON text.
+/// The JSON Schema of scenario files that may name any registered algorithm, as JSON text.
 #[pyfunction]
 pub fn schema() -> String {
-    scenario::schema().to_string()
+    scenario::schema(&registry()).to_string()
 }
 
 /// The text of an error at a range of bytes of a text, as those of scenario files are.

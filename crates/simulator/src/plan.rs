@@ -683,6 +683,11 @@ pub struct RecordPlan {
     pub packets: bool,
 }
 
+impl RecordPlan {
+    /// Only the summary.
+    pub const NOTHING: Self = Self { interval: None, packets: false };
+}
+
 impl Transport {
     /// What the receiver advertises: without the window scale option no more than 65535 bytes.
     pub fn advertised_window(&self) -> Bytes {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from selfclock.compare import parse
+from selfclock.algorithms import label_parts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +29,7 @@ class Subject:
 
         Partners are there: what an algorithm does without them is a row of its own.
         """
-        control = parse(label)
+        control = label_parts(label)
         parts = set(control.values())
         routers: list[Mapping[str, object]] = []
         if "xcp" in parts:

@@ -2,11 +2,11 @@
 //!
 //! The comments of the keys are their descriptions in the JSON Schema.
 
+use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
-use super::control::Control;
 use super::error::{Problem, allowed};
 use super::queue::Queue;
 use super::reader::{
@@ -189,7 +189,7 @@ table! {
         protocol: Maybe<ProtocolName>,
         /// Congestion control of a TCP flow: a window algorithm, a start algorithm, or a table. Default:
         /// "reno".
-        congestion_control: Maybe<Control>,
+        congestion_control: Maybe<Selection>,
         /// When the flow starts. Default: "0 s".
         start: Maybe<Duration>,
         /// A further uniform random delay of the start, below this. Default: "0 s".

@@ -56,7 +56,7 @@ pub use notes::notes;
 pub use schema::schema;
 
 use crate::network::DeliveryTrace;
-use crate::plan::Plan;
+use crate::plan::{Plan, RecordPlan};
 use delivery_trace::DeliveryTraces;
 use error::{Place, Problem};
 use file::File;
@@ -132,11 +132,33 @@ impl Scenario {
         Ok(Self { plan, title, text, source_name, registry: registry.clone(), folder: folder.to_owned() })
     }
 
-    /// The same scenario with further overrides.
+    /// The same scenario with further overrides. A seed of [`Self::with_seed`] and the choice of [`Self::unrecorded`] stay
+    /// unless an override says otherwise.
     pub fn with(&self, overrides: &[String]) -> Result<Self, ScenarioError> {
         let reader = Reader { registry: &self.registry, stem: stem(&self.source_name), folder: &self.folder };
-        let Checked { plan, title, text } = reader.apply(&self.text, &self.source_name, overrides)?;
+        let Checked { mut plan, title, text } = reader.apply(&self.text, &self.source_name, overrides)?;
+        let sets = |key| overrides.iter().any(|change| Override::parse(change).is_ok_and(|it| it.is_in(key)));
+        if !sets("seed") {
+            plan.seed = self.plan.seed;
+        }
+        if self.plan.record == RecordPlan::NOTHING && !sets("record") {
+            plan.record = RecordPlan::NOTHING;
+        }
         Ok(Self { plan, title, text, ..self.clone() })
+    }
+
+    /// The same scenario with another seed.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.plan.seed = seed;
+        self
+    }
+
+    /// The same scenario without series and packets; its summary is the same.
+    #[must_use]
+    pub fn unrecorded(mut self) -> Self {
+        self.plan.record = RecordPlan::NOTHING;
+        self
     }
 }
 

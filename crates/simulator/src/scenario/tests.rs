@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use proptest::prelude::*;
-use selfclock_congestion::registry::ENTRIES;
+use selfclock_congestion::registry::{ENTRIES, Registry};
 use selfclock_congestion::units::{Bytes, Duration};
 use serde_json::Value as Json;
 
 use super::{Scenario, ScenarioError, schema};
 use crate::plan::{
-    AckClock, Arrivals, Ecn, LossPlan, MarkAbove, MechanismPlan, Plan, Protocol, QueueLimit, Recovery,
-    SizeDistribution, Source, TcpPlan, TimerArithmetic, Transport,
+    AckClock, Arrivals, Ecn, LossPlan, MarkAbove, MechanismPlan, Plan, Protocol, QueueLimit, RecordPlan,
+    Recovery, SizeDistribution, Source, TcpPlan, TimerArithmetic, Transport,
 };
 
 const DUMBBELL: &str = r#"schema = 1
@@ -1119,7 +1119,7 @@ fn each_key(schema: &Json, visit: &mut impl FnMut(&str, &Json)) {
 
 #[test]
 fn the_schema_describes_every_key() {
-    let schema = schema();
+    let schema = schema(&Registry::built_in());
     assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
     let mut keys = 0;
     each_key(&schema, &mut |name, key| {
@@ -1143,7 +1143,7 @@ fn the_reference_lists_every_key() {
     let path = folder().join("docs/scenario-reference.md");
     let reference = std::fs::read_to_string(path).expect("the reference");
     let mut names = std::collections::BTreeSet::new();
-    each_key(&schema(), &mut |name, _| {
+    each_key(&schema(&Registry::built_in()), &mut |name, _| {
         names.insert(name.to_owned());
     });
     let is_parameter = |name: &str| {
@@ -1250,6 +1250,19 @@ fn a_scenario_with_further_overrides_is_the_text_with_them() {
     assert_eq!(first.plan.duration, Duration::from_milliseconds(10_000), "the first is as it was");
     let error = first.with(&overrides(&["durations=3 s"])).expect_err("no such key");
     assert!(error.to_string().contains("durations"), "{error}");
+}
+
+/// An override of anything else once brought the seed of the text back.
+#[test]
+fn a_seed_stays_until_an_override_sets_another() {
+    let scenario = Scenario::parse(DUMBBELL, "a.toml", &[]).expect("a scenario").with_seed(u64::MAX);
+    let with = |change: &str| scenario.with(&[change.to_owned()]).expect("a scenario").plan;
+    assert_eq!(with("duration=3 s").seed, u64::MAX);
+    assert_eq!(with("seed=1").seed, 1);
+    let unrecorded = scenario.unrecorded();
+    let with = |change: &str| unrecorded.with(&[change.to_owned()]).expect("a scenario").plan.record;
+    assert_eq!(with("duration=3 s"), RecordPlan::NOTHING);
+    assert!(with("record.packets=true").packets);
 }
 
 #[test]
