@@ -4,9 +4,9 @@
 //! behind.
 
 pub mod bare_loop;
+pub mod delivery_trace;
 pub mod engine;
 pub mod environment;
-mod expected;
 pub mod named;
 pub mod network;
 pub mod packet;

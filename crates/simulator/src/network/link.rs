@@ -4,8 +4,8 @@
 //! other end. Arrivals must come in the order of time, but they may come ahead of the simulation's clock; see
 //! [`super`]. So everything a link reports is computed from these times, never from a counter read "now".
 
-use super::delivery_trace::Server;
 use super::loss::Loss;
+use crate::delivery_trace::Server;
 use crate::engine::Ring;
 use crate::engine::random::{Purpose, Stream};
 use crate::packet::Packet;

@@ -9,14 +9,12 @@
 //! dumbbell the only stop of a whole round trip is then the acknowledgement's, at the sender.
 
 pub(crate) mod batch;
-pub mod delivery_trace;
 pub mod gate;
 pub mod link;
 pub mod loss;
 pub mod route;
 pub mod topology;
 
-pub use delivery_trace::{DeliveryTrace, DeliveryTraceBuilder};
 pub use link::{Link, Passage};
 
 use crate::engine::memory::{self, prefetch};

@@ -182,8 +182,7 @@ mod tests {
     use super::*;
     use crate::queue::managed::tests::site;
     use crate::packet::{Flags, NO_EXTRA, PacketKind};
-    use crate::plan::QueueLimit;
-    use crate::queue::{self, ManagedQueue};
+    use crate::queue::{self, ManagedQueue, QueueLimit};
 
     fn packet() -> Packet {
         Packet {

@@ -54,7 +54,6 @@ use pcap_file::pcapng::blocks::name_resolution::{Ipv4Record, NameResolutionBlock
 use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
 use pcap_file::{DataLink, Endianness, PcapError};
 use selfclock_congestion::PeerOption;
-use selfclock_congestion::units::Bytes;
 
 use super::packets::{PacketEvent, PacketRecord};
 use crate::packet::{MAXIMUM_SACK_BLOCKS, PacketKind, ResourceDiscovery};
@@ -75,8 +74,6 @@ const SHORTEST_DATAGRAM: u32 = (Ipv4Header::MIN_LEN + UdpHeader::LEN) as u32;
 const LONGEST_OPTIONS: usize = 40;
 /// Fields of a resource discovery packet, bytes.
 const RESOURCE_DISCOVERY: usize = 17;
-/// Largest shift of the window scale option, RFC 7323 section 2.3.
-const LARGEST_SHIFT: u8 = 14;
 /// Longest text of the plan that is written, bytes; the format ends at 65535.
 const LONGEST_TEXT: usize = 4096;
 
@@ -324,15 +321,6 @@ fn wire_sequence(byte: u64) -> u32 {
     (byte as u32).wrapping_add(INITIAL_SEQUENCE).wrapping_add(1)
 }
 
-/// Shift of the window scale option.
-pub(crate) fn window_shift(transport: &Transport) -> u8 {
-    if !transport.window_scaling {
-        return 0;
-    }
-    let Bytes(window) = transport.receive_window;
-    (0..LARGEST_SHIFT).find(|shift| window >> shift <= u16::MAX as u64).unwrap_or(LARGEST_SHIFT)
-}
-
 /// The window field.
 fn window(transport: &Transport, packet: &PacketRecord) -> u16 {
     let bytes = match packet.kind {
@@ -341,7 +329,7 @@ fn window(transport: &Transport, packet: &PacketRecord) -> u16 {
         // RFC 7323 section 2.2: the window of a segment with a SYN is not scaled.
         PacketKind::Syn | PacketKind::SynAck => transport.receive_window.get(),
         // Rounded up, so that no segment the sender may send seems to be beyond the window.
-        PacketKind::Ack => packet.receive_window.div_ceil(1 << window_shift(transport)),
+        PacketKind::Ack => packet.receive_window.div_ceil(1 << transport.window_shift()),
     };
     u16::try_from(bytes).unwrap_or(u16::MAX)
 }
@@ -396,7 +384,7 @@ fn handshake_options(transport: &Transport, packet: &PacketRecord) -> Options {
         }
     }
     if transport.window_scaling {
-        options.put(&[Options::NO_OPERATION, 3, 3, window_shift(transport)]);
+        options.put(&[Options::NO_OPERATION, 3, 3, transport.window_shift()]);
     }
     put_peer_option(&mut options, packet);
     options
@@ -481,7 +469,7 @@ mod tests {
     use selfclock_congestion::PeerOption;
     use selfclock_congestion::option::{PacketPairKind, PacketPairOption, PairMark, QuickStartOption};
     use selfclock_congestion::registry::Selection;
-    use selfclock_congestion::units::{Duration, Rate, Time};
+    use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
 
     /// `a` —link 0→ `b`, `b` —link 1→ `a`; flow 0 is TCP, flow 1 is UDP.
     fn plan(transport: Transport) -> Plan {

@@ -10,8 +10,9 @@ use std::sync::Arc;
 use super::error::Problem;
 use super::file::DeliveryTraceFile;
 use super::reader::Located;
-use crate::network::DeliveryTrace;
-use crate::network::delivery_trace::{DeliveryTraceBuilder, LATEST, MOST_AT_ONCE, MOST_TIMES, Refusal as Of};
+use crate::delivery_trace::{
+    DeliveryTrace, DeliveryTraceBuilder, LATEST, MOST_AT_ONCE, MOST_TIMES, Refusal as Of,
+};
 
 /// Largest file, in bytes: minutes of a link of 1 Gbit/s.
 const LARGEST_FILE: u64 = 256 << 20;

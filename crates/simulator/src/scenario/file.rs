@@ -14,7 +14,7 @@ use super::reader::{
     table_schema, words,
 };
 use super::units::{self, Dimension, Quantity};
-use crate::network::DeliveryTrace;
+use crate::delivery_trace::DeliveryTrace;
 use crate::packet::PacketKind;
 use crate::plan::{
     AckClock, Arrivals, ControlUnit, Ecn, EdgeRtt, Feedback, LossPlan, MaprRule, OptionTampering, Recovery,

@@ -10,7 +10,7 @@ use super::error::{Place, Problem, allowed};
 use super::file::{File, GraphFile, LinkFile, Name, Network, Profile, QueueCounts, WireFile};
 use super::queue::{Queue, QueueSize};
 use super::reader::{Located, place_or, value_or};
-use crate::network::DeliveryTrace;
+use crate::delivery_trace::DeliveryTrace;
 use crate::network::topology::{DumbbellWires, Link, Topology, dumbbell, parking_lot};
 use crate::plan::{FlowPlan, LinkChange, LinkPlan, LossPlan, Protocol, TcpPlan};
 use crate::queue::{DisciplinePlan, QueueLimit};

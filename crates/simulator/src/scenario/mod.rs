@@ -55,7 +55,7 @@ pub use grid::{Axis, Grid, Setting, ValueRange, grid_schema};
 pub use notes::notes;
 pub use schema::schema;
 
-use crate::network::DeliveryTrace;
+use crate::delivery_trace::DeliveryTrace;
 use crate::plan::{Plan, RecordPlan};
 use delivery_trace::DeliveryTraces;
 use error::{Place, Problem};

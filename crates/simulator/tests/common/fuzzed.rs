@@ -4,7 +4,7 @@
 use selfclock_congestion::PeerOption;
 use selfclock_congestion::units::{Duration, Time};
 use selfclock_simulator::Simulation;
-use selfclock_simulator::network::delivery_trace::Server;
+use selfclock_simulator::delivery_trace::Server;
 use selfclock_simulator::scenario::{Grid, Scenario, read_delivery_trace};
 use std::sync::Arc;
 

@@ -16,7 +16,6 @@ use super::{Fate, Station};
 use crate::engine::Timer;
 use crate::packet::{Extra, Flags, NO_EXTRA, Packet, PacketKind, ResourceDiscovery};
 use crate::plan::{ControlUnit, EdgeRtt, Feedback, FiccrdPlan, Plan};
-use crate::record::pcapng::window_shift;
 use selfclock_congestion::units::{Duration, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -546,7 +545,7 @@ fn paths(settings: &FiccrdPlan, plan: &Plan) -> Vec<Option<Path>> {
             turn_position: turn as u32,
             control_loop,
             window: tcp.transport.advertised_window().get(),
-            shift: window_shift(&tcp.transport),
+            shift: tcp.transport.window_shift(),
             access_rate: plan.links[flow.forward[0]].rate.bits_per_second() as f64,
             encrypted: tcp.transport.encrypted,
         }));

@@ -1,6 +1,9 @@
 //! How much there is to simulate, before it is simulated.
 
-use crate::plan::{FlowPlan, Plan, Protocol, Source, Transport, UdpPlan};
+use super::Plan;
+use super::flow::{FlowPlan, Protocol};
+use super::traffic::{Source, UdpPlan};
+use super::transport::Transport;
 use selfclock_congestion::units::Time;
 
 impl Plan {

@@ -1,0 +1,92 @@
+//! Links: rate, delay, queue, and imperfections of the wire.
+
+use crate::delivery_trace::DeliveryTrace;
+use crate::queue::{DisciplinePlan, QueueLimit};
+use selfclock_congestion::units::{Duration, Rate, Time};
+use std::sync::Arc;
+
+/// A one-way link: a FIFO queue, then a transmitter, then a delay line.
+#[derive(Clone, Debug)]
+pub struct LinkPlan {
+    /// Name in records.
+    pub name: String,
+    /// Index of the node it leaves.
+    pub from: usize,
+    /// Index of the node it enters.
+    pub to: usize,
+    /// Rate of the transmitter; the mean rate of its trace, if it has one.
+    pub rate: Rate,
+    /// Trace of the opportunities at which it sends, in place of a rate.
+    pub trace: Option<Arc<DeliveryTrace>>,
+    /// Propagation delay.
+    pub delay: Duration,
+    /// Limit of the queue.
+    pub queue: QueueLimit,
+    /// Discipline of the queue.
+    pub discipline: DisciplinePlan,
+    /// The packet in service takes one of the queue's places (ns-2's way). If not, the limit is of waiting packets.
+    pub counts_packet_in_service: bool,
+    /// Random loss on the wire, after the queue.
+    pub loss: LossPlan,
+    /// Each packet is delayed by a further uniform random time in [0, jitter), without overtaking.
+    pub jitter: Duration,
+    /// The network card at the end of the link hands packets to its host together, when this time has passed since the first of
+    /// them arrived (an absolute timer, such as RxAbsIntDelay of Intel's cards). Zero: each at once. For packets that end their
+    /// way there; none may go on.
+    pub coalescing: Duration,
+    /// Changes of rate and delay, in the order of time. Packets accepted before a change keep their times, and nothing
+    /// overtakes.
+    pub changes: Vec<LinkChange>,
+}
+
+impl LinkPlan {
+    /// A link with an unlimited drop-tail queue and no imperfections.
+    pub fn new(name: &str, (from, to): (usize, usize), rate: Rate, delay: Duration) -> Self {
+        Self {
+            name: name.to_owned(),
+            from,
+            to,
+            rate,
+            trace: None,
+            delay,
+            queue: QueueLimit::Unlimited,
+            discipline: DisciplinePlan::default(),
+            counts_packet_in_service: false,
+            loss: LossPlan::None,
+            jitter: Duration::ZERO,
+            coalescing: Duration::ZERO,
+            changes: Vec::new(),
+        }
+    }
+}
+
+/// Rate and delay of a link from a time on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkChange {
+    /// Time of the change.
+    pub at: Time,
+    /// Rate of the transmitter from then on.
+    pub rate: Rate,
+    /// Propagation delay from then on.
+    pub delay: Duration,
+}
+
+/// Random loss.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LossPlan {
+    /// None.
+    None,
+    /// Each packet is lost with this probability, independently.
+    Bernoulli(f64),
+    /// A two-state Markov chain that steps once per packet.
+    GilbertElliott {
+        /// Probability to go from the good to the bad state.
+        good_to_bad: f64,
+        /// Probability to go from the bad to the good state.
+        bad_to_good: f64,
+        /// Loss probability in the good state.
+        loss_good: f64,
+        /// Loss probability in the bad state.
+        loss_bad: f64,
+    },
+}

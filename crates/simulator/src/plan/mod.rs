@@ -1,0 +1,72 @@
+//! A run, fully resolved: every default filled in, every unit converted, every name an index.
+//!
+//! A scenario file becomes a [`Plan`] (see [`crate::scenario`]), and a [`crate::Simulation`] is built from one.
+//! A plan built by hand is as good.
+
+mod expected;
+mod flow;
+mod link;
+mod router;
+mod traffic;
+mod transport;
+
+pub use crate::queue::{DisciplinePlan, MarkAbove, QueueLimit};
+pub use flow::{ConnectionsPlan, FlowPlan, Protocol, TcpPlan};
+pub use link::{LinkChange, LinkPlan, LossPlan};
+pub use router::{
+    ControlUnit, CsfqPlan, EdgeRtt, Feedback, FiccrdPlan, ForwardingLimitPlan, LossOfKindsPlan, LossPattern,
+    MaprRule, MechanismPlan, OptionTampering, PolicerPlan, QuickStartPlan, ReorderingPlan, RouterPlan,
+    TamperingPlan,
+};
+pub use traffic::{Arrivals, SizeDistribution, Source, UdpPlan};
+pub use transport::{
+    AckClock, DelayedAck, Ecn, MisbehaviourPlan, Recovery, RetransmissionTimer, RttSamples, Shaper,
+    TimerArithmetic, Transport,
+};
+
+use crate::shared::Shared;
+use selfclock_congestion::units::Duration;
+
+/// Everything a run needs to know.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Name of the scenario.
+    pub name: String,
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// When the run ends.
+    pub duration: Duration,
+    /// Names of the nodes.
+    pub nodes: Shared<Vec<String>>,
+    /// One-way links.
+    pub links: Shared<Vec<LinkPlan>>,
+    /// Flows, in the order in which they were written.
+    pub flows: Shared<Vec<FlowPlan>>,
+    /// Mechanisms in routers, in the order in which a packet meets those before the same link.
+    pub routers: Vec<RouterPlan>,
+    /// Groups of parallel flows that share their knowledge of the path, each by the indices of its members.
+    pub groups: Vec<Vec<usize>>,
+    /// What to record.
+    pub record: RecordPlan,
+}
+
+impl Plan {
+    /// Some flow runs an algorithm that is not built in.
+    pub fn has_custom_algorithms(&self) -> bool {
+        self.flows.iter().filter_map(|flow| flow.protocol.tcp()).any(|tcp| tcp.control.is_custom())
+    }
+}
+
+/// What to record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordPlan {
+    /// Interval of the sampled series; `None`: no series.
+    pub interval: Option<Duration>,
+    /// Record every packet: send, enqueue, drop, deliver, acknowledge.
+    pub packets: bool,
+}
+
+impl RecordPlan {
+    /// Only the summary.
+    pub const NOTHING: Self = Self { interval: None, packets: false };
+}

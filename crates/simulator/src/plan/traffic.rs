@@ -1,0 +1,70 @@
+//! What applications send.
+
+use selfclock_congestion::units::{Bytes, Rate, Time};
+
+/// What the application has to send.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Source {
+    /// Unlimited data.
+    Bulk,
+    /// This many bytes.
+    Size(Bytes),
+    /// Bytes at this rate, in writes of one segment: the connection is application-limited when it could carry more.
+    Rate(Rate),
+}
+
+/// Distribution of the sizes of short connections.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SizeDistribution {
+    /// All are alike.
+    Constant(Bytes),
+    /// Exponential.
+    Exponential {
+        /// Mean.
+        mean: Bytes,
+    },
+    /// Pareto, cut at both ends: the probability of more than x falls as x^-shape between them.
+    Pareto {
+        /// Smallest.
+        minimum: Bytes,
+        /// Largest.
+        maximum: Bytes,
+        /// Exponent, above 0.
+        shape: f64,
+    },
+    /// The logarithm is normally distributed.
+    Lognormal {
+        /// Mean of the sizes, not of their logarithms.
+        mean: Bytes,
+        /// Standard deviation of the natural logarithm.
+        sigma: f64,
+    },
+}
+
+/// A UDP source without congestion control.
+#[derive(Clone, Debug)]
+pub struct UdpPlan {
+    /// Wire sizes of its packets, each with the weight with which it is drawn. At least one, and a positive weight.
+    pub packets: Vec<(Bytes, f64)>,
+    /// Mean rates on the wire, each from a time of the run on, ascending; the first from the start of the flow, whenever that
+    /// is. At rate zero it is silent.
+    pub rates: Vec<(Time, Rate)>,
+    /// When packets leave.
+    pub arrivals: Arrivals,
+}
+
+impl UdpPlan {
+    /// Packets of one size at one rate.
+    pub fn steady(packet: Bytes, rate: Rate, arrivals: Arrivals) -> Self {
+        Self { packets: vec![(packet, 1.0)], rates: vec![(Time::ZERO, rate)], arrivals }
+    }
+}
+
+/// Times between the packets of a UDP source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrivals {
+    /// Constant, or with packets of several sizes in proportion to the size of the packet before: a constant bit rate.
+    Constant,
+    /// Exponentially distributed, whatever the size.
+    Poisson,
+}

@@ -1,0 +1,282 @@
+//! Transport settings of a TCP connection, and the two named profiles.
+
+use selfclock_congestion::units::{Bytes, Duration, Rate};
+
+/// Largest shift count of the window scale option, RFC 7323 section 2.3.
+const LARGEST_SHIFT: u8 = 14;
+
+/// Transport settings of one connection; the named profiles are two values of this.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Transport {
+    /// Payload of a full segment.
+    pub mss: Bytes,
+    /// TCP and IP header on the wire, without options.
+    pub header: Bytes,
+    /// Size of an acknowledgement without data and options on the wire.
+    pub ack: Bytes,
+    /// Loss recovery.
+    pub recovery: Recovery,
+    /// Proportional rate reduction, RFC 9937: in a fast recovery with SACK or RACK the window comes down over a round trip.
+    /// Other recoveries do not know it.
+    pub prr: bool,
+    /// Limited Transmit, RFC 3042: a new segment on each of the first two duplicate acknowledgements.
+    pub limited_transmit: bool,
+    /// No fast retransmit until everything outstanding at the last one, or at the last timeout, is acknowledged (RFC
+    /// 6582, "recover"). Off: Reno as in 4.3BSD, which cuts the window again for each loss of one window. With SACK
+    /// always on (RFC 6675).
+    pub one_recovery_per_window: bool,
+    /// Initial window, in segments.
+    pub initial_window: f64,
+    /// Initial slow start threshold, in segments; infinite: none.
+    pub initial_ssthresh: f64,
+    /// The receiver's buffer, which it advertises.
+    pub receive_window: Bytes,
+    /// The window scale option: without it no more than 65535 bytes can be advertised.
+    pub window_scaling: bool,
+    /// SYN and SYN-ACK before the first data. The third packet of the handshake is the first data segment.
+    pub handshake: bool,
+    /// Timestamps option: 12 bytes on every segment, a round-trip sample on every acknowledgement.
+    pub timestamps: bool,
+    /// Delayed acknowledgement.
+    pub delayed_ack: DelayedAck,
+    /// Explicit congestion notification.
+    pub ecn: Ecn,
+    /// Retransmission timer.
+    pub timer: RetransmissionTimer,
+    /// Grow the window only when it is what limits the sender.
+    pub grow_only_when_limited: bool,
+    /// Slow start and Reno's increase count acknowledged bytes (RFC 3465), not acknowledgements.
+    pub byte_counting: bool,
+    /// Space segments at `pacing_gain` × cwnd / srtt even where the algorithm does not ask for it; `None`: do not.
+    pub pacing_gain: Option<f64>,
+    /// A leaky bucket that shapes everything the sender sends.
+    pub shaper: Option<Shaper>,
+    /// The receiver knows the algorithm's option. If not, it ignores it.
+    pub peer_knows_option: bool,
+    /// Misbehaviour of the receiver; `None`: it is honest.
+    pub misbehaviour: Option<MisbehaviourPlan>,
+    /// Routers can neither read nor change its transport header (IPsec, QUIC).
+    pub encrypted: bool,
+}
+
+impl Transport {
+    /// The window that the receiver advertises: at most 65535 bytes without the window scale option.
+    pub fn advertised_window(&self) -> Bytes {
+        if self.window_scaling { self.receive_window } else { self.receive_window.min(Bytes(65_535)) }
+    }
+
+    /// Shift count of the window scale option (RFC 7323): the smallest that lets the header's 16 bits hold the window.
+    pub fn window_shift(&self) -> u8 {
+        if !self.window_scaling {
+            return 0;
+        }
+        let Bytes(window) = self.receive_window;
+        (0..LARGEST_SHIFT).find(|shift| window >> shift <= u16::MAX as u64).unwrap_or(LARGEST_SHIFT)
+    }
+
+    /// Settings of a current stack: RACK-TLP with PRR, timestamps, initial window 10, 200 ms minimum RTO, 40 ms delayed
+    /// acknowledgement.
+    pub fn modern() -> Self {
+        Self {
+            mss: Bytes(1448),
+            header: Bytes(40),
+            ack: Bytes(40),
+            recovery: Recovery::Rack,
+            prr: true,
+            limited_transmit: true,
+            one_recovery_per_window: true,
+            initial_window: 10.0,
+            initial_ssthresh: f64::INFINITY,
+            receive_window: Bytes::MAX,
+            window_scaling: true,
+            handshake: true,
+            timestamps: true,
+            ecn: Ecn::Off,
+            delayed_ack: DelayedAck {
+                every: 2,
+                timer: Duration::from_milliseconds(40),
+                clock: AckClock::Segment,
+            },
+            timer: RetransmissionTimer {
+                initial: Duration::from_milliseconds(1000),
+                minimum: Duration::from_milliseconds(200),
+                maximum: Duration::from_milliseconds(120_000),
+                granularity: Duration::from_milliseconds(1),
+                backoff: 2.0,
+                arithmetic: TimerArithmetic::Rfc6298,
+                samples: RttSamples::EverySegment,
+            },
+            grow_only_when_limited: true,
+            byte_counting: true,
+            pacing_gain: None,
+            shaper: None,
+            peer_knows_option: true,
+            misbehaviour: None,
+            encrypted: false,
+        }
+    }
+
+    /// Settings of the papers' simulators: Reno, a 20-segment window, no handshake, every segment acknowledged,
+    /// coarse timers.
+    pub fn classic() -> Self {
+        let mss = Bytes(1000);
+        Self {
+            mss,
+            header: Bytes(40),
+            ack: Bytes(40),
+            recovery: Recovery::Reno,
+            prr: false,
+            limited_transmit: false,
+            one_recovery_per_window: true,
+            initial_window: 1.0,
+            initial_ssthresh: f64::INFINITY,
+            receive_window: Bytes(20 * mss.get()),
+            window_scaling: true,
+            handshake: false,
+            timestamps: false,
+            ecn: Ecn::Off,
+            delayed_ack: DelayedAck {
+                every: 1,
+                timer: Duration::from_milliseconds(200),
+                clock: AckClock::Grid,
+            },
+            timer: RetransmissionTimer {
+                initial: Duration::from_milliseconds(3000),
+                minimum: Duration::from_milliseconds(1000),
+                maximum: Duration::from_milliseconds(64_000),
+                granularity: Duration::from_milliseconds(500),
+                backoff: 2.0,
+                arithmetic: TimerArithmetic::Bsd,
+                samples: RttSamples::OneAtATime,
+            },
+            grow_only_when_limited: false,
+            byte_counting: false,
+            pacing_gain: None,
+            shaper: None,
+            peer_knows_option: true,
+            misbehaviour: None,
+            encrypted: false,
+        }
+    }
+}
+
+/// Loss recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// Fast retransmit, then slow start.
+    Tahoe,
+    /// Fast recovery that the first new acknowledgement ends, RFC 2581.
+    Reno,
+    /// Fast recovery that partial acknowledgements keep up, RFC 6582.
+    NewReno,
+    /// Selective acknowledgements, RFC 6675.
+    Sack,
+    /// Selective acknowledgements, losses found by time, and a probe of the tail: RACK-TLP, RFC 8985.
+    Rack,
+}
+
+impl Recovery {
+    /// The receiver sends selective acknowledgements.
+    pub const fn uses_sack(self) -> bool {
+        matches!(self, Self::Sack | Self::Rack)
+    }
+}
+
+/// Explicit congestion notification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ecn {
+    /// Not used: a queue can only drop.
+    Off,
+    /// RFC 3168: the receiver says that there was a mark until the sender says that it has reduced its window.
+    Classic,
+    /// The receiver says how many bytes were marked, as AccECN (RFC 9768) does. Only the count is modelled, not how it is
+    /// written into header and option: an acknowledgement does not grow by it.
+    Accurate,
+}
+
+/// Delayed acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DelayedAck {
+    /// Full segments for each acknowledgement; 1: acknowledge each.
+    pub every: u32,
+    /// Acknowledge at the latest after this time.
+    pub timer: Duration,
+    /// What the timer counts from.
+    pub clock: AckClock,
+}
+
+/// What the delayed-acknowledgement timer counts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AckClock {
+    /// The first segment not yet acknowledged.
+    Segment,
+    /// A free-running clock with this period, as in 4.4BSD: whatever waits is acknowledged at its ticks.
+    Grid,
+}
+
+/// Retransmission timer, RFC 6298.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RetransmissionTimer {
+    /// Before the first round-trip sample.
+    pub initial: Duration,
+    /// Smallest value.
+    pub minimum: Duration,
+    /// Largest value.
+    pub maximum: Duration,
+    /// Clock granularity G. Zero: exact.
+    pub granularity: Duration,
+    /// Factor at each expiry.
+    pub backoff: f64,
+    /// How samples become srtt and rttvar.
+    pub arithmetic: TimerArithmetic,
+    /// Which segments are timed.
+    pub samples: RttSamples,
+}
+
+/// How round-trip samples become srtt and rttvar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimerArithmetic {
+    /// RFC 6298 as written: RTO = SRTT + max(G, 4 RTTVAR).
+    Rfc6298,
+    /// Jacobson 1988 as in 4.3BSD: samples in whole ticks of G, srtt scaled by 8 and rttvar by 4 in integers.
+    Bsd,
+}
+
+/// Which segments are timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RttSamples {
+    /// One at a time.
+    OneAtATime,
+    /// Every one that was sent once (with timestamps, or as a stack with a send time per segment does).
+    EverySegment,
+}
+
+/// Misbehaviour of a receiver.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MisbehaviourPlan {
+    /// Number of acknowledgements that replace one of new data; 1: only that one.
+    pub parts: u32,
+    /// Acknowledges gaps as if nothing were missing, and this many segments beyond what has arrived.
+    pub ahead: Option<u32>,
+    /// Number of copies sent after each acknowledgement.
+    pub repeats: u32,
+    /// Every Nth acknowledgement that carries SACK blocks, discards the data just reported (reneging).
+    pub renege_every: Option<u32>,
+    /// Factor by which it multiplies the interval of a pair, and divides rates and feedback, before it reports them.
+    pub interval_factor: f64,
+}
+
+impl MisbehaviourPlan {
+    /// An honest receiver.
+    pub const NONE: Self =
+        Self { parts: 1, ahead: None, repeats: 0, renege_every: None, interval_factor: 1.0 };
+}
+
+/// A leaky bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shaper {
+    /// Rate on the wire.
+    pub rate: Rate,
+    /// Bytes that may leave at once after an idle time.
+    pub burst: Bytes,
+}
