@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import Any
 
 from selfclock import _core
 
@@ -51,6 +52,17 @@ class Parameter:
 
 
 @dataclass(frozen=True)
+class RouterPartner:
+    """A router mechanism that an algorithm depends on."""
+
+    mechanism: str
+    #: Every router on the path must have it, not the bottleneck alone.
+    everywhere: bool
+    #: The algorithm without it: "it is slow start".
+    without: str
+
+
+@dataclass(frozen=True)
 class Algorithm:
     """A start, a window algorithm, a model that is both, an estimator, or a queue discipline."""
 
@@ -59,6 +71,12 @@ class Algorithm:
     about: str
     source: str
     parameters: list[Parameter]
+    #: Response to CE marks: "ignored", "once" per window, or "in proportion" to their number (accurate ECN).
+    marks: str = "ignored"
+    #: The router mechanism that it depends on.
+    router: RouterPartner | None = None
+    #: It has a partner at the receiver.
+    peer: bool = False
 
 
 def algorithms() -> list[Algorithm]:
@@ -84,7 +102,9 @@ def label_parts(label: str) -> dict[str, str]:
 
 
 def _entries(document: str) -> list[Algorithm]:
-    return [
-        Algorithm(**{**entry, "parameters": [Parameter(**parameter) for parameter in entry["parameters"]]})
-        for entry in json.loads(document)
-    ]
+    def entry(row: dict[str, Any]) -> Algorithm:
+        parameters = [Parameter(**parameter) for parameter in row["parameters"]]
+        router = RouterPartner(**row["router"]) if row.get("router") else None
+        return Algorithm(**{**row, "parameters": parameters, "router": router})
+
+    return [entry(row) for row in json.loads(document)]

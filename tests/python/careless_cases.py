@@ -441,7 +441,7 @@ C10 = [
             "flow.0.start=1 s": (0, "note: flow|starts after the end"),
             "flow.*.start=1 h": (0, "note: flows|starts after the end"),
             "flow.0.congestion_control=prague": (0, "note: flow|Prague without accurate ECN"),
-            "flow.0.congestion_control=xcp": (0, "note: flow|speaks XCP"),
+            "flow.0.congestion_control=xcp": (0, "note: flow|has the mechanism xcp"),
             "flow.0.congestion_control=quick-start": (0, "note: flow|Quick-Start"),
             "network.bottleneck.loss={ probability = 1 }": (0, "note: link|loses every packet"),
             "network.bottleneck.queue=1 B": (0, "note: link|smaller than a packet"),

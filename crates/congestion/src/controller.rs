@@ -1,131 +1,27 @@
 //! A start and a window algorithm together, or a model that is both: one congestion control.
 
-use crate::custom::{CustomChoice, CustomModel, Failure, Reason};
-use crate::estimate::{Estimate, EstimatePart, PathEstimate};
+use crate::custom::{CustomChoice, CustomModel};
+use crate::decision::{Decision, Pacing, Phase, ProbePart, Snapshot};
+use crate::estimate::Estimate;
 use crate::event::{
-    Acknowledged, Decision, DuplicateAck, EcnEcho, Established, LossDetected, Pacing, Phase, ProbePart,
-    RecoveryEnded, Sent, Snapshot, Timeout,
+    Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, RecoveryEnded, Sent, Timeout,
 };
-use crate::model::{Model, ModelPart};
+use crate::failure::{Failure, Reason};
+use crate::model::Model;
 use crate::option::PeerOption;
-use crate::start::{Start, StartPart};
+use crate::part::{EstimatePart, ModelPart, StartPart, WindowPart};
+use crate::start::Start;
+use crate::state::{MAXIMUM_WINDOW_SEGMENTS, Setup, WindowState};
 use crate::units::{Bytes, Time};
-use crate::window::{Group, Window, WindowPart};
-
-/// The window, which the start and the window algorithm both work on.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WindowState {
-    /// Congestion window, in segments; fractional.
-    pub cwnd: f64,
-    /// Slow start threshold, in segments.
-    pub ssthresh: f64,
-    /// Payload of a full segment.
-    pub mss: Bytes,
-    /// TCP, IP and constant option bytes that a segment has on the wire beside its payload.
-    pub header: Bytes,
-    /// What the receiver advertises; `Bytes::MAX` without a limit.
-    pub receive_window: Bytes,
-    /// Acknowledged bytes count, not acknowledgements: [`Setup::byte_counting`].
-    pub byte_counting: bool,
-    /// Most segments that one acknowledgement adds in slow start. One: "During slow start, a TCP increments cwnd by at most
-    /// SMSS bytes for each ACK received" (RFC 5681). With byte counting two, the limit L = 2 SMSS of RFC 3465, section 2.3,
-    /// until a timeout: in a slow start that follows one L is one segment (section 2.4), because an acknowledgement may then
-    /// cover much that left the network long ago. Linux counts all that is acknowledged, also then.
-    pub slow_start_limit: f64,
-    /// What the estimator, if there is one, has found of the path.
-    pub path: PathEstimate,
-}
-
-impl WindowState {
-    /// That of a connection that begins.
-    fn new(setup: &Setup) -> Self {
-        Self {
-            cwnd: setup.initial_window.clamp(1.0, MAXIMUM_WINDOW_SEGMENTS),
-            ssthresh: setup.initial_ssthresh.max(2.0),
-            mss: setup.mss,
-            header: setup.header,
-            receive_window: setup.receive_window,
-            byte_counting: setup.byte_counting,
-            slow_start_limit: if setup.byte_counting { 2.0 } else { 1.0 },
-            path: PathEstimate::default(),
-        }
-    }
-    /// A part may set any window; it is held between one segment and the largest there can be.
-    #[inline]
-    fn hold(&mut self) {
-        self.cwnd = self.cwnd.clamp(1.0, MAXIMUM_WINDOW_SEGMENTS);
-    }
-    /// cwnd is below ssthresh.
-    #[inline]
-    pub fn in_slow_start(&self) -> bool {
-        self.cwnd < self.ssthresh
-    }
-    /// Wire size of a full segment.
-    pub fn full_segment_on_wire(&self) -> Bytes {
-        self.mss + self.header
-    }
-    /// A number of bytes as a number of full segments.
-    #[inline]
-    pub fn segments(&self, size: Bytes) -> f64 {
-        size.get() as f64 / self.mss.get() as f64
-    }
-    /// What an acknowledgement of this size counts as where each adds to the window: one, and of less than a segment as much
-    /// as it is of one. To count acknowledgements whatever they cover is "a security hole TCP receivers can use to induce the
-    /// sender into increasing the sending rate too rapidly" (RFC 3465): by dividing them.
-    #[inline]
-    pub fn acknowledgements(&self, size: Bytes) -> f64 {
-        if size >= self.mss { 1.0 } else { self.segments(size) }
-    }
-    /// What an acknowledgement of this size counts as in congestion avoidance, where Reno adds 1/cwnd for each: the segments that
-    /// it acknowledges with byte counting, one without.
-    #[inline]
-    pub fn counted(&self, size: Bytes) -> f64 {
-        if self.byte_counting { self.segments(size) } else { self.acknowledgements(size) }
-    }
-    /// What an acknowledgement of this size adds to the window in slow start.
-    #[inline]
-    pub fn slow_start_step(&self, size: Bytes) -> f64 {
-        self.segments(size).min(self.slow_start_limit)
-    }
-    /// The advertised window, in segments.
-    pub fn receive_window_segments(&self) -> f64 {
-        self.segments(self.receive_window)
-    }
-    /// The window that limits the sender, in segments: cwnd, or the advertised window where that is smaller.
-    pub fn window_in_use(&self) -> f64 {
-        self.cwnd.min(self.receive_window_segments())
-    }
-}
-
-/// Largest window, in segments: far beyond any path, and small enough that a window in bytes cannot overflow.
-pub const MAXIMUM_WINDOW_SEGMENTS: f64 = 1e9;
-
-/// What a connection is when it begins.
-#[derive(Clone, Copy, Debug)]
-pub struct Setup {
-    /// Payload of a full segment.
-    pub mss: Bytes,
-    /// TCP, IP and constant option bytes on the wire.
-    pub header: Bytes,
-    /// Initial window, in segments.
-    pub initial_window: f64,
-    /// Initial slow start threshold, in segments; infinite: none.
-    pub initial_ssthresh: f64,
-    /// The receiver's window.
-    pub receive_window: Bytes,
-    /// The receiver reports what has arrived out of order, so that more than one loss per round trip can be seen.
-    pub selective_acks: bool,
-    /// Slow start and Reno's increase count acknowledged bytes (RFC 3465), not acknowledgements.
-    pub byte_counting: bool,
-    /// Seed of the random numbers of algorithms that draw any.
-    pub seed: u64,
-}
+use crate::window::{Group, Window};
 
 /// A congestion control: events in, decision out.
 #[derive(Clone, Debug)]
 pub struct Controller {
     state: WindowState,
     recovering: bool,
+    /// See [`Controller::only_grows`].
+    only_grows: bool,
     algorithm: Algorithm,
 }
 
@@ -246,28 +142,34 @@ impl Controller {
     /// A connection that begins with `start` and goes on with `window`.
     pub fn new(setup: Setup, mut start: Start, window: Window) -> Self {
         let state = begin(&setup, &mut start);
-        Self { state, recovering: false, algorithm: Algorithm::Parts { start, window } }
+        let only_grows = start.entry().only_grows;
+        Self { state, recovering: false, only_grows, algorithm: Algorithm::Parts { start, window } }
     }
 
     /// As [`Controller::new`], with an estimator beside them.
     pub fn with_estimate(setup: Setup, mut start: Start, window: Window, estimate: Estimate) -> Self {
         let state = begin(&setup, &mut start);
         let measured = Box::new(Measured { start, window, estimate });
-        Self { state, recovering: false, algorithm: Algorithm::Measured(measured) }
+        Self { state, recovering: false, only_grows: false, algorithm: Algorithm::Measured(measured) }
     }
 
     /// A connection that `model` begins and goes on with.
     pub fn with_model(setup: Setup, mut model: Model) -> Self {
         let state = WindowState::new(&setup);
         model.begin(&setup, &state);
-        Self { state, recovering: false, algorithm: Algorithm::Model(Box::new(Owner::BuiltIn(model))) }
+        Self {
+            state,
+            recovering: false,
+            only_grows: false,
+            algorithm: Algorithm::Model(Box::new(Owner::BuiltIn(model))),
+        }
     }
 
     /// A connection that an algorithm of another crate begins and goes on with.
     pub(crate) fn with_custom(setup: Setup, choice: &CustomChoice) -> Self {
         let state = WindowState::new(&setup);
         let model = Owner::Custom(choice.build(&setup, &state));
-        Self { state, recovering: false, algorithm: Algorithm::Model(Box::new(model)) }
+        Self { state, recovering: false, only_grows: false, algorithm: Algorithm::Model(Box::new(model)) }
     }
 
     /// An acknowledgement advanced.
@@ -391,6 +293,9 @@ impl Controller {
     /// A segment left.
     #[inline]
     pub fn on_sent(&mut self, event: &Sent) {
+        if self.only_grows {
+            return;
+        }
         match &mut self.algorithm {
             Algorithm::Parts { start, .. } => start.on_sent(event),
             Algorithm::Measured(measured) => {
@@ -429,6 +334,9 @@ impl Controller {
     /// The option that the next segment of new data carries. Taken once per segment.
     #[inline]
     pub fn option_for(&mut self, part: ProbePart) -> Option<PeerOption> {
+        if self.only_grows {
+            return None;
+        }
         match &mut self.algorithm {
             Algorithm::Parts { start, .. } => start.option_for(part),
             Algorithm::Measured(measured) => measured.start.option_for(part),
@@ -485,8 +393,8 @@ impl Controller {
 
     /// [`Controller::decision`] says no more than a window, no segment carries an option, and nobody listens to
     /// [`Controller::on_sent`]. Constant for a connection.
-    pub fn only_grows(&self) -> bool {
-        matches!(&self.algorithm, Algorithm::Parts { start, .. } if start.only_grows())
+    pub const fn only_grows(&self) -> bool {
+        self.only_grows
     }
 
     /// The same of an algorithm of another crate, as it is now.
@@ -512,12 +420,10 @@ impl Controller {
     #[inline]
     pub fn decision(&self) -> Decision {
         let window = self.window();
-        match &self.algorithm {
-            Algorithm::Parts { start, .. } if start.only_grows() => {
-                Decision { window, pacing: None, probe: None, allowance: Bytes::MAX }
-            }
-            _ => self.shaped_decision(window),
+        if self.only_grows {
+            return Decision { window, pacing: None, probe: None, allowance: Bytes::MAX };
         }
+        self.shaped_decision(window)
     }
 
     /// Apart, so that the usual decision is short where it is asked for.
@@ -564,82 +470,9 @@ impl Controller {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
-    use crate::units::Duration;
-
-    /// A window of so many 1000-byte segments, in slow start.
-    pub fn state(cwnd: f64) -> WindowState {
-        WindowState {
-            cwnd,
-            ssthresh: f64::INFINITY,
-            mss: Bytes(1000),
-            header: Bytes(40),
-            receive_window: Bytes::MAX,
-            byte_counting: false,
-            slow_start_limit: 1.0,
-            path: PathEstimate::default(),
-        }
-    }
-
-    /// A connection that begins with ten segments of 1000 bytes, in slow start up to 64.
-    pub fn setup() -> Setup {
-        Setup {
-            mss: Bytes(1000),
-            header: Bytes(40),
-            initial_window: 10.0,
-            initial_ssthresh: 64.0,
-            receive_window: Bytes::MAX,
-            selective_acks: true,
-            byte_counting: false,
-            seed: 1,
-        }
-    }
-
-    /// An acknowledgement of so many bytes.
-    pub fn ack(size: u64) -> Acknowledged {
-        Acknowledged {
-            now: Time::ZERO,
-            size: Bytes(size),
-            acknowledged_total: Bytes(size),
-            sent_total: Bytes(size),
-            rtt: None,
-            smoothed_rtt: None,
-            minimum_rtt: None,
-            in_flight: Bytes::ZERO,
-            window_limited: true,
-            recovering: false,
-            marked: Bytes::ZERO,
-            rate: None,
-            option: None,
-        }
-    }
-
-    /// An acknowledgement of one segment at this time with this round-trip time, both in seconds.
-    pub fn ack_at(now: f64, rtt: f64) -> Acknowledged {
-        let rtt = Some(Duration::from_seconds(rtt));
-        let now = Time::ZERO + Duration::from_seconds(now);
-        Acknowledged { now, rtt, smoothed_rtt: rtt, minimum_rtt: rtt, ..ack(1000) }
-    }
-
-    #[test]
-    fn windows_in_segments() {
-        let mut state = state(10.0);
-        assert_eq!(state.full_segment_on_wire(), Bytes(1040));
-        assert_eq!(state.segments(Bytes(2500)), 2.5);
-        // A whole segment and more is one acknowledgement, a part of one that part.
-        assert_eq!(
-            [250, 999, 1000, 2000].map(|size| state.acknowledgements(Bytes(size))),
-            [0.25, 0.999, 1.0, 1.0]
-        );
-        assert_eq!(state.window_in_use(), 10.0);
-        state.receive_window = Bytes(7500);
-        assert_eq!((state.receive_window_segments(), state.window_in_use()), (7.5, 7.5));
-        state.ssthresh = 10.0;
-        assert!(!state.in_slow_start(), "at the threshold it is over");
-        state.cwnd = 9.999;
-        assert!(state.in_slow_start());
-    }
+    use crate::fixtures::setup;
 
     /// What is told is held: a window has one segment at least and 10^9 at most, the threshold two.
     #[test]
@@ -663,7 +496,8 @@ pub(crate) mod tests {
     /// Rates are measured, which costs time, for those alone that use them.
     #[test]
     fn who_wants_rates() {
-        use crate::registry::{ENTRIES, Part, Selection};
+        use crate::entry::Part;
+        use crate::registry::{ENTRIES, Selection};
         let wants = |selection: Option<Selection>| {
             selection.expect("listed").controller(setup()).wants_rate_samples()
         };

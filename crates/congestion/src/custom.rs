@@ -7,19 +7,20 @@
 //! Calls of these go through a pointer. Built-in algorithms do not: their path stays as it is.
 
 use std::any::Any;
-use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::controller::{Setup, WindowState};
+use crate::decision::{Pacing, Phase};
+use crate::entry::Entry;
 use crate::event::{
-    Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, Pacing, Phase, RecoveryEnded, Sent,
-    Timeout,
+    Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, RecoveryEnded, Sent, Timeout,
 };
-use crate::model::ModelPart;
+use crate::failure::{Failure, InvalidWindow, Reason};
 use crate::option::PeerOption;
 use crate::parameter::{ParameterError, Value};
-use crate::registry::Entry;
+use crate::part::ModelPart;
+use crate::receiver::Partner;
+use crate::state::{Setup, WindowState};
 use crate::units::{Bytes, Duration, Time};
 
 /// An algorithm of another crate with the parameters chosen for it. Plain data: a scenario is copied to other threads.
@@ -30,47 +31,9 @@ pub trait Custom: Clone + fmt::Debug + Send + Sync + 'static {
     fn entry(&self) -> Entry;
     /// Sets one parameter by name. The struct that [`parameters!`](crate::parameters) declares has a function for it.
     fn set(&mut self, name: &str, value: Value<'_>) -> Result<(), ParameterError>;
-    /// It reduces its window when marks are echoed, counted (`accurate`) or as RFC 3168 has it. If not, a scenario with
-    /// ECN is refused: nothing would tell the algorithm of congestion.
-    fn responds_to_marks(&self, _accurate: bool) -> bool {
-        false
-    }
     /// A new one for a connection.
     fn build(&self) -> Self::Model;
 }
-
-/// Why an algorithm could not go on.
-#[derive(Clone, Debug)]
-pub struct Failure {
-    /// At which event.
-    pub now: Time,
-    /// Why.
-    pub reason: Reason,
-}
-
-/// The error that made an algorithm give up.
-pub type Reason = Arc<dyn Error + Send + Sync>;
-
-/// A window that is none.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum NoWindow {
-    /// cwnd is this: negative, or not a number.
-    Cwnd(f64),
-    /// ssthresh is this: negative, or not a number.
-    Ssthresh(f64),
-}
-
-impl fmt::Display for NoWindow {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, value) = match self {
-            Self::Cwnd(value) => ("cwnd", value),
-            Self::Ssthresh(value) => ("ssthresh", value),
-        };
-        write!(f, "{name} was set to {value}: it is a number of segments from 0")
-    }
-}
-
-impl Error for NoWindow {}
 
 /// [`Custom`] without its type.
 #[derive(Debug)]
@@ -80,7 +43,6 @@ trait AnyCustom: fmt::Debug + Send + Sync {
     fn clone_box(&self) -> Box<dyn AnyCustom>;
     fn entry(&self) -> Entry;
     fn set(&mut self, name: &str, value: Value<'_>) -> Result<(), ParameterError>;
-    fn responds_to_marks(&self, accurate: bool) -> bool;
     fn build(&self) -> Box<dyn AnyModel>;
 }
 
@@ -93,9 +55,6 @@ impl<C: Custom> AnyCustom for C {
     }
     fn set(&mut self, name: &str, value: Value<'_>) -> Result<(), ParameterError> {
         Custom::set(self, name, value)
-    }
-    fn responds_to_marks(&self, accurate: bool) -> bool {
-        Custom::responds_to_marks(self, accurate)
     }
     fn build(&self) -> Box<dyn AnyModel> {
         Box::new(Custom::build(self))
@@ -118,8 +77,8 @@ impl CustomChoice {
     pub(crate) fn set(&mut self, name: &str, value: Value<'_>) -> Result<(), ParameterError> {
         self.0.set(name, value)
     }
-    pub(crate) fn responds_to_marks(&self, accurate: bool) -> bool {
-        self.0.responds_to_marks(accurate)
+    pub(crate) fn partner(&self) -> Partner {
+        self.0.build().partner()
     }
     /// A new one for a connection that begins like this.
     pub(crate) fn build(&self, setup: &Setup, state: &WindowState) -> CustomModel {
@@ -193,9 +152,9 @@ impl CustomModel {
         self.look_for_failure(now);
         // NaN is in no range.
         let no_window = if !(0.0..f64::INFINITY).contains(&state.cwnd) {
-            Some(NoWindow::Cwnd(state.cwnd))
+            Some(InvalidWindow::Cwnd(state.cwnd))
         } else if !(0.0..=f64::INFINITY).contains(&state.ssthresh) {
-            Some(NoWindow::Ssthresh(state.ssthresh))
+            Some(InvalidWindow::Ssthresh(state.ssthresh))
         } else {
             None
         };
@@ -273,10 +232,12 @@ impl CustomModel {
 mod tests {
     use super::*;
     use crate::controller::Controller;
-    use crate::controller::tests::ack;
-    use crate::event::{ProbePart, RestartCause};
+    use crate::decision::ProbePart;
+    use crate::entry::{Marks, Part};
+    use crate::event::RestartCause;
+    use crate::fixtures::ack;
     use crate::option::XcpOption;
-    use crate::registry::{Part, RegistrationError, Registry, Selection};
+    use crate::registry::{RegistrationError, Registry, Selection};
 
     /// A model that does as it is told, and keeps what it hears.
     #[derive(Clone, Debug, Default)]
@@ -347,7 +308,7 @@ mod tests {
     impl Custom for Told {
         type Model = Self;
         fn entry(&self) -> Entry {
-            Entry { name: "told", part: Part::Window, about: "", source: "", parameters: &[] }
+            Entry { name: "told", marks: Marks::InProportion, ..Entry::WINDOW }
         }
         fn set(&mut self, name: &str, value: Value<'_>) -> Result<(), ParameterError> {
             match (name, value) {
@@ -355,9 +316,6 @@ mod tests {
                 _ => return Err(ParameterError::Unknown),
             }
             Ok(())
-        }
-        fn responds_to_marks(&self, accurate: bool) -> bool {
-            accurate
         }
         fn build(&self) -> Self {
             self.clone()
@@ -416,7 +374,7 @@ mod tests {
     fn someone_else_may_make_it_fail() {
         let now = Time::from_picoseconds(7);
         let mut controller = connection(Told::default());
-        controller.fail(now, Arc::new(NoWindow::Cwnd(1e9)));
+        controller.fail(now, Arc::new(InvalidWindow::Cwnd(1e9)));
         controller.fail(Time::from_picoseconds(8), Arc::new(fmt::Error));
         all_events(&mut controller);
         assert_eq!(heard(&controller), ["begin"], "it hears of nothing more");
@@ -542,7 +500,7 @@ mod tests {
         impl Custom for Named {
             type Model = Told;
             fn entry(&self) -> Entry {
-                Entry { name: self.0, part: Part::Model, about: "", source: "", parameters: self.1 }
+                Entry { name: self.0, parameters: self.1, ..Entry::MODEL }
             }
             fn set(&mut self, _name: &str, _value: Value<'_>) -> Result<(), ParameterError> {
                 Err(ParameterError::Unknown)

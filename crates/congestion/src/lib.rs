@@ -18,9 +18,7 @@
 //! flight. Which segment is lost and which leaves next stays with the transport. Here a path of 100 ms without losses:
 //!
 //! ```
-//! use selfclock_congestion::controller::Setup;
-//! use selfclock_congestion::registry::Selection;
-//! use selfclock_congestion::{Acknowledged, Bytes, Duration, LossDetected, Time};
+//! use selfclock_congestion::{Acknowledged, Bytes, Duration, LossDetected, Selection, Setup, Time};
 //!
 //! let mss = Bytes(1448);
 //! let mut cubic = Selection::new("hystart++", "cubic").expect("both are built in").controller(Setup {
@@ -70,25 +68,35 @@
 //! A transport that spaces segments looks at [`Decision::pacing`], one with options of its own passes on
 //! [`PeerOption`]s, and one that measures delivery rates asks [`Controller::wants_rate_samples`].
 
-mod algorithms;
 pub mod controller;
 pub mod custom;
+pub mod decision;
+mod dispatch;
+pub mod entry;
 pub mod estimate;
 pub mod event;
+pub mod failure;
+#[cfg(test)]
+mod fixtures;
 pub mod model;
 pub mod option;
 pub mod parameter;
+pub mod part;
 pub mod random;
 pub mod receiver;
 pub mod registry;
 pub mod start;
+pub mod state;
 pub mod units;
 pub mod window;
 
 pub use controller::Controller;
+pub use decision::{Decision, Pacing, Phase, Probe, ProbePart, Snapshot};
 pub use event::{
-    Acknowledged, Decision, DuplicateAck, EcnEcho, Established, LossDetected, Pacing, Phase, Probe,
-    RateSample, RecoveryEnded, Sent, Snapshot, Timeout,
+    Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, RateSample, RecoveryEnded, RestartCause,
+    Sent, Timeout,
 };
 pub use option::PeerOption;
+pub use registry::{Registry, Selection};
+pub use state::{PathEstimate, Setup, WindowState};
 pub use units::{Bytes, Duration, Rate, Time};

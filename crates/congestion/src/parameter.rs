@@ -69,6 +69,9 @@ pub struct Parameter {
     pub source: &'static str,
     /// Smallest and largest allowed number, in `unit`, for kinds that have one.
     pub range: (f64, f64),
+    /// Another parameter and the value, as a scenario writes it, without which this one does nothing. If this one has no
+    /// default, that value does nothing without it either.
+    pub requires: Option<(&'static str, &'static str)>,
 }
 
 /// Why a parameter was not set.
@@ -156,6 +159,12 @@ pub fn magnitude(value: Value<'_>) -> Option<f64> {
     }
 }
 
+/// The only element, if there is one: what a `parameters!` row may leave out.
+#[doc(hidden)]
+pub const fn first<T: Copy>(optional: &[T]) -> Option<T> {
+    if let [only, ..] = optional { Some(*only) } else { None }
+}
+
 /// An enum whose variants are words in a scenario.
 #[macro_export]
 macro_rules! choice {
@@ -180,7 +189,7 @@ macro_rules! choice {
 #[macro_export]
 macro_rules! parameters {
     ($(#[$meta:meta])* $name:ident {
-        $($(#[doc = $about:literal])+ $field:ident: $kind:ty = $default:expr, shown $shown:literal, unit $unit:literal, range $range:expr, source $source:literal;)*
+        $($(#[doc = $about:literal])+ $field:ident: $kind:ty = $default:expr, shown $shown:literal, unit $unit:literal, range $range:expr, $(requires $other:ident = $needed:literal,)? source $source:literal;)*
     }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq)]
@@ -202,6 +211,7 @@ macro_rules! parameters {
                 default: $shown,
                 source: $source,
                 range: $range,
+                requires: $crate::parameter::first(&[$((stringify!($other), stringify!($needed)))?]),
             },)*];
 
             /// Sets one parameter by name.

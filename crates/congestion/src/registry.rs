@@ -6,42 +6,17 @@ use std::fmt;
 
 pub use label::{LabelError, nearest};
 
-use crate::controller::{Controller, Setup};
+use crate::controller::Controller;
 use crate::custom::{Custom, CustomChoice};
+use crate::entry::{Entry, Marks, Part, RouterPartner};
 use crate::estimate::{self, EstimateChoice};
 use crate::model::{self, ModelChoice};
 use crate::parameter::{Parameter, ParameterError, Value};
-use crate::receiver::ReceiverPart;
+use crate::part::{ModelPart, StartPart};
+use crate::receiver::Partner;
 use crate::start::{self, StartChoice};
+use crate::state::Setup;
 use crate::window::{self, WindowChoice};
-
-/// Which part of an algorithm a name stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// How a connection begins.
-    Start,
-    /// How its window then grows and shrinks.
-    Window,
-    /// Both in one.
-    Model,
-    /// What measures the path beside a start and a window.
-    Estimate,
-}
-
-/// One row of `selfclock algorithms`.
-#[derive(Clone, Copy, Debug)]
-pub struct Entry {
-    /// Name in a scenario.
-    pub name: &'static str,
-    /// Which part it is.
-    pub part: Part,
-    /// One sentence.
-    pub about: &'static str,
-    /// Paper or RFC.
-    pub source: &'static str,
-    /// Its parameters.
-    pub parameters: &'static [Parameter],
-}
 
 /// Everything that can be named in a scenario: the starts, the windows, the models, then the estimators.
 pub const ENTRIES: &[Entry] = &{
@@ -167,12 +142,17 @@ impl Default for Selection {
     }
 }
 
+/// The estimator that a window algorithm has where none is chosen.
+fn usual_estimate(window: &WindowChoice) -> Option<EstimateChoice> {
+    EstimateChoice::named(window.entry().estimate?)
+}
+
 impl Selection {
     /// The named start and window, with the estimator that the window needs, if it needs one; `None` if there is no part of
     /// that kind with that name.
     pub fn new(start: &str, window: &str) -> Option<Self> {
         let (start, window) = (StartChoice::named(start)?, WindowChoice::named(window)?);
-        Some(Self(Choice::Parts { start, window, estimate: window.usual_estimate() }))
+        Some(Self(Choice::Parts { start, window, estimate: usual_estimate(&window) }))
     }
 
     /// The same start and window with the named estimator, or with none; `None` if there is no estimator with that name, or
@@ -188,7 +168,7 @@ impl Selection {
         let Choice::Parts { window, estimate, .. } = &self.0 else { return None };
         let name =
             |choice: &Option<EstimateChoice>| choice.as_ref().map_or(NO_ESTIMATE, |it| it.entry().name);
-        let (own, usual) = (name(estimate), name(&window.usual_estimate()));
+        let (own, usual) = (name(estimate), name(&usual_estimate(window)));
         (own != usual).then_some(own)
     }
 
@@ -217,24 +197,42 @@ impl Selection {
         matches!(self.0, Choice::Custom(_))
     }
 
+    /// The rows of what was chosen: of the window algorithm, the start and the estimator, or of the model.
+    pub fn entries(&self) -> impl Iterator<Item = Entry> {
+        let rows = match &self.0 {
+            Choice::Parts { start, window, estimate } => [
+                Some(*window.entry()),
+                Some(*start.entry()),
+                estimate.as_ref().map(|estimate| *estimate.entry()),
+            ],
+            Choice::Model(model) => [Some(*model.entry()), None, None],
+            Choice::Custom(custom) => [Some(custom.entry()), None, None],
+        };
+        rows.into_iter().flatten()
+    }
+
+    /// The response to marks: the window algorithm's, or the model's.
+    pub fn marks(&self) -> Marks {
+        self.entries().next().map_or(Marks::Ignored, |entry| entry.marks)
+    }
+
     /// It reduces its window when marks are echoed, counted (`accurate`) or as RFC 3168 has it.
     pub fn responds_to_marks(&self, accurate: bool) -> bool {
-        match &self.0 {
-            Choice::Parts { .. } => true,
-            Choice::Model(ModelChoice::Prague(_)) => accurate,
-            Choice::Model(ModelChoice::Bbr3(_) | ModelChoice::Xcp(_)) => false,
-            Choice::Custom(custom) => custom.responds_to_marks(accurate),
+        match self.marks() {
+            Marks::Ignored => false,
+            Marks::Once => true,
+            Marks::InProportion => accurate,
         }
     }
 
     /// Parallel flows that it controls can share what they know: [`crate::window::Group`].
     pub fn forms_groups(&self) -> bool {
-        matches!(self.0, Choice::Parts { window: WindowChoice::Adaptive(_), .. })
+        self.entries().any(|entry| entry.groups)
     }
 
-    /// It answers marks in proportion to their number, which a packet says with ECT(1) (RFC 9331, section 4.3).
-    pub fn is_scalable(&self) -> bool {
-        matches!(self.0, Choice::Model(ModelChoice::Prague(_)))
+    /// The router mechanisms that it depends on.
+    pub fn routers(&self) -> impl Iterator<Item = RouterPartner> {
+        self.entries().filter_map(|entry| entry.router)
     }
 
     /// The parameter with this name in what was chosen.
@@ -244,16 +242,7 @@ impl Selection {
 
     /// Every parameter of the chosen window, start and estimator, or of the model.
     pub fn parameters(&self) -> impl Iterator<Item = &'static Parameter> {
-        let kinds: [&[Parameter]; 3] = match &self.0 {
-            Choice::Parts { start, window, estimate } => [
-                window.entry().parameters,
-                start.entry().parameters,
-                estimate.as_ref().map_or(&[], |estimate| estimate.entry().parameters),
-            ],
-            Choice::Model(model) => [model.entry().parameters, &[], &[]],
-            Choice::Custom(custom) => [custom.entry().parameters, &[], &[]],
-        };
-        kinds.into_iter().flatten()
+        self.entries().flat_map(|entry| entry.parameters)
     }
 
     /// Sets a parameter of what was chosen.
@@ -289,11 +278,11 @@ impl Selection {
     }
 
     /// The receiver's part for a new connection.
-    pub fn receiver(&self) -> ReceiverPart {
+    pub fn partner(&self) -> Partner {
         match &self.0 {
-            Choice::Parts { start, .. } => start.receiver(),
-            Choice::Model(ModelChoice::Xcp(_)) => ReceiverPart::Xcp,
-            Choice::Model(_) | Choice::Custom(_) => ReceiverPart::Plain,
+            Choice::Parts { start, .. } => start.build().partner(),
+            Choice::Model(model) => model.build().partner(),
+            Choice::Custom(custom) => custom.partner(),
         }
     }
 }

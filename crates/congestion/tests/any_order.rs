@@ -5,11 +5,12 @@ mod harness;
 
 use harness::{Case, Connection, Event, MSS, groups, names, ordinary, subjects};
 use proptest::prelude::*;
-use selfclock_congestion::controller::Setup;
+use selfclock_congestion::entry::Part;
 use selfclock_congestion::option::{
     PacketPairOption, PairMark, QuickStartOption, SwiftStartOption, XcpOption,
 };
-use selfclock_congestion::registry::{Part, Selection};
+use selfclock_congestion::registry::Selection;
+use selfclock_congestion::state::Setup;
 use selfclock_congestion::{Acknowledged, Bytes, Duration, PeerOption, Rate, RateSample, Time};
 
 /// Mostly like what happens, with the ends of the range among it.

@@ -19,10 +19,11 @@
 //! `what_remains_is_linux_arithmetic` does the RFC's formula with these three, and gives every published window. The tolerance of 2
 //! segments, for the first and the third, was written down before the first run; it became 3 when the second was seen: 2.4.
 
-use selfclock_congestion::controller::{Controller, Setup};
+use selfclock_congestion::controller::Controller;
 use selfclock_congestion::event::RestartCause;
 use selfclock_congestion::parameter::Value;
 use selfclock_congestion::registry::Selection;
+use selfclock_congestion::state::Setup;
 use selfclock_congestion::{Acknowledged, Bytes, Duration, Time, Timeout};
 
 const MSS: u64 = 1000;

@@ -2,8 +2,9 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
+use selfclock_congestion::Registry;
+use selfclock_congestion::entry::Entry;
 use selfclock_congestion::parameter::{Kind, Parameter};
-use selfclock_congestion::registry::Entry;
 use selfclock_simulator::plan::DisciplinePlan;
 use serde_json::{Value, json};
 
@@ -13,7 +14,8 @@ use crate::scenario::ScenarioError;
 /// Every algorithm with its parameters, as JSON text.
 #[pyfunction]
 pub fn algorithms() -> String {
-    Value::Array(registry().entries().map(entry).collect()).to_string()
+    let registry = registry();
+    Value::Array(registry.entries().map(|row| entry(&registry, row)).collect()).to_string()
 }
 
 /// Every queue discipline with its settings, as JSON text.
@@ -33,8 +35,15 @@ pub fn label_parts<'py>(py: Python<'py>, label: &str) -> PyResult<Bound<'py, PyD
     parts.iter().map(|entry| (entry.part.name(), entry.name)).into_py_dict(py)
 }
 
-fn entry(entry: Entry) -> Value {
-    row(entry.name, entry.part.name(), entry.about, entry.source, entry.parameters)
+fn entry(registry: &Registry, entry: Entry) -> Value {
+    let Entry { name, about, source, parameters, .. } = entry;
+    let mut row = row(name, entry.part.name(), about, source, parameters);
+    row["marks"] = entry.marks.name().into();
+    row["router"] = json!(entry.router.map(|router| {
+        json!({ "mechanism": router.mechanism, "everywhere": router.everywhere, "without": router.without })
+    }));
+    row["peer"] = registry.select(name).is_ok_and(|selection| !selection.partner().is_none()).into();
+    row
 }
 
 fn row(name: &str, part: &str, about: &str, source: &str, parameters: &[Parameter]) -> Value {

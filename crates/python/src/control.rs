@@ -11,12 +11,14 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyInt, PyString, PyType};
 use selfclock_congestion as congestion;
-use selfclock_congestion::controller::{Setup, WindowState};
-use selfclock_congestion::custom::{Custom, Reason};
-use selfclock_congestion::event::Pacing;
-use selfclock_congestion::model::ModelPart;
+use selfclock_congestion::custom::Custom;
+use selfclock_congestion::decision::Pacing;
+use selfclock_congestion::entry::{Entry, Marks};
+use selfclock_congestion::failure::Reason;
 use selfclock_congestion::parameter::{Kind, Parameter, ParameterError, Value, magnitude};
-use selfclock_congestion::registry::{Entry, Part, Registry};
+use selfclock_congestion::part::ModelPart;
+use selfclock_congestion::registry::Registry;
+use selfclock_congestion::state::{Setup, WindowState};
 use selfclock_congestion::{Bytes, Duration, Rate, Time};
 
 use crate::calls::{self, Method};
@@ -324,9 +326,6 @@ impl Custom for PythonAlgorithm {
         self.values[index] = kept;
         Ok(())
     }
-    fn responds_to_marks(&self, _accurate: bool) -> bool {
-        self.class.heard.ecn_echo
-    }
     fn build(&self) -> PythonModel {
         PythonModel { algorithm: self.clone(), object: None, pacing: None, failure: None, size: None }
     }
@@ -587,7 +586,7 @@ fn parameter(declared: Declared<'_>) -> PyResult<(Parameter, Value<'static>)> {
         }
     };
     let (name, about, unit, source) = (kept(name), kept(about), kept(unit), kept(source));
-    Ok((Parameter { name, about, unit, kind, default: kept(shown), source, range }, value))
+    Ok((Parameter { name, about, unit, kind, default: kept(shown), source, range, requires: None }, value))
 }
 
 /// Makes a class that derives from `CongestionControl` known under a name. `selfclock.own` has checked it.
@@ -618,10 +617,11 @@ pub fn register(
     let (parameters, values): (Vec<Parameter>, Vec<Value<'static>>) = declared?.into_iter().unzip();
     let entry = Entry {
         name: kept(name),
-        part: Part::Model,
         about: kept(about),
         source: kept(source),
         parameters: Box::leak(parameters.into_boxed_slice()),
+        marks: if heard.ecn_echo { Marks::Once } else { Marks::Ignored },
+        ..Entry::MODEL
     };
     let number = calls::number_of(entry.name);
     let class = Arc::new(Class { class: own.unbind(), entry, heard, wants_rate_samples, number, code });

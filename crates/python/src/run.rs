@@ -12,7 +12,7 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use selfclock_congestion::Time;
-use selfclock_congestion::custom::Failure;
+use selfclock_congestion::failure::Failure;
 use selfclock_simulator::Simulation;
 use selfclock_simulator::plan::{FlowPlan, Plan};
 use selfclock_simulator::record::packets::MOST_RECORDS;

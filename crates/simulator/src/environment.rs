@@ -5,14 +5,18 @@ use crate::Simulation;
 use crate::plan::{Plan, Protocol};
 use crate::transport::TIMESTAMPS_OPTION;
 use selfclock_congestion::RateSample;
-use selfclock_congestion::controller::{Controller, WindowState};
-use selfclock_congestion::custom::{Custom, Failure};
+use selfclock_congestion::controller::Controller;
+use selfclock_congestion::custom::Custom;
+use selfclock_congestion::decision::Pacing;
+use selfclock_congestion::entry::{Entry, Marks};
 use selfclock_congestion::event::{
-    Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, Pacing, Sent, Timeout,
+    Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, Sent, Timeout,
 };
-use selfclock_congestion::model::ModelPart;
+use selfclock_congestion::failure::Failure;
 use selfclock_congestion::parameter::{ParameterError, Value};
-use selfclock_congestion::registry::{Entry, Part, Selection};
+use selfclock_congestion::part::ModelPart;
+use selfclock_congestion::registry::Selection;
+use selfclock_congestion::state::WindowState;
 use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
 
 /// What records call the algorithm of the steered flow.
@@ -116,13 +120,10 @@ impl Custom for Steered {
     type Model = Self;
 
     fn entry(&self) -> Entry {
-        Entry { name: NAME, part: Part::Model, about: "", source: "", parameters: &[] }
+        Entry { name: NAME, marks: Marks::Once, ..Entry::MODEL }
     }
     fn set(&mut self, _name: &str, _value: Value<'_>) -> Result<(), ParameterError> {
         Err(ParameterError::Unknown)
-    }
-    fn responds_to_marks(&self, _accurate: bool) -> bool {
-        true
     }
     fn build(&self) -> Self {
         *self

@@ -18,7 +18,7 @@ use crate::transport::udp::{UdpSink, UdpSource};
 use crate::transport::{Context, Receiver, Sender, sender::TOUCHED};
 use batch::Patience;
 use selfclock_congestion::controller::Controller;
-use selfclock_congestion::custom::Failure;
+use selfclock_congestion::failure::Failure;
 use selfclock_congestion::units::{Duration, Time};
 
 mod batch;

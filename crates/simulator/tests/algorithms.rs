@@ -4,8 +4,9 @@
 mod common;
 
 use common::{Dumbbell, add_flow, ms, run, tcp};
+use selfclock_congestion::entry::Part;
 use selfclock_congestion::parameter::Value;
-use selfclock_congestion::registry::{ENTRIES, Part, Selection};
+use selfclock_congestion::registry::{ENTRIES, Selection};
 use selfclock_simulator::Outcome;
 use selfclock_simulator::plan::{
     DelayedAck, DisciplinePlan, Ecn, MarkAbove, Protocol, QueueLimit, RttSamples, Transport,

@@ -5,7 +5,8 @@
 mod common;
 
 use common::run;
-use selfclock_congestion::registry::{ENTRIES, Part};
+use selfclock_congestion::entry::Part;
+use selfclock_congestion::registry::ENTRIES;
 use selfclock_simulator::Outcome;
 use selfclock_simulator::record::summary::FlowSummary;
 use selfclock_simulator::scenario::Scenario;

@@ -4,7 +4,7 @@ mod common;
 
 use common::run;
 use selfclock_congestion::PeerOption;
-use selfclock_congestion::event::Phase;
+use selfclock_congestion::decision::Phase;
 use selfclock_congestion::option::PacketPairOption;
 use selfclock_simulator::Outcome;
 use selfclock_simulator::packet::PacketKind;

@@ -3,13 +3,14 @@
 //! Three things make an algorithm: its parameters, its reaction to events, and its name. With the default parameters this
 //! one is Reno, so its results can be checked against the built-in one; `tests/as_reno.rs` does.
 
-use selfclock_congestion::controller::WindowState;
 use selfclock_congestion::custom::Custom;
-use selfclock_congestion::event::{Acknowledged, EcnEcho, LossDetected, Pacing, Timeout};
-use selfclock_congestion::model::ModelPart;
+use selfclock_congestion::decision::Pacing;
+use selfclock_congestion::entry::{Entry, Marks};
+use selfclock_congestion::event::{Acknowledged, EcnEcho, LossDetected, Timeout};
 use selfclock_congestion::parameter::{ParameterError, Value};
 use selfclock_congestion::parameters;
-use selfclock_congestion::registry::{Entry, Part};
+use selfclock_congestion::part::ModelPart;
+use selfclock_congestion::state::WindowState;
 use selfclock_congestion::units::Bytes;
 
 parameters! {
@@ -28,17 +29,15 @@ impl Custom for Parameters {
     fn entry(&self) -> Entry {
         Entry {
             name: "my-aimd",
-            part: Part::Model,
             about: "Additive increase, multiplicative decrease.",
             source: "an example",
             parameters: Self::TABLE,
+            marks: Marks::Once,
+            ..Entry::MODEL
         }
     }
     fn set(&mut self, name: &str, value: Value<'_>) -> Result<(), ParameterError> {
         self.set(name, value)
-    }
-    fn responds_to_marks(&self, _accurate: bool) -> bool {
-        true
     }
     fn build(&self) -> Aimd {
         Aimd { parameters: *self }

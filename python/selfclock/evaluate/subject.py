@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from selfclock.algorithms import label_parts
+from selfclock.algorithms import algorithms, label_parts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from selfclock.algorithms import Algorithm
 
 
 @dataclass(frozen=True)
@@ -29,14 +31,21 @@ class Subject:
 
         Partners are there: what an algorithm does without them is a row of its own.
         """
-        control = label_parts(label)
-        parts = set(control.values())
-        routers: list[Mapping[str, object]] = []
-        if "xcp" in parts:
-            routers.append({"mechanism": "xcp", "links": ["bottleneck"]})
-        if "quick-start" in parts:
-            routers.append({"mechanism": "quick-start"})
-        return cls(label, control, {"ecn": "accurate"} if "prague" in parts else {}, tuple(routers))
+        subject = cls(label, label_parts(label))
+        parts = subject._algorithms()
+        routers = [part.router for part in parts if part.router is not None]
+        return cls(
+            label,
+            subject.control,
+            {"ecn": "accurate"} if any(part.marks == "in proportion" for part in parts) else {},
+            tuple(
+                {"mechanism": router.mechanism} | ({} if router.everywhere else {"links": ["bottleneck"]})
+                for router in routers
+            ),
+        )
+
+    def _algorithms(self) -> list[Algorithm]:
+        return [algorithm for algorithm in algorithms() if self.control.get(algorithm.part) == algorithm.name]
 
     def part(self, part: str, usual: str = "") -> str:
         """Return the name of a part: "window", "start", "model", "estimate"."""
@@ -49,7 +58,7 @@ class Subject:
 
     def absent(self) -> Subject | None:
         """Return the same algorithm where nobody but the sender knows of it; none if nobody needs to."""
-        if self.part("start") in {"packet-pair", "modified-swift-start"}:
+        if any(part.peer and part.router is None for part in self._algorithms()):
             return Subject(self.label, self.control, {**self.transport, "peer_knows_option": False}, self.routers)
         if self.routers or self.transport:
             return Subject(self.label, self.control)

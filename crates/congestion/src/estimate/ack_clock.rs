@@ -86,7 +86,7 @@ impl AckClock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controller::tests::ack_at;
+    use crate::fixtures::ack_at;
 
     /// So many segments of 1000 B per round trip of 0.1 s, 1 ms apart.
     fn run(per_round_trip: u64) -> AckClock {

@@ -21,23 +21,23 @@
 //!   acknowledgements there are no measurements, and a window that follows from the last of them would stay for ever.
 //! * Now and then another burst at a multiple of A follows, for the physical bandwidth: see [`super::capacity`].
 
-use super::EstimatePart;
 use super::ack_clock::AckClock;
 use super::capacity::{Capacity, FASTEST, capacity};
 use super::search_range::{Place, SearchRange};
-use crate::controller::WindowState;
+use crate::entry::Entry;
 use crate::event::{Acknowledged, Sent};
-use crate::registry::{Entry, Part};
+use crate::part::EstimatePart;
+use crate::state::WindowState;
 use crate::units::{Bytes, Duration, Time};
 use crate::{choice, parameters};
 
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {
     name: "icim",
-    part: Part::Estimate,
     about: "Available and physical bandwidth from the spacing of bursts of the connection's own segments.",
     source: "Matsuura 2006, section 2.2; physical bandwidth: our reconstruction",
     parameters: Parameters::TABLE,
+    ..Entry::ESTIMATE
 };
 
 choice! {
@@ -530,7 +530,7 @@ impl EstimatePart for Icim {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controller::tests::{ack_at, state};
+    use crate::fixtures::{ack_at, state};
 
     fn near(a: f64, b: f64) -> bool {
         (a / b - 1.0).abs() < 1e-6

@@ -7,22 +7,23 @@
 //! It cannot work beyond some 100 Mbit/s on hosts whose network cards collect packets: then all acknowledgements of a stream
 //! come at one time. Nor does it measure the physical bandwidth: the mechanism that used it took that for known.
 
-use super::EstimatePart;
 use super::ack_clock::AckClock;
 use super::search_range::{Place, SearchRange};
-use crate::controller::WindowState;
-use crate::event::{Acknowledged, Pacing, Sent};
+use crate::decision::Pacing;
+use crate::entry::Entry;
+use crate::event::{Acknowledged, Sent};
 use crate::parameters;
-use crate::registry::{Entry, Part};
+use crate::part::EstimatePart;
+use crate::state::WindowState;
 use crate::units::{Bytes, Duration, Time};
 
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {
     name: "imtcp",
-    part: Part::Estimate,
     about: "Available bandwidth from the spacing of single segments, for paths without interrupt coalescence.",
     source: "Man, Hasegawa, Murata: Available bandwidth measurement via TCP connection, 2004; our reconstruction",
     parameters: Parameters::TABLE,
+    ..Entry::ESTIMATE
 };
 
 parameters! {
@@ -309,7 +310,7 @@ impl EstimatePart for ImTcp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controller::tests::{ack_at, state};
+    use crate::fixtures::{ack_at, state};
 
     #[test]
     fn a_rising_delay_is_a_trend() {

@@ -4,21 +4,21 @@
 //! Where the available bandwidth is measured, too, bursts tell the physical bandwidth also of a path that is never idle: see
 //! [`super::capacity`]. On hosts whose network cards collect packets pairs tell nothing, for both arrive at one time.
 
-use super::EstimatePart;
-use crate::controller::WindowState;
+use crate::entry::Entry;
 use crate::event::{Acknowledged, Sent};
 use crate::parameters;
-use crate::registry::{Entry, Part};
+use crate::part::EstimatePart;
+use crate::state::WindowState;
 use crate::units::{Bytes, Duration, Time};
 use std::collections::VecDeque;
 
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {
     name: "capacity",
-    part: Part::Estimate,
     about: "Physical bandwidth from the pair of segments with the smallest delay.",
     source: "Kapoor et al.: CapProbe, SIGCOMM 2004",
     parameters: Parameters::TABLE,
+    ..Entry::ESTIMATE
 };
 
 parameters! {
@@ -137,7 +137,7 @@ impl EstimatePart for Pairs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controller::tests::{ack_at, state};
+    use crate::fixtures::{ack_at, state};
 
     /// A connection of segments of 1000 B, 1040 B on the wire, and round trips of 100 ms.
     struct Connection {

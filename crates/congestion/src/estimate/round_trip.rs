@@ -75,7 +75,7 @@ impl RoundTripTimes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controller::tests::ack;
+    use crate::fixtures::ack;
 
     #[test]
     fn a_round_trip_is_one_window_of_data() {

@@ -16,25 +16,25 @@
 //! * There is no packet conservation in a recovery: the draft has none ("When a BBR sender is in Fast Recovery it uses
 //!   the response described in" section 5.5.10).
 
-use super::{ModelPart, paced_at};
-use crate::controller::{Setup, WindowState};
+use crate::decision::paced_at;
+use crate::decision::{Pacing, Phase};
+use crate::entry::Entry;
 use crate::estimate::windowed_maximum::WindowedMaximum;
-use crate::event::{
-    Acknowledged, DuplicateAck, LossDetected, Pacing, Phase, RateSample, RecoveryEnded, Sent, Timeout,
-};
+use crate::event::{Acknowledged, DuplicateAck, LossDetected, RateSample, RecoveryEnded, Sent, Timeout};
 use crate::parameters;
+use crate::part::ModelPart;
 use crate::random::Random;
-use crate::registry::{Entry, Part};
+use crate::state::{Setup, WindowState};
 use crate::units::{Bytes, Duration, Time};
 
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {
     name: "bbr3",
-    part: Part::Model,
     about: "A model of the path's bandwidth, round-trip time and tolerable inflight sets pacing and window; probes for \
             bandwidth every few seconds. Needs delivery rate samples.",
     source: "draft-ietf-ccwg-bbr-06",
     parameters: Parameters::TABLE,
+    ..Entry::MODEL
 };
 
 parameters! {
@@ -958,7 +958,7 @@ impl ModelPart for Bbr3 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controller::tests::{ack_at, state};
+    use crate::fixtures::{ack_at, state};
     use crate::model::harness::{Bench, Path};
     use crate::registry::Selection;
     use crate::units::Rate;
@@ -1170,7 +1170,7 @@ mod tests {
     /// stayed at the 30 Mbit/s that other traffic had left it, minutes after that was gone.
     #[test]
     fn a_window_at_the_long_term_inflight_is_held_by_it() {
-        let mut state = crate::controller::tests::state(10.0);
+        let mut state = crate::fixtures::state(10.0);
         let mut bbr = Bbr3::new(Parameters::default());
         bbr.mss = 1448.0;
         bbr.phase = Phase::ProbeUp;

@@ -4,12 +4,12 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use crate::controller::{Controller, Setup};
-use crate::event::{
-    Acknowledged, LossDetected, Phase, RateSample, RecoveryEnded, RestartCause, Sent, Timeout,
-};
+use crate::controller::Controller;
+use crate::decision::Phase;
+use crate::event::{Acknowledged, LossDetected, RateSample, RecoveryEnded, RestartCause, Sent, Timeout};
 use crate::random::Random;
 use crate::registry::Selection;
+use crate::state::Setup;
 use crate::units::{Bytes, Duration, Rate, Time};
 
 const MSS: u64 = 1448;

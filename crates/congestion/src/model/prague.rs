@@ -5,22 +5,25 @@
 //! pacing (`pacing = false`) it is DCTCP. Of what the draft makes optional or leaves to the transport, only the reduced
 //! dependence on the round-trip time is here, and off unless asked for.
 
-use super::{ModelPart, paced_at};
-use crate::controller::WindowState;
+use crate::decision::Pacing;
+use crate::decision::paced_at;
+use crate::entry::{Entry, Marks};
 use crate::estimate::round_trip::RoundTrip;
-use crate::event::{Acknowledged, DuplicateAck, LossDetected, Pacing, Timeout};
+use crate::event::{Acknowledged, DuplicateAck, LossDetected, Timeout};
 use crate::parameters;
-use crate::registry::{Entry, Part};
+use crate::part::ModelPart;
+use crate::state::WindowState;
 use crate::units::{Bytes, Duration, Time};
 
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {
     name: "prague",
-    part: Part::Model,
     about: "Takes off half of the fraction that was marked, once per round trip, and adds a segment per round trip; \
             paced. Needs early marking and accurate ECN feedback; DCTCP where pacing is off.",
     source: "draft-briscoe-iccrg-prague-congestion-control, RFC 8257",
     parameters: Parameters::TABLE,
+    marks: Marks::InProportion,
+    ..Entry::MODEL
 };
 
 parameters! {
@@ -177,12 +180,12 @@ impl ModelPart for Prague {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controller::tests::{ack, ack_at, state};
-    use crate::event::Phase;
+    use crate::decision::Phase;
+    use crate::fixtures::{ack, ack_at, state};
+    use crate::fixtures::{avoiding, loss};
     use crate::model::harness::{Bench, Path};
     use crate::random::Random;
     use crate::registry::Selection;
-    use crate::window::tests::{avoiding, loss};
 
     /// Each segment marked with the same probability p, independently. Marks reduce the window once, and then not before what
     /// had been sent by then is acknowledged: a round trip of W acknowledgements, and 1/p more to the next mark. In these the

@@ -5,22 +5,29 @@
 //! XCP-enabled. If they are not, the sender reverts to TCP or another conventional protocol" (section 8.2). A receiver that knows
 //! XCP returns what it gets; a path without XCP routers returns what was asked for.
 
-use super::ModelPart;
-use crate::controller::WindowState;
-use crate::event::{Acknowledged, LossDetected, Pacing, Timeout};
+use crate::decision::Pacing;
+use crate::entry::{Entry, RouterPartner};
+use crate::event::{Acknowledged, LossDetected, Timeout};
 use crate::option::{PeerOption, XcpOption};
 use crate::parameters;
-use crate::registry::{Entry, Part};
-use crate::units::Duration;
+use crate::part::ModelPart;
+use crate::receiver::{AckRequest, Partner, ReceiverPart};
+use crate::state::WindowState;
+use crate::units::{Duration, Time};
 
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {
     name: "xcp",
-    part: Part::Model,
     about: "Changes its window by what the routers on the path say, packet by packet. Needs routers with the mechanism xcp; \
             without them it is Reno.",
     source: "Katabi, Handley, Rohrs, SIGCOMM 2002; draft-falk-xcp-spec",
     parameters: Parameters::TABLE,
+    router: Some(RouterPartner {
+        mechanism: "xcp",
+        everywhere: false,
+        without: "its window stays as it begins",
+    }),
+    ..Entry::MODEL
 };
 
 parameters! {
@@ -52,6 +59,10 @@ impl Xcp {
 }
 
 impl ModelPart for Xcp {
+    fn partner(&self) -> Partner {
+        Partner::new(XcpReceiver)
+    }
+
     fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState) {
         self.smoothed_rtt = event.smoothed_rtt;
         let said = match event.option {
@@ -95,6 +106,23 @@ impl ModelPart for Xcp {
     }
 }
 
+/// Returns what the routers have left of the request.
+#[derive(Clone, Copy, Debug)]
+struct XcpReceiver;
+
+impl ReceiverPart for XcpReceiver {
+    fn on_data(&mut self, _now: Time, option: Option<PeerOption>, _ttl: u8) -> AckRequest {
+        let Some(PeerOption::Xcp(XcpOption::Request { feedback, rtt_us, .. })) = option else {
+            return AckRequest::default();
+        };
+        // Before the first round-trip sample no router has looked at it.
+        let feedback = if rtt_us == 0 { 0 } else { feedback };
+        let option = Some(PeerOption::Xcp(XcpOption::Reply { feedback }));
+        // Each packet has its own feedback: none is to be lost in a delayed ACK.
+        AckRequest { immediately: true, option, ..AckRequest::default() }
+    }
+}
+
 /// RFC 5681, section 3.1.
 fn as_reno(event: &Acknowledged, state: &mut WindowState) {
     let acknowledged = state.acknowledgements(event.size);
@@ -104,9 +132,9 @@ fn as_reno(event: &Acknowledged, state: &mut WindowState) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controller::tests::{ack, state};
     use crate::event::RestartCause;
-    use crate::units::{Bytes, Time};
+    use crate::fixtures::{ack, state};
+    use crate::units::Bytes;
 
     fn reply(feedback: i32) -> Acknowledged {
         Acknowledged { option: Some(PeerOption::Xcp(XcpOption::Reply { feedback })), ..ack(1000) }

@@ -6,7 +6,8 @@
 
 use std::fmt;
 
-use super::{Choice, DEFAULT_START, DEFAULT_WINDOW, Entry, Part, Registry, Selection};
+use super::{Choice, DEFAULT_START, DEFAULT_WINDOW, Registry, Selection};
+use crate::entry::{Entry, Part};
 
 /// Why a label names no algorithm.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +17,7 @@ pub struct LabelError {
     /// The label that was probably meant.
     pub near: Option<String>,
     /// The names that a label is made of, by kind.
-    names: [(Part, Vec<&'static str>); 4],
+    names: Vec<(Part, Vec<&'static str>)>,
 }
 
 impl fmt::Display for LabelError {
@@ -34,18 +35,6 @@ impl fmt::Display for LabelError {
 }
 
 impl std::error::Error for LabelError {}
-
-impl Part {
-    /// The key that names it in a scenario.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Window => "window",
-            Self::Start => "start",
-            Self::Model => "model",
-            Self::Estimate => "estimate",
-        }
-    }
-}
 
 impl Registry {
     /// The parts that a label names: a window, a start or both, or a model, then an estimator.
@@ -121,7 +110,7 @@ impl Registry {
         LabelError {
             label: label.to_owned(),
             near,
-            names: kinds.map(|part| (part, self.names(part).collect())),
+            names: kinds.map(|part| (part, self.names(part).collect())).into(),
         }
     }
 }

@@ -4,22 +4,23 @@
 //! Section numbers below are those of draft-ietf-ccwg-bbr-06. What follows Startup there, Drain, empties the queue that it
 //! left; here the window of one bandwidth-delay product does, which nothing leaves above.
 
-use super::StartPart;
-use crate::controller::WindowState;
-use crate::event::{Acknowledged, EcnEcho, LossDetected, Pacing, Phase, RateSample, Timeout};
-use crate::model::paced_at;
+use crate::decision::paced_at;
+use crate::decision::{Pacing, Phase};
+use crate::entry::Entry;
+use crate::event::{Acknowledged, EcnEcho, LossDetected, RateSample, Timeout};
 use crate::parameters;
-use crate::registry::{Entry, Part};
+use crate::part::StartPart;
+use crate::state::WindowState;
 use crate::units::Bytes;
 
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {
     name: "bbr-startup",
-    part: Part::Start,
     about: "BBR's Startup before any window algorithm: paced at 2.77 times the delivery rate until that grows no more, \
             then a window of one bandwidth-delay product.",
     source: "draft-ietf-ccwg-bbr-06 section 5.3.1",
     parameters: Parameters::TABLE,
+    ..Entry::START
 };
 
 parameters! {
@@ -135,7 +136,7 @@ impl StartPart for BbrStartup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controller::tests::{ack, state};
+    use crate::fixtures::{ack, state};
     use crate::units::{Duration, Rate};
 
     /// A path of 1 Mbyte/s and 100 ms, 100 segments, in round trips of as much as the window allows.
@@ -199,12 +200,12 @@ mod tests {
 
     #[test]
     fn what_ends_it() {
-        for (name, end) in crate::start::tests::ends() {
+        for (name, end) in crate::fixtures::ends() {
             let (mut start, mut state) = (BbrStartup::new(Parameters::default()), state(10.0));
             start.read_sample(&sample(0, 10_000, false));
             assert_eq!((start.phase(), start.pacing(&state).is_some()), (Some(Phase::Startup), true));
             end(&mut start, &mut state);
-            crate::start::tests::is_plain_slow_start(&mut start, &mut state, name);
+            crate::fixtures::is_plain_slow_start(&mut start, &mut state, name);
         }
     }
 

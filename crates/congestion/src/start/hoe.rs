@@ -1,22 +1,22 @@
 //! The start of Hoe (SIGCOMM 1996), reference 8 of the packet-pair paper: the spacing of two ACKs sets ssthresh before slow
 //! start overshoots, and after a loss one ACK lets only a few segments go.
 
-use super::StartPart;
-use crate::controller::WindowState;
+use crate::entry::Entry;
 use crate::event::{Acknowledged, DuplicateAck, LossDetected, Sent, Timeout};
-use crate::registry::{Entry, Part};
+use crate::part::StartPart;
+use crate::state::WindowState;
 use crate::units::{Bytes, Duration, Time};
 use crate::{choice, parameters};
 
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {
     name: "hoe",
-    part: Part::Start,
     about: "Slow start up to the bandwidth-delay product that the spacing of two ACKs gives; after a loss one ACK \
             lets only a few segments go.",
     source: "Hoe: Improving the Start-up Behavior of a Congestion Control Scheme for TCP, SIGCOMM 1996, as ns-2 has \
              it (newreno_changes_, maxburst_)",
     parameters: Parameters::TABLE,
+    ..Entry::START
 };
 
 choice! {
@@ -145,8 +145,8 @@ impl StartPart for Hoe {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controller::tests::{ack, ack_at, state};
-    use crate::start::tests::{ends, is_plain_slow_start};
+    use crate::fixtures::{ack, ack_at, state};
+    use crate::fixtures::{ends, is_plain_slow_start};
 
     fn hoe(acks: AckPair) -> Hoe {
         Hoe::new(Parameters { acks, ..Parameters::default() })

@@ -2,22 +2,23 @@
 //!
 //! Section numbers below are those of RFC 9406.
 
-use super::StartPart;
-use crate::controller::WindowState;
+use crate::entry::Entry;
 use crate::estimate::round_trip::RoundTrip;
 use crate::event::{Acknowledged, EcnEcho, LossDetected, Timeout};
 use crate::parameters;
-use crate::registry::{Entry, Part};
+use crate::part::StartPart;
+use crate::state::WindowState;
 use crate::units::Duration;
 
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {
     name: "hystart++",
-    part: Part::Start,
     about: "Slow start that turns slower when the round-trip time grows, and ends after five such round trips \
             unless the growth was spurious.",
     source: "RFC 9406",
     parameters: Parameters::TABLE,
+    only_grows: true,
+    ..Entry::START
 };
 
 parameters! {
@@ -188,7 +189,7 @@ impl StartPart for HyStartPlusPlus {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controller::tests::{ack_at, state};
+    use crate::fixtures::{ack_at, state};
     use crate::units::{Bytes, Time};
 
     /// A start, its window and the sequence numbers of one connection.
@@ -345,12 +346,12 @@ mod tests {
     /// "An implementation SHOULD use HyStart++ only for the initial slow start": marks and timeouts end that, too.
     #[test]
     fn what_ends_it() {
-        for (name, end) in crate::start::tests::ends() {
+        for (name, end) in crate::fixtures::ends() {
             let mut connection = Connection::new();
             connection.round(0.1, 0.0);
             end(&mut connection.start, &mut connection.state);
             assert_eq!(connection.start.stage, Stage::Over, "{name}");
-            crate::start::tests::is_plain_slow_start(&mut connection.start, &mut connection.state, name);
+            crate::fixtures::is_plain_slow_start(&mut connection.start, &mut connection.state, name);
         }
     }
 }

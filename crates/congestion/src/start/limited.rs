@@ -1,19 +1,20 @@
 //! Limited Slow-Start, RFC 3742.
 
-use super::StartPart;
-use crate::controller::WindowState;
+use crate::entry::Entry;
 use crate::event::Acknowledged;
 use crate::parameters;
-use crate::registry::{Entry, Part};
+use crate::part::StartPart;
+use crate::state::WindowState;
 
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {
     name: "limited",
-    part: Part::Start,
     about: "Slow start that adds about max_ssthresh/2 segments per round-trip time once the window is above \
             max_ssthresh.",
     source: "RFC 3742",
     parameters: Parameters::TABLE,
+    only_grows: true,
+    ..Entry::START
 };
 
 parameters! {
@@ -57,7 +58,7 @@ impl StartPart for Limited {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controller::tests::{ack, state};
+    use crate::fixtures::{ack, state};
 
     #[test]
     fn an_acknowledgement_adds_one_kth_of_a_segment() {

@@ -1,7 +1,8 @@
 //! A window that was not probed for leaves evenly over one round-trip time, or a part of it at once and then the rest.
 
-use crate::controller::WindowState;
-use crate::event::{Pacing, Sent};
+use crate::decision::Pacing;
+use crate::event::Sent;
+use crate::state::WindowState;
 use crate::units::{Bytes, Duration, Time};
 
 /// One such round trip.

@@ -4,27 +4,30 @@
 //! Section numbers below are those of RFC 4782. The request goes with the SYN, or, without a handshake, with the first
 //! data, and is not repeated. (The RFC allows one per round-trip time, also in the middle of a connection.)
 
-use super::StartPart;
 use super::limited::{self, Limited};
-use crate::controller::{Setup, WindowState};
-use crate::event::{Acknowledged, EcnEcho, Established, LossDetected, Pacing, Phase, ProbePart, Timeout};
+use crate::decision::{Pacing, Phase, ProbePart};
+use crate::entry::{Entry, RouterPartner};
+use crate::event::{Acknowledged, EcnEcho, Established, LossDetected, Timeout};
 use crate::option::{
     PeerOption, QUICK_START_NONCE_BITS, QuickStartOption, quick_start_nonce_mask, quick_start_rate,
 };
 use crate::parameters;
+use crate::part::StartPart;
 use crate::random::Random;
-use crate::receiver::INITIAL_TTL;
-use crate::registry::{Entry, Part};
-use crate::units::{Bytes, Duration, Rate};
+use crate::receiver::{AckRequest, INITIAL_TTL, Partner, ReceiverPart};
+use crate::state::{Setup, WindowState};
+use crate::units::{Bytes, Duration, Rate, Time};
 
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {
     name: "quick-start",
-    part: Part::Start,
     about: "Asks the routers for a rate with the SYN and begins at what all of them approve; limited slow start then. \
             Plain slow start where a router does not understand, or refuses.",
     source: "RFC 4782",
     parameters: Parameters::TABLE,
+    // A router that does not decrement the QS TTL voids the approval of all the others (section 4.4).
+    router: Some(RouterPartner { mechanism: "quick-start", everywhere: true, without: "it is slow start" }),
+    ..Entry::START
 };
 
 parameters! {
@@ -137,6 +140,10 @@ impl StartPart for QuickStart {
         self.request()
     }
 
+    fn partner(&self) -> Partner {
+        Partner::new(QuickStartReceiver)
+    }
+
     fn on_established(&mut self, event: &Established, state: &mut WindowState) {
         match self.approved(event.option) {
             Some(rate) => self.begin_quick_start(rate, event.rtt, Bytes::ZERO, state),
@@ -226,11 +233,31 @@ impl StartPart for QuickStart {
     }
 }
 
+/// Answers a Quick-Start Request with what arrived of it (section 4.3).
+#[derive(Clone, Copy, Debug)]
+struct QuickStartReceiver;
+
+impl ReceiverPart for QuickStartReceiver {
+    fn on_syn(&mut self, _now: Time, option: Option<PeerOption>, ttl: u8) -> Option<PeerOption> {
+        let Some(PeerOption::QuickStart(QuickStartOption::Request { rate, ttl: qs_ttl, nonce })) = option
+        else {
+            return None;
+        };
+        // TTL Diff is the TTL of the IP header less the QS TTL, modulo 256.
+        let ttl_difference = ttl.wrapping_sub(qs_ttl);
+        Some(PeerOption::QuickStart(QuickStartOption::Response { rate, ttl_difference, nonce }))
+    }
+
+    fn on_data(&mut self, now: Time, option: Option<PeerOption>, ttl: u8) -> AckRequest {
+        let option = self.on_syn(now, option, ttl);
+        AckRequest { immediately: option.is_some(), option, ..AckRequest::default() }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controller::tests::{ack_at, state};
-    use crate::units::Time;
+    use crate::fixtures::{ack_at, state};
 
     fn begun() -> (QuickStart, WindowState, (u8, u8, u32)) {
         let mut start = QuickStart::new(Parameters::default());
@@ -331,12 +358,12 @@ mod tests {
     /// A mark or a timeout in Quick-Start mode ends it, as a loss does.
     #[test]
     fn what_ends_it() {
-        for (name, end) in crate::start::tests::ends() {
+        for (name, end) in crate::fixtures::ends() {
             let (mut start, mut state, (_, ttl, nonce)) = begun();
             start.on_established(&answer(7, INITIAL_TTL.wrapping_sub(ttl), nonce), &mut state);
             assert!(start.holds_window() && start.phase() == Some(Phase::PacedStart));
             end(&mut start, &mut state);
-            crate::start::tests::is_plain_slow_start(&mut start, &mut state, name);
+            crate::fixtures::is_plain_slow_start(&mut start, &mut state, name);
         }
     }
 
@@ -399,5 +426,18 @@ mod tests {
         assert_eq!((state.cwnd, start.holds_window()), (10.0, false));
         let report = QuickStartOption::Report { rate: 0, nonce };
         assert_eq!(start.option_for(ProbePart::Single), Some(PeerOption::QuickStart(report)));
+    }
+
+    /// RFC 4782, section 3.1: all three routers decremented both, or one of them only the TTL of the IP header.
+    #[test]
+    fn the_difference_of_the_times_to_live_is_told() {
+        let mut part = QuickStartReceiver;
+        for (ttl, difference) in [(197, 120), (198, 119)] {
+            let request = QuickStartOption::Request { rate: 5, ttl, nonce: 7 };
+            let response = QuickStartOption::Response { rate: 5, ttl_difference: difference, nonce: 7 };
+            let answer = part.on_syn(Time::ZERO, Some(PeerOption::QuickStart(request)), INITIAL_TTL - 3);
+            assert_eq!(answer, Some(PeerOption::QuickStart(response)));
+        }
+        assert_eq!(part.on_syn(Time::ZERO, None, INITIAL_TTL), None);
     }
 }

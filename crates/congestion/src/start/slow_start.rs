@@ -1,18 +1,19 @@
 //! Slow start, RFC 5681 section 3.1.
 
-use super::StartPart;
-use crate::controller::WindowState;
+use crate::entry::Entry;
 use crate::event::Acknowledged;
 use crate::parameters;
-use crate::registry::{Entry, Part};
+use crate::part::StartPart;
+use crate::state::WindowState;
 
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {
     name: "slow-start",
-    part: Part::Start,
     about: "Doubles the window every round-trip time until ssthresh or a loss.",
     source: "RFC 5681 section 3.1",
     parameters: Parameters::TABLE,
+    only_grows: true,
+    ..Entry::START
 };
 
 /// The limit is [`WindowState::slow_start_limit`]: no number that can be written.
@@ -55,10 +56,11 @@ impl StartPart for SlowStart {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controller::tests::{ack, setup, state};
-    use crate::controller::{Controller, Setup};
+    use crate::controller::Controller;
     use crate::event::{RestartCause, Timeout};
+    use crate::fixtures::{ack, setup, state};
     use crate::start::Start;
+    use crate::state::Setup;
     use crate::units::{Bytes, Time};
     use crate::window::Window;
     use crate::window::reno::{self, Reno};

@@ -5,22 +5,23 @@
 //! Section numbers below are those of "A Modification to Swifter Start Algorithm for TCP Congestion Control". It prints
 //! BW = Δt × SegSize and means the quotient; and as capacity = BW × RTT, in segments the capacity is RTT / Δt.
 
-use super::StartPart;
 use super::paced_round_trip::PacedRoundTrip;
-use crate::controller::{Setup, WindowState};
-use crate::event::{Acknowledged, EcnEcho, LossDetected, Pacing, Phase, Sent, Timeout};
-use crate::registry::{Entry, Part};
+use crate::decision::{Pacing, Phase};
+use crate::entry::Entry;
+use crate::event::{Acknowledged, EcnEcho, LossDetected, Sent, Timeout};
+use crate::part::StartPart;
+use crate::state::{Setup, WindowState};
 use crate::units::{Bytes, Time};
 use crate::{choice, parameters};
 
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {
     name: "swift-start",
-    part: Part::Start,
     about: "Four segments; the times of the first two acknowledgements tell the capacity, and a part of it is sent \
             spread over the next round trip. Finds nothing where acknowledgements are delayed.",
     source: "Partridge et al.: A Swifter Start for TCP, BBN TR 8339, as described by Khalil, Elbery, Nosair, Morsi (2005)",
     parameters: Parameters::TABLE,
+    ..Entry::START
 };
 
 choice! {
@@ -213,7 +214,7 @@ impl StartPart for SwiftStart {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controller::tests::{ack_at, state};
+    use crate::fixtures::{ack_at, state};
     use crate::units::Duration;
 
     /// The acknowledgement of one segment, at this time, with a round-trip time of 470 ms.
@@ -327,7 +328,7 @@ mod tests {
     /// The estimate is forgotten, while its window is being sent and before.
     #[test]
     fn what_ends_it() {
-        for (name, end) in crate::start::tests::ends() {
+        for (name, end) in crate::fixtures::ends() {
             for acknowledged in 0..=2 {
                 let (mut start, mut state) = begun(Parameters::default());
                 for segment in 1..=acknowledged {
@@ -336,7 +337,7 @@ mod tests {
                 assert!(start.holds_window());
                 assert_eq!(start.phase().is_some(), acknowledged == 2);
                 end(&mut start, &mut state);
-                crate::start::tests::is_plain_slow_start(&mut start, &mut state, name);
+                crate::fixtures::is_plain_slow_start(&mut start, &mut state, name);
             }
         }
     }

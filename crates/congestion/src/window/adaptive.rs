@@ -22,23 +22,25 @@
 //! before k drops to 1, when a large k makes g close to the share s, and after, when k = 1 makes the increase of
 //! others weigh most. If either is away from 1, others compete.
 
+use super::decrease::cut_to;
 use super::reno::Reno;
-use super::{WindowPart, cut_to};
-use crate::controller::WindowState;
+use crate::entry::Entry;
 use crate::estimate::round_trip::{RoundTrip, RoundTripTimes};
 use crate::event::{Acknowledged, LossDetected, Timeout};
-use crate::registry::{Entry, Part};
+use crate::part::WindowPart;
+use crate::state::WindowState;
 use crate::units::{Duration, Time};
 use crate::{choice, parameters};
 
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {
     name: "adaptive",
-    part: Part::Window,
     about: "As strong as k flows while it is alone and the queue is short, Reno in congestion or competition.",
     source: "Cho, Bettati: Adaptive TCP, as described in Kavidha, Sadasivam: Exploring Round Trip Time fairness for \
              Adaptive Layered Transmission Control Protocol",
     parameters: Parameters::TABLE,
+    groups: true,
+    ..Entry::WINDOW
 };
 
 choice! {
@@ -410,8 +412,11 @@ impl WindowPart for Adaptive {
         self.reno.on_timeout(event, state);
         self.lose(event.now, 0.5);
     }
+}
 
-    fn take_from(&mut self, group: &Group, state: &mut WindowState) {
+impl Adaptive {
+    /// Before an event of a member of a group: it takes what the group knows.
+    pub(super) fn take_from(&mut self, group: &Group, state: &mut WindowState) {
         (*self.group).clone_from(group);
         if self.counted.is_none() {
             self.counted = Some(0.0);
@@ -427,7 +432,8 @@ impl WindowPart for Adaptive {
         }
     }
 
-    fn give_to(&mut self, group: &mut Group, state: &WindowState) {
+    /// After it: it gives the group what it knows.
+    pub(super) fn give_to(&mut self, group: &mut Group, state: &WindowState) {
         self.group.window += state.cwnd - self.counted.replace(state.cwnd).unwrap_or(0.0);
         group.clone_from(&*self.group);
     }
@@ -436,8 +442,8 @@ impl WindowPart for Adaptive {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controller::tests::ack_at;
-    use crate::window::tests::{LoneFlow, avoiding, loss};
+    use crate::fixtures::ack_at;
+    use crate::fixtures::{LoneFlow, avoiding, loss};
 
     /// TCP/k: one segment per round trip, W/(2k) at a loss: sqrt((4k - 1)/2)/(RTT sqrt(p)) segments per second.
     #[test]
@@ -530,7 +536,7 @@ mod tests {
                     minimum_rtt: seconds(self.base_rtt),
                     acknowledged_total: crate::units::Bytes(self.acknowledged),
                     sent_total: crate::units::Bytes(self.acknowledged + window as u64 * 1000),
-                    ..crate::controller::tests::ack(1000)
+                    ..crate::fixtures::ack(1000)
                 };
                 adaptive.on_ack(&event, state);
                 adaptive.grow(&event, state);

@@ -1,22 +1,23 @@
 //! ALTCP (Kavidha, Sadasivam): LTCP whose increase is made larger on long paths while the flow looks for bandwidth.
 
+use super::decrease::cut_to;
 use super::ltcp::Layers;
 use super::reno::Reno;
-use super::{WindowPart, cut_to};
-use crate::controller::WindowState;
+use crate::entry::Entry;
 use crate::event::{Acknowledged, LossDetected, Timeout};
-use crate::registry::{Entry, Part};
+use crate::part::WindowPart;
+use crate::state::WindowState;
 use crate::units::Duration;
 use crate::{choice, parameters};
 
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {
     name: "altcp",
-    part: Part::Window,
     about: "LTCP that grows K_R = 0.5 RTT^(1/3) times as fast (RTT in ms), until three losses in a row in layers that do \
             not rise.",
     source: "Kavidha, Sadasivam: Exploring Round Trip Time fairness for Adaptive Layered Transmission Control Protocol",
     parameters: Parameters::TABLE,
+    ..Entry::WINDOW
 };
 
 choice! {
@@ -158,7 +159,7 @@ impl WindowPart for Altcp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::window::tests::{LoneFlow, avoiding, loss};
+    use crate::fixtures::{LoneFlow, avoiding, loss};
 
     #[test]
     fn k_r_of_the_minimum_round_trip_time_in_milliseconds() {

@@ -1,21 +1,22 @@
 //! BIC (Xu, Harfoush, Rhee): looks for the window at which losses begin by binary search.
 
+use super::decrease::cut_to;
 use super::reno::Reno;
-use super::{WindowPart, cut_to};
-use crate::controller::WindowState;
+use crate::entry::Entry;
 use crate::estimate::round_trip::RoundTrip;
 use crate::event::{Acknowledged, LossDetected, Timeout};
 use crate::parameters;
-use crate::registry::{Entry, Part};
+use crate::part::WindowPart;
+use crate::state::WindowState;
 
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {
     name: "bic",
-    part: Part::Window,
     about: "Binary search between the window after the last loss and the window at which it happened, then probing \
             beyond.",
     source: "Xu, Harfoush, Rhee: Binary Increase Congestion Control for Fast Long-Distance Networks",
     parameters: Parameters::TABLE,
+    ..Entry::WINDOW
 };
 
 parameters! {
@@ -135,7 +136,7 @@ impl WindowPart for Bic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::window::tests::{LoneFlow, avoiding, loss};
+    use crate::fixtures::{LoneFlow, avoiding, loss};
 
     /// Windows at the ends of so many round trips.
     fn rounds(bic: &mut Bic, state: &mut WindowState, count: usize) -> Vec<f64> {

@@ -3,21 +3,22 @@
 //! Section numbers below are those of RFC 9438. What it leaves optional, to undo a reduction that proves spurious
 //! (section 4.9), is not here.
 
-use super::{WindowPart, cut_to};
-use crate::controller::WindowState;
+use super::decrease::cut_to;
+use crate::entry::Entry;
 use crate::event::{Acknowledged, EcnEcho, LossDetected, Timeout};
 use crate::parameters;
-use crate::registry::{Entry, Part};
+use crate::part::WindowPart;
+use crate::state::WindowState;
 use crate::units::{Bytes, Duration, Time};
 
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {
     name: "cubic",
-    part: Part::Window,
     about: "A cubic function of the time since the last loss, flat near the window at which it happened; never less \
             than Reno would have.",
     source: "RFC 9438",
     parameters: Parameters::TABLE,
+    ..Entry::WINDOW
 };
 
 parameters! {
@@ -36,7 +37,7 @@ parameters! {
         abe: bool = false, shown "false", unit "", range (0.0, 0.0),
             source "RFC 8511 is experimental; RFC 3168 treats a mark as a loss";
         /// Part of the window that is kept at a congestion mark, with `abe`.
-        beta_ecn: f64 = 0.85, shown "0.85", unit "", range (0.1, 0.99),
+        beta_ecn: f64 = 0.85, shown "0.85", unit "", range (0.1, 0.99), requires abe = true,
             source "RFC 8511 section 3.1";
     }
 }
@@ -183,7 +184,7 @@ impl WindowPart for Cubic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::window::tests::{LoneFlow, avoiding, echo, loss, response, timeout};
+    use crate::fixtures::{LoneFlow, avoiding, echo, loss, response, timeout};
 
     /// Section 4.2 on a path where a segment is acknowledged every rtt/cwnd.
     #[test]

@@ -1,22 +1,22 @@
 //! FAST TCP (Jin, Wei, Low): sets the window so that a fixed number of its own segments stays in the queue, in
 //! steps in proportion to how many are missing.
 
-use super::WindowPart;
 use super::reno::Reno;
-use crate::controller::WindowState;
+use crate::entry::Entry;
 use crate::estimate::round_trip::RoundTrip;
 use crate::event::{Acknowledged, LossDetected, Timeout};
 use crate::parameters;
-use crate::registry::{Entry, Part};
+use crate::part::WindowPart;
+use crate::state::WindowState;
 use crate::units::Duration;
 
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {
     name: "fast",
-    part: Part::Window,
     about: "Keeps alpha segments of its own in the queue, in steps in proportion to how many are missing.",
     source: "Jin, Wei, Low: FAST TCP: Motivation, Architecture, Algorithms, Performance",
     parameters: Parameters::TABLE,
+    ..Entry::WINDOW
 };
 
 parameters! {
@@ -158,9 +158,9 @@ impl WindowPart for Fast {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::start::StartPart;
+    use crate::fixtures::{LoneFlow, avoiding, loss};
+    use crate::part::StartPart;
     use crate::start::slow_start::{self, SlowStart};
-    use crate::window::tests::{LoneFlow, avoiding, loss};
 
     /// 1000 segments fit in the path; from above and below, alpha more come to be in the queue.
     #[test]
@@ -206,7 +206,7 @@ mod tests {
     fn slow_start_ends_when_a_queue_builds_up() {
         let mut fast = Fast::new(Parameters::default());
         let mut start = SlowStart::new(slow_start::Parameters::default());
-        let mut state = crate::controller::tests::state(10.0);
+        let mut state = crate::fixtures::state(10.0);
         let mut flow = LoneFlow::new(0.1, 10_000.0);
         while state.in_slow_start() {
             let event = flow.next(state.cwnd);

@@ -1,19 +1,20 @@
 //! HighSpeed TCP, RFC 3649: the larger the window, the more it grows per round trip and the less a loss takes.
 
+use super::decrease::{SlowStartLoss, cut_to, time_out_to};
 use super::reno::Reno;
-use super::{SlowStartLoss, WindowPart, cut_to, time_out_to};
-use crate::controller::WindowState;
+use crate::entry::Entry;
 use crate::event::{Acknowledged, LossDetected, Timeout};
 use crate::parameters;
-use crate::registry::{Entry, Part};
+use crate::part::WindowPart;
+use crate::state::WindowState;
 
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {
     name: "highspeed",
-    part: Part::Window,
     about: "Grows by a(w) segments per round-trip time and loses b(w) of the window at a loss; Reno up to 38 segments.",
     source: "RFC 3649",
     parameters: Parameters::TABLE,
+    ..Entry::WINDOW
 };
 
 parameters! {
@@ -126,7 +127,7 @@ impl WindowPart for HighSpeed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::window::tests::{LoneFlow, avoiding, loss, response, timeout};
+    use crate::fixtures::{LoneFlow, avoiding, loss, response, timeout};
 
     /// The first loss is one in congestion avoidance: only ns-2's rule halves there, and only once.
     #[test]

@@ -4,21 +4,23 @@
 //! the path and K − A what the others use of it. With w = N τ, τ the smallest round-trip time, that is equation 9 of the
 //! thesis, and its solution over the time between two acknowledgements, equation 10, is the new window.
 
-use super::WindowPart;
 use super::reno::Reno;
-use crate::controller::WindowState;
+use crate::entry::Entry;
+use crate::estimate::icim;
 use crate::event::{Acknowledged, LossDetected, Timeout};
-use crate::registry::{Entry, Part};
+use crate::part::WindowPart;
+use crate::state::WindowState;
 use crate::units::{Duration, Rate, Time};
 use crate::{choice, parameters};
 
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {
     name: "lotka-volterra",
-    part: Part::Window,
     about: "Grows as a species in competition, towards what measured physical and available bandwidth leave it.",
     source: "Matsuura: Performance Evaluation of TCP Congestion Control Mechanism based on Inline Network Measurement, 2006",
     parameters: Parameters::TABLE,
+    estimate: Some(icim::ENTRY.name),
+    ..Entry::WINDOW
 };
 
 choice! {
@@ -60,10 +62,10 @@ parameters! {
         available: Origin = Origin::Measured, shown "measured", unit "", range (0.0, 0.0),
             source "thesis section 2.1.3";
         /// Physical bandwidth on the wire, with `physical = "oracle"`.
-        physical_rate: Rate = Rate::from_bits_per_second(0), shown "0 bps", unit "bit/s", range (0.0, 1e15),
+        physical_rate: Rate = Rate::from_bits_per_second(0), shown "", unit "bit/s", range (0.0, 1e15), requires physical = "oracle",
             source "the scenario has to say it";
         /// Available bandwidth on the wire, with `available = "oracle"`.
-        available_rate: Rate = Rate::from_bits_per_second(0), shown "0 bps", unit "bit/s", range (0.0, 1e15),
+        available_rate: Rate = Rate::from_bits_per_second(0), shown "", unit "bit/s", range (0.0, 1e15), requires available = "oracle",
             source "the scenario has to say it";
     }
 }
@@ -226,8 +228,8 @@ impl WindowPart for LotkaVolterra {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controller::tests::ack_at;
-    use crate::window::tests::{avoiding, loss, timeout};
+    use crate::fixtures::ack_at;
+    use crate::fixtures::{avoiding, loss, timeout};
 
     /// 5 Gbit/s in segments of 12000 bit.
     const K: f64 = 5e9 / 12000.0;
@@ -338,7 +340,7 @@ mod tests {
     #[test]
     fn measured_bandwidths_drive_the_window() {
         let mut lotka_volterra = window(Exponential::Libm);
-        let mut state = crate::controller::tests::state(100.0);
+        let mut state = crate::fixtures::state(100.0);
         let bits = state.full_segment_on_wire().get() as f64 * 8.0;
         lotka_volterra.on_ack(&ack_at(0.0, TAU), &mut state);
         assert!(state.in_slow_start());

@@ -1,20 +1,21 @@
 //! LTCP (Bhandarkar, Reddy): a flow in layer K grows like K flows of TCP, and has the more layers the larger its
 //! window.
 
+use super::decrease::cut_to;
 use super::reno::Reno;
-use super::{WindowPart, cut_to};
-use crate::controller::WindowState;
+use crate::entry::Entry;
 use crate::event::{Acknowledged, LossDetected, Timeout};
 use crate::parameters;
-use crate::registry::{Entry, Part};
+use crate::part::WindowPart;
+use crate::state::WindowState;
 
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {
     name: "ltcp",
-    part: Part::Window,
     about: "Grows by K segments per round-trip time in layer K and loses 15 % at a loss; Reno in the first layer.",
     source: "Bhandarkar, Reddy: draft-bhandarkar-ltcp-01",
     parameters: Parameters::TABLE,
+    ..Entry::WINDOW
 };
 
 parameters! {
@@ -121,8 +122,8 @@ impl WindowPart for Ltcp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controller::tests::ack;
-    use crate::window::tests::{LoneFlow, avoiding, loss, response, timeout};
+    use crate::fixtures::ack;
+    use crate::fixtures::{LoneFlow, avoiding, loss, response, timeout};
 
     #[test]
     fn boundaries_of_the_layers() {

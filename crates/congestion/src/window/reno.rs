@@ -1,19 +1,19 @@
 //! Reno's congestion avoidance, RFC 5681.
 
-use super::WindowPart;
-use crate::controller::WindowState;
+use crate::entry::Entry;
 use crate::event::{Acknowledged, EcnEcho, LossDetected, Timeout};
-use crate::registry::{Entry, Part};
+use crate::part::WindowPart;
+use crate::state::WindowState;
 use crate::units::Bytes;
 use crate::{choice, parameters};
 
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {
     name: "reno",
-    part: Part::Window,
     about: "One segment more per round-trip time, half the flight at a loss.",
     source: "RFC 5681",
     parameters: Parameters::TABLE,
+    ..Entry::WINDOW
 };
 
 choice! {
@@ -64,7 +64,7 @@ parameters! {
         abe: bool = false, shown "false", unit "", range (0.0, 0.0),
             source "RFC 8511 is experimental; RFC 3168 treats a mark as a loss";
         /// Part of the window that is kept at a congestion mark, with `abe`.
-        beta_ecn: f64 = 0.8, shown "0.8", unit "", range (0.1, 0.99),
+        beta_ecn: f64 = 0.8, shown "0.8", unit "", range (0.1, 0.99), requires abe = true,
             source "RFC 8511 section 3.1";
     }
 }
@@ -155,8 +155,8 @@ impl WindowPart for Reno {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controller::tests::{ack, state};
     use crate::event::RestartCause;
+    use crate::fixtures::{ack, state};
     use crate::units::Time;
 
     #[test]

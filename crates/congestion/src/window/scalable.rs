@@ -1,20 +1,21 @@
 //! Scalable TCP (Kelly): the window grows in proportion to itself, so it recovers from a loss in the same number of
 //! round trips whatever its size.
 
+use super::decrease::{SlowStartLoss, cut_to, time_out_to};
 use super::reno::Reno;
-use super::{SlowStartLoss, WindowPart, cut_to, time_out_to};
-use crate::controller::WindowState;
+use crate::entry::Entry;
 use crate::event::{Acknowledged, LossDetected, Timeout};
-use crate::registry::{Entry, Part};
+use crate::part::WindowPart;
+use crate::state::WindowState;
 use crate::{choice, parameters};
 
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {
     name: "scalable",
-    part: Part::Window,
     about: "Grows by 0.01 segment per acknowledgement and loses an eighth at a loss; Reno while the window is small.",
     source: "Kelly: Scalable TCP: Improving Performance in Highspeed Wide Area Networks",
     parameters: Parameters::TABLE,
+    ..Entry::WINDOW
 };
 
 choice! {
@@ -45,7 +46,7 @@ parameters! {
         legacy_window: f64 = 16.0, shown "16", unit "segments", range (2.0, 1e6),
             source "Kelly 2003: lwnd = 16";
         /// Acknowledged segments that add one segment to a larger window, in Linux.
-        linux_count: f64 = 100.0, shown "100", unit "segments", range (1.0, 1e6),
+        linux_count: f64 = 100.0, shown "100", unit "segments", range (1.0, 1e6), requires variant = "linux",
             source "Linux tcp_scalable.c: TCP_SCALABLE_AI_CNT, 100; 50 in older kernels";
         /// What a loss in slow start and a timeout take: as any other loss, or half of the window.
         slow_start_loss: SlowStartLoss = SlowStartLoss::Usual, shown "usual", unit "", range (0.0, 0.0),
@@ -119,8 +120,8 @@ impl WindowPart for Scalable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controller::tests::ack;
-    use crate::window::tests::{LoneFlow, avoiding, loss, response, timeout};
+    use crate::fixtures::ack;
+    use crate::fixtures::{LoneFlow, avoiding, loss, response, timeout};
 
     fn linux() -> Scalable {
         Scalable::new(Parameters { variant: Variant::Linux, ..Parameters::default() })

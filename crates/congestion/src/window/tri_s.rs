@@ -7,22 +7,22 @@
 //! burst, which is a queue for all that follows in its round trip, and the gradient is seen too small; and the first and the
 //! second of two segments that leave together have round-trip times a transmission apart.
 
-use super::WindowPart;
 use super::reno::Reno;
-use crate::controller::WindowState;
+use crate::entry::Entry;
 use crate::estimate::round_trip::{RoundTrip, RoundTripTimes};
 use crate::event::{Acknowledged, LossDetected, Timeout};
 use crate::parameters;
-use crate::registry::{Entry, Part};
+use crate::part::WindowPart;
+use crate::state::WindowState;
 
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {
     name: "tri-s",
-    part: Part::Window,
     about: "One segment more or less per round-trip time, by what the last change of the window did to the throughput.",
     source: "Wang, Crowcroft: A New Congestion Control Scheme: Slow Start and Search (Tri-S), as Brakmo and Peterson \
              describe it in TCP Vegas",
     parameters: Parameters::TABLE,
+    ..Entry::WINDOW
 };
 
 parameters! {
@@ -119,9 +119,9 @@ impl WindowPart for TriS {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::start::StartPart;
+    use crate::fixtures::{LoneFlow, avoiding, loss, timeout};
+    use crate::part::StartPart;
     use crate::start::slow_start::{self, SlowStart};
-    use crate::window::tests::{LoneFlow, avoiding, loss, timeout};
 
     fn tri_s() -> TriS {
         TriS::new(Parameters::default())
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn slow_start_ends_when_the_queue_fills() {
         let mut tri_s = tri_s();
-        let mut state = crate::controller::tests::state(2.0);
+        let mut state = crate::fixtures::state(2.0);
         let mut start = SlowStart::new(slow_start::Parameters::default());
         let mut flow = LoneFlow::new(0.1, 1000.0);
         while state.in_slow_start() {

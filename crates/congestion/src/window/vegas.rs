@@ -1,20 +1,21 @@
 //! TCP Vegas (Brakmo, Peterson): keeps a few segments of its own in the queue, and tells how many from the delay.
 
+use super::decrease::cut_to;
 use super::reno::Reno;
-use super::{WindowPart, cut_to};
-use crate::controller::WindowState;
+use crate::entry::Entry;
 use crate::estimate::round_trip::{RoundTrip, RoundTripTimes};
 use crate::event::{Acknowledged, LossDetected, Timeout};
-use crate::registry::{Entry, Part};
+use crate::part::WindowPart;
+use crate::state::WindowState;
 use crate::{choice, parameters};
 
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {
     name: "vegas",
-    part: Part::Window,
     about: "Keeps alpha to beta segments of its own in the queue: one segment more or less per round-trip time.",
     source: "Brakmo, Peterson: TCP Vegas: End to End Congestion Avoidance on a Global Internet",
     parameters: Parameters::TABLE,
+    ..Entry::WINDOW
 };
 
 choice! {
@@ -186,9 +187,9 @@ impl WindowPart for Vegas {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::start::StartPart;
+    use crate::fixtures::{LoneFlow, avoiding, loss};
+    use crate::part::StartPart;
     use crate::start::slow_start::{self, SlowStart};
-    use crate::window::tests::{LoneFlow, avoiding, loss};
 
     fn vegas(variant: Variant) -> Vegas {
         let (alpha, beta) = if variant == Variant::Linux { (2.0, 4.0) } else { (1.0, 3.0) };
@@ -230,7 +231,7 @@ mod tests {
     fn slow_start(variant: Variant, capacity: f64) -> (Vec<f64>, WindowState) {
         let mut vegas = vegas(variant);
         let mut start = SlowStart::new(slow_start::Parameters::default());
-        let mut state = crate::controller::tests::state(2.0);
+        let mut state = crate::fixtures::state(2.0);
         let mut flow = LoneFlow::new(0.1, capacity);
         let mut windows = Vec::new();
         let mut round = RoundTrip::default();

@@ -3,14 +3,16 @@
 //! `fuzz/`.
 #![allow(dead_code)]
 
-use selfclock_congestion::controller::{MAXIMUM_WINDOW_SEGMENTS, Setup, WindowState};
 use selfclock_congestion::custom::Custom;
-use selfclock_congestion::event::{ProbePart, RestartCause};
-use selfclock_congestion::model::ModelPart;
+use selfclock_congestion::decision::ProbePart;
+use selfclock_congestion::entry::{Entry, Part};
+use selfclock_congestion::event::RestartCause;
 use selfclock_congestion::option::{PeerOption, QuickStartOption};
 use selfclock_congestion::parameter::{Kind, Parameter, ParameterError, Value};
+use selfclock_congestion::part::ModelPart;
 use selfclock_congestion::receiver::INITIAL_TTL;
-use selfclock_congestion::registry::{ENTRIES, Entry, Part, Selection};
+use selfclock_congestion::registry::{ENTRIES, Selection};
+use selfclock_congestion::state::{MAXIMUM_WINDOW_SEGMENTS, Setup, WindowState};
 use selfclock_congestion::window::Group;
 use selfclock_congestion::{
     Acknowledged, Bytes, Controller, DuplicateAck, Duration, EcnEcho, Established, LossDetected, Pacing,
@@ -29,7 +31,7 @@ struct Wild;
 impl Custom for Wild {
     type Model = Self;
     fn entry(&self) -> Entry {
-        Entry { name: "wild", part: Part::Model, about: "", source: "", parameters: &[] }
+        Entry { name: "wild", ..Entry::MODEL }
     }
     fn set(&mut self, _name: &str, _value: Value<'_>) -> Result<(), ParameterError> {
         Err(ParameterError::Unknown)

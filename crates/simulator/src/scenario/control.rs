@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use selfclock_congestion::entry::Part;
+use selfclock_congestion::parameter::Parameter;
 use selfclock_congestion::registry::{
-    DEFAULT_START, DEFAULT_WINDOW, NO_ESTIMATE, Part, RESERVED, Registry, Selection,
+    DEFAULT_START, DEFAULT_WINDOW, NO_ESTIMATE, RESERVED, Registry, Selection,
 };
 use serde_json::{Value as Json, json};
 
@@ -108,7 +110,7 @@ fn from_table(item: &Item<'_>) -> Result<Selection, Problem> {
         if !RESERVED.contains(&key) {
             let parts = if model.is_some() { &RESERVED[3..] } else { &RESERVED };
             set(&mut selection, key, &entry, parts)?;
-            check_partner(item, &entry)?;
+            check_requirements(&selection, item, &entry)?;
         }
     }
     Ok(selection)
@@ -148,37 +150,27 @@ fn set(
     selection.set(name, value).map_err(|error| refusal(&error, parameter, item))
 }
 
-/// Parameters that do nothing unless another one has a value: name, the other's name, the value as TOML.
-const PARTNERS: [(&str, &str, &str); 4] = [
-    ("beta_ecn", "abe", "true"),
-    ("linux_count", "variant", "\"linux\""),
-    ("physical_rate", "physical", "\"oracle\""),
-    ("available_rate", "available", "\"oracle\""),
-];
-
 /// Refuses a parameter that would do nothing.
-fn check_partner(item: &Item<'_>, entry: &Item<'_>) -> Result<(), Problem> {
+fn check_requirements(selection: &Selection, item: &Item<'_>, entry: &Item<'_>) -> Result<(), Problem> {
     let key = entry.place.last_key();
-    // Told, but not what: it would never grow out of Reno.
-    if entry.is_word("oracle")
-        && let Some((rate, ..)) = PARTNERS.into_iter().find(|&(_, partner, _)| partner == key)
-        && item.get(rate).is_none()
-    {
-        let help = format!("write {rate} = \"10 Mbps\" beside it, or what the rate is");
-        return Err(entry.place.problem(format!("does nothing without {rate}"), help));
-    }
-    let Some((_, partner, wanted)) = PARTNERS.into_iter().find(|&(name, ..)| name == key) else {
-        return Ok(());
+    let written = |name: &str, wanted: &str| {
+        item.get(name).is_some_and(|value| match value.value.as_str() {
+            Some(word) => format!("{word:?}") == wanted,
+            None => value.value.as_bool().is_some_and(|on| on.to_string() == wanted),
+        })
     };
-    let is_there = item.get(partner).is_some_and(|other| match other.value.as_str() {
-        Some(word) => format!("{word:?}") == wanted,
-        None => other.value.as_bool().is_some_and(|on| on.to_string() == wanted),
-    });
-    if is_there {
-        return Ok(());
+    for Parameter { name, default, requires, .. } in selection.parameters() {
+        let Some((other, wanted)) = *requires else { continue };
+        if *name == key && !written(other, wanted) {
+            let help = format!("write {other} = {wanted} beside it, or leave it out");
+            return Err(entry.place.problem(format!("does nothing without {other} = {wanted}"), help));
+        }
+        if default.is_empty() && other == key && written(other, wanted) && item.get(name).is_none() {
+            let message = format!("does nothing without {name}");
+            return Err(entry.place.problem(message, format!("write {name} beside it")));
+        }
     }
-    let help = format!("write {partner} = {wanted} beside it, or leave it out");
-    Err(entry.place.problem(format!("does nothing without {partner} = {wanted}"), help))
+    Ok(())
 }
 
 /// Every parameter of every algorithm. One name may stand for a parameter of several.

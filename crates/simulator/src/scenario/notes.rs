@@ -1,9 +1,11 @@
 //! Scenarios that are valid and cannot mean what they say: a sentence on each.
 
+use selfclock_congestion::entry::{Marks, RouterPartner};
 use selfclock_congestion::units::Bytes;
 
 use crate::plan::{
     DisciplinePlan, Ecn, FlowPlan, LinkPlan, LossPattern, LossPlan, MechanismPlan, Plan, QueueLimit,
+    RouterPlan,
 };
 
 /// Notes of one kind that are written out; so many flows could have the same.
@@ -24,19 +26,20 @@ pub fn notes(plan: &Plan) -> Vec<String> {
 
 /// Notes, the flows or links of each kind together.
 #[derive(Default)]
-struct Notes(Vec<(&'static str, &'static str, Vec<String>)>);
+struct Notes(Vec<(&'static str, String, Vec<String>)>);
 
 impl Notes {
     /// `what` is true of the flow or link `of`, of which there may be others.
-    fn add(&mut self, kind: &'static str, of: &str, what: &'static str) {
-        match self.0.iter_mut().find(|(known, text, _)| (*known, *text) == (kind, what)) {
+    fn add(&mut self, kind: &'static str, of: &str, what: impl Into<String>) {
+        let what = what.into();
+        match self.0.iter_mut().find(|(known, text, _)| (*known, text) == (kind, &what)) {
             Some((.., names)) => names.push(of.to_owned()),
             None => self.0.push((kind, what, vec![of.to_owned()])),
         }
     }
 
     fn listed(self) -> Vec<String> {
-        let sentence = |(kind, what, names): (&str, &str, Vec<String>)| {
+        let sentence = |(kind, what, names): (&str, String, Vec<String>)| {
             let shown: Vec<String> =
                 names.iter().take(MOST_OF_A_KIND).map(|name| format!("{name:?}")).collect();
             let more = names.len() - shown.len();
@@ -59,37 +62,35 @@ fn largest_packet(plan: &Plan, link: usize) -> Option<Bytes> {
 }
 
 fn flow_notes(plan: &Plan, flow: &FlowPlan, notes: &mut Notes) {
-    let mut add = |what| notes.add("flow", &flow.name, what);
+    let mut add = |what: String| notes.add("flow", &flow.name, what);
     if flow.start.picoseconds() >= plan.duration.picoseconds() {
-        add("starts after the end of the run: it sends nothing");
+        add("starts after the end of the run: it sends nothing".to_owned());
     }
     let Some(tcp) = flow.protocol.tcp() else { return };
-    let stands = |wanted: fn(&MechanismPlan) -> bool| {
-        let of = |router: &&crate::plan::RouterPlan| wanted(&router.mechanism);
-        plan.routers
-            .iter()
-            .filter(of)
-            .any(|router| router.links.iter().any(|link| flow.forward.contains(link)))
-    };
-    if tcp.control.is_scalable() {
+    if tcp.control.marks() == Marks::InProportion {
         if tcp.transport.ecn != Ecn::Accurate {
-            add("Prague without accurate ECN is paced Reno: write ecn = \"accurate\" in its transport");
+            add("Prague without accurate ECN is paced Reno: write ecn = \"accurate\" in its transport"
+                .to_owned());
         } else if !flow.forward.iter().any(|&link| marks(&plan.links[link])) {
-            add("no queue on the way of Prague marks: without marks it is paced Reno");
+            add("no queue on the way of Prague marks: without marks it is paced Reno".to_owned());
         }
     }
-    let parts = || tcp.control_name.split('+');
-    if parts().any(|part| part == "xcp") && !stands(|mechanism| matches!(mechanism, MechanismPlan::Xcp)) {
-        add(
-            "no router on its way speaks XCP: its window stays as it begins; add [[router]] mechanism = \"xcp\"",
-        );
+    for RouterPartner { mechanism, without, .. } in tcp.control.routers() {
+        let on_its_way = |router: &&RouterPlan| router.links.iter().any(|link| flow.forward.contains(link));
+        if !plan.routers.iter().filter(on_its_way).any(|router| name_of(&router.mechanism) == mechanism) {
+            add(format!(
+                "no router on its way has the mechanism {mechanism}: {without}; add [[router]] mechanism = \"{mechanism}\""
+            ));
+        }
     }
-    if parts().any(|part| part == "quick-start")
-        && !stands(|mechanism| matches!(mechanism, MechanismPlan::QuickStart(_)))
-    {
-        add(
-            "no router on its way answers Quick-Start requests: it is slow start; add [[router]] mechanism = \"quick-start\"",
-        );
+}
+
+/// The name of a mechanism that an algorithm can depend on.
+const fn name_of(mechanism: &MechanismPlan) -> &'static str {
+    match mechanism {
+        MechanismPlan::Xcp => "xcp",
+        MechanismPlan::QuickStart(_) => "quick-start",
+        _ => "",
     }
 }
 

@@ -12,7 +12,7 @@ use crate::record::connections::ConnectionRecord;
 use crate::transport::rtt_histogram::RttHistogram;
 use crate::transport::sender::SenderTotals;
 use crate::transport::{Context, Receiver, Sender};
-use selfclock_congestion::custom::Failure;
+use selfclock_congestion::failure::Failure;
 use selfclock_congestion::units::{Bytes, Duration, Time};
 
 /// Where the connections of one flow of the plan come from.

@@ -1,7 +1,7 @@
 //! When the next segment may leave, where acknowledgements are not the clock.
 
 use crate::plan::Shaper;
-use selfclock_congestion::event::Pacing;
+use selfclock_congestion::decision::Pacing;
 use selfclock_congestion::units::{Bytes, Duration, Time};
 
 /// Spaces segments as the algorithm asks, and shapes them to a rate if the scenario says so.

@@ -8,7 +8,7 @@ use crate::network::FlowRoutes;
 use crate::packet::{Extra, Flags, MAXIMUM_SACK_BLOCKS, NO_EXTRA, Packet, PacketKind};
 use crate::plan::{AckClock, DelayedAck, Ecn, TcpPlan};
 use selfclock_congestion::PeerOption;
-use selfclock_congestion::receiver::{AckRequest, INITIAL_TTL, ReceiverPart};
+use selfclock_congestion::receiver::{AckRequest, INITIAL_TTL, Partner};
 use selfclock_congestion::units::{Duration, Time};
 
 /// A TCP receiver. What every segment touches stands first.
@@ -36,7 +36,7 @@ pub struct Receiver {
     delayed_ack: DelayedAck,
     misbehaviour: Option<Box<Misbehaviour>>,
     reassembly: Reassembly,
-    part: ReceiverPart,
+    partner: Partner,
     /// What the routers have left of the packets' time to live.
     ttl: u8,
     /// The last segment was marked.
@@ -58,7 +58,7 @@ impl Receiver {
             timestamps: transport.timestamps,
             delayed_ack: transport.delayed_ack,
             ttl: INITIAL_TTL.saturating_sub(routes.routers),
-            part: if transport.peer_knows_option { plan.control.receiver() } else { ReceiverPart::Plain },
+            partner: if transport.peer_knows_option { plan.control.partner() } else { Partner::NONE },
             misbehaviour,
             reassembly: Reassembly::default(),
             unacknowledged: 0,
@@ -114,7 +114,7 @@ impl Receiver {
         context.network.extras.release(packet.extra);
         // "TS.Recent" begins with the timestamp of the SYN (RFC 7323, section 3.2).
         self.recent_timestamp = packet.sent;
-        let answer = self.part.on_syn(context.now, option, self.ttl);
+        let answer = self.partner.on_syn(context.now, option, self.ttl);
         let answer = match &self.misbehaviour {
             Some(misbehaviour) => answer.map(|option| misbehaviour.falsify(option)),
             None => answer,
@@ -144,7 +144,7 @@ impl Receiver {
         let arrival = self.reassembly.insert(packet.sequence, end);
         let request = match option {
             None => AckRequest::default(),
-            Some(_) => self.part.on_data(context.now, option, self.ttl),
+            Some(_) => self.partner.on_data(context.now, option, self.ttl),
         };
         // RFC 5681 section 4.2: "Out-of-order data segments SHOULD be acknowledged immediately", and likewise one
         // that fills a gap.
@@ -154,7 +154,8 @@ impl Receiver {
         }
         self.unacknowledged += 1;
         // A ratio of 2 is what delayed acknowledgements do anyway, or what was switched off on purpose.
-        let every = self.part.ack_every().filter(|&every| every > 2).unwrap_or(1).max(self.delayed_ack.every);
+        let every =
+            self.partner.ack_every().filter(|&every| every > 2).unwrap_or(1).max(self.delayed_ack.every);
         if self.unacknowledged >= every {
             return self.acknowledge(context, request.option);
         }
@@ -199,7 +200,7 @@ impl Receiver {
             && !self.reassembly.has_gap()
             && self.ecn == Ecn::Off
             && self.misbehaviour.is_none()
-            && matches!(self.part, ReceiverPart::Plain);
+            && self.partner.is_none();
         let options = if self.timestamps { TIMESTAMPS_OPTION } else { 0 };
         alike.then(|| (self.packet(Time::ZERO, PacketKind::Ack, Time::NEVER, options, NO_EXTRA), left))
     }
@@ -256,7 +257,7 @@ impl Receiver {
         self.unacknowledged = 0;
         self.timer.cancel();
         self.last_acknowledgement = self.reassembly.next();
-        let option = option.or_else(|| self.part.option_for_acknowledgement(context.now));
+        let option = option.or_else(|| self.partner.option_for_ack(context.now));
         if self.misbehaviour.is_some() {
             return self.misbehave(context, option);
         }

@@ -18,8 +18,11 @@ use crate::packet::{Extra, Flags, NO_EXTRA, Packet, PacketKind};
 use crate::plan::{Ecn, Recovery, RttSamples, TcpPlan};
 use crate::record::series::{FlowSample, Rows, Sampling};
 use crate::traffic::source::Application;
-use selfclock_congestion::controller::{Controller, Setup};
-use selfclock_congestion::event::{Decision, Pacing, Probe, ProbePart, RestartCause};
+use selfclock_congestion::controller::Controller;
+use selfclock_congestion::decision::{Decision, Pacing, Probe, ProbePart};
+use selfclock_congestion::entry::Marks;
+use selfclock_congestion::event::RestartCause;
+use selfclock_congestion::state::Setup;
 use selfclock_congestion::units::{Bytes, Duration, Time};
 use selfclock_congestion::window::Group;
 use selfclock_congestion::{
@@ -240,7 +243,7 @@ impl Sender {
         let window_alone = plain != 0 && unspaced && (control.only_grows() || custom);
         let data_flags = match transport.ecn {
             Ecn::Off => Flags::NONE,
-            Ecn::Accurate if plan.control.is_scalable() => Flags::ECT_1,
+            Ecn::Accurate if plan.control.marks() == Marks::InProportion => Flags::ECT_1,
             Ecn::Classic | Ecn::Accurate => Flags::ECT_0,
         };
         Self {

@@ -3,8 +3,9 @@
 //!
 //! Algorithms and parameters are taken from the registry: none can be without a fingerprint.
 
+use selfclock_congestion::entry::{Entry, Part};
 use selfclock_congestion::parameter::{Kind, Parameter};
-use selfclock_congestion::registry::{ENTRIES, Entry, Part, Selection};
+use selfclock_congestion::registry::{ENTRIES, Selection};
 use std::path::PathBuf;
 
 /// The scenarios that every algorithm runs on.

@@ -16,25 +16,29 @@
 //! grows as in slow start. A receiver that only lies about the interval thus gains a factor of two; one that also holds
 //! back its first acknowledgement until the second can make A as large as it likes, and is held by the 2560 segments alone.
 
-use super::StartPart;
+mod receiver;
+
+pub use receiver::SwiftStartReceiver;
+
 use super::paced_round_trip::PacedRoundTrip;
-use crate::controller::{Setup, WindowState};
-use crate::event::{
-    Acknowledged, DuplicateAck, EcnEcho, LossDetected, Pacing, Phase, Probe, ProbePart, Sent, Timeout,
-};
+use crate::decision::{Pacing, Phase, Probe, ProbePart};
+use crate::entry::Entry;
+use crate::event::{Acknowledged, DuplicateAck, EcnEcho, LossDetected, Sent, Timeout};
 use crate::option::{PairMark, PeerOption, SwiftStartOption};
-use crate::registry::{Entry, Part};
+use crate::part::StartPart;
+use crate::receiver::Partner;
+use crate::state::{Setup, WindowState};
 use crate::units::{Bytes, Duration, Time};
 use crate::{choice, parameters};
 
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {
     name: "modified-swift-start",
-    part: Part::Start,
     about: "Four segments, of which two are a marked pair; the receiver times the pair and reports the interval, and the \
             capacity that follows is sent spread over the next round trip.",
     source: "Khalil, Elbery, Nosair, Morsi: A Modification to Swifter Start Algorithm for TCP Congestion Control (2005)",
     parameters: Parameters::TABLE,
+    ..Entry::START
 };
 
 choice! {
@@ -211,6 +215,10 @@ impl ModifiedSwiftStart {
 }
 
 impl StartPart for ModifiedSwiftStart {
+    fn partner(&self) -> Partner {
+        Partner::new(SwiftStartReceiver::default())
+    }
+
     fn begin(&mut self, _setup: &Setup, state: &mut WindowState) {
         state.cwnd = self.parameters.swift_initial_window;
     }
@@ -308,7 +316,7 @@ impl StartPart for ModifiedSwiftStart {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controller::tests::{ack_at, state};
+    use crate::fixtures::{ack_at, state};
 
     /// OC-1, 1500 bytes: 242.424 µs.
     const INTERVAL_MS: f64 = 0.242_424;
@@ -449,7 +457,7 @@ mod tests {
 
     #[test]
     fn what_ends_it() {
-        for (name, end) in crate::start::tests::ends() {
+        for (name, end) in crate::fixtures::ends() {
             let mut connection =
                 Connection::new(Parameters { continuous_probe: true, ..Parameters::default() });
             connection.ack(2, 470.0, Some(242));
@@ -457,7 +465,7 @@ mod tests {
             assert_eq!((start.phase(), start.probe(state)), (Some(Phase::PacedStart), Some(Probe::Pair)));
             assert!(start.pacing(state).is_some());
             end(start, state);
-            crate::start::tests::is_plain_slow_start(start, state, name);
+            crate::fixtures::is_plain_slow_start(start, state, name);
         }
     }
 

@@ -3,25 +3,29 @@
 //!
 //! Section numbers below are those of the paper.
 
-use super::StartPart;
-use crate::controller::WindowState;
+mod receiver;
+
+pub use receiver::PacketPairReceiver;
+
+use crate::decision::{Pacing, Phase, Probe, ProbePart};
+use crate::entry::Entry;
 use crate::estimate::pair_interval::{IntervalFilter, IntervalHistory, TickClock, TimerRounding};
-use crate::event::{
-    Acknowledged, DuplicateAck, LossDetected, Pacing, Phase, Probe, ProbePart, Sent, Timeout,
-};
+use crate::event::{Acknowledged, DuplicateAck, LossDetected, Sent, Timeout};
 use crate::option::{PacketPairKind, PacketPairOption, PairMark, PeerOption};
-use crate::registry::{Entry, Part};
+use crate::part::StartPart;
+use crate::receiver::Partner;
+use crate::state::WindowState;
 use crate::units::{Bytes, Duration, Time};
 use crate::{choice, parameters};
 
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {
     name: "packet-pair",
-    part: Part::Start,
     about: "Slow start in pairs that the receiver times; the rest of the window is spaced by the interval it \
             reports, and so is what follows a recovery.",
     source: "Nishida, Nakamura, Murai: New Congestion Control mechanism for TCP with Packet Pair scheme",
     parameters: Parameters::TABLE,
+    ..Entry::START
 };
 
 choice! {
@@ -188,6 +192,10 @@ impl PacketPair {
 }
 
 impl StartPart for PacketPair {
+    fn partner(&self) -> Partner {
+        Partner::new(PacketPairReceiver::new(self.parameters))
+    }
+
     fn on_ack(&mut self, event: &Acknowledged, state: &WindowState) {
         self.read_option(event.now, event.option);
         self.smoothed_rtt = event.smoothed_rtt.unwrap_or_default();
@@ -278,7 +286,7 @@ impl StartPart for PacketPair {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controller::tests::{ack, ack_at, state};
+    use crate::fixtures::{ack, ack_at, state};
 
     fn reply(ticks: u16) -> Option<PeerOption> {
         Some(PeerOption::PacketPair(PacketPairOption {

@@ -1,0 +1,129 @@
+//! From a list of algorithms: the enum that dispatches among them, and the registry's view of them.
+//!
+//! An enum, not a trait object: the path of an ACK has no dynamic dispatch. Every method of a part's trait is forwarded by
+//! the macro that [`crate::part`] makes beside the trait.
+
+/// Declares one kind of part: `Part, chosen by Choice { module::Algorithm, ... }`.
+///
+/// A listed module has an `ENTRY` for the registry, `Parameters`, and the algorithm with a `new(Parameters)`. A large and
+/// seldom used algorithm is held `in Box`, so that it does not make every connection large.
+macro_rules! algorithms {
+    (@held $held:ty) => { $held };
+    (@held $held:ty, $box:ident) => { $box<$held> };
+    (@hold $value:expr) => { $value };
+    (@hold $value:expr, $box:ident) => { $box::new($value) };
+    ($(#[$meta:meta])* $part:ident, chosen by $choice:ident {
+        $($module:ident::$algorithm:ident $(in $box:ident)?,)+
+    }) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug)]
+        pub enum $part {
+            $(#[doc = concat!("[`", stringify!($module), "`]")] $algorithm(
+                $crate::dispatch::algorithms!(@held $module::$algorithm $(, $box)?)
+            ),)+
+        }
+
+        impl $part {
+            /// Its row in the registry.
+            #[allow(dead_code, reason = "not every kind of part is asked for it")]
+            pub(crate) const fn entry(&self) -> &'static $crate::entry::Entry {
+                match self {
+                    $(Self::$algorithm(_) => &$module::ENTRY,)+
+                }
+            }
+        }
+
+        /// The registry's rows for these.
+        pub(crate) const ENTRIES: &[$crate::entry::Entry] = &[$($module::ENTRY,)+];
+
+        /// One of these with its parameters, not yet running.
+        #[derive(Clone, Copy, Debug)]
+        pub(crate) enum $choice {
+            $($algorithm($module::Parameters),)+
+        }
+
+        impl $choice {
+            /// The one with this name, with default parameters.
+            pub(crate) fn named(name: &str) -> Option<Self> {
+                $(if name == $module::ENTRY.name {
+                    return Some(Self::$algorithm($module::Parameters::default()));
+                })+
+                None
+            }
+
+            /// Its row in the registry.
+            pub(crate) const fn entry(&self) -> &'static $crate::entry::Entry {
+                match self {
+                    $(Self::$algorithm(_) => &$module::ENTRY,)+
+                }
+            }
+
+            /// Sets one parameter by name.
+            pub(crate) fn set(
+                &mut self,
+                name: &str,
+                value: $crate::parameter::Value<'_>,
+            ) -> Result<(), $crate::parameter::ParameterError> {
+                match self {
+                    $(Self::$algorithm(parameters) => parameters.set(name, value),)+
+                }
+            }
+
+            /// A new one for a connection.
+            pub(crate) fn build(&self) -> $part {
+                match self {
+                    $(Self::$algorithm(parameters) => $part::$algorithm(
+                        $crate::dispatch::algorithms!(@hold $module::$algorithm::new(*parameters) $(, $box)?)
+                    ),)+
+                }
+            }
+        }
+
+        /// Calls the same method on whichever it is.
+        macro_rules! each {
+            ($of:expr, $each:ident => $call:expr) => {
+                match $of {
+                    $($part::$algorithm($each) => $call,)+
+                }
+            };
+        }
+    };
+}
+pub(crate) use algorithms;
+
+/// Forwards methods to the algorithm that an enum holds: `(each)`, or `(Enum, mostly Usual)`, which inlines the calls of
+/// the usual algorithm and keeps those of the others out of line, so that what is inlined into the sender is short.
+macro_rules! forward {
+    ($how:tt) => {};
+    ($how:tt $(#[$meta:meta])* fn $method:ident $arguments:tt $(-> $output:ty)? $body:block $($rest:tt)*) => {
+        $crate::dispatch::forward! { $how fn $method $arguments $(-> $output)?; $($rest)* }
+    };
+    ($how:tt $(#[$meta:meta])* fn $method:ident(&self $(, $name:ident: $type:ty)*) $(-> $output:ty)?; $($rest:tt)*) => {
+        $crate::dispatch::forward! { @one $how [&] fn $method($($name: $type),*) $(-> $output)? }
+        $crate::dispatch::forward! { $how $($rest)* }
+    };
+    ($how:tt $(#[$meta:meta])* fn $method:ident(&mut self $(, $name:ident: $type:ty)*) $(-> $output:ty)?; $($rest:tt)*) => {
+        $crate::dispatch::forward! { @one $how [&mut] fn $method($($name: $type),*) $(-> $output)? }
+        $crate::dispatch::forward! { $how $($rest)* }
+    };
+    (@one (each) [$($own:tt)+] fn $method:ident($($name:ident: $type:ty),*) $(-> $output:ty)?) => {
+        #[inline]
+        fn $method($($own)+ self, $($name: $type),*) $(-> $output)? {
+            each!(self, part => part.$method($($name),*))
+        }
+    };
+    (@one ($part:ident, mostly $usual:ident) [$($own:tt)+] fn $method:ident($($name:ident: $type:ty),*) $(-> $output:ty)?) => {
+        #[inline]
+        fn $method($($own)+ self, $($name: $type),*) $(-> $output)? {
+            #[inline(never)]
+            fn others(this: $($own)+ $part, $($name: $type),*) $(-> $output)? {
+                each!(this, part => part.$method($($name),*))
+            }
+            match self {
+                Self::$usual(part) => part.$method($($name),*),
+                _ => others(self, $($name),*),
+            }
+        }
+    };
+}
+pub(crate) use forward;

@@ -1,0 +1,113 @@
+//! What is known of one algorithm: its row in the registry.
+
+use crate::parameter::Parameter;
+
+/// Which part of an algorithm a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// How a connection begins.
+    Start,
+    /// How its window then grows and shrinks.
+    Window,
+    /// Both in one.
+    Model,
+    /// What measures the path beside a start and a window.
+    Estimate,
+}
+
+impl Part {
+    /// Its key in a scenario.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Window => "window",
+            Self::Model => "model",
+            Self::Estimate => "estimate",
+        }
+    }
+}
+
+/// The response to CE marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Marks {
+    /// None: a scenario with ECN is refused, because nothing would tell the algorithm of congestion.
+    Ignored,
+    /// Once per window of data, as RFC 3168 has it.
+    Once,
+    /// In proportion to their number, which needs accurate ECN feedback. Packets say so with ECT(1) (RFC 9331, section
+    /// 4.3).
+    InProportion,
+}
+
+impl Marks {
+    /// Its name in lists.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ignored => "ignored",
+            Self::Once => "once",
+            Self::InProportion => "in proportion",
+        }
+    }
+}
+
+/// A router mechanism that an algorithm depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RouterPartner {
+    /// Name of the mechanism in a scenario.
+    pub mechanism: &'static str,
+    /// Every router on the path must have it, not the bottleneck alone.
+    pub everywhere: bool,
+    /// The algorithm without it, as the end of a sentence: "it is slow start".
+    pub without: &'static str,
+}
+
+/// One row of `selfclock algorithms`. Written `Entry { name: "...", ..., ..Entry::WINDOW }`, so that a new field changes no
+/// algorithm that it does not concern.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Name in a scenario.
+    pub name: &'static str,
+    /// Which part it is.
+    pub part: Part,
+    /// One sentence.
+    pub about: &'static str,
+    /// Paper or RFC.
+    pub source: &'static str,
+    /// Its parameters.
+    pub parameters: &'static [Parameter],
+    /// The response to marks of a window algorithm or a model.
+    pub marks: Marks,
+    /// The router mechanism that it depends on.
+    pub router: Option<RouterPartner>,
+    /// A window algorithm's usual estimator.
+    pub estimate: Option<&'static str>,
+    /// A window algorithm of which parallel flows can form a [`Group`](crate::window::Group).
+    pub groups: bool,
+    /// A start that sets nothing but the window: no pacing, no probes, no options, and it ignores segments that leave. The
+    /// sender then takes its shortest path.
+    pub only_grows: bool,
+}
+
+impl Entry {
+    /// A start without a name, and without anything special.
+    pub const START: Self = Self {
+        name: "",
+        part: Part::Start,
+        about: "",
+        source: "",
+        parameters: &[],
+        marks: Marks::Ignored,
+        router: None,
+        estimate: None,
+        groups: false,
+        only_grows: false,
+    };
+    /// The same, a window algorithm. It responds to marks, because [`WindowPart::on_ecn_echo`] takes them for losses.
+    ///
+    /// [`WindowPart::on_ecn_echo`]: crate::part::WindowPart::on_ecn_echo
+    pub const WINDOW: Self = Self { part: Part::Window, marks: Marks::Once, ..Self::START };
+    /// The same, a model, which ignores marks.
+    pub const MODEL: Self = Self { part: Part::Model, ..Self::START };
+    /// The same, an estimator.
+    pub const ESTIMATE: Self = Self { part: Part::Estimate, ..Self::START };
+}

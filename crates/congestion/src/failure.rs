@@ -1,0 +1,40 @@
+//! Why an algorithm of another crate could not go on.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::units::Time;
+
+/// Why an algorithm could not go on.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// At which event.
+    pub now: Time,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// The error that made an algorithm give up.
+pub type Reason = Arc<dyn Error + Send + Sync>;
+
+/// An invalid window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum InvalidWindow {
+    /// cwnd is this: negative, or not a number.
+    Cwnd(f64),
+    /// ssthresh is this: negative, or not a number.
+    Ssthresh(f64),
+}
+
+impl fmt::Display for InvalidWindow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, value) = match self {
+            Self::Cwnd(value) => ("cwnd", value),
+            Self::Ssthresh(value) => ("ssthresh", value),
+        };
+        write!(f, "{name} was set to {value}: it is a number of segments from 0")
+    }
+}
+
+impl Error for InvalidWindow {}

@@ -1,0 +1,188 @@
+//! States, events and paths for the tests of the algorithms.
+
+use crate::event::{Acknowledged, EcnEcho, LossDetected, RestartCause, Timeout};
+use crate::part::{StartPart, WindowPart};
+use crate::state::{PathEstimate, Setup, WindowState};
+use crate::units::{Bytes, Duration, Time};
+
+/// A window of so many 1000-byte segments, in slow start.
+pub fn state(cwnd: f64) -> WindowState {
+    WindowState {
+        cwnd,
+        ssthresh: f64::INFINITY,
+        mss: Bytes(1000),
+        header: Bytes(40),
+        receive_window: Bytes::MAX,
+        byte_counting: false,
+        slow_start_limit: 1.0,
+        path: PathEstimate::default(),
+    }
+}
+
+/// A connection that begins with ten segments of 1000 bytes, in slow start up to 64.
+pub fn setup() -> Setup {
+    Setup {
+        mss: Bytes(1000),
+        header: Bytes(40),
+        initial_window: 10.0,
+        initial_ssthresh: 64.0,
+        receive_window: Bytes::MAX,
+        selective_acks: true,
+        byte_counting: false,
+        seed: 1,
+    }
+}
+
+/// An acknowledgement of so many bytes.
+pub fn ack(size: u64) -> Acknowledged {
+    Acknowledged {
+        now: Time::ZERO,
+        size: Bytes(size),
+        acknowledged_total: Bytes(size),
+        sent_total: Bytes(size),
+        rtt: None,
+        smoothed_rtt: None,
+        minimum_rtt: None,
+        in_flight: Bytes::ZERO,
+        window_limited: true,
+        recovering: false,
+        marked: Bytes::ZERO,
+        rate: None,
+        option: None,
+    }
+}
+
+/// An acknowledgement of one segment at this time with this round-trip time, both in seconds.
+pub fn ack_at(now: f64, rtt: f64) -> Acknowledged {
+    let rtt = Some(Duration::from_seconds(rtt));
+    let now = Time::ZERO + Duration::from_seconds(now);
+    Acknowledged { now, rtt, smoothed_rtt: rtt, minimum_rtt: rtt, ..ack(1000) }
+}
+
+/// A window of so many segments, in congestion avoidance.
+pub fn avoiding(cwnd: f64) -> WindowState {
+    WindowState { cwnd, ssthresh: 2.0, ..crate::fixtures::state(cwnd) }
+}
+
+/// A loss when all of the window is in flight.
+pub fn loss(state: &WindowState) -> LossDetected {
+    LossDetected { now: Time::ZERO, flight_size: Bytes((state.cwnd * 1000.0) as u64) }
+}
+
+/// A congestion mark when all of the window is in flight.
+pub fn echo(state: &WindowState) -> EcnEcho {
+    let LossDetected { now, flight_size } = loss(state);
+    EcnEcho { now, flight_size }
+}
+
+/// A timeout when all of the window is in flight.
+pub fn timeout(state: &WindowState) -> Timeout {
+    let LossDetected { now, flight_size } = loss(state);
+    Timeout { now, flight_size, repeated: false, cause: crate::event::RestartCause::TimerExpired }
+}
+
+/// One flow of full segments, all acknowledged one by one, on a path with one queue. The acknowledgement clock
+/// in closed form: a window takes a round-trip time, and what the window has beyond the path is in the queue.
+pub struct LoneFlow {
+    /// Round-trip time without a queue, in seconds.
+    pub base_rtt: f64,
+    /// Segments per second.
+    pub capacity: f64,
+    /// Time of the last acknowledgement, in seconds.
+    pub now: f64,
+    acknowledged: f64,
+}
+
+impl LoneFlow {
+    /// On such a path.
+    pub fn new(base_rtt: f64, capacity: f64) -> Self {
+        Self { base_rtt, capacity, now: 0.0, acknowledged: 0.0 }
+    }
+    /// On a path that never has a queue.
+    pub fn without_queue(rtt: f64) -> Self {
+        Self::new(rtt, f64::INFINITY)
+    }
+    /// Round-trip time with this window.
+    pub fn rtt(&self, cwnd: f64) -> f64 {
+        self.base_rtt.max(cwnd / self.capacity)
+    }
+    /// The next acknowledgement under this window.
+    pub fn next(&mut self, cwnd: f64) -> Acknowledged {
+        let rtt = self.rtt(cwnd);
+        self.now += rtt / cwnd;
+        self.acknowledged += 1.0;
+        Acknowledged {
+            acknowledged_total: Bytes((self.acknowledged * 1000.0) as u64),
+            sent_total: Bytes(((self.acknowledged + cwnd) * 1000.0) as u64),
+            minimum_rtt: Some(crate::units::Duration::from_seconds(self.base_rtt)),
+            ..ack_at(self.now, rtt)
+        }
+    }
+    /// So many acknowledgements.
+    pub fn run(&mut self, window: &mut impl WindowPart, state: &mut WindowState, acknowledgements: u64) {
+        for _ in 0..acknowledgements {
+            let event = self.next(state.cwnd);
+            window.on_ack(&event, state);
+            window.grow(&event, state);
+        }
+    }
+    /// Acknowledgements until this time.
+    pub fn run_until(&mut self, window: &mut impl WindowPart, state: &mut WindowState, seconds: f64) {
+        while self.now < seconds {
+            self.run(window, state, 1);
+        }
+    }
+}
+
+/// Mean window, in segments, when every `period`-th segment is lost: the segments of 20 periods over the round
+/// trips they take, after `settle` periods. A repair takes no time.
+pub fn response(
+    window: &mut impl WindowPart,
+    state: &mut WindowState,
+    rtt: f64,
+    period: u64,
+    settle: u32,
+) -> f64 {
+    let mut flow = LoneFlow::without_queue(rtt);
+    let mut begin = 0.0;
+    for cycle in 0..settle + 20 {
+        if cycle == settle {
+            begin = flow.now;
+        }
+        flow.run(window, state, period);
+        window.on_loss(&loss(state), state);
+    }
+    20.0 * period as f64 * rtt / (flow.now - begin)
+}
+
+/// Tells a start of something.
+type Tell = fn(&mut dyn StartPart, &mut WindowState);
+
+/// A loss, a mark and a timeout.
+pub fn ends() -> [(&'static str, Tell); 3] {
+    const NOW: Time = Time::ZERO;
+    const FLIGHT: Bytes = Bytes(10_000);
+    [
+        ("loss", |start, state| start.on_loss(&LossDetected { now: NOW, flight_size: FLIGHT }, state)),
+        ("mark", |start, _| start.on_ecn_echo(&EcnEcho { now: NOW, flight_size: FLIGHT })),
+        ("timeout", |start, _| {
+            let cause = RestartCause::TimerExpired;
+            start.on_timeout(&Timeout { now: NOW, flight_size: FLIGHT, repeated: false, cause });
+        }),
+    ]
+}
+
+/// Nothing is left of what a start had to say: it is slow start as in RFC 5681, a segment for an acknowledgement.
+pub fn is_plain_slow_start(start: &mut dyn StartPart, state: &mut WindowState, after: &str) {
+    let event = Acknowledged { size: Bytes(3 * state.mss.get()), ..ack(0) };
+    start.on_ack(&event, state);
+    assert!(!start.holds_window(), "after a {after}");
+    assert_eq!(
+        (start.pacing(state), start.probe(state), start.phase()),
+        (None, None, None),
+        "after a {after}"
+    );
+    let before = state.cwnd;
+    start.grow(&event, state);
+    assert_eq!(state.cwnd, before + 1.0, "after a {after}");
+}

@@ -1,0 +1,161 @@
+//! What a connection begins with, and the window that its algorithm works on.
+
+use crate::units::Bytes;
+
+/// What is known of the path.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PathEstimate {
+    /// Available bandwidth A on the wire, bit/s: the capacity less what others use of it.
+    pub available_bps: Option<f64>,
+    /// Physical bandwidth K of the narrowest link, bit/s.
+    pub capacity_bps: Option<f64>,
+}
+
+/// The window, which the start and the window algorithm both work on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WindowState {
+    /// Congestion window, in segments; fractional.
+    pub cwnd: f64,
+    /// Slow start threshold, in segments.
+    pub ssthresh: f64,
+    /// Payload of a full segment.
+    pub mss: Bytes,
+    /// TCP, IP and constant option bytes that a segment has on the wire beside its payload.
+    pub header: Bytes,
+    /// What the receiver advertises; `Bytes::MAX` without a limit.
+    pub receive_window: Bytes,
+    /// Acknowledged bytes count, not acknowledgements: [`Setup::byte_counting`].
+    pub byte_counting: bool,
+    /// Most segments that one acknowledgement adds in slow start. One: "During slow start, a TCP increments cwnd by at most
+    /// SMSS bytes for each ACK received" (RFC 5681). With byte counting two, the limit L = 2 SMSS of RFC 3465, section 2.3,
+    /// until a timeout: in a slow start that follows one L is one segment (section 2.4), because an acknowledgement may then
+    /// cover much that left the network long ago. Linux counts all that is acknowledged, also then.
+    pub slow_start_limit: f64,
+    /// What the estimator, if there is one, has found of the path.
+    pub path: PathEstimate,
+}
+
+impl WindowState {
+    /// That of a connection that begins.
+    pub(crate) fn new(setup: &Setup) -> Self {
+        Self {
+            cwnd: setup.initial_window.clamp(1.0, MAXIMUM_WINDOW_SEGMENTS),
+            ssthresh: setup.initial_ssthresh.max(2.0),
+            mss: setup.mss,
+            header: setup.header,
+            receive_window: setup.receive_window,
+            byte_counting: setup.byte_counting,
+            slow_start_limit: if setup.byte_counting { 2.0 } else { 1.0 },
+            path: PathEstimate::default(),
+        }
+    }
+    /// A part may set any window; it is held between one segment and the largest there can be.
+    #[inline]
+    pub(crate) fn hold(&mut self) {
+        self.cwnd = self.cwnd.clamp(1.0, MAXIMUM_WINDOW_SEGMENTS);
+    }
+    /// cwnd is below ssthresh.
+    #[inline]
+    pub fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+    /// Wire size of a full segment.
+    pub fn full_segment_on_wire(&self) -> Bytes {
+        self.mss + self.header
+    }
+    /// A number of bytes as a number of full segments.
+    #[inline]
+    pub fn segments(&self, size: Bytes) -> f64 {
+        size.get() as f64 / self.mss.get() as f64
+    }
+    /// What an acknowledgement of this size counts as where each adds to the window: one, and of less than a segment as much
+    /// as it is of one. To count acknowledgements whatever they cover is "a security hole TCP receivers can use to induce the
+    /// sender into increasing the sending rate too rapidly" (RFC 3465): by dividing them.
+    #[inline]
+    pub fn acknowledgements(&self, size: Bytes) -> f64 {
+        if size >= self.mss { 1.0 } else { self.segments(size) }
+    }
+    /// What an acknowledgement of this size counts as in congestion avoidance, where Reno adds 1/cwnd for each: the segments that
+    /// it acknowledges with byte counting, one without.
+    #[inline]
+    pub fn counted(&self, size: Bytes) -> f64 {
+        if self.byte_counting { self.segments(size) } else { self.acknowledgements(size) }
+    }
+    /// What an acknowledgement of this size adds to the window in slow start.
+    #[inline]
+    pub fn slow_start_step(&self, size: Bytes) -> f64 {
+        self.segments(size).min(self.slow_start_limit)
+    }
+    /// The advertised window, in segments.
+    pub fn receive_window_segments(&self) -> f64 {
+        self.segments(self.receive_window)
+    }
+    /// The window that limits the sender, in segments: cwnd, or the advertised window where that is smaller.
+    pub fn window_in_use(&self) -> f64 {
+        self.cwnd.min(self.receive_window_segments())
+    }
+}
+
+/// Largest window, in segments: far beyond any path, and small enough that a window in bytes cannot overflow.
+pub const MAXIMUM_WINDOW_SEGMENTS: f64 = 1e9;
+
+/// What a connection begins with. The default is a connection of today: ten segments of 1448 bytes, SACK, byte counting.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Setup {
+    /// Payload of a full segment.
+    pub mss: Bytes,
+    /// TCP, IP and constant option bytes on the wire.
+    pub header: Bytes,
+    /// Initial window, in segments.
+    pub initial_window: f64,
+    /// Initial slow start threshold, in segments; infinite: none.
+    pub initial_ssthresh: f64,
+    /// The receiver's window.
+    pub receive_window: Bytes,
+    /// The receiver reports what has arrived out of order, so that more than one loss per round trip can be seen.
+    pub selective_acks: bool,
+    /// Slow start and Reno's increase count acknowledged bytes (RFC 3465), not acknowledgements.
+    pub byte_counting: bool,
+    /// Seed of the random numbers of algorithms that draw any.
+    pub seed: u64,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self {
+            mss: Bytes(1448),
+            header: Bytes(52),
+            initial_window: 10.0,
+            initial_ssthresh: f64::INFINITY,
+            receive_window: Bytes::MAX,
+            selective_acks: true,
+            byte_counting: true,
+            seed: 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::state;
+
+    #[test]
+    fn windows_in_segments() {
+        let mut state = state(10.0);
+        assert_eq!(state.full_segment_on_wire(), Bytes(1040));
+        assert_eq!(state.segments(Bytes(2500)), 2.5);
+        // A whole segment and more is one acknowledgement, a part of one that part.
+        assert_eq!(
+            [250, 999, 1000, 2000].map(|size| state.acknowledgements(Bytes(size))),
+            [0.25, 0.999, 1.0, 1.0]
+        );
+        assert_eq!(state.window_in_use(), 10.0);
+        state.receive_window = Bytes(7500);
+        assert_eq!((state.receive_window_segments(), state.window_in_use()), (7.5, 7.5));
+        state.ssthresh = 10.0;
+        assert!(!state.in_slow_start(), "at the threshold it is over");
+        state.cwnd = 9.999;
+        assert!(state.in_slow_start());
+    }
+}

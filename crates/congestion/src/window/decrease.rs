@@ -1,0 +1,46 @@
+//! What windows have in common when they shrink.
+
+use crate::choice;
+use crate::event::Timeout;
+use crate::state::WindowState;
+
+choice! {
+    /// What a loss in slow start takes, and a timeout, after which there is slow start.
+    SlowStartLoss {
+        /// As much as any loss of a window of this size.
+        Usual = "usual",
+        /// Half of the window, as in ns-2.
+        Half = "half",
+        /// Half of the window, and so does the first loss of the connection, wherever it comes: ns-2.
+        HalfAndFirst = "half-and-first",
+    }
+}
+
+impl SlowStartLoss {
+    /// A loss takes half, in slow start or not, and with or without one before it.
+    pub fn halves(self, in_slow_start: bool, lost_before: bool) -> bool {
+        match self {
+            Self::Usual => false,
+            Self::Half => in_slow_start,
+            Self::HalfAndFirst => in_slow_start || !lost_before,
+        }
+    }
+}
+
+/// ssthresh after a timeout, of a window of which a loss leaves `kept`.
+pub fn time_out_to(kept: f64, slow_start_loss: SlowStartLoss, event: &Timeout, state: &mut WindowState) {
+    if !event.repeated {
+        let left = match slow_start_loss {
+            SlowStartLoss::Usual => kept,
+            SlowStartLoss::Half | SlowStartLoss::HalfAndFirst => state.window_in_use() / 2.0,
+        };
+        state.ssthresh = left.max(2.0);
+    }
+}
+
+/// Sets cwnd and ssthresh after a loss. Our choice where a paper has no smallest window: the two segments of RFC
+/// 5681, "ssthresh = max (FlightSize / 2, 2*SMSS)".
+pub fn cut_to(window: f64, state: &mut WindowState) {
+    state.ssthresh = window.max(2.0);
+    state.cwnd = state.ssthresh;
+}
