@@ -132,7 +132,8 @@ fn run_receivers_ahead(events: &mut EventQueue, network: &mut Network, sinks: &m
 impl Simulation {
     /// A run of this plan, at time zero.
     pub fn new(plan: &Plan) -> Self {
-        let (mut network, routes) = Network::new(plan);
+        let mut network = Network::new(plan);
+        let routes = network.flow_routes.clone();
         let mut events = EventQueue::default();
         let mut sources = memory::vector(plan.flows.len());
         let mut sinks = memory::vector(plan.flows.len());

@@ -1,6 +1,6 @@
 //! The way of many packets at once, there and back: see `simulation::batch`.
 
-use super::{COALESCES, FlowRoutes, LINK, Network, Packet, STOP};
+use super::{FlowRoutes, Network, Packet};
 use crate::engine::EventQueue;
 use selfclock_congestion::units::{Duration, Time};
 
@@ -99,15 +99,15 @@ impl Network {
     fn groups_alike(&self, route: u32, size: u32, gap: Duration, times: &mut [Time]) -> Option<(u64, u32)> {
         let (mut groups, mut hop) = (u64::MAX, route as usize);
         loop {
-            let link = &self.links[(self.routes[hop] & LINK) as usize];
+            let link = &self.links[self.routes[hop].link()];
             groups = groups.min(link.groups_alike(size, gap, times));
             hop += 1;
             if groups == 0 {
                 return None;
             }
             let next = self.routes[hop];
-            if next & STOP != 0 {
-                return (next & COALESCES == 0).then_some((groups, hop as u32));
+            if next.stops() {
+                return (!next.coalesces()).then_some((groups, hop as u32));
             }
         }
     }
@@ -123,8 +123,8 @@ impl Network {
 
     fn take_groups(&mut self, route: u32, size: u32, gap: Duration, times: &mut [Time], groups: u64) {
         let mut hop = route as usize;
-        while self.routes[hop] & STOP == 0 {
-            let index = (self.routes[hop] & LINK) as usize;
+        while !self.routes[hop].stops() {
+            let index = self.routes[hop].link();
             self.links[index].take_groups(size, gap, times, groups);
             hop += 1;
         }

@@ -39,7 +39,7 @@ impl Network {
             }
         }
         if self.links[link].managed.is_none() {
-            return self.cross_from_gate(events, now, &packet);
+            return self.enter_link(events, now, &packet);
         }
         if self.recorder.is_some() {
             self.record(PacketEvent::Enqueue, now, link as u32, &packet);
@@ -98,9 +98,7 @@ impl Network {
         }
         match passage {
             Passage::Lost { end, .. } => self.discard(PacketEvent::Lose, end, link, &packet),
-            Passage::Crosses { arrival, .. } | Passage::CrossesAbove { arrival, .. } => {
-                self.carry_on(events, arrival, &packet);
-            }
+            Passage::Crosses { arrival, .. } => self.leave_link(events, arrival, &packet),
             Passage::Dropped => debug_assert!(false, "a free transmitter takes a packet"),
         }
     }

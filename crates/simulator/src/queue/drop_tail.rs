@@ -201,23 +201,20 @@ impl DropTail {
         self.packets_behind == 0
     }
 
-    /// There is room for a packet of `size` bytes behind the one in service. `previous` is the size of the packet
-    /// accepted last: that is the one in service if nothing waits.
-    #[inline]
-    pub fn has_room(&self, size: u32, previous: u32) -> bool {
-        let counted = self.counts_packet_in_service;
-        match self.limit {
-            QueueLimit::Unlimited => true,
-            QueueLimit::Packets(limit) => self.counted_packets() < limit,
-            QueueLimit::Bytes(limit) => {
-                let in_service = match (counted, self.is_empty()) {
-                    (false, _) => 0,
-                    (true, true) => previous,
-                    (true, false) => self.in_service,
-                };
-                self.bytes() + u64::from(in_service) + u64::from(size) <= limit.get()
-            }
-        }
+    /// There is room at `now` for a packet of `size` bytes behind the one in service; if not, it is dropped. `previous` is the
+    /// size of the packet accepted last: that is the one in service if nothing waits.
+    #[inline(always)]
+    pub fn admits(&mut self, now: Time, size: u32, previous: u32) -> bool {
+        self.serve_until(now);
+        let bytes = || {
+            let in_service = match (self.counts_packet_in_service, self.is_empty()) {
+                (false, _) => 0,
+                (true, true) => previous,
+                (true, false) => self.in_service,
+            };
+            self.bytes() + u64::from(in_service) + u64::from(size)
+        };
+        self.limit.allows(self.counted_packets() + 1, bytes)
     }
 
     /// Adds a packet whose transmission begins at `start`, when those before it have been transmitted, and takes so long;
@@ -302,7 +299,7 @@ mod tests {
     fn accepted(limit: QueueLimit, counts_packet_in_service: bool) -> usize {
         let mut queue = DropTail::new(limit, counts_packet_in_service);
         let mut count = 1;
-        while count < 100 && queue.has_room(10, 10) {
+        while count < 100 && queue.admits(at(0), 10, 10) {
             queue.add(at(10 * count as u64), 10, ps(10), 10);
             count += 1;
         }
@@ -336,22 +333,19 @@ mod tests {
     #[test]
     fn bytes_in_service_are_those_of_the_packet_in_service() {
         let mut queue = DropTail::new(QueueLimit::Bytes(Bytes(120)), true);
-        assert!(queue.has_room(20, 100));
+        assert!(queue.admits(at(0), 20, 100));
         queue.add(at(100), 20, ps(20), 100);
-        assert!(!queue.has_room(1, 20), "100 in service and 20 waiting");
-        queue.serve_until(at(100));
-        assert!(queue.has_room(100, 20), "20 in service");
-        assert!(!queue.has_room(101, 20));
+        assert!(!queue.admits(at(0), 1, 20), "100 in service and 20 waiting");
+        assert!(queue.admits(at(100), 100, 20), "20 in service");
+        assert!(!queue.admits(at(100), 101, 20));
     }
 
     #[test]
     fn a_departure_makes_room_for_an_arrival_at_the_same_time() {
         let mut queue = DropTail::new(QueueLimit::Packets(1), false);
         queue.add(at(10), 10, ps(10), 10);
-        queue.serve_until(at(9));
-        assert!(!queue.has_room(10, 10));
-        queue.serve_until(at(10));
-        assert!(queue.has_room(10, 10));
+        assert!(!queue.admits(at(9), 10, 10));
+        assert!(queue.admits(at(10), 10, 10));
     }
 
     proptest! {

@@ -49,22 +49,17 @@ pub struct Backlog {
 impl Backlog {
     /// More is in the queue than may be: disciplines that push out take a packet in first.
     pub fn is_over(&self) -> bool {
-        let bytes = self.bytes + u64::from(self.in_service.unwrap_or(0));
-        match self.limit {
-            QueueLimit::Unlimited => false,
-            QueueLimit::Packets(limit) => self.packets + u64::from(self.in_service.is_some()) > limit,
-            QueueLimit::Bytes(limit) => bytes > limit.get(),
-        }
+        !self.allows_more(0, 0)
     }
 
     /// There is room for a packet of `size` bytes.
     pub fn has_room(&self, size: u16) -> bool {
-        let bytes = self.bytes + u64::from(size) + u64::from(self.in_service.unwrap_or(0));
-        match self.limit {
-            QueueLimit::Unlimited => true,
-            QueueLimit::Packets(limit) => self.packets + u64::from(self.in_service.is_some()) < limit,
-            QueueLimit::Bytes(limit) => bytes <= limit.get(),
-        }
+        self.allows_more(1, size.into())
+    }
+
+    fn allows_more(&self, packets: u64, bytes: u64) -> bool {
+        let (in_service, its_bytes) = self.in_service.map_or((0, 0), |size| (1, u64::from(size)));
+        self.limit.allows(self.packets + in_service + packets, || self.bytes + its_bytes + bytes)
     }
 }
 

@@ -26,6 +26,18 @@ pub enum QueueLimit {
     Bytes(Bytes),
 }
 
+impl QueueLimit {
+    /// A queue within this limit may hold `packets` packets of `bytes` bytes together. Every drop for want of room is decided here.
+    #[inline]
+    pub fn allows(self, packets: u64, bytes: impl FnOnce() -> u64) -> bool {
+        match self {
+            Self::Unlimited => true,
+            Self::Packets(limit) => packets <= limit,
+            Self::Bytes(limit) => bytes() <= limit.get(),
+        }
+    }
+}
+
 /// Makes the list of disciplines: their modules, the plan and the running queue of each, and what forwards to them.
 macro_rules! disciplines {
     ($($module:ident::$name:ident,)+) => {

@@ -265,8 +265,8 @@ impl Receiver {
             return self.send(context, PacketKind::Ack, self.recent_timestamp, option);
         }
         let options = if self.timestamps { TIMESTAMPS_OPTION } else { 0 };
-        let packet = self.packet(context.now, PacketKind::Ack, self.recent_timestamp, options, NO_EXTRA);
-        context.network.send_here(context.events, context.now, packet);
+        let mut packet = self.packet(context.now, PacketKind::Ack, self.recent_timestamp, options, NO_EXTRA);
+        context.network.send_inline(context.events, context.now, &mut packet);
     }
 
     /// Acknowledges as no receiver may.

@@ -1583,7 +1583,7 @@ impl Sender {
             extra = context.network.extras.put(Extra { option: Some(option), ..Extra::default() });
         }
         self.totals.sent += 1;
-        let packet = Packet {
+        let mut packet = Packet {
             arrival: Time::ZERO,
             order: 0,
             sequence,
@@ -1599,7 +1599,7 @@ impl Sender {
             number: 0,
         };
         if PLAIN {
-            return context.network.send_here(context.events, context.now, packet);
+            return context.network.send_inline(context.events, context.now, &mut packet);
         }
         context.network.send(context.events, context.now, packet);
         if pacing.is_some() && self.pacer.is_none() {

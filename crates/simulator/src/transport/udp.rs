@@ -196,7 +196,7 @@ impl UdpSource {
         packet.size = kind.size as u16;
         self.sent += 1;
         self.sent_bytes += u64::from(payload);
-        context.network.send_in_place(context.events, context.now, packet);
+        context.network.send_inline(context.events, context.now, packet);
         let gap = match self.arrivals {
             Arrivals::Constant => kind.interval,
             Arrivals::Poisson => self.stream.exponential(self.interval),

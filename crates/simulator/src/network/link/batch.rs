@@ -1,4 +1,8 @@
-//! Many packets at once that cross a link alike: see `simulation::batch`.
+//! Many packets at once that cross a link alike: see `simulation::batch`, whose test `batches_change_nothing` proves the
+//! result to be that of [`Link::accept`], packet by packet.
+//!
+//! Applies where every packet would take the shortcut `accept_plain` and waits as long as the one in its place in the group
+//! before, or finds the transmitter free as that one did. Skips every packet but those of the first group.
 
 use super::Link;
 use selfclock_congestion::units::{Duration, Time};
@@ -14,8 +18,9 @@ struct Crossing {
 }
 
 impl Link {
-    /// Packets of `size` bytes arrive at these times, in groups, the next group `gap` after this one and so on. So many groups
-    /// cross as this one does, each a `gap` later; 0: it is not known that any does. The times become those at the other end.
+    /// Packets of `size` bytes arrive at these times, in groups, the next group `gap` after this one and so on. Returns
+    /// how many groups cross as this one does, each a `gap` later; 0: it is not known that any does. The times become those at
+    /// the other end.
     pub(crate) fn groups_alike(&self, size: u32, gap: Duration, times: &mut [Time]) -> u64 {
         let (Some(&first), Some(&last)) = (times.first(), times.last()) else { return 0 };
         let begins_waiting = self.free_at > first;
@@ -35,7 +40,7 @@ impl Link {
         before / gap.picoseconds().max(1) + 1
     }
 
-    /// So many of these groups cross.
+    /// `groups` of these groups cross.
     pub(crate) fn take_groups(&mut self, size: u32, gap: Duration, times: &mut [Time], groups: u64) {
         let begins_waiting = times.first().is_some_and(|&first| self.free_at > first);
         let Some(Crossing { free_at, waited, waiting }) = self.cross_as_group(size, times) else { return };

@@ -57,7 +57,8 @@ impl Rig {
             groups: Vec::new(),
             record: RecordPlan { interval: None, packets: true },
         };
-        let (network, routes) = Network::new(&plan);
+        let network = Network::new(&plan);
+        let routes = network.flow_routes.clone();
         let sender = Sender::new(0, routes[0], &tcp, (Time::ZERO, Time::NEVER), 0, None);
         let mut rig = Self {
             events: EventQueue::default(),

@@ -1,0 +1,182 @@
+//! The way of a packet from stop to stop.
+//!
+//! [`Network::forward`] carries it from where it is to its next stop, link after link, at the time at which it gets there.
+//! Where a function returns a time, the packet has reached a receiver that is run ahead of the clock, then; `None`: it waits
+//! at its next stop, or has ended on its way.
+
+use super::link::Passage;
+use super::route_table::Hop;
+use super::{Network, marked};
+use crate::engine::EventQueue;
+use crate::packet::{Flags, Packet};
+use crate::record::packets::PacketEvent;
+use selfclock_congestion::units::Time;
+
+impl Network {
+    /// Carries a packet from before the link of its `hop` to its next stop.
+    #[inline(always)]
+    pub(super) fn forward(&mut self, events: &mut EventQueue, now: Time, packet: &Packet) -> Option<Time> {
+        if self.routes[packet.hop as usize].is_gate() {
+            self.enter_gate(events, now, packet);
+            return None;
+        }
+        self.cross(events, now, packet)
+    }
+
+    /// Carries a packet across the link of its `hop`, and on to its next stop.
+    #[inline(always)]
+    fn cross(&mut self, events: &mut EventQueue, now: Time, packet: &Packet) -> Option<Time> {
+        let size = u32::from(packet.size);
+        let mut at = now;
+        let mut hop = packet.hop as usize;
+        let mut index = self.routes[hop].link();
+        let stop = 'way: loop {
+            // Most of what comes crosses link after link here, and the arrays stay in registers.
+            let (links, routes) = (&mut self.links[..], &self.routes[..]);
+            while let Some(arrival) = links[index].accept_plain(at, size) {
+                at = arrival;
+                hop += 1;
+                let next = routes[hop];
+                if next.stops() {
+                    break 'way next;
+                }
+                index = next.link_passed();
+            }
+            at = self.accept(events, at, hop, index, packet)?;
+            hop += 1;
+            let next = self.routes[hop];
+            if next.stops() {
+                break next;
+            }
+            index = next.link_passed();
+        };
+        self.land(events, at, hop, stop, index, packet)
+    }
+
+    /// A packet arrives at link `index` that does not just cross it. Returns when it is at the other end; `None`: it is not,
+    /// or has been carried on.
+    #[inline(never)]
+    fn accept(
+        &mut self,
+        events: &mut EventQueue,
+        at: Time,
+        hop: usize,
+        index: usize,
+        packet: &Packet,
+    ) -> Option<Time> {
+        if at > self.end {
+            self.end_beyond_run(packet);
+            return None;
+        }
+        let (link, size, samples) = (&mut self.links[index], u32::from(packet.size), &mut self.samples.links);
+        if self.recorder.is_none()
+            && let Some(arrival) = link.accept_simple(at, size, samples)
+        {
+            return Some(arrival);
+        }
+        let passage = link.accept(at, size, samples);
+        if self.recorder.is_some() {
+            self.record_passage(passage, at, index as u32, packet);
+        }
+        if let Passage::Crosses { arrival, above: false, .. } = passage {
+            return Some(arrival);
+        }
+        self.on_unusual_passage(events, passage, hop, index, packet);
+        None
+    }
+
+    /// A packet has been dropped, lost or, if its transport understands marks, marked by the queue of link `index`.
+    #[cold]
+    fn on_unusual_passage(
+        &mut self,
+        events: &mut EventQueue,
+        passage: Passage,
+        hop: usize,
+        index: usize,
+        packet: &Packet,
+    ) {
+        let after_queue = marked(packet);
+        if let Passage::Crosses { above: true, .. } | Passage::Lost { above: true, .. } = passage
+            && after_queue.flags.has(Flags::CE)
+        {
+            self.links[index].count_mark();
+        }
+        match passage {
+            Passage::Lost { .. } | Passage::Dropped => self.extras.release(packet.extra),
+            Passage::Crosses { arrival, .. } => {
+                self.leave_link(events, arrival, &Packet { hop: hop as u32, ..after_queue });
+            }
+        }
+    }
+
+    /// A packet is at the other end of link `index`, where its next stop is, at this time.
+    #[inline(always)]
+    fn land(
+        &mut self,
+        events: &mut EventQueue,
+        mut at: Time,
+        hop: usize,
+        stop: Hop,
+        index: usize,
+        packet: &Packet,
+    ) -> Option<Time> {
+        if stop.is_end() {
+            if stop.coalesces() {
+                at = self.links[index].handed_over(at);
+            }
+            if stop.is_ahead() {
+                return self.deliver_ahead(at, packet);
+            }
+        }
+        let order = events.take_order();
+        let (landed, lane, is_first) = self.in_flight.add(at, order, packet);
+        // Copied whole and then changed: put together from its parts it would be written twice.
+        (landed.arrival, landed.order, landed.hop) = (at, order, hop as u32);
+        if is_first {
+            events.push_lane(at, order, lane);
+        }
+        None
+    }
+
+    /// A packet reaches a receiver that is run ahead of the clock, unless the run ends before.
+    #[inline(always)]
+    fn deliver_ahead(&mut self, arrival: Time, packet: &Packet) -> Option<Time> {
+        if arrival > self.end {
+            self.end_beyond_run(packet);
+            return None;
+        }
+        if self.recorder.is_some() {
+            self.record(PacketEvent::Deliver, arrival, u32::MAX, packet);
+        }
+        Some(arrival)
+    }
+
+    /// Nothing that would happen to this packet can be observed any more.
+    #[cold]
+    fn end_beyond_run(&mut self, packet: &Packet) {
+        self.sent_beyond_end += 1;
+        self.extras.release(packet.extra);
+    }
+
+    /// A packet enters the link of its `hop` from the gate before it.
+    #[inline(never)]
+    pub(super) fn enter_link(&mut self, events: &mut EventQueue, now: Time, packet: &Packet) {
+        if let Some(arrival) = self.cross(events, now, packet) {
+            self.hold_delivered(arrival, packet);
+        }
+    }
+
+    /// A packet leaves the link of its `hop` at this time.
+    pub(super) fn leave_link(&mut self, events: &mut EventQueue, at: Time, packet: &Packet) {
+        let hop = packet.hop as usize + 1;
+        let next = self.routes[hop];
+        let delivered = if next.stops() {
+            self.land(events, at, hop, next, self.link_at(packet.hop), packet)
+        } else {
+            self.forward(events, at, &Packet { hop: hop as u32, ..*packet })
+        };
+        if let Some(arrival) = delivered {
+            self.hold_delivered(arrival, packet);
+        }
+    }
+}

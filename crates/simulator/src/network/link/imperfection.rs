@@ -1,0 +1,150 @@
+//! What happens to packets on the wire of some links: loss, jitter, changes of the path, and transmission at the
+//! opportunities of a delivery trace.
+
+use super::loss::Loss;
+use super::{Entrance, Link};
+use crate::delivery_trace::Server;
+use crate::engine::Ring;
+use crate::engine::random::{Purpose, Stream};
+use crate::plan::{LinkChange, LinkPlan};
+use crate::queue::MarkAbove;
+use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
+
+/// The imperfections of a link; most links have none.
+#[derive(Clone, Debug)]
+pub(super) struct Imperfections {
+    loss: Option<Loss>,
+    jitter: Duration,
+    jitter_stream: Stream,
+    last_arrival: Time,
+    /// Times of losses that are not yet in the totals: a packet is lost when its transmission ends.
+    losses: Ring<Time>,
+    /// Changes to come, the next one last.
+    changes: Vec<LinkChange>,
+    /// It sends at the opportunities of a trace.
+    pub server: Option<Server>,
+    /// With a trace: a packet keeps its place in a drop-tail queue until its last byte has left, not its first.
+    in_system: bool,
+}
+
+impl Imperfections {
+    /// Those of this link; `None` if it has none.
+    pub fn new(plan: &LinkPlan, seed: u64, index: usize) -> Option<Box<Self>> {
+        let own = Self {
+            loss: Loss::new(plan.loss, seed, index),
+            jitter: plan.jitter,
+            jitter_stream: Stream::new(seed, Purpose::LinkJitter, index),
+            last_arrival: Time::ZERO,
+            losses: Ring::default(),
+            changes: plan.changes.iter().rev().copied().collect(),
+            server: plan.trace.clone().map(Server::new),
+            in_system: plan.counts_packet_in_service,
+        };
+        let has_any = !(own.only_delays() && own.jitter.is_zero());
+        has_any.then(|| Box::new(own))
+    }
+
+    /// It delays packets and does nothing else to them.
+    #[inline]
+    pub fn only_delays(&self) -> bool {
+        self.loss.is_none() && self.changes.is_empty() && self.server.is_none() && self.losses.is_empty()
+    }
+
+    /// The next packet, whose transmission ends at `end`, is lost on the wire.
+    #[inline]
+    pub fn loses(&mut self, end: Time) -> bool {
+        let is_lost = self.loss.as_mut().is_some_and(Loss::strikes);
+        if is_lost {
+            self.losses.push(end);
+        }
+        is_lost
+    }
+
+    /// When a packet arrives that would arrive at `arrival` without jitter.
+    #[inline]
+    pub fn delayed(&mut self, arrival: Time) -> Time {
+        let mut arrival = arrival;
+        if !self.jitter.is_zero() {
+            arrival += self.jitter_stream.duration_below(self.jitter);
+        }
+        // A link does not reorder, whatever jitter or a shorter path would do.
+        arrival = arrival.max(self.last_arrival);
+        self.last_arrival = arrival;
+        arrival
+    }
+
+    /// Losses until `time` that were not yet asked for.
+    pub fn losses_until(&mut self, time: Time) -> u64 {
+        let mut count = 0;
+        while self.losses.front().is_some_and(|&lost| lost <= time) {
+            self.losses.drop_front();
+            count += 1;
+        }
+        count
+    }
+
+    /// Packets in transmission at `now` that will be lost.
+    pub fn losses_after(&self, now: Time) -> usize {
+        self.losses.iter().filter(|&&lost| lost > now).count()
+    }
+
+    /// When the path changes next.
+    pub fn next_change(&self) -> Time {
+        self.changes.last().map_or(Time::NEVER, |change| change.at)
+    }
+
+    /// Rate to which the path will have changed at `now`, if it changes until then.
+    pub fn rate_at(&self, now: Time) -> Option<Rate> {
+        let come = self.changes.iter().rev().take_while(|change| change.at <= now);
+        come.last().map(|change| change.rate)
+    }
+}
+
+impl Link {
+    /// The path becomes what the last of the changes due at `now` makes of it.
+    #[cold]
+    pub(super) fn change_path(&mut self, now: Time) {
+        // What was counted so far took the time of the old rate.
+        self.count_recent();
+        let Some(own) = &mut self.imperfections else { return };
+        while own.next_change() <= now
+            && let Some(change) = own.changes.pop()
+        {
+            (self.rate, self.delay) = (change.rate, change.delay);
+        }
+        self.recent_time = self.rate.transmission_time(Bytes(self.recent_size.into()));
+        self.most_wait = Duration::ZERO;
+    }
+
+    /// Like [`Link::enter`], on a link that sends at the opportunities of a trace: every packet waits for one.
+    #[cold]
+    pub(super) fn enter_with_trace(&mut self, now: Time, size: u32) -> Option<Entrance> {
+        let own = self.imperfections.as_mut()?;
+        let server = own.server.as_mut()?;
+        let mut above = false;
+        // A managed queue hands over a packet when its opportunity has come.
+        let is_drop_tail = self.managed.is_none();
+        if is_drop_tail {
+            server.skip_until(now);
+            if !self.queue.admits(now, size, 0) {
+                return None;
+            }
+            above = match self.mark_above {
+                None => false,
+                Some(MarkAbove::Packets(threshold)) => self.queue.packets() > threshold,
+                Some(MarkAbove::Wait(threshold)) => server.next().since(now) > threshold,
+            };
+        }
+        let (start, end) = server.serve(size);
+        self.free_at = server.next();
+        self.totals.accepted += 1;
+        self.totals.accepted_bytes += u64::from(size);
+        if is_drop_tail {
+            let left = if own.in_system { end } else { start };
+            self.queue.add(left, size, Duration::ZERO, 0);
+            self.totals.most_waiting = self.totals.most_waiting.max(self.queue.packets());
+            self.totals.waited += u128::from(left.since(now).picoseconds());
+        }
+        Some(Entrance { start, end, above })
+    }
+}

@@ -1,0 +1,476 @@
+//! A one-way link: queue, transmitter, wire.
+//!
+//! A packet's whole passage is computed when it arrives: when its transmission begins and ends, and when it is at the
+//! other end. Arrivals must come in the order of time, but they may come ahead of the simulation's clock; see
+//! [`super`]. So everything a link reports is computed from these times, never from a counter read "now".
+//!
+//! [`Link::accept`] says what a link does. [`shortcut`] has faster ways to the same result, [`batch`] one for many packets at
+//! once, each with the test that proves it equal.
+
+mod batch;
+mod imperfection;
+mod loss;
+mod managed;
+mod series;
+mod shortcut;
+
+use crate::engine::Stream;
+use crate::engine::random::Purpose;
+use crate::plan::LinkPlan;
+use crate::queue::managed::Site;
+use crate::queue::{Discipline, DropTail, ManagedQueue, MarkAbove, QueueLimit};
+use crate::record::series::{LinkSample, Rows, Sampling};
+use crate::record::summary::LinkSummary;
+use imperfection::Imperfections;
+use selfclock_congestion::units::{Bytes, Duration, PICOSECONDS_PER_SECOND, Rate, Time};
+use series::{LinkSampler, part};
+
+/// Times and their parts up to which sums of four of them are before [`Time::NEVER`]: a month.
+const NEAR: u64 = 1 << 61;
+
+/// What becomes of a packet that arrives at a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passage {
+    /// It reaches the other end.
+    Crosses {
+        /// Beginning of transmission.
+        start: Time,
+        /// At the other end.
+        arrival: Time,
+        /// The queue was above its marking threshold.
+        above: bool,
+    },
+    /// The queue had no room.
+    Dropped,
+    /// It was transmitted and lost on the wire.
+    Lost {
+        /// Beginning of transmission.
+        start: Time,
+        /// End of transmission.
+        end: Time,
+        /// The queue was above its marking threshold.
+        above: bool,
+    },
+}
+
+/// A packet that the queue has admitted.
+struct Entrance {
+    /// Beginning and end of its transmission.
+    start: Time,
+    end: Time,
+    /// The queue was above its marking threshold.
+    above: bool,
+}
+
+/// A one-way link. What every packet touches stands first: the first cache line if it just crosses, the second, too, if
+/// it has to wait.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub struct Link {
+    /// When the transmitter will have sent everything accepted so far.
+    free_at: Time,
+    /// Before that there is nothing to do for a packet but to let it cross or wait: no sample is due, nothing is recorded,
+    /// lost or delayed.
+    plain_until: Time,
+    /// Transmission time of the size accepted last, and how many of that size are not yet in the totals: most links
+    /// see one size only, so counting a packet is one addition.
+    recent_time: Duration,
+    recent_count: u64,
+    delay: Duration,
+    /// The network card at the end hands over together what arrives within this time, and when it will hand over next.
+    coalescing: Duration,
+    interrupt: Time,
+    recent_size: u32,
+    /// Packets have to be marked or refused one by one.
+    marks: bool,
+    queue: DropTail,
+    /// A packet of the size accepted last that waits no longer than that, behind others of its size alone, finds no more
+    /// packets waiting than ever before: `most_waiting` counts them.
+    most_wait: Duration,
+    // What a sample touches beside the first two lines.
+    /// Time of the next sample; [`Time::NEVER`] if there is none.
+    next_sample: Time,
+    /// `plain_until` is not later than this.
+    plain_limit: Time,
+    imperfections: Option<Box<Imperfections>>,
+    /// The queue in place of the drop-tail queue, if the discipline is another.
+    pub(super) managed: Option<Box<ManagedQueue>>,
+    sampler: LinkSampler,
+    totals: Totals,
+    mark_above: Option<MarkAbove>,
+    rate: Rate,
+    name: Box<str>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+struct Totals {
+    accepted: u64,
+    accepted_bytes: u64,
+    drops: u64,
+    /// Sum of transmission times, ps: no more than the length of the run and one queue.
+    busy: u64,
+    marks: u64,
+    most_waiting: u64,
+    /// Sum of waiting times, ps.
+    waited: u128,
+}
+
+impl Link {
+    /// An idle link.
+    pub fn new(plan: &LinkPlan, seed: u64, index: usize, sampling: Option<Sampling>) -> Self {
+        let imperfections = Imperfections::new(plan, seed, index);
+        let next_sample = sampling.map_or(Time::NEVER, |sampling| Time::ZERO + sampling.interval);
+        let is_plain = imperfections.is_none() && plan.delay.picoseconds() <= NEAR;
+        let plain_limit = if is_plain { Time::from_picoseconds(NEAR) } else { Time::ZERO };
+        let site = Site { rate: plan.rate, stream: Stream::new(seed, Purpose::LinkQueue, index) };
+        let managed = Discipline::new(plan.discipline, site).map(|discipline| {
+            Box::new(ManagedQueue::new(discipline, plan.queue, plan.counts_packet_in_service))
+        });
+        Self {
+            free_at: Time::ZERO,
+            plain_until: next_sample.min(plain_limit),
+            recent_time: Duration::ZERO,
+            recent_count: 0,
+            delay: plan.delay,
+            coalescing: plan.coalescing,
+            interrupt: Time::ZERO,
+            recent_size: 0,
+            marks: plan.discipline.mark_above().is_some(),
+            queue: DropTail::new(plan.queue, plan.counts_packet_in_service && plan.trace.is_none()),
+            most_wait: Duration::ZERO,
+            totals: Totals::default(),
+            next_sample,
+            plain_limit,
+            mark_above: plan.discipline.mark_above(),
+            rate: plan.rate,
+            imperfections,
+            sampler: LinkSampler {
+                interval: sampling.map_or(Duration::ZERO, |sampling| sampling.interval),
+                link: index as u32,
+                ..LinkSampler::default()
+            },
+            managed,
+            name: plan.name.as_str().into(),
+        }
+    }
+
+    /// A packet of `size` bytes arrives at `now`, not before the previous one.
+    pub fn accept(&mut self, now: Time, size: u32, samples: &mut Rows<LinkSample>) -> Passage {
+        self.sample_before(now, samples);
+        if self.imperfections.as_ref().is_some_and(|own| own.next_change() <= now) {
+            self.change_path(now);
+        }
+        let has_trace = self.imperfections.as_ref().is_some_and(|own| own.server.is_some());
+        let entrance = if has_trace { self.enter_with_trace(now, size) } else { self.enter(now, size) };
+        let Some(Entrance { start, end, above }) = entrance else {
+            self.totals.drops += 1;
+            return Passage::Dropped;
+        };
+        let arrival = end + self.delay;
+        let Some(own) = &mut self.imperfections else { return Passage::Crosses { start, arrival, above } };
+        self.totals.drops += own.losses_until(now);
+        if own.loses(end) {
+            return Passage::Lost { start, end, above };
+        }
+        Passage::Crosses { start, arrival: own.delayed(arrival), above }
+    }
+
+    /// A packet takes its place in the queue, or goes to the transmitter if that is free. `None`: there is no room.
+    #[inline(always)]
+    fn enter(&mut self, now: Time, size: u32) -> Option<Entrance> {
+        let previous = self.recent_size;
+        let waits = self.free_at > now;
+        let mut above = false;
+        if waits {
+            if !self.queue.admits(now, size, previous) {
+                return None;
+            }
+            above = self.marks && self.mark_above.is_some_and(|threshold| self.is_above(threshold, now));
+        } else {
+            self.queue.serve_all();
+        }
+        if size != previous {
+            self.change_size(size);
+        }
+        if waits {
+            self.wait(now, size, previous);
+        }
+        self.recent_count += 1;
+        let start = self.free_at.max(now);
+        self.free_at = start + self.recent_time;
+        Some(Entrance { start, end: self.free_at, above })
+    }
+
+    /// A packet for which there is room takes its place in the queue; `previous` is the size of the one before.
+    #[inline]
+    fn wait(&mut self, now: Time, size: u32, previous: u32) {
+        self.queue.add(self.free_at, size, self.recent_time, previous);
+        self.totals.most_waiting = self.totals.most_waiting.max(self.queue.packets());
+        let wait = self.free_at.since(now);
+        self.totals.waited += u128::from(wait.picoseconds());
+        // The packet in service may be of another size, and its rest longer than the time of one of these. Where packets
+        // are marked each has to be looked at.
+        if !self.marks
+            && self.queue.is_uniform()
+            && wait <= self.recent_time.times(self.queue.packets()).min(Duration::from_picoseconds(NEAR))
+        {
+            self.most_wait = self.most_wait.max(wait);
+        }
+    }
+
+    /// A packet that arrives now and must wait finds the queue above this threshold.
+    fn is_above(&self, threshold: MarkAbove, now: Time) -> bool {
+        match threshold {
+            MarkAbove::Packets(threshold) => self.queue.counted_packets() > threshold,
+            MarkAbove::Wait(threshold) => self.free_at.since(now) > threshold,
+        }
+    }
+
+    #[inline]
+    fn change_size(&mut self, size: u32) {
+        self.count_recent();
+        self.recent_size = size;
+        self.recent_time = self.rate.transmission_time(Bytes(size.into()));
+        self.most_wait = Duration::ZERO;
+        if self.recent_time.picoseconds() > NEAR {
+            self.limit_plain(Time::ZERO);
+        }
+    }
+
+    /// When the host at the end gets a packet that arrives there at this time, not before the previous one: with the interrupt
+    /// that waits, or with a new one if there is none.
+    #[inline]
+    pub fn handed_over(&mut self, arrival: Time) -> Time {
+        if self.coalescing.is_zero() {
+            return arrival;
+        }
+        if arrival > self.interrupt {
+            self.interrupt = arrival + self.coalescing;
+        }
+        self.interrupt
+    }
+
+    /// Packets in the managed queue, and those whose transmission is to end in their loss.
+    pub(super) fn held(&self, now: Time) -> u64 {
+        let to_be_lost = self.imperfections.as_ref().map_or(0, |own| own.losses_after(now));
+        self.managed.as_ref().map_or(0, |managed| managed.work.backlog.packets) + to_be_lost as u64
+    }
+
+    /// Packets and bytes that wait at `now`, the time of the clock, and what may wait at most.
+    pub fn backlog(&mut self, now: Time, samples: &mut Rows<LinkSample>) -> (u64, u64, QueueLimit) {
+        if let Some(managed) = &self.managed {
+            let backlog = &managed.work.backlog;
+            return (backlog.packets, backlog.bytes, backlog.limit);
+        }
+        self.sample_before(now, samples);
+        self.queue.serve_until(now);
+        (self.queue.packets(), self.queue.bytes(), self.queue.limit())
+    }
+
+    /// Rate of the transmitter for a packet that comes at `now`, the time of the clock.
+    pub fn rate(&self, now: Time) -> Rate {
+        self.imperfections.as_ref().and_then(|own| own.rate_at(now)).unwrap_or(self.rate)
+    }
+
+    /// Counts a mark of the link's queue.
+    pub(super) fn count_mark(&mut self) {
+        self.totals.marks += 1;
+    }
+
+    /// Counts a packet that is dropped before the link or by its managed queue, at the time of the clock.
+    pub(super) fn count_drop(&mut self, now: Time, samples: &mut Rows<LinkSample>) {
+        self.sample_before(now, samples);
+        self.totals.drops += 1;
+    }
+
+    /// Counts the packets that were lost on the wire until `now`.
+    fn count_losses(&mut self, now: Time) {
+        if let Some(own) = &mut self.imperfections {
+            self.totals.drops += own.losses_until(now);
+        }
+    }
+
+    /// Brings the totals up to date.
+    fn count_recent(&mut self) {
+        let count = std::mem::take(&mut self.recent_count);
+        self.totals.accepted += count;
+        self.totals.accepted_bytes += count * u64::from(self.recent_size);
+        self.totals.busy = self.totals.busy.saturating_add(self.recent_time.times(count).picoseconds());
+    }
+
+    /// Ends the run at `end`: takes the samples that are still to come, and the totals.
+    pub fn finish(&mut self, end: Time, samples: &mut Rows<LinkSample>) -> LinkSummary {
+        self.sample_before(end + Duration::from_picoseconds(1), samples);
+        self.count_recent();
+        self.count_losses(end);
+        if self.imperfections.as_ref().is_some_and(|own| own.next_change() <= end) {
+            self.change_path(end);
+        }
+        let totals = self.totals_at(end);
+        let (busy, offered) = self.used_and_offered(totals.busy, end);
+        let waited = totals.waited as f64;
+        LinkSummary {
+            name: self.name.to_string(),
+            rate_bps: self.rate.bits_per_second(),
+            utilization: part(busy, offered),
+            packets: totals.accepted,
+            bytes: totals.accepted_bytes,
+            drops: totals.drops,
+            ce_marks: totals.marks,
+            queue_mean_packets: waited / end.picoseconds() as f64,
+            queue_max_packets: totals.most_waiting,
+            queue_mean_s: match self.totals.accepted {
+                0 => 0.0,
+                accepted => waited / PICOSECONDS_PER_SECOND as f64 / accepted as f64,
+            },
+        }
+    }
+
+    /// The totals of a run that ends at `end`: what waits beyond it has not been transmitted, and has waited only until then.
+    fn totals_at(&self, end: Time) -> Totals {
+        let mut totals = self.totals;
+        for (start, size) in self.queue.starts().filter(|&(start, _)| start > end) {
+            totals.accepted -= 1;
+            totals.accepted_bytes -= u64::from(size);
+            // Where a run is ended before its time, it may have arrived only after that, ahead of the clock.
+            totals.waited = totals.waited.saturating_sub(u128::from(start.since(end).picoseconds()));
+        }
+        totals.busy = totals.busy.saturating_sub(self.free_at.since(end).picoseconds());
+        if let Some(managed) = &self.managed {
+            totals.waited = managed.waited_until(end);
+            totals.most_waiting = managed.most_waiting;
+        }
+        totals
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{LinkChange, LossPlan};
+
+    fn plan(rate: Rate, delay: Duration) -> LinkPlan {
+        LinkPlan::new("link", (0, 1), rate, delay)
+    }
+
+    /// The timer starts with the first packet, and is not moved by those that follow.
+    #[test]
+    fn packets_are_handed_over_with_the_interrupt_of_the_first() {
+        let microseconds = |number| Time::ZERO + Duration::from_microseconds(number);
+        let mut plan = LinkPlan {
+            coalescing: Duration::from_microseconds(100),
+            ..plan(Rate::from_bits_per_second(1_000_000_000), Duration::ZERO)
+        };
+        let handed_over = |plan: &LinkPlan| {
+            let mut link = Link::new(plan, 1, 0, None);
+            [10, 40, 110, 111, 300].map(|arrival| link.handed_over(microseconds(arrival)))
+        };
+        assert_eq!(handed_over(&plan), [110, 110, 110, 211, 400].map(microseconds));
+        plan.coalescing = Duration::ZERO;
+        assert_eq!(handed_over(&plan), [10, 40, 110, 111, 300].map(microseconds));
+    }
+
+    /// On the usual way nobody looks whether a sum of times is beyond the last of them: a link that never sends or delivers, or
+    /// has come near the end of time, must not take it.
+    #[test]
+    fn nothing_wraps_at_the_end_of_time() {
+        let (fast, slow) = (Rate::from_bits_per_second(8_000_000), Rate::from_bits_per_second(0));
+        let late = Time::from_picoseconds(u64::MAX - 1_500_000_000);
+        for (rate, delay, now, arrivals) in [
+            (slow, Duration::ZERO, Time::ZERO, [Time::NEVER; 4]),
+            (fast, Duration::MAX, Time::ZERO, [Time::NEVER; 4]),
+            (
+                fast,
+                Duration::ZERO,
+                late,
+                [late + Duration::from_milliseconds(1), Time::NEVER, Time::NEVER, Time::NEVER],
+            ),
+        ] {
+            let plan = plan(rate, delay);
+            let (mut link, mut samples) = (Link::new(&plan, 1, 0, None), Rows::new(1, None));
+            // As a network asks: the usual way first.
+            let found = [(); 4].map(|()| match link.accept_plain(now, 1000) {
+                Some(arrival) => arrival,
+                None => match link.accept(now, 1000, &mut samples) {
+                    Passage::Crosses { arrival, .. } => arrival,
+                    other => panic!("{other:?}"),
+                },
+            });
+            assert_eq!(found, arrivals);
+        }
+    }
+
+    /// A loss was counted when the packet came to the queue, not when its transmission ended, and so in the series and in a run that ended
+    /// before too early. And the summary had the rate of the last packet, not that of the end of the run.
+    #[test]
+    fn a_loss_counts_when_it_happens() {
+        let ms = |number| Time::ZERO + Duration::from_milliseconds(number);
+        let plan = LinkPlan {
+            loss: LossPlan::Bernoulli(1.0),
+            changes: vec![LinkChange {
+                at: ms(4),
+                rate: Rate::from_bits_per_second(1),
+                delay: Duration::ZERO,
+            }],
+            ..plan(Rate::from_bits_per_second(8_000_000), Duration::ZERO)
+        };
+        // Four packets at once, 1 ms each.
+        let sampling = Some(Sampling { interval: Duration::from_milliseconds(1), expected: 3 });
+        let mut link = Link::new(&plan, 1, 0, sampling);
+        let mut samples = Rows::new(1, sampling);
+        (0..4).for_each(|_| assert!(matches!(link.accept(ms(0), 1000, &mut samples), Passage::Lost { .. })));
+        assert_eq!(link.held(ms(2)), 2);
+        let (mut at_the_end, mut others) = (link.clone(), samples.clone());
+        assert_eq!(link.finish(ms(3), &mut samples).drops, 3);
+        assert_eq!(samples.of(0).map(|sample| sample.drops).collect::<Vec<_>>(), [1, 2, 3]);
+        let summary = at_the_end.finish(ms(5), &mut others);
+        assert_eq!((summary.drops, summary.rate_bps), (4, 1));
+    }
+
+    /// Small packets behind a large one wait as long as many small ones behind each other. A link that had seen the first
+    /// once took the second for no longer a queue.
+    #[test]
+    fn the_longest_queue_is_counted_in_packets() {
+        let us = |number| Time::ZERO + Duration::from_microseconds(number);
+        let plan = plan(Rate::from_bits_per_second(8_000_000), Duration::ZERO);
+        let (mut link, mut samples) = (Link::new(&plan, 1, 0, None), Rows::new(1, None));
+        let mut arrive = |now, size| {
+            if link.accept_plain(now, size).is_none() {
+                link.accept(now, size, &mut samples);
+            }
+        };
+        // 1500 us in service, and 40 us that wait for 1490.
+        arrive(us(0), 1500);
+        arrive(us(10), 40);
+        // One in service, 29 that wait for 1160 us at most.
+        for _ in 0..30 {
+            arrive(us(2000), 40);
+        }
+        assert_eq!(link.finish(us(5000), &mut samples).queue_max_packets, 29);
+    }
+
+    /// 1000 B at 8 Mbit/s and then at 80 Mbit/s, 10 ms and then 1 ms away. The packet that waits when the path changes keeps
+    /// its times; the next one is faster, and does not overtake.
+    #[test]
+    fn a_path_changes_its_rate_and_its_delay() {
+        let ms = |number| Time::ZERO + Duration::from_milliseconds(number);
+        let plan = LinkPlan {
+            changes: vec![LinkChange {
+                at: ms(2),
+                rate: Rate::from_bits_per_second(80_000_000),
+                delay: Duration::from_milliseconds(1),
+            }],
+            ..plan(Rate::from_bits_per_second(8_000_000), Duration::from_milliseconds(10))
+        };
+        let (mut link, mut samples) = (Link::new(&plan, 1, 0, None), Rows::new(1, None));
+        let mut arrival = |now| match link.accept(ms(now), 1000, &mut samples) {
+            Passage::Crosses { arrival, .. } => arrival,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!([arrival(0), arrival(1), arrival(1)], [ms(11), ms(12), ms(13)]);
+        // Served at 3.1 ms and there at 4.1 ms, were it not for the one before.
+        assert_eq!(arrival(2), ms(13));
+        assert_eq!(arrival(20), Time::ZERO + Duration::from_microseconds(21_100));
+    }
+}

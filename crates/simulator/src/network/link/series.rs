@@ -1,0 +1,73 @@
+//! Samples of a link, taken as time passes their times.
+//!
+//! A link is served ahead of the clock, so a sample is computed from the times of its packets, never from a counter
+//! read "now".
+
+use super::Link;
+use crate::record::series::{LinkSample, Rows};
+use selfclock_congestion::units::{Duration, Time};
+
+/// State of the sampling of one link.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LinkSampler {
+    pub interval: Duration,
+    /// At the sample before: time for which the transmitter was busy, ps; with a trace bytes used, and bytes offered.
+    pub busy_before: u64,
+    pub offered_before: u64,
+    /// Index of the link.
+    pub link: u32,
+}
+
+impl Link {
+    /// Takes the samples whose times are before `now`, when the next thing happens to the link.
+    #[inline(always)]
+    pub(super) fn sample_before(&mut self, now: Time, samples: &mut Rows<LinkSample>) {
+        if self.next_sample < now {
+            self.take_samples(now, samples);
+        }
+    }
+
+    #[cold]
+    fn take_samples(&mut self, now: Time, samples: &mut Rows<LinkSample>) {
+        self.count_recent();
+        while self.next_sample < now {
+            let time = self.next_sample;
+            self.queue.serve_until(time);
+            // Everything accepted so far is transmitted without a pause until `free_at`.
+            let busy = self.totals.busy.saturating_sub(self.free_at.since(time).picoseconds());
+            let (busy, offered) = self.used_and_offered(busy, time);
+            self.count_losses(time);
+            let sample = LinkSample {
+                queue_packets: match &self.managed {
+                    None => self.queue.packets(),
+                    Some(managed) => managed.work.backlog.packets,
+                },
+                drops: self.totals.drops,
+                bytes: self.totals.accepted_bytes - self.queue.bytes(),
+                utilization: part(busy - self.sampler.busy_before, offered - self.sampler.offered_before),
+            };
+            samples.put(time, self.sampler.link as usize, sample);
+            (self.sampler.busy_before, self.sampler.offered_before) = (busy, offered);
+            self.next_sample = time + self.sampler.interval;
+        }
+        self.plain_until = self.next_sample.min(self.plain_limit);
+    }
+
+    /// Transmission time used until `time`, and the time it could have been: of a link with a trace, bytes instead.
+    pub(super) fn used_and_offered(&self, busy: u64, time: Time) -> (u64, u64) {
+        match self.imperfections.as_ref().and_then(|own| own.server.as_ref()) {
+            None => (busy, time.picoseconds()),
+            Some(server) => server.used_and_offered_until(time),
+        }
+    }
+}
+
+/// The used fraction of what was offered; 0 if nothing was.
+pub(super) fn part(used: u64, offered: u64) -> f64 {
+    match (i64::try_from(used), i64::try_from(offered)) {
+        (_, Ok(0)) => 0.0,
+        // Machines convert signed numbers with one instruction.
+        (Ok(used), Ok(offered)) => used as f64 / offered as f64,
+        _ => used as f64 / offered as f64,
+    }
+}

@@ -1,0 +1,48 @@
+//! Asks for the memory that the next packets of a lane will touch; see [`crate::engine::memory`].
+
+use super::route_table::Hop;
+use super::{FlowRoutes, Link, Network};
+use crate::engine::memory::prefetch;
+use crate::packet::Packet;
+
+impl Network {
+    /// The packet that comes up in this lane after so many others, if the one before it is of another flow.
+    #[inline(always)]
+    pub(crate) fn first_of_burst(&self, lane: u32, position: usize) -> Option<&Packet> {
+        let packet = self.in_flight.get(lane, position)?;
+        let before = self.in_flight.get(lane, position - 1)?;
+        (packet.flow != before.flow).then_some(packet)
+    }
+
+    /// Asks for the part of the route table that a packet needs there, and for where its flow's routes begin.
+    #[inline(always)]
+    pub(crate) fn prefetch_routes(&self, packet: &Packet) {
+        prefetch::<0, 4, Hop>(&self.routes[packet.hop as usize]);
+        if let Some(routes) = self.flow_routes.get(packet.flow as usize) {
+            prefetch::<0, { size_of::<FlowRoutes>() }, FlowRoutes>(routes);
+        }
+    }
+
+    /// Asks for the links that a packet crosses from its stop to the next, the first of them, which is before others' packets,
+    /// not among them. True if the stop is where it was sent to.
+    #[inline(always)]
+    pub(crate) fn prefetch_links(&self, packet: &Packet) -> bool {
+        let hop = packet.hop as usize;
+        if self.routes[hop].is_end() {
+            return true;
+        }
+        self.prefetch_links_from(hop + 1);
+        false
+    }
+
+    /// Asks for the links from this position of the route table to the next stop.
+    #[inline(always)]
+    pub(crate) fn prefetch_links_from(&self, mut hop: usize) {
+        while let Some(entry) = self.routes.get(hop)
+            && !entry.stops()
+        {
+            prefetch::<0, 64, Link>(&self.links[entry.link()]);
+            hop += 1;
+        }
+    }
+}

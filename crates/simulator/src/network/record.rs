@@ -1,0 +1,38 @@
+//! The record of what happens to packets on their way, if the plan asks for one.
+
+use super::link::Passage;
+use super::{Network, marked};
+use crate::packet::{Flags, Packet};
+use crate::record::packets::PacketEvent;
+use selfclock_congestion::units::Time;
+
+impl Network {
+    /// Records what happens to a packet that arrives at a link at `now`.
+    #[cold]
+    pub(super) fn record_passage(&mut self, passage: Passage, now: Time, link: u32, packet: &Packet) {
+        let (start, above) = match passage {
+            Passage::Dropped => return self.record(PacketEvent::Drop, now, link, packet),
+            Passage::Crosses { start, above, .. } | Passage::Lost { start, above, .. } => (start, above),
+        };
+        self.record(PacketEvent::Enqueue, now, link, packet);
+        let packet = if above { marked(packet) } else { *packet };
+        if above && packet.flags.has(Flags::CE) {
+            self.record(PacketEvent::Mark, now, link, &packet);
+        }
+        self.record(PacketEvent::Transmit, start, link, &packet);
+        if let Passage::Lost { end, .. } = passage {
+            self.record(PacketEvent::Lose, end, link, &packet);
+        }
+    }
+
+    /// Records an event at `time`, unless that is after the end of the run.
+    #[cold]
+    pub(super) fn record(&mut self, event: PacketEvent, time: Time, link: u32, packet: &Packet) {
+        let extra = self.extras.get(packet.extra);
+        let end = self.end;
+        let Some(recorder) = &mut self.recorder else { return };
+        if time <= end {
+            recorder.add(event, time, link, packet, &extra);
+        }
+    }
+}

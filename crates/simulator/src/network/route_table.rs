@@ -1,0 +1,152 @@
+//! The route table: the routes of all flows one after another, and where on them packets stop.
+
+use crate::plan::{Plan, Protocol};
+
+/// A link of a route, or the end of a route.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hop(u32);
+
+impl Hop {
+    /// Set on a link where the packet stops before it, and on the end of a route.
+    const STOP: u32 = 1 << 31;
+    /// Set on a link where code stands before it that needs the order of time; see [`super::gate`].
+    const GATE: u32 = 1 << 30;
+    /// Set on the end of a route, where the packet stops before it is delivered.
+    const END: u32 = 1 << 29;
+    /// Set on the end of a route where it does not stop: its receiver is run ahead of the clock.
+    const AHEAD: u32 = 1;
+    /// Set on the end of a route whose last link hands over packets together.
+    const COALESCES: u32 = 2;
+    /// The link.
+    const LINK: u32 = Self::END - 1;
+
+    #[inline(always)]
+    const fn has(self, flag: u32) -> bool {
+        self.0 & flag != 0
+    }
+    /// A packet stops here, or its way ends here.
+    #[inline(always)]
+    pub const fn stops(self) -> bool {
+        self.has(Self::STOP)
+    }
+    #[inline(always)]
+    pub const fn is_gate(self) -> bool {
+        self.has(Self::GATE)
+    }
+    #[inline(always)]
+    pub const fn is_end(self) -> bool {
+        self.has(Self::END)
+    }
+    /// At the end: the receiver is run ahead of the clock.
+    #[inline(always)]
+    pub const fn is_ahead(self) -> bool {
+        self.has(Self::AHEAD)
+    }
+    /// At the end: the last link hands over packets together.
+    #[inline(always)]
+    pub const fn coalesces(self) -> bool {
+        self.has(Self::COALESCES)
+    }
+    /// Index of the link.
+    #[inline(always)]
+    pub const fn link(self) -> usize {
+        (self.0 & Self::LINK) as usize
+    }
+    /// Index of the link, where the packet neither stops nor meets a gate: no flag has to be masked.
+    #[inline(always)]
+    pub const fn link_passed(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// First links of a flow's two routes in the route table.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowRoutes {
+    /// For data.
+    pub forward: u32,
+    /// For acknowledgements.
+    pub reverse: u32,
+    /// Routers between the two ends, on the way of data.
+    pub routers: u8,
+    /// The only stop of data and acknowledgement is at the sender.
+    pub one_stop: bool,
+}
+
+/// Makes the route table of a plan, and where each flow's routes begin in it. `gates`: for each link, the mechanisms before it.
+pub(super) fn route_table(plan: &Plan, gates: &[Vec<u32>]) -> (Vec<Hop>, Vec<FlowRoutes>) {
+    let feeders = feeders(plan);
+    let is_gate = |link: usize| plan.links[link].discipline.is_managed() || !gates[link].is_empty();
+    let mut table = Vec::new();
+    // Also tells whether the route has no stop but its end.
+    let mut add = |path: &[usize], ahead: bool| {
+        let first = table.len();
+        let mut is_unbroken = true;
+        for (position, &link) in path.iter().enumerate() {
+            let gate = is_gate(link);
+            let stops = position > 0 && (gate || !matches!(feeders[link], Feeder::Link(_)));
+            is_unbroken &= !gate && !stops;
+            table.push(Hop(link as u32 | flag(stops, Hop::STOP) | flag(gate, Hop::GATE)));
+        }
+        let coalesces = path.last().is_some_and(|&link| !plan.links[link].coalescing.is_zero());
+        let flags = flag(ahead, Hop::AHEAD) | flag(coalesces, Hop::COALESCES);
+        table.push(Hop(Hop::STOP | Hop::END | flags));
+        (first as u32, is_unbroken)
+    };
+    let flows = plan.flows.iter().enumerate().map(|(index, flow)| {
+        // A UDP sink sends nothing.
+        let receiver_ahead = flow
+            .reverse
+            .first()
+            .is_none_or(|&link| feeders[link] == Feeder::Receiver(index) && !is_gate(link));
+        let (forward, data_unbroken) = add(&flow.forward, receiver_ahead);
+        let routers = u8::try_from(flow.forward.len().saturating_sub(1)).unwrap_or(u8::MAX);
+        let (reverse, acknowledgements_unbroken) = add(&flow.reverse, false);
+        let is_tcp = matches!(flow.protocol, Protocol::Tcp(_));
+        let one_stop = is_tcp && receiver_ahead && data_unbroken && acknowledgements_unbroken;
+        FlowRoutes { forward, reverse, routers, one_stop }
+    });
+    let flows = flows.collect();
+    (table, flows)
+}
+
+const fn flag(is_set: bool, flag: u32) -> u32 {
+    if is_set { flag } else { 0 }
+}
+
+/// Where everything that enters a link comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Feeder {
+    /// Nothing enters it.
+    None,
+    /// One upstream link: it is served in the order in which that link delivers.
+    Link(usize),
+    /// The receiver of one flow.
+    Receiver(usize),
+    /// The sender of one flow: it sends at the time of the clock.
+    Sender,
+    /// More than one of these.
+    Several,
+}
+
+/// The feeder of each link.
+fn feeders(plan: &Plan) -> Vec<Feeder> {
+    let mut feeders = vec![Feeder::None; plan.links.len()];
+    for (index, flow) in plan.flows.iter().enumerate() {
+        // Short connections have a receiver each.
+        let receiver = match flow.protocol {
+            Protocol::Connections(_) => Feeder::Several,
+            Protocol::Tcp(_) | Protocol::Udp(_) => Feeder::Receiver(index),
+        };
+        for (path, endpoint) in [(&flow.forward, Feeder::Sender), (&flow.reverse, receiver)] {
+            for (position, &link) in path.iter().enumerate() {
+                let feeder = if position == 0 { endpoint } else { Feeder::Link(path[position - 1]) };
+                feeders[link] = match feeders[link] {
+                    Feeder::None => feeder,
+                    same if same == feeder => same,
+                    _ => Feeder::Several,
+                };
+            }
+        }
+    }
+    feeders
+}
