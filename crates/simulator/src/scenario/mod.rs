@@ -43,7 +43,6 @@ mod transport;
 mod units;
 
 use std::io::Read as _;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use selfclock_congestion::registry::Registry;
@@ -51,7 +50,7 @@ use toml::de::{DeTable, DeValue};
 use toml_edit::DocumentMut;
 
 pub use error::{Location, ScenarioError};
-pub use grid::{Axis, Grid, Setting, ValueRange, grid_schema};
+pub use grid::{Grid, Setting, SettingValue, grid_schema};
 pub use notes::notes;
 pub use schema::schema;
 
@@ -160,18 +159,6 @@ impl Scenario {
         self.plan.record = RecordPlan::NOTHING;
         self
     }
-}
-
-/// An error at a range of bytes of a text, as those of scenario files are shown: `message` and `help` under `key`.
-pub fn error_at(
-    text: &str,
-    source_name: &str,
-    span: Range<usize>,
-    key: &str,
-    message: &str,
-    help: &str,
-) -> ScenarioError {
-    Place { key: key.to_owned(), span }.problem(message, help).in_text(source_name, text)
 }
 
 /// Reads the bytes of a delivery trace in Mahimahi's format, as a scenario names one; `name` stands for it in messages.
