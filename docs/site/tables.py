@@ -25,6 +25,7 @@ PARTS = {
     "model": "Models",
     "estimate": "Estimators",
     "queue": "Queue disciplines",
+    "router": "Router mechanisms",
 }
 
 #: What a value of the schema is called, by what its pattern ends with.
@@ -48,13 +49,16 @@ OTHER_LINKS = re.compile(r"^network\.(?:access|sink_access|reverse|hop|link\[\])
 
 def parameters(name: str) -> str:
     """Parameters of one algorithm."""
-    algorithm = _algorithm(name)
+    return _parameters(next(each for each in _everything() if each.name == name))
+
+
+def _parameters(algorithm: Algorithm) -> str:
     if not algorithm.parameters:
         return "No parameters."
     rows = [
         [
             f"`{parameter.name}`",
-            f"`{parameter.default}`{_unit(parameter.default, parameter.unit)}",
+            f"`{parameter.default}`{_unit(parameter.default, parameter.unit)}" if parameter.default else "required",
             parameter.allowed_text,
             parameter.about,
             parameter.source,
@@ -67,9 +71,9 @@ def parameters(name: str) -> str:
 def algorithms(part: str) -> str:
     """Every algorithm of one part, with its parameters."""
     pieces = [f"## {PARTS[part]}"]
-    for algorithm in [*sc.algorithms(), *sc.queues()]:
+    for algorithm in _everything():
         if algorithm.part == part:
-            pieces += [f"### {algorithm.name}", algorithm.about, f"*{algorithm.source}*", parameters(algorithm.name)]
+            pieces += [f"### {algorithm.name}", algorithm.about, f"*{algorithm.source}*", _parameters(algorithm)]
     return "\n\n".join(pieces)
 
 
@@ -78,8 +82,8 @@ def overview(part: str) -> str:
     return _table(
         ["name", "what it does", "source"],
         [
-            [f"[`{each.name}`](../algorithms.md#{_anchor(each.name)})", each.about, each.source]
-            for each in sc.algorithms()
+            [f"[`{each.name}`](../algorithms.md#{_anchor(each)})", each.about, each.source]
+            for each in _everything()
             if each.part == part
         ],
     )
@@ -224,8 +228,8 @@ def _split(description: str) -> tuple[str, str]:
     return description, ""
 
 
-def _algorithm(name: str) -> Algorithm:
-    return next(each for each in [*sc.algorithms(), *sc.queues()] if each.name == name)
+def _everything() -> list[Algorithm]:
+    return [*sc.algorithms(), *sc.queues(), *sc.routers()]
 
 
 def _record(paper: str) -> tuple[list[dict[str, str]], dict[str, str]]:
@@ -239,8 +243,12 @@ def _unit(default: str, unit: str) -> str:
     return f" {unit}" if unit and not re.search(r"[A-Za-z]", default) else ""
 
 
-def _anchor(name: str) -> str:
-    return re.sub(r"[^\w-]", "", name.lower())
+def _anchor(algorithm: Algorithm) -> str:
+    """Return the heading of an algorithm on their page: of several of one name, the later ones have a number."""
+    parts = [part for part in PARTS for each in _everything() if each.part == part and each.name == algorithm.name]
+    name = re.sub(r"[^\w-]", "", algorithm.name.lower())
+    place = parts.index(algorithm.part)
+    return f"{name}_{place}" if place else name
 
 
 def _table(columns: list[str], rows: list[list[str]]) -> str:

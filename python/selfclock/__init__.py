@@ -26,7 +26,7 @@ from selfclock._core import (
     Table,
     Timeout,
 )
-from selfclock.algorithms import Algorithm, Parameter, algorithms, queues
+from selfclock.algorithms import Algorithm, Parameter, algorithms, queues, routers
 from selfclock.compare import Comparison, Measures, compare
 from selfclock.dumbbell import dumbbell
 from selfclock.evaluate import Scorecard, evaluate
@@ -74,6 +74,7 @@ __all__ = [
     "load_algorithms",
     "parameter",
     "queues",
+    "routers",
     "run_many",
     "run_stream",
     "schema",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +32,7 @@ class Parameter:
     about: str
     kind: str
     unit: str
+    #: The default; empty: a value must be given.
     default: str
     #: The allowed words, or the smallest and the largest value in the parameter's unit; none: no bound.
     allowed: list[str] | dict[str, float | None]
@@ -43,6 +45,8 @@ class Parameter:
         if isinstance(self.allowed, list):
             return ", ".join(self.allowed)
         low, high = self.allowed["minimum"], self.allowed["maximum"]
+        if low == sys.float_info.min and high is None:
+            return "above 0"
         shown, unit = (_time, "") if self.unit == "s" else (_number, f" {self.unit}".rstrip())
         if low is None and high is None:
             return f"any number of{unit}" if unit else "any number"
@@ -64,7 +68,7 @@ class RouterPartner:
 
 @dataclass(frozen=True)
 class Algorithm:
-    """A start, a window algorithm, a model that is both, an estimator, or a queue discipline."""
+    """A start, a window algorithm, a model that is both, an estimator, a queue discipline, or a router mechanism."""
 
     name: str
     part: str
@@ -87,6 +91,11 @@ def algorithms() -> list[Algorithm]:
 def queues() -> list[Algorithm]:
     """Every queue discipline; their part is "queue"."""
     return _entries(_core.queues())
+
+
+def routers() -> list[Algorithm]:
+    """Every router mechanism; their part is "router"."""
+    return _entries(_core.routers())
 
 
 def label_parts(label: str) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import io
 import json
@@ -10,14 +11,14 @@ import signal
 import sys
 import traceback
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
+from typing import TYPE_CHECKING, Annotated, ParamSpec
 
 import typer
 from rich.padding import Padding
 
 from selfclock import cells, hints, interrupts, terminal
 from selfclock._core import RunError, ScenarioError, end_at_second_interrupt
-from selfclock.algorithms import Algorithm, algorithms, queues
+from selfclock.algorithms import algorithms, queues, routers
 from selfclock.bench import CASES, BenchError, bench, bench_mechanisms
 from selfclock.cells import plural
 from selfclock.names import unknown
@@ -204,7 +205,7 @@ def _complete_algorithm(incomplete: str) -> list[str]:
 
 
 def _complete_named(incomplete: str) -> list[str]:
-    return _completed_from((each.name for each in [*algorithms(), *queues()]), incomplete)
+    return _completed_from((each.name for each in [*algorithms(), *queues(), *routers()]), incomplete)
 
 
 def _complete_paper(incomplete: str) -> list[str]:
@@ -561,18 +562,19 @@ def list_algorithms(
         typer.Argument(help="Only this one.", show_default=False, autocompletion=_complete_named),
     ] = None,
     only_queues: Annotated[bool, typer.Option("--queues", help="Queue disciplines instead of algorithms.")] = False,
+    only_routers: Annotated[bool, typer.Option("--routers", help="Router mechanisms instead of algorithms.")] = False,
     algorithm_files: AlgorithmFiles = None,
     as_json: Json = False,
 ) -> None:
     """List what can be run, with parameters, units, defaults and sources."""
     load_algorithms(*(algorithm_files or []))
-    listed = queues() if only_queues else algorithms()
-    known = listed if name is None else [*algorithms(), *queues()]
+    asked = [*(queues() if only_queues else []), *(routers() if only_routers else [])]
+    known = asked or [*algorithms(), *([] if name is None else [*queues(), *routers()])]
     chosen = [algorithm for algorithm in known if name in (None, algorithm.name)]
     if not chosen:
         raise UsageError(unknown("algorithm", name or "", [each.name for each in known]))
     if as_json:
-        _print_json({"algorithms": [_algorithm_document(algorithm) for algorithm in chosen]})
+        _print_json({"algorithms": [dataclasses.asdict(algorithm) for algorithm in chosen]})
         return
     console = terminal.console()
     if name is None:
@@ -585,13 +587,11 @@ def list_algorithms(
     for algorithm in chosen:
         console.print(f"[bold]{algorithm.name}[/bold] ({algorithm.part})\n{algorithm.about}\n{algorithm.source}\n")
         for parameter in algorithm.parameters:
-            console.print(f"[bold]{parameter.name}[/bold] = {parameter.default}", highlight=False)
-            details = f"{parameter.about}\nAllowed: {parameter.allowed_text}.\nSource: {parameter.source}."
+            default = f" = {parameter.default}" if parameter.default else ", required"
+            console.print(f"[bold]{parameter.name}[/bold]{default}", highlight=False)
+            source = f"\nSource: {parameter.source}." if parameter.source else ""
+            details = f"{parameter.about}\nAllowed: {parameter.allowed_text}.{source}"
             console.print(Padding(details, (0, 0, 1, 4)), highlight=False)
-
-
-def _algorithm_document(algorithm: Algorithm) -> dict[str, Any]:
-    return {**vars(algorithm), "parameters": [vars(parameter) for parameter in algorithm.parameters]}
 
 
 def _whole_or_nothing(value: float | None) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -33,6 +35,14 @@ congestion_control = "reno"
 congestion_control = "packet-pair"
 start_jitter = "100 ms"
 """
+
+
+@cache
+def built_in_schema() -> dict[str, Any]:
+    """Return the schema of scenarios without the algorithms that other tests have registered in this process."""
+    done = subprocess.run([sys.executable, "-m", "selfclock", "schema"], capture_output=True, text=True, check=True)
+    schema: dict[str, Any] = json.loads(done.stdout)
+    return schema
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 //! What a congestion control decides, and what a recorder sees of it.
 
+use crate::names;
 use crate::state::{PathEstimate, WindowState};
 use crate::units::{Bytes, Duration, PICOSECONDS_PER_SECOND};
 
@@ -60,69 +61,34 @@ pub struct Decision {
     pub allowance: Bytes,
 }
 
-/// What a congestion control is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Phase {
-    /// Below ssthresh.
-    SlowStart = 0,
-    /// At or above ssthresh.
-    CongestionAvoidance = 1,
-    /// Between loss detection and the end of the repair.
-    Recovery = 2,
-    /// After a repair, still spacing segments (packet-pair, section 4.2.2 of the paper).
-    SafeTransmit = 3,
-    /// BBR: looking for the bandwidth of the path.
-    Startup = 4,
-    /// BBR: emptying the queue that the startup left.
-    Drain = 5,
-    /// BBR, ProbeBW_DOWN: slower than the path, to empty the queue.
-    ProbeDown = 6,
-    /// BBR, ProbeBW_CRUISE: as fast as the path.
-    ProbeCruise = 7,
-    /// BBR, ProbeBW_REFILL: a round trip with the path full before it sends faster.
-    ProbeRefill = 8,
-    /// BBR, ProbeBW_UP: faster than the path was, to see whether it can carry more.
-    ProbeUp = 9,
-    /// BBR, ProbeRTT: half the path, to measure the round-trip time without a queue.
-    ProbeRtt = 10,
-    /// A window that was estimated, or granted by the routers, is spread over a round trip (Swift Start, Quick-Start).
-    PacedStart = 11,
-}
-
-impl Phase {
-    /// Every phase, in the order of its number.
-    pub const ALL: [Self; 12] = [
-        Self::SlowStart,
-        Self::CongestionAvoidance,
-        Self::Recovery,
-        Self::SafeTransmit,
-        Self::Startup,
-        Self::Drain,
-        Self::ProbeDown,
-        Self::ProbeCruise,
-        Self::ProbeRefill,
-        Self::ProbeUp,
-        Self::ProbeRtt,
-        Self::PacedStart,
-    ];
-
-    /// Name used in records.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::SlowStart => "slow start",
-            Self::CongestionAvoidance => "congestion avoidance",
-            Self::Recovery => "recovery",
-            Self::SafeTransmit => "safe-transmit",
-            Self::Startup => "startup",
-            Self::Drain => "drain",
-            Self::ProbeDown => "probe down",
-            Self::ProbeCruise => "probe cruise",
-            Self::ProbeRefill => "probe refill",
-            Self::ProbeUp => "probe up",
-            Self::ProbeRtt => "probe RTT",
-            Self::PacedStart => "paced start",
-        }
+names! {
+    /// What a congestion control is doing.
+    #[repr(u8)]
+    pub enum Phase {
+        /// Below ssthresh.
+        SlowStart = 0 => "slow start",
+        /// At or above ssthresh.
+        CongestionAvoidance = 1 => "congestion avoidance",
+        /// Between loss detection and the end of the repair.
+        Recovery = 2 => "recovery",
+        /// After a repair, still spacing segments (packet-pair, section 4.2.2 of the paper).
+        SafeTransmit = 3 => "safe-transmit",
+        /// BBR: looking for the bandwidth of the path.
+        Startup = 4 => "startup",
+        /// BBR: emptying the queue that the startup left.
+        Drain = 5 => "drain",
+        /// BBR, ProbeBW_DOWN: slower than the path, to empty the queue.
+        ProbeDown = 6 => "probe down",
+        /// BBR, ProbeBW_CRUISE: as fast as the path.
+        ProbeCruise = 7 => "probe cruise",
+        /// BBR, ProbeBW_REFILL: a round trip with the path full before it sends faster.
+        ProbeRefill = 8 => "probe refill",
+        /// BBR, ProbeBW_UP: faster than the path was, to see whether it can carry more.
+        ProbeUp = 9 => "probe up",
+        /// BBR, ProbeRTT: half the path, to measure the round-trip time without a queue.
+        ProbeRtt = 10 => "probe RTT",
+        /// A window that was estimated, or granted by the routers, is spread over a round trip (Swift Start, Quick-Start).
+        PacedStart = 11 => "paced start",
     }
 }
 

@@ -1,52 +1,32 @@
 //! What is known of one algorithm: its row in the registry.
 
+use crate::names;
 use crate::parameter::Parameter;
 
-/// Which part of an algorithm a name stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// How a connection begins.
-    Start,
-    /// How its window then grows and shrinks.
-    Window,
-    /// Both in one.
-    Model,
-    /// What measures the path beside a start and a window.
-    Estimate,
-}
-
-impl Part {
-    /// Its key in a scenario.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Start => "start",
-            Self::Window => "window",
-            Self::Model => "model",
-            Self::Estimate => "estimate",
-        }
+names! {
+    /// Which part of an algorithm a name stands for.
+    pub enum Part {
+        /// How a connection begins.
+        Start => "start",
+        /// How its window then grows and shrinks.
+        Window => "window",
+        /// Both in one.
+        Model => "model",
+        /// What measures the path beside a start and a window.
+        Estimate => "estimate",
     }
 }
 
-/// The response to CE marks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Marks {
-    /// None: a scenario with ECN is refused, because nothing would tell the algorithm of congestion.
-    Ignored,
-    /// Once per window of data, as RFC 3168 has it.
-    Once,
-    /// In proportion to their number, which needs accurate ECN feedback. Packets say so with ECT(1) (RFC 9331, section
-    /// 4.3).
-    InProportion,
-}
-
-impl Marks {
-    /// Its name in lists.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Ignored => "ignored",
-            Self::Once => "once",
-            Self::InProportion => "in proportion",
-        }
+names! {
+    /// The response to CE marks.
+    pub enum Marks {
+        /// None: a scenario with ECN is refused, because nothing would tell the algorithm of congestion.
+        Ignored => "ignored",
+        /// Once per window of data, as RFC 3168 has it.
+        Once => "once",
+        /// In proportion to their number, which needs accurate ECN feedback. Packets say so with ECT(1) (RFC 9331, section
+        /// 4.3).
+        InProportion => "in proportion",
     }
 }
 

@@ -79,6 +79,7 @@ pub mod failure;
 #[cfg(test)]
 mod fixtures;
 pub mod model;
+mod names;
 pub mod option;
 pub mod parameter;
 pub mod part;

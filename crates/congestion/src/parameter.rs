@@ -24,6 +24,8 @@ pub enum Kind {
     Packets,
     /// One of these words.
     Choice(&'static [&'static str]),
+    /// One or more of these words, as a list.
+    Several(&'static [&'static str]),
     /// A value of this kind, or this word.
     OrWord(&'static Kind, &'static str),
     /// A value of one kind or of the other, told apart by their units.
@@ -49,6 +51,8 @@ pub enum Value<'a> {
     Packets(u64),
     /// For [`Kind::Choice`] and the word of [`Kind::OrWord`].
     Choice(&'a str),
+    /// For [`Kind::Several`]: bit N is set if word N is in the list.
+    Several(u32),
 }
 
 /// One row of `selfclock algorithms NAME`.
@@ -73,6 +77,9 @@ pub struct Parameter {
     /// default, that value does nothing without it either.
     pub requires: Option<(&'static str, &'static str)>,
 }
+
+/// The range of numbers above zero without a bound.
+pub const ABOVE_ZERO: (f64, f64) = (f64::MIN_POSITIVE, f64::INFINITY);
 
 /// Why a parameter was not set.
 #[derive(Clone, Debug, PartialEq)]
@@ -132,6 +139,13 @@ impl ParameterType for u32 {
     }
 }
 
+impl ParameterType for u64 {
+    const KIND: Kind = Kind::Count;
+    fn from_value(value: Value<'_>) -> Option<Self> {
+        if let Value::Count(count) = value { Some(count) } else { None }
+    }
+}
+
 impl ParameterType for Packets {
     const KIND: Kind = Kind::Packets;
     fn from_value(value: Value<'_>) -> Option<Self> {
@@ -155,7 +169,7 @@ pub fn magnitude(value: Value<'_>) -> Option<f64> {
         Value::Bytes(size) => Some(size.get() as f64),
         Value::Rate(rate) => Some(rate.bits_per_second() as f64),
         Value::Count(number) | Value::Packets(number) => Some(number as f64),
-        Value::Switch(_) | Value::Choice(_) => None,
+        Value::Switch(_) | Value::Choice(_) | Value::Several(_) => None,
     }
 }
 

@@ -5,7 +5,8 @@ use pyo3::types::{IntoPyDict, PyDict};
 use selfclock_congestion::Registry;
 use selfclock_congestion::entry::Entry;
 use selfclock_congestion::parameter::{Kind, Parameter};
-use selfclock_simulator::plan::DisciplinePlan;
+use selfclock_simulator::named::Named;
+use selfclock_simulator::plan::{DisciplinePlan, MechanismPlan};
 use serde_json::{Value, json};
 
 use crate::control::registry;
@@ -21,11 +22,21 @@ pub fn algorithms() -> String {
 /// Every queue discipline with its settings, as JSON text.
 #[pyfunction]
 pub fn queues() -> String {
-    let row = |plan: DisciplinePlan| {
-        let entry = plan.entry();
-        row(entry.name, "queue", entry.about, entry.source, entry.parameters)
+    named::<DisciplinePlan>("queue")
+}
+
+/// Every router mechanism with its settings, as JSON text.
+#[pyfunction]
+pub fn routers() -> String {
+    named::<MechanismPlan>("router")
+}
+
+fn named<T: Named>(part: &str) -> String {
+    let row = |choice: T| {
+        let entry = choice.entry();
+        row(entry.name, part, entry.about, entry.source, entry.parameters)
     };
-    Value::Array(DisciplinePlan::all().map(row).collect()).to_string()
+    Value::Array(T::all().map(row).collect()).to_string()
 }
 
 /// The parts that a label such as "cubic+hystart++" names, by the key of a scenario.
@@ -55,6 +66,7 @@ fn parameter(parameter: &Parameter) -> Value {
     let (kind, allowed) = match parameter.kind {
         Kind::Switch => ("switch", json!(["true", "false"])),
         Kind::Choice(words) => ("choice", json!(words)),
+        Kind::Several(words) => ("list of words", json!(words)),
         Kind::Number => ("number", range(parameter)),
         Kind::Duration => ("duration", range(parameter)),
         Kind::Bytes => ("bytes", range(parameter)),

@@ -40,7 +40,7 @@ pub fn footprint(py: Python<'_>, scenario: &Scenario) -> Option<(u64, u64, u64)>
         let mut simulation = Simulation::new(plan);
         let built = resident()?;
         let (mut most, mut then) = (0, built);
-        while !simulation.advance(SLICE) {
+        while !simulation.advance(SLICE).ok()?.is_finished() {
             let (_, in_flight) = simulation.packets_sent_and_in_flight();
             if in_flight > most {
                 (most, then) = (in_flight, resident()?);

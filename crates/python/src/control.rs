@@ -425,6 +425,7 @@ impl PythonModel {
                 Value::Count(number) | Value::Packets(number) => object.setattr(parameter.name, number),
                 Value::Rate(rate) => object.setattr(parameter.name, rate.bits_per_second()),
                 Value::Choice(word) => object.setattr(parameter.name, word),
+                Value::Several(words) => object.setattr(parameter.name, words),
             }?;
         }
         let init = || object.call_method0(intern!(py, "__init__"));

@@ -6,11 +6,12 @@ use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use selfclock_congestion::Duration;
+use selfclock_simulator::Stopped;
 use selfclock_simulator::environment::{Command, Environment, NotSteerable, Step};
 use selfclock_simulator::plan::{Plan, RecordPlan};
 
 use crate::outcome::{Finished, Outcome};
-use crate::run::{Stopped, check_algorithms};
+use crate::run::run_error;
 use crate::scenario::{Scenario, ScenarioError};
 
 /// A run, and the CPU time that it has taken.
@@ -29,8 +30,7 @@ impl Run {
         let clock = ThreadTime::now();
         let step = self.environment.step(command, length);
         self.cpu_s += clock.elapsed().as_secs_f64();
-        check_algorithms(self.environment.plan(), self.environment.simulation())?;
-        Ok(step)
+        step
     }
 }
 
@@ -106,9 +106,11 @@ impl Environments {
             plan.record = RecordPlan { interval: None, packets: false };
         }
         let begun = py.detach(|| Run::begin(&plan, flow));
-        let run = begun.map_err(|error| ScenarioError::new_err(format!("{}: {error}", scenario.source())))?;
+        let run = begun.map_err(|error| match error {
+            NotSteerable::Stopped(stopped) => run_error(&stopped),
+            error => ScenarioError::new_err(format!("{}: {error}", scenario.source())),
+        })?;
         let environment = &run.environment;
-        check_algorithms(environment.plan(), environment.simulation())?;
         let (rate, rtt) = (environment.path_rate(), environment.path_rtt());
         let begun = (
             rate.bits_per_second() as f64,
@@ -142,12 +144,13 @@ impl Environments {
             Ok::<(), Stopped>(())
         };
         let Self { places, pool } = self;
-        py.detach(|| match pool {
+        let stepped = py.detach(|| match pool {
             None => places.iter_mut().zip(shown.chunks_mut(fields)).try_for_each(work),
             Some(pool) => {
                 pool.install(|| places.par_iter_mut().zip(shown.par_chunks_mut(fields)).try_for_each(work))
             }
-        })?;
+        });
+        stepped.map_err(|stopped| run_error(&stopped))?;
         steps.copy_from_slice(py, &shown)
     }
 

@@ -25,7 +25,7 @@ mod table;
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::algorithms::{algorithms, label_parts, queues};
+    use super::algorithms::{algorithms, label_parts, queues, routers};
     #[pymodule_export]
     use super::bench::{footprint, run_bare_loop};
     #[pymodule_export]

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::mem::take;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,7 +16,7 @@ use selfclock_simulator as simulator;
 use selfclock_simulator::plan::Plan;
 use selfclock_simulator::record::connections::ConnectionRecord;
 use selfclock_simulator::record::packets::PacketRecord;
-use selfclock_simulator::record::series::{FlowSample, FlowSeries, LinkSample, LinkSeries, Sampled};
+use selfclock_simulator::record::series::{Column, FlowSample, FlowSeries, LinkSample, LinkSeries, Sampled};
 
 use crate::packets;
 use crate::table::{Table, few_names, names};
@@ -138,35 +139,33 @@ where
     Arc::new(PrimitiveArray::<T>::from(values))
 }
 
-fn flow_table(plan: &Plan, series: FlowSeries) -> PyResult<Table> {
+/// The table of a series: time, the name of the flow or link, and each sampled quantity.
+fn series_table(
+    time_s: Vec<f64>,
+    owner: (&'static str, ArrayRef),
+    quantities: Vec<(&'static str, Column)>,
+) -> PyResult<Table> {
     use arrow_array::types::{Float64Type, UInt64Type};
-    Table::new(vec![
-        ("time_s", column::<Float64Type>(series.time_s)),
-        ("flow", names(series.flow, plan.flows.iter().map(|flow| &flow.name))?),
-        ("cwnd_bytes", column::<Float64Type>(series.cwnd_bytes)),
-        ("ssthresh_bytes", column::<Float64Type>(series.ssthresh_bytes)),
-        ("in_flight_bytes", column::<UInt64Type>(series.in_flight_bytes)),
-        ("pacing_bps", column::<Float64Type>(series.pacing_bps)),
-        ("srtt_s", column::<Float64Type>(series.srtt_s)),
-        ("sent_bytes", column::<UInt64Type>(series.sent_bytes)),
-        ("acknowledged_bytes", column::<UInt64Type>(series.acknowledged_bytes)),
-        ("delivered_bytes", column::<UInt64Type>(series.delivered_bytes)),
-        ("phase", few_names(series.phase, Phase::ALL.map(Phase::name))?),
-        ("available_bps", column::<Float64Type>(series.available_bps)),
-        ("capacity_bps", column::<Float64Type>(series.capacity_bps)),
-    ])
+    let mut columns = vec![("time_s", column::<Float64Type>(time_s)), owner];
+    for (name, values) in quantities {
+        let values = match values {
+            Column::Reals(values) => column::<Float64Type>(values),
+            Column::Counts(values) => column::<UInt64Type>(values),
+            Column::Phases(values) => few_names(values, Phase::ALL.map(Phase::name))?,
+        };
+        columns.push((name, values));
+    }
+    Table::new(columns)
 }
 
-fn link_table(plan: &Plan, series: LinkSeries) -> PyResult<Table> {
-    use arrow_array::types::{Float64Type, UInt64Type};
-    Table::new(vec![
-        ("time_s", column::<Float64Type>(series.time_s)),
-        ("link", names(series.link, plan.links.iter().map(|link| &link.name))?),
-        ("queue_packets", column::<UInt64Type>(series.queue_packets)),
-        ("drops", column::<UInt64Type>(series.drops)),
-        ("bytes", column::<UInt64Type>(series.bytes)),
-        ("utilization", column::<Float64Type>(series.utilization)),
-    ])
+fn flow_table(plan: &Plan, mut series: FlowSeries) -> PyResult<Table> {
+    let flows = names(take(&mut series.flow), plan.flows.iter().map(|flow| &flow.name))?;
+    series_table(take(&mut series.time_s), ("flow", flows), series.quantities())
+}
+
+fn link_table(plan: &Plan, mut series: LinkSeries) -> PyResult<Table> {
+    let links = names(take(&mut series.link), plan.links.iter().map(|link| &link.name))?;
+    series_table(take(&mut series.time_s), ("link", links), series.quantities())
 }
 
 fn connection_table(plan: &Plan, records: &[ConnectionRecord]) -> PyResult<Table> {

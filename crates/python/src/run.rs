@@ -11,11 +11,8 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 use rayon::prelude::*;
-use selfclock_congestion::Time;
-use selfclock_congestion::failure::Failure;
-use selfclock_simulator::Simulation;
-use selfclock_simulator::plan::{FlowPlan, Plan};
-use selfclock_simulator::record::packets::MOST_RECORDS;
+use selfclock_simulator::plan::Plan;
+use selfclock_simulator::{Progress, Simulation, Stopped};
 
 use crate::calls::{self, Calls};
 use crate::memory;
@@ -37,46 +34,27 @@ pub const PATIENCE: Duration = Duration::from_millis(50);
 
 create_exception!(selfclock._core, RunError, PyRuntimeError, "A run that could not be completed.");
 
-/// Why a run did not come to its end.
-pub enum Stopped {
-    /// Someone else failed or was interrupted.
-    Told,
-    /// There was more to record than memory is set aside for.
-    RecordOverflowed(Time),
-    /// An algorithm could not go on: which, and why.
-    AlgorithmFailed(String, Failure),
+/// The exception for a run that was stopped because another failed or was interrupted.
+fn told_to_stop() -> PyErr {
+    RunError::new_err("stopped")
 }
 
-impl From<Stopped> for PyErr {
-    fn from(stopped: Stopped) -> Self {
-        match stopped {
-            Stopped::Told => RunError::new_err("stopped"),
-            Stopped::RecordOverflowed(time) => RunError::new_err(format!(
-                "more than {MOST_RECORDS} packet events by {:.6} s of simulated time: shorten the run, or do not record \
-                 packets",
-                time.seconds()
-            )),
-            Stopped::AlgorithmFailed(which, Failure { now, reason }) => Python::attach(|py| {
-                let error = reason.downcast_ref::<PyErr>().map(|error| error.clone_ref(py));
-                // Ctrl-C is no error of the algorithm that it happens to interrupt.
-                if let Some(error) =
-                    error.as_ref().filter(|error| error.is_instance_of::<PyKeyboardInterrupt>(py))
-                {
-                    return error.clone_ref(py);
-                }
-                let place = error.as_ref().and_then(|error| place(py, error)).unwrap_or_default();
-                // An exception without a text, such as SystemExit.
-                let reason = reason.to_string();
-                let reason = reason.trim_end_matches([':', ' ']);
-                let failed = RunError::new_err(format!(
-                    "{which} failed at {:.6} s of simulated time: {reason}{place}",
-                    now.seconds()
-                ));
-                failed.set_cause(py, error);
-                failed
-            }),
+/// The exception for a run that stopped before its end.
+pub fn run_error(stopped: &Stopped) -> PyErr {
+    let Stopped::AlgorithmFailed { failure, .. } = stopped else {
+        return RunError::new_err(stopped.to_string());
+    };
+    Python::attach(|py| {
+        let error = failure.reason.downcast_ref::<PyErr>().map(|error| error.clone_ref(py));
+        // Ctrl-C is no error of the algorithm that it happens to interrupt.
+        if let Some(error) = error.as_ref().filter(|error| error.is_instance_of::<PyKeyboardInterrupt>(py)) {
+            return error.clone_ref(py);
         }
-    }
+        let place = error.as_ref().and_then(|error| place(py, error)).unwrap_or_default();
+        let failed = RunError::new_err(format!("{stopped}{place}"));
+        failed.set_cause(py, error);
+        failed
+    })
 }
 
 /// Where an algorithm raised an exception: file, line and method, in parentheses. The traceback begins in the method.
@@ -117,7 +95,7 @@ pub fn run_in_slices(
 /// Runs slice by slice.
 fn advance(
     plan: &Plan,
-    mut run_slice: impl FnMut(&mut Simulation) -> bool,
+    mut run_slice: impl FnMut(&mut Simulation) -> Result<Progress, Stopped>,
     mut goes_on: impl FnMut(f64) -> PyResult<()>,
 ) -> PyResult<Finished> {
     let clock = ThreadTime::now();
@@ -127,28 +105,11 @@ fn advance(
     {
         simulation.limit_memory(bytes);
     }
-    loop {
-        let over = run_slice(&mut simulation);
-        if simulation.record_overflowed() {
-            return Err(Stopped::RecordOverflowed(simulation.now()).into());
-        }
-        check_algorithms(plan, &simulation)?;
-        if over {
-            break;
-        }
+    while !run_slice(&mut simulation).map_err(|stopped| run_error(&stopped))?.is_finished() {
         goes_on(simulation.now().seconds() / simulation.end().seconds())?;
     }
     let outcome = simulation.finish();
     Ok(Finished { outcome, cpu_s: clock.elapsed().as_secs_f64() })
-}
-
-/// Finds an algorithm that could not go on.
-pub fn check_algorithms(plan: &Plan, simulation: &Simulation) -> Result<(), Stopped> {
-    let Some((flow, failure)) = simulation.failure() else { return Ok(()) };
-    let algorithm = plan.flows.iter().find(|other| other.name == flow).and_then(FlowPlan::algorithm);
-    let algorithm = algorithm.unwrap_or_default();
-    let which = format!("{}, seed {}, {flow}: {algorithm}", plan.name, plan.seed);
-    Err(Stopped::AlgorithmFailed(which, failure.clone()))
 }
 
 fn signals_and_progress(py: Python<'_>, progress: Option<&Py<PyAny>>, done: f64) -> PyResult<()> {
@@ -200,11 +161,11 @@ pub fn run_many(
             reported += more;
         };
         if stop.load(Ordering::Relaxed) {
-            return Err(Stopped::Told.into());
+            return Err(told_to_stop());
         }
         let finished = run_in_slices(plan, Some(&stop), |fraction| {
             report((fraction * WHOLE as f64) as u64);
-            if stop.load(Ordering::Relaxed) { Err(Stopped::Told.into()) } else { Ok(()) }
+            if stop.load(Ordering::Relaxed) { Err(told_to_stop()) } else { Ok(()) }
         })?;
         report(WHOLE);
         Ok(finished)

@@ -10,9 +10,10 @@
 pub mod short;
 
 use selfclock_congestion::units::{Duration, Time};
-use selfclock_simulator::Simulation;
 use selfclock_simulator::plan::Plan;
-use selfclock_simulator::scenario::{Scenario, ScenarioError};
+use selfclock_simulator::scenario::Scenario;
+use selfclock_simulator::{Simulation, Stopped};
+use std::error::Error;
 use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
@@ -36,42 +37,40 @@ impl Write for Hash {
 }
 
 /// When the scenario has sent so many packets, or ends.
-fn time_of(plan: &Plan, packets: u64) -> Duration {
+fn time_of(plan: &Plan, packets: u64) -> Result<Duration, Stopped> {
     let mut simulation = Simulation::new(plan);
-    while simulation.packets_sent_and_in_flight().0 < packets && !simulation.advance(1) {}
-    simulation.now().since(Time::ZERO)
+    while simulation.packets_sent_and_in_flight().0 < packets && !simulation.advance(1)?.is_finished() {}
+    Ok(simulation.now().since(Time::ZERO))
 }
 
 /// Numbers print differently if one bit differs, so the text of an outcome stands for all of it.
-fn fingerprint(plan: &Plan) -> u64 {
-    let mut simulation = Simulation::new(plan);
-    while !simulation.advance(u64::MAX) {}
-    let mut outcome = simulation.finish();
+fn fingerprint(plan: &Plan) -> Result<u64, Stopped> {
+    let mut outcome = Simulation::new(plan).run()?;
     outcome.summary.events = 0;
     let mut hash = Hash(0xcbf2_9ce4_8422_2325);
     // A hash takes any text.
     let _ = write!(hash, "{outcome:?}");
-    hash.0
+    Ok(hash.0)
 }
 
 /// Both fingerprints of a scenario file, and for how long it was run for each, ps.
-pub fn of_file(file: &Path) -> Result<String, ScenarioError> {
+pub fn of_file(file: &Path) -> Result<String, Box<dyn Error>> {
     let mut plan = Scenario::load(file, &[])?.plan;
-    let whole = time_of(&plan, PACKETS);
-    let recorded = time_of(&plan, PACKETS_RECORDED);
+    let whole = time_of(&plan, PACKETS)?;
+    let recorded = time_of(&plan, PACKETS_RECORDED)?;
     plan.duration = whole;
-    let result = fingerprint(&plan);
+    let result = fingerprint(&plan)?;
     plan.duration = recorded;
     plan.record.packets = true;
-    let packets = fingerprint(&plan);
+    let packets = fingerprint(&plan)?;
     Ok(format!("{result:016x} {packets:016x} {} {}", whole.picoseconds(), recorded.picoseconds()))
 }
 
 /// The fingerprint of a short scenario: it is run once, as it is.
-pub fn of_short(short: &Short) -> Result<String, ScenarioError> {
+pub fn of_short(short: &Short) -> Result<String, Box<dyn Error>> {
     let file = short::folder().join(short.path).with_extension("toml");
     let plan = Scenario::load(&file, &short.overrides)?.plan;
-    Ok(format!("{:016x}", fingerprint(&plan)))
+    Ok(format!("{:016x}", fingerprint(&plan)?))
 }
 
 fn every_short() -> ExitCode {

@@ -1,8 +1,8 @@
 //! Runs one scenario and nothing else, for profilers and instruction counters:
 //! `cargo run --release --example speed -- FILE [PATH=VALUE ...]`.
 
-use selfclock_simulator::Simulation;
 use selfclock_simulator::scenario::Scenario;
+use selfclock_simulator::{Outcome, Simulation};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -19,9 +19,14 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let mut simulation = Simulation::new(&scenario.plan);
-    while !simulation.advance(1_000_000) {}
-    let summary = simulation.finish().summary;
-    println!("{} packet-hops, {} events", summary.packet_hops, summary.events);
-    ExitCode::SUCCESS
+    match Simulation::new(&scenario.plan).run() {
+        Ok(Outcome { summary, .. }) => {
+            println!("{} packet-hops, {} events", summary.packet_hops, summary.events);
+            ExitCode::SUCCESS
+        }
+        Err(stopped) => {
+            eprintln!("{stopped}");
+            ExitCode::FAILURE
+        }
+    }
 }

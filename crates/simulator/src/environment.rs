@@ -1,8 +1,8 @@
 //! A run that is stepped from outside: at the beginning of a step someone sets window and pacing of one connection, at its
 //! end they are told what the connection saw. For reinforcement learning, and for whatever else decides elsewhere.
 
-use crate::Simulation;
 use crate::plan::{Plan, Protocol};
+use crate::simulation::{Simulation, Stopped};
 use crate::transport::TIMESTAMPS_OPTION;
 use selfclock_congestion::RateSample;
 use selfclock_congestion::controller::Controller;
@@ -12,7 +12,6 @@ use selfclock_congestion::entry::{Entry, Marks};
 use selfclock_congestion::event::{
     Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, Sent, Timeout,
 };
-use selfclock_congestion::failure::Failure;
 use selfclock_congestion::parameter::{ParameterError, Value};
 use selfclock_congestion::part::ModelPart;
 use selfclock_congestion::registry::Selection;
@@ -85,7 +84,7 @@ step! {
 }
 
 /// Why a flow cannot be steered.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum NotSteerable {
     /// There is none of this name.
     #[error("no flow is named {name:?}; there are {}", .known.join(", "))]
@@ -101,6 +100,9 @@ pub enum NotSteerable {
     /// The run ends before it starts.
     #[error("flow {0:?} starts when the run is over")]
     StartsTooLate(String),
+    /// The run stops before it starts.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
 }
 
 /// The algorithm of a steered connection. It has no mind of its own but for what holds for every algorithm: after a
@@ -236,7 +238,7 @@ impl Environment {
         }
         // The first step is to decide on the first segment.
         if start > Time::ZERO {
-            simulation.advance_until(Time::from_picoseconds(start.picoseconds() - 1));
+            simulation.advance_until(Time::from_picoseconds(start.picoseconds() - 1))?;
         }
         let stepped = simulation.now();
         Ok(Self { plan, simulation, flow: index, stepped })
@@ -250,11 +252,6 @@ impl Environment {
     /// The run.
     pub fn simulation(&self) -> &Simulation {
         &self.simulation
-    }
-
-    /// The first flow whose algorithm could not go on, and why: the run is of no use then.
-    pub fn failure(&self) -> Option<(&str, &Failure)> {
-        self.simulation.failure()
     }
 
     /// The smallest rate on the way of the steered flow's data, as it is at the beginning of the run.
@@ -298,13 +295,16 @@ impl Environment {
     }
 
     /// Sets window and pacing, runs for so long or to the end of the run, and tells what happened.
-    pub fn step(&mut self, command: Command, length: Duration) -> Step {
+    ///
+    /// # Errors
+    /// As [`Simulation::advance`].
+    pub fn step(&mut self, command: Command, length: Duration) -> Result<Step, Stopped> {
         self.simulation.steer(self.flow, |now, controller: &mut Controller| {
             controller.steer(now, |steered: &mut Steered, state| steered.begin(state, command));
         });
         self.stepped = self.simulation.now();
         let left = self.simulation.end().since(self.stepped);
-        self.simulation.advance_until(self.stepped + length.min(left));
-        self.look()
+        self.simulation.advance_until(self.stepped + length.min(left))?;
+        Ok(self.look())
     }
 }

@@ -21,4 +21,4 @@ pub mod traffic;
 pub mod transport;
 
 pub use shared::Shared;
-pub use simulation::{Outcome, Simulation};
+pub use simulation::{Outcome, Progress, Simulation, Stopped};

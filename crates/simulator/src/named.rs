@@ -21,7 +21,7 @@ pub struct Entry {
 /// Settings that contradict each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contradiction {
-    /// The setting to point at.
+    /// The setting to point at; empty: none of them more than another.
     pub parameter: &'static str,
     /// What is wrong with it.
     pub message: &'static str,
@@ -46,6 +46,32 @@ pub trait Settings: Default {
     /// If two settings contradict each other.
     fn check(&self) -> Result<(), Contradiction> {
         Ok(())
+    }
+}
+
+/// A kind of named things: the choice of one of them, with its settings.
+pub trait Named: Sized {
+    /// Each of them, with its defaults.
+    fn all() -> impl Iterator<Item = Self> + Clone;
+
+    /// What is known of the one chosen.
+    fn entry(&self) -> Entry;
+
+    /// Sets a setting by its name.
+    ///
+    /// # Errors
+    /// As [`Settings::set`].
+    fn set(&mut self, name: &str, value: Value<'_>) -> Result<(), ParameterError>;
+
+    /// Checks the settings against each other.
+    ///
+    /// # Errors
+    /// As [`Settings::check`].
+    fn check(&self) -> Result<(), Contradiction>;
+
+    /// The one of this name, with its defaults.
+    fn named(name: &str) -> Option<Self> {
+        Self::all().find(|choice| choice.entry().name == name)
     }
 }
 
@@ -74,3 +100,40 @@ macro_rules! settings {
     };
 }
 pub(crate) use settings;
+
+/// Declares a kind of named things: an enum of the settings of each, `Parameters` in its module, that is [`Named`].
+macro_rules! named {
+    ($(#[$about:meta])+ $kind:ident { $($module:ident::$name:ident,)+ }) => {
+        $(#[$about])+
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub enum $kind {
+            $(#[doc = concat!("[`", stringify!($module), "`].")] $name($module::Parameters),)+
+        }
+
+        impl $crate::named::Named for $kind {
+            fn all() -> impl Iterator<Item = Self> + Clone {
+                [$(Self::$name($module::Parameters::default())),+].into_iter()
+            }
+            fn entry(&self) -> $crate::named::Entry {
+                match self {
+                    $(Self::$name(_) => <$module::Parameters as $crate::named::Settings>::ENTRY,)+
+                }
+            }
+            fn set(
+                &mut self,
+                name: &str,
+                value: selfclock_congestion::parameter::Value<'_>,
+            ) -> Result<(), selfclock_congestion::parameter::ParameterError> {
+                match self {
+                    $(Self::$name(settings) => settings.set(name, value),)+
+                }
+            }
+            fn check(&self) -> Result<(), $crate::named::Contradiction> {
+                match self {
+                    $(Self::$name(settings) => $crate::named::Settings::check(settings),)+
+                }
+            }
+        }
+    };
+}
+pub(crate) use named;

@@ -2,70 +2,40 @@
 
 use crate::engine::Due;
 use selfclock_congestion::PeerOption;
+use selfclock_congestion::names;
 use selfclock_congestion::units::Time;
 
-/// ECN field of the IP header (RFC 3168). The number of a codepoint is its bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Codepoint {
-    /// The transport does not understand marks.
-    NotEct = 0,
-    /// The transport understands marks and answers them in proportion (RFC 9331).
-    Ect1 = 1,
-    /// The transport understands marks.
-    Ect0 = 2,
-    /// Congestion experienced.
-    Ce = 3,
-}
-
-impl Codepoint {
-    /// Every codepoint, in the order of its number.
-    pub const ALL: [Self; 4] = [Self::NotEct, Self::Ect1, Self::Ect0, Self::Ce];
-
-    /// Name used in records.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::NotEct => "not-ect",
-            Self::Ect1 => "ect(1)",
-            Self::Ect0 => "ect(0)",
-            Self::Ce => "ce",
-        }
+names! {
+    /// ECN field of the IP header (RFC 3168). The number of a codepoint is its bits.
+    #[repr(u8)]
+    pub enum Codepoint {
+        /// The transport does not understand marks.
+        NotEct = 0 => "not-ect",
+        /// The transport understands marks and answers them in proportion (RFC 9331).
+        Ect1 = 1 => "ect(1)",
+        /// The transport understands marks.
+        Ect0 = 2 => "ect(0)",
+        /// Congestion experienced.
+        Ce = 3 => "ce",
     }
 }
 
-/// Kind of packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum PacketKind {
-    /// TCP segment with payload.
-    Data = 0,
-    /// TCP acknowledgement without payload.
-    Ack = 1,
-    /// First packet of a handshake.
-    Syn = 2,
-    /// Answer to it.
-    SynAck = 3,
-    /// UDP datagram.
-    Datagram = 4,
-    /// Resource discovery packet of FICCRD, between routers.
-    ResourceDiscovery = 5,
-}
-
-impl PacketKind {
-    /// Every kind, in the order of its number.
-    pub const ALL: [Self; 6] =
-        [Self::Data, Self::Ack, Self::Syn, Self::SynAck, Self::Datagram, Self::ResourceDiscovery];
-
-    /// Name used in records.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Data => "data",
-            Self::Ack => "ack",
-            Self::Syn => "syn",
-            Self::SynAck => "syn-ack",
-            Self::Datagram => "datagram",
-            Self::ResourceDiscovery => "resource-discovery",
-        }
+names! {
+    /// Kind of packet.
+    #[repr(u8)]
+    pub enum PacketKind {
+        /// TCP segment with payload.
+        Data = 0 => "data",
+        /// TCP acknowledgement without payload.
+        Ack = 1 => "ack",
+        /// First packet of a handshake.
+        Syn = 2 => "syn",
+        /// Answer to it.
+        SynAck = 3 => "syn-ack",
+        /// UDP datagram.
+        Datagram = 4 => "datagram",
+        /// Resource discovery packet of FICCRD, between routers.
+        ResourceDiscovery = 5 => "resource-discovery",
     }
 }
 

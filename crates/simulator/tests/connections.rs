@@ -30,7 +30,7 @@ fn fifty_thousand_connections_deliver_what_they_offer() {
     let size = SizeDistribution::Exponential { mean: bytes(mean) };
     add_flow(&mut plan, 0, connections(interval, size, Transport::modern()));
     let mut simulation = Simulation::new(&plan);
-    while !simulation.advance(1_000_000) {}
+    while !simulation.advance(1_000_000).expect("nothing stops the run").is_finished() {}
     let (sent, in_flight) = simulation.packets_sent_and_in_flight();
     assert!(sent > 1_000_000 && in_flight < 1_000, "{sent} sent, {in_flight} in flight");
     let outcome = simulation.finish();
@@ -107,7 +107,7 @@ fn arrivals_do_not_depend_on_the_network_and_packets_are_conserved() {
     assert!(flow.timeouts > 0 && flow.fast_retransmits > 0, "the test must see losses");
     assert!(outcome.summary.flows[2].goodput_bps > 0.0);
     let mut simulation = Simulation::new(&crowded);
-    while !simulation.advance(1_000_000) {}
+    while !simulation.advance(1_000_000).expect("nothing stops the run").is_finished() {}
     let (sent, in_flight) = simulation.packets_sent_and_in_flight();
     let outcome = simulation.finish();
     let drops: u64 = outcome.summary.links.iter().map(|link| link.drops).sum();

@@ -47,7 +47,7 @@ fn it_does_not_matter_in_what_slices_a_run_is_advanced() {
     let whole = bytes_of(&run(&plan(3)));
     let mut simulation = Simulation::new(&plan(3));
     let mut slice = 1;
-    while !simulation.advance(slice) {
+    while !simulation.advance(slice).expect("nothing stops the run").is_finished() {
         slice = slice % 1000 + 7;
     }
     assert_eq!(whole, bytes_of(&simulation.finish()));
@@ -66,10 +66,10 @@ fn one_thread_or_many() {
 #[test]
 fn a_copy_of_a_run_under_way_goes_on_the_same() {
     let mut simulation = Simulation::new(&plan(5));
-    simulation.advance(5000);
+    simulation.advance(5000).expect("nothing stops the run");
     let mut copy = simulation.clone();
-    while !simulation.advance(1000) {}
-    while !copy.advance(1000) {}
+    while !simulation.advance(1000).expect("nothing stops the run").is_finished() {}
+    while !copy.advance(1000).expect("nothing stops the run").is_finished() {}
     assert_eq!(bytes_of(&simulation.finish()), bytes_of(&copy.finish()));
 }
 
@@ -143,8 +143,7 @@ fn many_flows_are_asked_for_ahead() {
     plan.duration = ms(400);
     let whole = run(&plan);
     let mut simulation = Simulation::new(&plan);
-    while !simulation.advance(77) {}
-    assert!(!simulation.record_overflowed());
+    while !simulation.advance(77).expect("the record does not overflow").is_finished() {}
     assert!(whole.packets.len() > 5000, "{}", whole.packets.len());
     assert_eq!(bytes_of(&whole), bytes_of(&simulation.finish()));
 }

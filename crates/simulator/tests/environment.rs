@@ -6,7 +6,7 @@ use common::{Dumbbell, add_flow, run, tcp};
 use selfclock_congestion::units::{Bytes, Duration, Time};
 use selfclock_simulator::environment::{Command, Environment, NotSteerable, Step};
 use selfclock_simulator::plan::{Plan, QueueLimit, Transport};
-use selfclock_simulator::{Outcome, Simulation};
+use selfclock_simulator::{Outcome, Simulation, Stopped};
 
 const MSS: f64 = 1448.0;
 const WIRE: f64 = 1500.0;
@@ -36,7 +36,7 @@ fn alone(duration: f64) -> Environment {
 fn steps(environment: &mut Environment, command: Command, length: f64) -> Vec<Step> {
     let mut seen = Vec::new();
     while seen.last().is_none_or(|step: &Step| step.over == 0.0) {
-        seen.push(environment.step(command, Duration::from_seconds(length)));
+        seen.push(environment.step(command, Duration::from_seconds(length)).expect("nothing stops the run"));
     }
     seen
 }
@@ -118,7 +118,7 @@ fn slices_of_time_change_nothing() {
     let plan = plan(3.0);
     let mut simulation = Simulation::new(&plan);
     let mut time = Time::ZERO;
-    while !simulation.advance_until(time) {
+    while !simulation.advance_until(time).expect("nothing stops the run").is_finished() {
         assert_eq!(simulation.now(), time);
         time += Duration::from_microseconds(12_345);
     }
@@ -140,12 +140,12 @@ fn a_timeout_leaves_one_segment() {
     }];
     let mut environment = Environment::new(&plan, "flow1").expect("it is a TCP connection");
     let command = Command { window: 10.0, pacing_bps: None };
-    let before = environment.step(command, Duration::from_seconds(2.0));
+    let before = environment.step(command, Duration::from_seconds(2.0)).expect("nothing stops the run");
     assert_eq!((before.timeouts, before.window_segments), (0.0, 10.0));
-    let after = environment.step(command, Duration::from_seconds(2.0));
+    let after = environment.step(command, Duration::from_seconds(2.0)).expect("nothing stops the run");
     assert!(after.timeouts >= 1.0, "{after:?}");
     assert_eq!(after.window_segments, 1.0);
-    let again = environment.step(command, Duration::from_seconds(0.001));
+    let again = environment.step(command, Duration::from_seconds(0.001)).expect("nothing stops the run");
     assert_eq!(again.window_segments, 10.0, "a step sets it");
 }
 
@@ -159,12 +159,14 @@ fn a_late_flow_begins_with_the_first_step() {
     assert!(before.now_s < 4.0 && before.now_s > 3.999_999, "{before:?}");
     assert_eq!((before.sent_bytes, before.window_segments, before.rtt_s), (0.0, 10.0, 0.0));
     // A round trip of 40 to 76 ms for the handshake, as the other's queue is, and not yet another.
-    let first = environment.step(Command { window: 3.0, pacing_bps: None }, Duration::from_seconds(0.079));
+    let first = environment
+        .step(Command { window: 3.0, pacing_bps: None }, Duration::from_seconds(0.079))
+        .expect("nothing stops the run");
     assert_eq!(first.sent_bytes, 3.0 * MSS);
 
     plan.flows[0].start = Time::ZERO + Duration::from_seconds(10.0);
     let late = Environment::new(&plan, "flow1").map(drop);
-    assert_eq!(late, Err(NotSteerable::StartsTooLate("flow1".to_owned())));
+    assert!(matches!(late, Err(NotSteerable::StartsTooLate(flow)) if flow == "flow1"));
     let unknown = Environment::new(&plan, "flow7").map(drop).expect_err("there are two");
     assert_eq!(unknown.to_string(), "no flow is named \"flow7\"; there are flow1, flow2");
 }
@@ -179,8 +181,11 @@ fn a_complete_transfer_is_told() {
     let mut environment = Environment::new(&plan, "flow1").expect("it is a TCP connection");
     let command = Command { window: 10.0, pacing_bps: None };
     // 70 segments in seven windows of a round trip each: 0.3 s or so.
-    assert_eq!(environment.step(command, Duration::from_seconds(0.1)).complete, 0.0);
-    let done = environment.step(command, Duration::from_seconds(1.0));
+    assert_eq!(
+        environment.step(command, Duration::from_seconds(0.1)).expect("nothing stops the run").complete,
+        0.0
+    );
+    let done = environment.step(command, Duration::from_seconds(1.0)).expect("nothing stops the run");
     assert_eq!((done.complete, done.over), (1.0, 0.0));
 }
 
@@ -191,10 +196,27 @@ fn the_path_is_told() {
     assert_eq!(environment.plan().flows.len(), 2);
     assert_eq!(environment.path_rate().bits_per_second(), 10_000_000);
     assert_eq!(environment.mss(), Bytes(1448));
-    let step = environment.step(Command { window: 10.0, pacing_bps: None }, Duration::from_seconds(0.5));
+    let step = environment
+        .step(Command { window: 10.0, pacing_bps: None }, Duration::from_seconds(0.5))
+        .expect("nothing stops the run");
     let values = step.values();
     let value = |name| values[Step::FIELDS.iter().position(|&field| field == name).expect("a field")];
     assert_eq!((value("now_s"), value("length_s")), (0.5, 0.5));
     assert_eq!(value("now_s"), step.now_s);
-    assert!(environment.failure().is_none());
+}
+
+/// A window that is no number is nothing to go on with, and each further step says so again.
+#[test]
+fn an_invalid_window_stops_the_run() {
+    let mut environment = Environment::new(&plan(1.0), "flow1").expect("it is a TCP connection");
+    for _ in 0..2 {
+        let command = Command { window: f64::NAN, pacing_bps: None };
+        let stopped = environment.step(command, Duration::from_seconds(0.5)).expect_err("no window");
+        let Stopped::AlgorithmFailed { flow, failure, .. } = &stopped else { panic!("{stopped}") };
+        assert_eq!((flow.as_str(), failure.now), ("flow1", Time::ZERO));
+        assert!(
+            stopped.to_string().contains("seed 1, flow1: agent failed at 0.000000 s of simulated time"),
+            "{stopped}"
+        );
+    }
 }

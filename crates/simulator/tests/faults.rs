@@ -151,7 +151,7 @@ interval = "20 ms"
         for milliseconds in (1000..1100).step_by(10) {
             let plan = Plan { duration: Duration::from_milliseconds(milliseconds), ..plan.clone() };
             let mut simulation = Simulation::new(&plan);
-            while !simulation.advance(1_000_000) {}
+            while !simulation.advance(1_000_000).expect("nothing stops the run").is_finished() {}
             let (sent, in_flight) = simulation.packets_sent_and_in_flight();
             let outcome = simulation.finish();
             let ended = [PacketEvent::Deliver, PacketEvent::Drop];
@@ -184,7 +184,7 @@ packets = true
     );
     let plan = Scenario::parse(&text, "faults.toml", &[]).unwrap_or_else(|error| panic!("{error}")).plan;
     let mut simulation = Simulation::new(&plan);
-    while !simulation.advance(1_000_000) {}
+    while !simulation.advance(1_000_000).expect("nothing stops the run").is_finished() {}
     let (_, in_flight) = simulation.packets_sent_and_in_flight();
     let extras = simulation.extras_in_use();
     (simulation.finish(), in_flight, extras)

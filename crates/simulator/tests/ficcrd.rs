@@ -2,8 +2,9 @@
 
 use selfclock_congestion::units::Duration;
 use selfclock_simulator::packet::PacketKind;
-use selfclock_simulator::plan::{ControlUnit, Feedback, FiccrdPlan, MechanismPlan, Plan, Protocol};
+use selfclock_simulator::plan::{MechanismPlan, Plan, Protocol};
 use selfclock_simulator::record::packets::PacketEvent;
+use selfclock_simulator::router::ficcrd::{ControlUnit, Feedback, Parameters};
 use selfclock_simulator::scenario::Scenario;
 use selfclock_simulator::{Outcome, Simulation};
 
@@ -40,7 +41,7 @@ fn plan(seconds: u32) -> Plan {
     Scenario::parse(&text, "ficcrd", &[]).expect("a scenario").plan
 }
 
-fn settings(plan: &mut Plan) -> &mut FiccrdPlan {
+fn settings(plan: &mut Plan) -> &mut Parameters {
     match &mut plan.routers[0].mechanism {
         MechanismPlan::Ficcrd(ficcrd) => ficcrd,
         _ => panic!("the mechanism of the plan"),
@@ -49,7 +50,7 @@ fn settings(plan: &mut Plan) -> &mut FiccrdPlan {
 
 fn run(plan: &Plan) -> Outcome {
     let mut simulation = Simulation::new(plan);
-    while !simulation.advance(100_000) {}
+    while !simulation.advance(100_000).expect("nothing stops the run").is_finished() {}
     let (sent, in_flight) = simulation.packets_sent_and_in_flight();
     let consumed = simulation.packets_consumed();
     let outcome = simulation.finish();

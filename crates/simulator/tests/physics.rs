@@ -152,7 +152,7 @@ fn packets_are_conserved() {
     let udp = UdpPlan::steady(Bytes(700), Rate::from_bits_per_second(500_000), Arrivals::Poisson);
     add_flow(&mut plan, 3, Protocol::Udp(udp));
     let mut simulation = Simulation::new(&plan);
-    while !simulation.advance(997) {}
+    while !simulation.advance(997).expect("nothing stops the run").is_finished() {}
     let (sent, in_flight) = simulation.packets_sent_and_in_flight();
     assert!(
         simulation.extras_in_use() as u64 <= in_flight,

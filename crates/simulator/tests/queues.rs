@@ -6,9 +6,9 @@ use common::{Dumbbell, add_flow, ms, tcp};
 use selfclock_congestion::parameter::Value;
 use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
+use selfclock_simulator::named::Named;
 use selfclock_simulator::plan::{
-    Arrivals, CsfqPlan, DisciplinePlan, Ecn, LinkChange, MechanismPlan, Plan, PolicerPlan, Protocol,
-    QueueLimit, RouterPlan, Transport, UdpPlan,
+    Arrivals, DisciplinePlan, Ecn, LinkChange, Plan, Protocol, QueueLimit, RouterPlan, Transport, UdpPlan,
 };
 use selfclock_simulator::record::packets::PacketEvent;
 use selfclock_simulator::record::summary::FlowSummary;
@@ -30,7 +30,7 @@ fn run(plan: &Plan) -> Outcome {
     let mut plan = plan.clone();
     plan.record.packets = true;
     let mut simulation = Simulation::new(&plan);
-    while !simulation.advance(10_000) {}
+    while !simulation.advance(10_000).expect("nothing stops the run").is_finished() {}
     let (sent, in_flight) = simulation.packets_sent_and_in_flight();
     let outcome = simulation.finish();
     let ended = [PacketEvent::Deliver, PacketEvent::Drop, PacketEvent::Lose];
@@ -39,8 +39,8 @@ fn run(plan: &Plan) -> Outcome {
     outcome
 }
 
-fn named(name: &str, settings: &[(&str, Value<'_>)]) -> DisciplinePlan {
-    let mut plan = DisciplinePlan::named(name).expect("a discipline");
+fn named<T: Named>(name: &str, settings: &[(&str, Value<'_>)]) -> T {
+    let mut plan = T::named(name).expect("a name");
     for (setting, value) in settings {
         plan.set(setting, *value).expect("a setting");
     }
@@ -139,7 +139,7 @@ fn pushing_out_makes_enough_room() {
 fn a_policer_holds_a_rate() {
     let mut plan = plan(DisciplinePlan::default(), QueueLimit::Unlimited);
     let (rate, burst) = (Rate::from_bits_per_second(5_000_000), Bytes(30_000));
-    let mechanism = MechanismPlan::Policer(PolicerPlan { rate, burst });
+    let mechanism = named("policer", &[("rate", Value::Rate(rate)), ("burst", Value::Bytes(burst))]);
     plan.routers.push(RouterPlan { links: vec![0], mechanism });
     let link = run(&plan).summary.links[0].clone();
     let most = 5e6 / 8.0 * 20.0 + 30_000.0;
@@ -161,9 +161,9 @@ fn xcp_is_fair_and_full_without_a_drop() {
         let Protocol::Tcp(tcp) = &mut flow.protocol else { continue };
         tcp.control = Selection::model("xcp").expect("a known name");
     }
-    plan.routers.push(RouterPlan { links: (0..plan.links.len()).collect(), mechanism: MechanismPlan::Xcp });
+    plan.routers.push(RouterPlan { links: (0..plan.links.len()).collect(), mechanism: named("xcp", &[]) });
     let mut simulation = Simulation::new(&plan);
-    while !simulation.advance(100_000) {}
+    while !simulation.advance(100_000).expect("nothing stops the run").is_finished() {}
     let outcome = simulation.finish();
     let bottleneck = &outcome.summary.links[0];
     assert_eq!(bottleneck.drops, 0, "{bottleneck:?}");
@@ -207,7 +207,7 @@ fn xcp_knows_the_rate_that_a_link_has() {
         let Protocol::Tcp(tcp) = &mut flow.protocol else { continue };
         tcp.control = Selection::model("xcp").expect("a known name");
     }
-    plan.routers.push(RouterPlan { links: (0..plan.links.len()).collect(), mechanism: MechanismPlan::Xcp });
+    plan.routers.push(RouterPlan { links: (0..plan.links.len()).collect(), mechanism: named("xcp", &[]) });
     let series = common::run(&plan).link_series.columns();
     let mean = |column: &dyn Fn(usize) -> f64, from: f64, until: f64| {
         let own = (0..series.time_s.len())
@@ -246,8 +246,7 @@ fn core_stateless_fair_queueing_knows_the_rate_that_a_link_has() {
             flow.start = Time::ZERO + ms(6000);
         }
     }
-    let csfq = CsfqPlan { flow_constant: ms(100), link_constant: ms(200) };
-    plan.routers.push(RouterPlan { links: vec![0], mechanism: MechanismPlan::Csfq(csfq) });
+    plan.routers.push(RouterPlan { links: vec![0], mechanism: named("csfq", &[]) });
     for flow in run(&plan).summary.flows {
         let share = flow.throughput_bps / 1.6e6;
         assert!((0.88..1.12).contains(&share), "{}: {share}", flow.name);
@@ -268,8 +267,7 @@ fn core_stateless_fair_queueing_gives_max_min_shares() {
             flow.reverse.clear();
         }
     }
-    let csfq = CsfqPlan { flow_constant: ms(100), link_constant: ms(200) };
-    plan.routers.push(RouterPlan { links: vec![0], mechanism: MechanismPlan::Csfq(csfq) });
+    plan.routers.push(RouterPlan { links: vec![0], mechanism: named("csfq", &[]) });
     let flows = run(&plan).summary.flows;
     for (flow, expected) in flows.iter().zip([2.0, 4.0, 4.67, 4.67, 4.67]) {
         let share = flow.throughput_bps / 1e6 / expected;
@@ -294,7 +292,7 @@ fn dualpi2_couples_prague_and_cubic() {
         tcp.transport.ecn = ecn;
     }
     let mut simulation = Simulation::new(&plan);
-    while !simulation.advance(100_000) {}
+    while !simulation.advance(100_000).expect("nothing stops the run").is_finished() {}
     let summary = simulation.finish().summary;
     let [prague, cubic] = &summary.flows[..] else { panic!("two flows") };
     let ratio = prague.goodput_bps / cubic.goodput_bps;

@@ -29,9 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut registry = Registry::built_in();
     registry.register(Parameters::default())?;
     let scenario = Scenario::parse_with(&registry, SCENARIO, "example", &[])?;
-    let mut simulation = Simulation::new(&scenario.plan);
-    while !simulation.advance(1_000_000) {}
-    for flow in simulation.finish().summary.flows {
+    for flow in Simulation::new(&scenario.plan).run()?.summary.flows {
         println!("{:8} {:8} {:5.2} Mbit/s", flow.name, flow.algorithm, flow.goodput_bps / 1e6);
     }
     Ok(())

@@ -30,10 +30,7 @@ fn scenario(control: &str, overrides: &[&str]) -> Result<Scenario, ScenarioError
 }
 
 fn run(scenario: &Scenario) -> Outcome {
-    let mut simulation = Simulation::new(&scenario.plan);
-    while !simulation.advance(1_000_000) {}
-    assert!(simulation.failure().is_none());
-    simulation.finish()
+    Simulation::new(&scenario.plan).run().expect("the algorithm does not fail")
 }
 
 #[test]

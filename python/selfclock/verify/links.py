@@ -282,8 +282,10 @@ def _managed_backlog(  # noqa: PLR0912, PLR0915 - a queue in one piece is read m
 
 def _refused_by_queue(link: Link, hop: Hop) -> bool:
     """Return whether the discipline dropped a packet as it came."""
-    at_arrival = link.discipline not in PUSH_OUT or link.discipline == "fq-pie"
-    return hop.dropped is not None and hop.dropped == hop.entered and at_arrival
+    if hop.dropped is None or hop.dropped != hop.entered:
+        return False
+    # FQ-PIE may refuse an arrival, and may push it out for one that comes after it at the same instant.
+    return link.discipline not in PUSH_OUT or (link.discipline == "fq-pie" and hop.dropped_row == hop.row + 1)
 
 
 def _may_drop_early(link: Link, packets: int, size: int, most: int) -> bool:

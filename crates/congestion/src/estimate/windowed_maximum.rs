@@ -1,14 +1,12 @@
 //! The largest of the recent samples.
 
 /// A windowed maximum in constant space, by Kathleen Nichols' algorithm (Linux, lib/win_minmax.c): the best sample
-/// and the best two of those after it. Time is any counter that does not run backwards.
-#[derive(Clone, Copy, Debug)]
+/// and the best two of those after it. Time is any counter that does not run backwards. The
+/// maximum of no samples is zero.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct WindowedMaximum([(u64, f64); 3]);
 
 impl WindowedMaximum {
-    /// No samples yet: zero.
-    pub const EMPTY: Self = Self([(0, 0.0); 3]);
-
     /// One more sample; the maximum over the last `window`.
     pub fn update(&mut self, now: u64, window: u64, value: f64) -> f64 {
         let sample = (now, value);
@@ -54,7 +52,7 @@ mod tests {
     /// Never below what a window holds since its second half, never above what the whole window holds.
     #[test]
     fn against_a_plain_maximum() {
-        let mut filter = WindowedMaximum::EMPTY;
+        let mut filter = WindowedMaximum::default();
         let mut random = Random::new(7);
         let mut samples: Vec<f64> = Vec::new();
         for now in 0..5000_usize {
@@ -70,7 +68,7 @@ mod tests {
 
     #[test]
     fn an_old_maximum_is_forgotten() {
-        let mut filter = WindowedMaximum::EMPTY;
+        let mut filter = WindowedMaximum::default();
         filter.update(0, 10, 5.0);
         for now in 1..=10 {
             assert_eq!(filter.update(now, 10, 1.0), 5.0);
@@ -81,7 +79,7 @@ mod tests {
     /// The three best by hand, window 8: the best, the best after it, the best after that.
     #[test]
     fn the_next_best_take_over() {
-        let mut filter = WindowedMaximum::EMPTY;
+        let mut filter = WindowedMaximum::default();
         let expected: [(u64, f64, f64, [f64; 3]); 10] = [
             (0, 9.0, 9.0, [9.0, 9.0, 9.0]),
             // All three are the first until a quarter of the window is over, and the third is the second until half of it is.
@@ -102,7 +100,7 @@ mod tests {
             assert_eq!(filter.0.map(|(_, value)| value), three, "at {now}");
         }
         // Two can be too old at once, and all three.
-        let mut filter = WindowedMaximum::EMPTY;
+        let mut filter = WindowedMaximum::default();
         for (now, sample) in [(0, 9.0), (3, 8.0), (5, 7.0)] {
             filter.update(now, 8, sample);
         }
@@ -115,7 +113,7 @@ mod tests {
     /// "A quarter of the window without a second best: take one from the second quarter", and from the last half the third.
     #[test]
     fn later_ones_stand_in() {
-        let mut filter = WindowedMaximum::EMPTY;
+        let mut filter = WindowedMaximum::default();
         filter.update(0, 8, 9.0);
         filter.update(2, 8, 3.0);
         assert_eq!(filter.0[1].0, 0, "a quarter is not over");

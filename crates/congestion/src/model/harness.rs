@@ -77,6 +77,41 @@ struct Flow {
     limited: bool,
 }
 
+impl Flow {
+    /// Payload that an ACK of packet `number` shows to be lost.
+    fn detect_losses(&mut self, number: u64) -> u64 {
+        let mut newly_lost = 0;
+        while self.base + REORDERING <= number || self.packets.front().is_some_and(Option::is_none) {
+            if self.packets.pop_front().flatten().is_some() {
+                newly_lost += MSS;
+            }
+            self.base += 1;
+        }
+        self.in_flight -= newly_lost;
+        self.lost += newly_lost;
+        newly_lost
+    }
+
+    fn rate_sample(&self, now: Time, packet: &Packet, newly_lost: u64) -> RateSample {
+        let interval = packet.sent.since(packet.first_send_time).max(now.since(packet.delivered_time));
+        let delivered = self.delivered - packet.delivered;
+        let reliable = Some(interval) >= self.minimum_rtt;
+        let rate = if reliable { delivered as f64 * 8.0 / interval.seconds() } else { 0.0 };
+        RateSample {
+            delivery_rate: Rate::from_bits_per_second(rate as u64),
+            interval,
+            delivered: Bytes(delivered),
+            delivered_total: Bytes(self.delivered),
+            prior_delivered: Bytes(packet.delivered),
+            newly_acked: Bytes(MSS),
+            newly_lost: Bytes(newly_lost),
+            lost: Bytes(self.lost - packet.lost),
+            tx_in_flight: Bytes(packet.in_flight),
+            is_app_limited: false,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum What {
     Start,
@@ -286,19 +321,8 @@ impl Bench {
         let smoothed = flow.smoothed_rtt.map_or(rtt.seconds(), |old| old + (rtt.seconds() - old) / 8.0);
         flow.smoothed_rtt = Some(smoothed);
         flow.minimum_rtt = Some(flow.minimum_rtt.map_or(rtt, |minimum| minimum.min(rtt)));
-        let mut newly_lost = 0;
-        while flow.base + REORDERING <= number || flow.packets.front().is_some_and(Option::is_none) {
-            if flow.packets.pop_front().flatten().is_some() {
-                newly_lost += MSS;
-            }
-            flow.base += 1;
-        }
-        flow.in_flight -= newly_lost;
-        flow.lost += newly_lost;
-        let interval = packet.sent.since(packet.first_send_time).max(now.since(packet.delivered_time));
-        let delivered = flow.delivered - packet.delivered;
-        let reliable = Some(interval) >= flow.minimum_rtt;
-        let rate = if reliable { delivered as f64 * 8.0 / interval.seconds() } else { 0.0 };
+        let newly_lost = flow.detect_losses(number);
+        let rate = flow.rate_sample(now, &packet, newly_lost);
         let next = flow.base + flow.packets.len() as u64;
         flow.control.on_ack(&Acknowledged {
             now,
@@ -312,18 +336,7 @@ impl Bench {
             window_limited: flow.limited,
             recovering: flow.recover.is_some(),
             marked: Bytes(if marked { MSS } else { 0 }),
-            rate: Some(RateSample {
-                delivery_rate: Rate::from_bits_per_second(rate as u64),
-                interval,
-                delivered: Bytes(delivered),
-                delivered_total: Bytes(flow.delivered),
-                prior_delivered: Bytes(packet.delivered),
-                newly_acked: Bytes(MSS),
-                newly_lost: Bytes(newly_lost),
-                lost: Bytes(flow.lost - packet.lost),
-                tx_in_flight: Bytes(packet.in_flight),
-                is_app_limited: false,
-            }),
+            rate: Some(rate),
             option: None,
         });
         if flow.recover.is_some_and(|recover| flow.base >= recover) {

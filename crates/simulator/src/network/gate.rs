@@ -6,10 +6,30 @@
 use super::Network;
 use super::link::Passage;
 use crate::engine::{EventQueue, Target};
-use crate::packet::Packet;
+use crate::packet::{Extras, Packet};
+use crate::plan::Plan;
 use crate::record::packets::PacketEvent;
-use crate::router::{Fate, Station};
-use selfclock_congestion::units::Time;
+use crate::router::AnyMechanism;
+use crate::router::mechanism::{Fate, Site, Station, Surroundings, Waiting};
+use selfclock_congestion::units::{Rate, Time};
+
+/// The router mechanisms of a plan, and for each link which of them stand before it, in the order of the plan.
+pub(super) fn mechanisms(plan: &Plan) -> (Vec<Option<Box<AnyMechanism>>>, Vec<Vec<u32>>) {
+    let mut gates = vec![Vec::new(); plan.links.len()];
+    if plan.routers.is_empty() {
+        return (Vec::new(), gates);
+    }
+    let layout = plan.layout();
+    let mut mechanisms = Vec::with_capacity(plan.routers.len());
+    for (index, router) in plan.routers.iter().enumerate() {
+        for &link in &router.links {
+            gates[link].push(index as u32);
+        }
+        let site = Site { stands_before: &router.links, layout: &layout, seed: plan.seed, router: index };
+        mechanisms.push(Some(Box::new(router.mechanism.at(&site))));
+    }
+    (mechanisms, gates)
+}
 
 impl Network {
     /// A packet stands before a gate at the time of the clock.
@@ -68,14 +88,6 @@ impl Network {
         let mut station = Station { now, events, network: self, router, link: usize::MAX };
         mechanism.on_timer(&mut station);
         self.routers[router as usize] = Some(mechanism);
-    }
-
-    /// Puts a packet on its way that a router mechanism held or made: past that mechanism, through the others at the link
-    /// that its `hop` stands for.
-    pub(crate) fn release(&mut self, events: &mut EventQueue, now: Time, router: u32, packet: Packet) {
-        let gate = &self.gates[self.link_at(packet.hop)];
-        let passed = gate.iter().position(|&index| index == router).map_or(0, |position| position + 1);
-        self.pass_gate(events, now, packet, passed);
     }
 
     /// Starts to transmit what the managed queue of a link hands out, if anything: one packet, or as many as share the
@@ -142,6 +154,57 @@ impl Network {
     fn discard(&mut self, event: PacketEvent, now: Time, link: usize, packet: &Packet) {
         if self.recorder.is_some() {
             self.record(event, now, link as u32, packet);
+        }
+        self.extras.release(packet.extra);
+    }
+}
+
+impl Surroundings for Network {
+    fn rate(&self, link: usize, now: Time) -> Rate {
+        self.links[link].rate(now)
+    }
+
+    fn waiting(&mut self, link: usize, now: Time) -> Waiting {
+        let (packets, bytes, limit) = self.links[link].backlog(now, &mut self.samples.links);
+        Waiting { packets, bytes, limit }
+    }
+
+    fn extras(&mut self) -> &mut Extras {
+        &mut self.extras
+    }
+
+    fn flow_at(&self, hop: u32) -> usize {
+        self.flow_routes.partition_point(|routes| routes.forward <= hop) - 1
+    }
+
+    fn link_at(&self, hop: u32) -> usize {
+        self.link_at(hop)
+    }
+
+    fn first_link(&self, flow: usize, wanted: &dyn Fn(usize) -> bool) -> Option<usize> {
+        let first = self.flow_routes[flow].forward as usize;
+        let route = self.routes[first..].iter().take_while(|hop| !hop.is_end());
+        route.map(|hop| hop.link()).find(|&link| wanted(link))
+    }
+
+    fn acknowledgement_hop(&self, flow: usize, position: u32) -> u32 {
+        self.flow_routes[flow].reverse + position
+    }
+
+    fn release(&mut self, events: &mut EventQueue, now: Time, router: u32, packet: Packet) {
+        let gate = &self.gates[self.link_at(packet.hop)];
+        let passed = gate.iter().position(|&index| index == router).map_or(0, |position| position + 1);
+        self.pass_gate(events, now, packet, passed);
+    }
+
+    fn count_sent(&mut self, now: Time, packet: &mut Packet) {
+        self.count_sent(now, packet);
+    }
+
+    fn consume(&mut self, now: Time, packet: &Packet) {
+        self.consumed += 1;
+        if self.recorder.is_some() {
+            self.record(PacketEvent::Deliver, now, u32::MAX, packet);
         }
         self.extras.release(packet.extra);
     }

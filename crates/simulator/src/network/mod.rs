@@ -25,10 +25,9 @@ use crate::engine::memory;
 use crate::engine::{EventQueue, Lanes};
 use crate::packet::{Extras, Flags, Packet};
 use crate::plan::Plan;
-use crate::queue::QueueLimit;
 use crate::record::packets::{PacketEvent, PacketRecorder};
 use crate::record::series::{Samples, Sampling};
-use crate::router::Mechanism;
+use crate::router::AnyMechanism;
 use route_table::Hop;
 use selfclock_congestion::units::Time;
 
@@ -46,7 +45,7 @@ pub struct Network {
     /// For each link, the router mechanisms before it.
     pub(super) gates: Vec<Vec<u32>>,
     /// Router mechanisms; `None` while one is at work.
-    pub(super) routers: Vec<Option<Box<Mechanism>>>,
+    pub(super) routers: Vec<Option<Box<AnyMechanism>>>,
     /// Out-of-line parts of the packets in flight.
     pub extras: Extras,
     /// Every packet event, if they are recorded.
@@ -71,7 +70,7 @@ impl Network {
         let mut links: Vec<Link> = memory::vector(plan.links.len());
         let planned = plan.links.iter().enumerate();
         links.extend(planned.map(|(index, link)| Link::new(link, plan.seed, index, sampling)));
-        let (routers, gates) = Mechanism::all(plan);
+        let (routers, gates) = gate::mechanisms(plan);
         let (routes, flow_routes) = route_table::route_table(plan, &gates);
         // Past the end, and where packets are recorded, no packet just crosses.
         let plain_until = if plan.record.packets { Time::ZERO } else { end };
@@ -152,35 +151,10 @@ impl Network {
         Some(packet.arrival)
     }
 
-    /// A packet has reached the router mechanism that it was sent to.
-    pub(crate) fn consume(&mut self, now: Time, packet: &Packet) {
-        self.consumed += 1;
-        if self.recorder.is_some() {
-            self.record(PacketEvent::Deliver, now, u32::MAX, packet);
-        }
-        self.extras.release(packet.extra);
-    }
-
-    /// The first link from this position of the route table to the end of the route that is wanted.
-    pub(crate) fn link_from(&self, hop: u32, wanted: impl Fn(usize) -> bool) -> Option<usize> {
-        let rest = self.routes[hop as usize..].iter().take_while(|hop| !hop.is_end());
-        rest.map(|hop| hop.link()).find(|&link| wanted(link))
-    }
-
-    /// The flow of the plan whose route this position of the route table is in. Short connections take that of their flow.
-    pub(crate) fn flow_at(&self, hop: u32) -> usize {
-        self.flow_routes.partition_point(|routes| routes.forward <= hop) - 1
-    }
-
     /// The link at this position of the route table.
     #[inline]
     pub(crate) fn link_at(&self, hop: u32) -> usize {
         self.routes[hop as usize].link()
-    }
-
-    /// Packets and bytes that wait before a link at `now`, the time of the clock, and what may wait at most.
-    pub fn backlog(&mut self, link: usize, now: Time) -> (u64, u64, QueueLimit) {
-        self.links[link].backlog(now, &mut self.samples.links)
     }
 
     /// Packets sent by endpoints so far.

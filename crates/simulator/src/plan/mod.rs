@@ -11,13 +11,10 @@ mod traffic;
 mod transport;
 
 pub use crate::queue::{DisciplinePlan, MarkAbove, QueueLimit};
+pub use crate::router::MechanismPlan;
 pub use flow::{ConnectionsPlan, FlowPlan, Protocol, TcpPlan};
 pub use link::{LinkChange, LinkPlan, LossPlan};
-pub use router::{
-    ControlUnit, CsfqPlan, EdgeRtt, Feedback, FiccrdPlan, ForwardingLimitPlan, LossOfKindsPlan, LossPattern,
-    MaprRule, MechanismPlan, OptionTampering, PolicerPlan, QuickStartPlan, ReorderingPlan, RouterPlan,
-    TamperingPlan,
-};
+pub use router::RouterPlan;
 pub use traffic::{Arrivals, SizeDistribution, Source, UdpPlan};
 pub use transport::{
     AckClock, DelayedAck, Ecn, MisbehaviourPlan, Recovery, RetransmissionTimer, RttSamples, Shaper,

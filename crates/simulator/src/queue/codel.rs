@@ -175,6 +175,10 @@ impl Discipline for CoDel {
     fn for_each(&self, show: &mut dyn FnMut(&Packet)) {
         self.waiting.iter().for_each(show);
     }
+
+    fn marks(settings: &Parameters) -> bool {
+        settings.ecn
+    }
 }
 
 #[cfg(test)]

@@ -108,6 +108,10 @@ impl Discipline for Drr {
     fn for_each(&self, show: &mut dyn FnMut(&Packet)) {
         self.flows.iter().flat_map(|queue| queue.waiting.iter()).for_each(show);
     }
+
+    fn marks(_: &Parameters) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

@@ -179,6 +179,10 @@ impl Discipline for DualPi2 {
     fn for_each(&self, show: &mut dyn FnMut(&Packet)) {
         self.low_latency.iter().chain(self.classic.iter()).for_each(show);
     }
+
+    fn marks(_: &Parameters) -> bool {
+        true
+    }
 }
 
 /// `laqm`: the low-latency queue's own marking, a ramp over its delay; not for the only packet ("Th_len").

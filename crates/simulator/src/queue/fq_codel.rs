@@ -66,6 +66,10 @@ impl Discipline for FqCoDel {
     fn for_each(&self, show: &mut dyn FnMut(&Packet)) {
         self.flows.waiting().for_each(show);
     }
+
+    fn marks(settings: &Parameters) -> bool {
+        settings.ecn
+    }
 }
 
 #[cfg(test)]

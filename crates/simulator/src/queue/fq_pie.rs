@@ -111,6 +111,10 @@ impl Discipline for FqPie {
     fn for_each(&self, show: &mut dyn FnMut(&Packet)) {
         self.flows.waiting().for_each(show);
     }
+
+    fn marks(settings: &Parameters) -> bool {
+        settings.ecn
+    }
 }
 
 #[cfg(test)]

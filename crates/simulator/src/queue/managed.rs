@@ -31,6 +31,8 @@ pub trait Discipline: Sized {
     fn dequeue(&mut self, work: &mut Work) -> Option<Packet>;
     /// Shows every packet that waits.
     fn for_each(&self, show: &mut dyn FnMut(&Packet));
+    /// A queue with these settings can mark packets.
+    fn marks(settings: &Self::Settings) -> bool;
 }
 
 /// What waits in a queue, and how much may.

@@ -1,6 +1,6 @@
 //! Queue disciplines of links.
 //!
-//! A new discipline is a file here, with its [`Settings`] and a [`managed::Discipline`], and a line in the list below.
+//! A new discipline is a file here, with its [`Settings`](crate::named::Settings) and a [`managed::Discipline`], and a line in the list below.
 
 pub mod drop_tail;
 mod flow_queues;
@@ -9,10 +9,9 @@ pub mod managed;
 pub use drop_tail::{DropTail, MarkAbove};
 pub use managed::ManagedQueue;
 
-use crate::named::{Contradiction, Entry, Settings};
+use crate::named::named;
 use crate::packet::Packet;
 use managed::{Discipline as _, Site, Work};
-use selfclock_congestion::parameter::{ParameterError, Value};
 use selfclock_congestion::units::Bytes;
 
 /// What a queue holds at most.
@@ -43,48 +42,17 @@ macro_rules! disciplines {
     ($($module:ident::$name:ident,)+) => {
         $(pub mod $module;)+
 
-        /// A queue discipline with its settings.
-        #[derive(Clone, Copy, Debug, PartialEq)]
-        pub enum DisciplinePlan {
-            /// First in, first out; what does not fit is dropped.
-            DropTail(drop_tail::Parameters),
-            $(#[doc = concat!("[`", stringify!($module), "`].")] $name($module::Parameters),)+
+        named! {
+            /// A queue discipline with its settings.
+            DisciplinePlan { drop_tail::DropTail, $($module::$name,)+ }
         }
 
         impl DisciplinePlan {
-            /// Every discipline, with its defaults.
-            pub fn all() -> impl Iterator<Item = Self> + Clone {
-                [Self::DropTail(drop_tail::Parameters::default()), $(Self::$name($module::Parameters::default())),+]
-                    .into_iter()
-            }
-
-            /// What is known of the discipline.
-            pub fn entry(&self) -> Entry {
+            /// A queue of this discipline can mark packets.
+            pub fn marks(&self) -> bool {
                 match self {
-                    Self::DropTail(_) => drop_tail::Parameters::ENTRY,
-                    $(Self::$name(_) => $module::Parameters::ENTRY,)+
-                }
-            }
-
-            /// Sets a setting by its name.
-            ///
-            /// # Errors
-            /// As [`Settings::set`].
-            pub fn set(&mut self, name: &str, value: Value<'_>) -> Result<(), ParameterError> {
-                match self {
-                    Self::DropTail(settings) => settings.set(name, value),
-                    $(Self::$name(settings) => settings.set(name, value),)+
-                }
-            }
-
-            /// Checks the settings against each other.
-            ///
-            /// # Errors
-            /// As [`Settings::check`].
-            pub fn check(&self) -> Result<(), Contradiction> {
-                match self {
-                    Self::DropTail(settings) => settings.check(),
-                    $(Self::$name(settings) => settings.check(),)+
+                    Self::DropTail(settings) => settings.mark_above.is_some(),
+                    $(Self::$name(settings) => $module::$name::marks(settings),)+
                 }
             }
         }
@@ -145,11 +113,6 @@ impl DisciplinePlan {
     /// Drop-tail that marks above this threshold.
     pub fn marking(threshold: MarkAbove) -> Self {
         Self::DropTail(drop_tail::Parameters { mark_above: Some(threshold) })
-    }
-
-    /// The discipline of this name, with its defaults.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::all().find(|plan| plan.entry().name == name)
     }
 
     /// Threshold above which a drop-tail queue marks.

@@ -199,6 +199,10 @@ impl Discipline for Pie {
     fn for_each(&self, show: &mut dyn FnMut(&Packet)) {
         self.waiting.iter().for_each(show);
     }
+
+    fn marks(settings: &Parameters) -> bool {
+        settings.ecn
+    }
 }
 
 #[cfg(test)]

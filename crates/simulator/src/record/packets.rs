@@ -3,44 +3,27 @@
 use crate::packet::{Codepoint, Extra, Flags, MAXIMUM_SACK_BLOCKS, Packet, PacketKind, ResourceDiscovery};
 use crate::plan::Plan;
 use selfclock_congestion::PeerOption;
+use selfclock_congestion::names;
 use selfclock_congestion::units::Time;
 
-/// What happened to a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum PacketEvent {
-    /// An endpoint handed it to its first link.
-    Send = 0,
-    /// It was accepted by the queue of a link.
-    Enqueue = 1,
-    /// Its transmission on a link began.
-    Transmit = 2,
-    /// It was refused by the queue of a link.
-    Drop = 3,
-    /// It was lost on the wire of a link (random loss); the time is the end of its transmission.
-    Lose = 4,
-    /// It arrived at the endpoint it was sent to.
-    Deliver = 5,
-    /// The queue of a link marked it congestion-experienced as it arrived there.
-    Mark = 6,
-}
-
-impl PacketEvent {
-    /// Every event, in the order of its number.
-    pub const ALL: [Self; 7] =
-        [Self::Send, Self::Enqueue, Self::Transmit, Self::Drop, Self::Lose, Self::Deliver, Self::Mark];
-
-    /// Name used in records.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Send => "send",
-            Self::Enqueue => "enqueue",
-            Self::Transmit => "transmit",
-            Self::Drop => "drop",
-            Self::Lose => "lose",
-            Self::Deliver => "deliver",
-            Self::Mark => "mark",
-        }
+names! {
+    /// What happened to a packet.
+    #[repr(u8)]
+    pub enum PacketEvent {
+        /// An endpoint handed it to its first link.
+        Send = 0 => "send",
+        /// It was accepted by the queue of a link.
+        Enqueue = 1 => "enqueue",
+        /// Its transmission on a link began.
+        Transmit = 2 => "transmit",
+        /// It was refused by the queue of a link.
+        Drop = 3 => "drop",
+        /// It was lost on the wire of a link (random loss); the time is the end of its transmission.
+        Lose = 4 => "lose",
+        /// It arrived at the endpoint it was sent to.
+        Deliver = 5 => "deliver",
+        /// The queue of a link marked it congestion-experienced as it arrived there.
+        Mark = 6 => "mark",
     }
 }
 

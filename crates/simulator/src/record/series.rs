@@ -16,12 +16,12 @@ const MOST_EXPECTED: usize = 1 << 22;
 pub struct Sampling {
     /// Time between two samples.
     pub interval: Duration,
-    /// Each flow and link will have so many.
+    /// Samples that each flow and link will have.
     pub expected: usize,
 }
 
 impl Sampling {
-    /// That of a run of this plan that ends then; `None`: there is none.
+    /// The sampling of a run of this plan that ends at `end`; `None`: there is none.
     pub fn of(plan: &Plan, end: Time) -> Option<Self> {
         let interval = plan.record.interval?;
         let samples = end.picoseconds() / interval.picoseconds().max(1);
@@ -29,19 +29,19 @@ impl Sampling {
     }
 }
 
-/// Samples of many things, taken of all at the same times. Those of one time lie side by side: things whose turn comes at about
-/// the same time then write near to one another.
+/// Samples of many flows or links, taken of all at the same times. Those of one time lie side by side: the flows whose turn comes
+/// at about the same time then write near to one another.
 #[derive(Clone, Debug)]
 pub struct Rows<T> {
     samples: Vec<T>,
-    /// Things.
+    /// Flows or links.
     width: usize,
     /// Time between two samples; zero if none are taken.
     interval: Duration,
 }
 
 impl<T: Copy> Rows<T> {
-    /// None yet, of so many things.
+    /// No samples yet, of `width` flows or links.
     pub fn new(width: usize, sampling: Option<Sampling>) -> Self {
         let expected = sampling.map_or(0, |sampling| sampling.expected.saturating_mul(width));
         let interval = sampling.map_or(Duration::ZERO, |sampling| sampling.interval);
@@ -49,58 +49,58 @@ impl<T: Copy> Rows<T> {
         Self { samples: memory::vector(expected.min(MOST_EXPECTED)), width, interval }
     }
 
-    /// The sample of this thing at this time, a multiple of the interval.
+    /// Puts the sample of the flow or link with this index at this time, a multiple of the interval.
     #[inline]
-    pub fn put(&mut self, time: Time, thing: usize, sample: T) {
+    pub fn put(&mut self, time: Time, index: usize, sample: T) {
         let number = time.ticks(self.interval) as usize - 1;
-        let place = number * self.width + thing;
+        let place = number * self.width + index;
         if place >= self.samples.len() {
             self.samples.resize((number + 1) * self.width, sample);
         }
         self.samples[place] = sample;
     }
 
-    /// All samples of a thing. At the end all things have as many.
-    pub fn of(&self, thing: usize) -> impl Iterator<Item = T> {
-        self.samples.chunks_exact(self.width.max(1)).map(move |row| row[thing])
+    /// All samples of a flow or link. At the end all have as many.
+    pub fn of(&self, index: usize) -> impl Iterator<Item = T> {
+        self.samples.chunks_exact(self.width.max(1)).map(move |row| row[index])
     }
 }
 
-/// What was sampled in a run, as it was taken. Nobody pays for columns that he does not look at.
+/// Samples of a run, as they were taken. Columns are made when someone looks at them.
 #[derive(Clone)]
 pub struct Sampled<T> {
     rows: Rows<T>,
-    /// The things whose samples have a meaning.
-    things: Vec<u32>,
+    /// The flows or links whose samples have a meaning.
+    indices: Vec<u32>,
 }
 
 impl<T: Copy> Sampled<T> {
-    /// The samples of these things.
-    pub fn new(rows: Rows<T>, things: Vec<u32>) -> Self {
-        Self { rows, things }
+    /// The samples of the flows or links with these indices.
+    pub fn new(rows: Rows<T>, indices: Vec<u32>) -> Self {
+        Self { rows, indices }
     }
 
-    /// Samples of each thing.
+    /// Samples of each flow or link.
     fn each(&self) -> usize {
         self.rows.samples.len() / self.rows.width.max(1)
     }
 
-    /// All samples, thing by thing.
-    fn by_thing(&self) -> Vec<T> {
-        let mut samples = Vec::with_capacity(self.each() * self.things.len());
-        self.things.iter().for_each(|&thing| samples.extend(self.rows.of(thing as usize)));
+    /// All samples, one flow or link after the other.
+    fn in_order(&self) -> Vec<T> {
+        let mut samples = Vec::with_capacity(self.each() * self.indices.len());
+        self.indices.iter().for_each(|&index| samples.extend(self.rows.of(index as usize)));
         samples
     }
 
-    /// The thing of each of them.
+    /// The flow or link of each of them.
     fn numbers(&self) -> Vec<u32> {
-        self.things.iter().flat_map(|&thing| std::iter::repeat_n(thing, self.each())).collect()
+        self.indices.iter().flat_map(|&index| std::iter::repeat_n(index, self.each())).collect()
     }
 
-    /// The time of each of them, s: the first of a thing is taken after one interval.
+    /// The time of each of them, s: the first is taken after one interval.
     fn times(&self) -> Vec<f64> {
         let time = |number| (Time::ZERO + self.rows.interval.times(number)).seconds();
-        self.things.iter().flat_map(|_| (1..=self.each() as u64).map(time)).collect()
+        self.indices.iter().flat_map(|_| (1..=self.each() as u64).map(time)).collect()
     }
 }
 
@@ -120,141 +120,129 @@ impl Samples {
     }
 }
 
-/// Shown in columns: what stands in the place of things without samples is none of it.
-impl std::fmt::Debug for Sampled<FlowSample> {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.columns().fmt(formatter)
+/// One sampled quantity, a value for each sample.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Column {
+    /// Real numbers.
+    Reals(Vec<f64>),
+    /// Whole numbers.
+    Counts(Vec<u64>),
+    /// [`Phase`]s by their numbers.
+    Phases(Vec<u8>),
+}
+
+impl From<Vec<f64>> for Column {
+    fn from(values: Vec<f64>) -> Self {
+        Self::Reals(values)
     }
 }
 
-impl std::fmt::Debug for Sampled<LinkSample> {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.columns().fmt(formatter)
+impl From<Vec<u64>> for Column {
+    fn from(values: Vec<u64>) -> Self {
+        Self::Counts(values)
     }
 }
 
-/// State of a link at a sample time.
-#[derive(Clone, Copy, Debug)]
-pub struct LinkSample {
-    /// Packets waiting.
-    pub queue_packets: u64,
-    /// Drops so far.
-    pub drops: u64,
-    /// Bytes of packets whose transmission has begun.
-    pub bytes: u64,
-    /// Fraction of the interval in which the transmitter was busy; with a trace, of the bytes that were offered in it, zero if
-    /// none were.
-    pub utilization: f64,
+impl From<Vec<u8>> for Column {
+    fn from(values: Vec<u8>) -> Self {
+        Self::Phases(values)
+    }
 }
 
-/// State of a flow at a sample time.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FlowSample {
-    /// Congestion window, bytes.
-    pub cwnd_bytes: f64,
-    /// Slow start threshold, bytes.
-    pub ssthresh_bytes: f64,
-    /// Payload in flight, bytes.
-    pub in_flight_bytes: u64,
-    /// Pacing rate, bit/s; NaN where segments are not paced.
-    pub pacing_bps: f64,
-    /// Smoothed round-trip time, s; NaN before the first sample.
-    pub srtt_s: f64,
-    /// Highest payload byte sent so far.
-    pub sent_bytes: u64,
-    /// Payload acknowledged cumulatively so far, bytes.
-    pub acknowledged_bytes: u64,
-    /// Payload known to have arrived, in order or not, bytes.
-    pub delivered_bytes: u64,
-    /// What the congestion control is doing.
-    pub phase: Phase,
-    /// Available bandwidth as its estimator has it, bit/s; NaN without.
-    pub available_bps: f64,
-    /// Physical bandwidth as its estimator has it, bit/s; NaN without.
-    pub capacity_bps: f64,
+/// Declares what is sampled of a flow or link: one sample, and the series with a column for each quantity of it.
+macro_rules! series {
+    (
+        $(#[doc = $about_sample:literal])+ $Sample:ident,
+        $(#[doc = $about_series:literal])+ $Series:ident of $owner:ident:
+        $($(#[doc = $about:literal])+ $quantity:ident: $value:ty as $stored:ty,)+
+    ) => {
+        $(#[doc = $about_sample])+
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub struct $Sample {
+            $($(#[doc = $about])+ pub $quantity: $value,)+
+        }
+
+        $(#[doc = $about_series])+
+        ///
+        /// In the order of the index, then of time. All columns have the same length.
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct $Series {
+            /// Sample time, s.
+            pub time_s: Vec<f64>,
+            #[doc = concat!("Index of the ", stringify!($owner), ".")]
+            pub $owner: Vec<u32>,
+            $($(#[doc = $about])+ pub $quantity: Vec<$stored>,)+
+        }
+
+        impl $Series {
+            /// The sampled quantities with their names, in the order of the fields, without time and index.
+            pub fn quantities(self) -> Vec<(&'static str, Column)> {
+                vec![$((stringify!($quantity), self.$quantity.into())),+]
+            }
+        }
+
+        impl Sampled<$Sample> {
+            /// In columns.
+            pub fn columns(&self) -> $Series {
+                let samples = self.in_order();
+                $Series {
+                    time_s: self.times(),
+                    $owner: self.numbers(),
+                    $($quantity: samples.iter().map(|sample| sample.$quantity as $stored).collect(),)+
+                }
+            }
+        }
+
+        /// Formats as columns; flows and links without samples of a meaning are skipped.
+        impl std::fmt::Debug for Sampled<$Sample> {
+            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                self.columns().fmt(formatter)
+            }
+        }
+    };
 }
 
-/// Samples of every TCP flow, in the order flow by flow, time ascending. All columns have the same length.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FlowSeries {
-    /// Sample time, s.
-    pub time_s: Vec<f64>,
-    /// Index of the flow.
-    pub flow: Vec<u32>,
+series! {
+    /// State of a flow at a sample time.
+    FlowSample,
+    /// Samples of every flow that is one TCP connection.
+    FlowSeries of flow:
     /// Congestion window, bytes.
-    pub cwnd_bytes: Vec<f64>,
+    cwnd_bytes: f64 as f64,
     /// Slow start threshold, bytes; infinite before the first loss unless set.
-    pub ssthresh_bytes: Vec<f64>,
+    ssthresh_bytes: f64 as f64,
     /// Payload in flight, bytes.
-    pub in_flight_bytes: Vec<u64>,
+    in_flight_bytes: u64 as u64,
     /// Pacing rate, bit/s; NaN where segments are not paced.
-    pub pacing_bps: Vec<f64>,
+    pacing_bps: f64 as f64,
     /// Smoothed round-trip time, s; NaN before the first sample.
-    pub srtt_s: Vec<f64>,
+    srtt_s: f64 as f64,
     /// Highest payload byte sent so far.
-    pub sent_bytes: Vec<u64>,
+    sent_bytes: u64 as u64,
     /// Payload acknowledged cumulatively so far, bytes.
-    pub acknowledged_bytes: Vec<u64>,
+    acknowledged_bytes: u64 as u64,
     /// Payload known to have arrived so far, in order or not, bytes.
-    pub delivered_bytes: Vec<u64>,
-    /// [`Phase`] as a number.
-    pub phase: Vec<u8>,
+    delivered_bytes: u64 as u64,
+    /// [`Phase`] of the congestion control; as a number in columns.
+    phase: Phase as u8,
     /// Available bandwidth as the estimator has it, bit/s; NaN without.
-    pub available_bps: Vec<f64>,
+    available_bps: f64 as f64,
     /// Physical bandwidth as the estimator has it, bit/s; NaN without.
-    pub capacity_bps: Vec<f64>,
+    capacity_bps: f64 as f64,
 }
 
-impl Sampled<FlowSample> {
-    /// In columns.
-    pub fn columns(&self) -> FlowSeries {
-        let samples = self.by_thing();
-        FlowSeries {
-            time_s: self.times(),
-            flow: self.numbers(),
-            cwnd_bytes: samples.iter().map(|sample| sample.cwnd_bytes).collect(),
-            ssthresh_bytes: samples.iter().map(|sample| sample.ssthresh_bytes).collect(),
-            in_flight_bytes: samples.iter().map(|sample| sample.in_flight_bytes).collect(),
-            pacing_bps: samples.iter().map(|sample| sample.pacing_bps).collect(),
-            srtt_s: samples.iter().map(|sample| sample.srtt_s).collect(),
-            sent_bytes: samples.iter().map(|sample| sample.sent_bytes).collect(),
-            acknowledged_bytes: samples.iter().map(|sample| sample.acknowledged_bytes).collect(),
-            delivered_bytes: samples.iter().map(|sample| sample.delivered_bytes).collect(),
-            phase: samples.iter().map(|sample| sample.phase as u8).collect(),
-            available_bps: samples.iter().map(|sample| sample.available_bps).collect(),
-            capacity_bps: samples.iter().map(|sample| sample.capacity_bps).collect(),
-        }
-    }
-}
-
-/// Samples of every link, in the order link by link, time ascending. All columns have the same length.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct LinkSeries {
-    /// Sample time, s.
-    pub time_s: Vec<f64>,
-    /// Index of the link.
-    pub link: Vec<u32>,
+series! {
+    /// State of a link at a sample time.
+    LinkSample,
+    /// Samples of every link.
+    LinkSeries of link:
     /// Packets waiting, without the one in service.
-    pub queue_packets: Vec<u64>,
+    queue_packets: u64 as u64,
     /// Drops so far.
-    pub drops: Vec<u64>,
+    drops: u64 as u64,
     /// Bytes of packets whose transmission has begun so far.
-    pub bytes: Vec<u64>,
-    /// Fraction of the time since the previous sample in which the transmitter was busy.
-    pub utilization: Vec<f64>,
-}
-
-impl Sampled<LinkSample> {
-    /// In columns.
-    pub fn columns(&self) -> LinkSeries {
-        let samples = self.by_thing();
-        LinkSeries {
-            time_s: self.times(),
-            link: self.numbers(),
-            queue_packets: samples.iter().map(|sample| sample.queue_packets).collect(),
-            drops: samples.iter().map(|sample| sample.drops).collect(),
-            bytes: samples.iter().map(|sample| sample.bytes).collect(),
-            utilization: samples.iter().map(|sample| sample.utilization).collect(),
-        }
-    }
+    bytes: u64 as u64,
+    /// Fraction of the time since the previous sample in which the transmitter was busy; with a trace, of the bytes offered in it,
+    /// zero if none were.
+    utilization: f64 as f64,
 }

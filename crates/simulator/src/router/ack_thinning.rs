@@ -2,10 +2,26 @@
 
 use std::collections::VecDeque;
 
-use super::{Fate, Station};
+use super::mechanism::{Fate, Mechanism, Site, Station};
 use crate::engine::Timer;
+use crate::named::settings;
 use crate::packet::{Packet, PacketKind};
+use selfclock_congestion::parameter::ABOVE_ZERO;
 use selfclock_congestion::units::{Duration, Time};
+
+selfclock_congestion::parameters! {
+    /// Settings of ACK thinning.
+    Parameters {
+        /// How close two acknowledgements must be; one waits for its successor for that long at most.
+        interval: Duration = Duration::ZERO, shown "", unit "s", range ABOVE_ZERO, source "";
+    }
+}
+settings!(
+    Parameters,
+    "ack-thinning",
+    "Drops the earlier of two acknowledgements of a flow that come close behind one another; duplicates and other packets pass at once.",
+    "Khalil et al., section 3.1b"
+);
 
 /// "Router that supports acknowledgment compression will send only one ACK if it receives two consecutive ACK messages of
 /// a connection within small interval" (Khalil et al., section 3.1b). An acknowledgement waits that long for its
@@ -21,13 +37,30 @@ pub struct AckThinning {
 }
 
 impl AckThinning {
+    /// What waits of the same flow before the same link.
+    fn take(&mut self, packet: &Packet) -> Option<Packet> {
+        let same = |(_, held): &(Time, Packet)| held.flow == packet.flow && held.hop == packet.hop;
+        let position = self.waiting.iter().position(same)?;
+        self.waiting.remove(position).map(|(_, held)| held)
+    }
+
+    fn set_timer(&mut self, station: &mut Station<'_>) {
+        if let Some((deadline, _)) = self.waiting.front() {
+            station.set_timer(&mut self.timer, *deadline);
+        }
+    }
+}
+
+impl Mechanism for AckThinning {
+    type Settings = Parameters;
+
     /// Nothing waits.
-    pub fn new(interval: Duration) -> Self {
+    fn new(Parameters { interval }: Parameters, _: &Site<'_>) -> Self {
         Self { interval, waiting: VecDeque::new(), acknowledged: Vec::new(), timer: Timer::default() }
     }
 
     /// Holds the packet if it is an acknowledgement without one before it; with one it goes on and that is dropped.
-    pub fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate {
+    fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate {
         let flow = packet.flow as usize;
         if flow >= self.acknowledged.len() {
             self.acknowledged.resize(flow + 1, 0);
@@ -49,21 +82,8 @@ impl AckThinning {
         Fate::Taken
     }
 
-    /// What waits of the same flow before the same link.
-    fn take(&mut self, packet: &Packet) -> Option<Packet> {
-        let same = |(_, held): &(Time, Packet)| held.flow == packet.flow && held.hop == packet.hop;
-        let position = self.waiting.iter().position(same)?;
-        self.waiting.remove(position).map(|(_, held)| held)
-    }
-
-    fn set_timer(&mut self, station: &mut Station<'_>) {
-        if let Some((deadline, _)) = self.waiting.front() {
-            station.set_timer(&mut self.timer, *deadline);
-        }
-    }
-
     /// What has waited long enough goes on.
-    pub fn on_timer(&mut self, station: &mut Station<'_>) {
+    fn on_timer(&mut self, station: &mut Station<'_>) {
         if !station.timer_is_due(&mut self.timer) {
             return;
         }
@@ -76,8 +96,7 @@ impl AckThinning {
         self.set_timer(station);
     }
 
-    /// Packets that wait.
-    pub fn held(&self) -> u64 {
+    fn held(&self) -> u64 {
         self.waiting.len() as u64
     }
 }

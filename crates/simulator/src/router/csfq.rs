@@ -1,13 +1,30 @@
 //! Core-stateless fair queueing: Stoica, Shenker and Zhang 1998. The first router that stands before a flow's packets labels
 //! them with the flow's rate; the others know no flows and drop by label.
 
-use super::{Fate, Station};
+use super::mechanism::{Fate, Mechanism, Site, Station, Waiting};
 use crate::engine::Stream;
+use crate::named::settings;
 use crate::packet::Packet;
-use crate::plan::{CsfqPlan, Plan};
 use crate::queue::QueueLimit;
+use selfclock_congestion::parameter::ABOVE_ZERO;
 use selfclock_congestion::units::{Duration, Time};
 use std::collections::BTreeMap;
+
+selfclock_congestion::parameters! {
+    /// Settings of CSFQ.
+    Parameters {
+        /// Time constant of a flow's rate: "K".
+        flow_constant: Duration = Duration::from_milliseconds(100), shown "100 ms", unit "s", range ABOVE_ZERO, source "Stoica, Shenker and Zhang 1998";
+        /// Time constant of a link's rates, and window of its fair share: "K_alpha" and "K_c".
+        link_constant: Duration = Duration::from_milliseconds(200), shown "200 ms", unit "s", range ABOVE_ZERO, source "Stoica, Shenker and Zhang 1998";
+    }
+}
+settings!(
+    Parameters,
+    "csfq",
+    "Core-stateless fair queueing: the first of its links that a packet meets labels it with the rate of its flow, every link drops by label and fair share.",
+    "Stoica, Shenker and Zhang 1998"
+);
 
 /// Most that a full buffer lowers the fair share within one window: a quarter.
 const LOWEST: f64 = 0.75;
@@ -17,7 +34,7 @@ const LOWERED: f64 = 0.99;
 /// Edge and core of a group of links.
 #[derive(Clone, Debug)]
 pub struct Csfq {
-    plan: CsfqPlan,
+    settings: Parameters,
     /// Edge: rate of each flow whose packets it labels.
     flows: BTreeMap<u32, Average>,
     /// Core: state of each link.
@@ -103,9 +120,10 @@ impl Core {
     }
 }
 
-impl Csfq {
-    /// For the links of this plan.
-    pub fn new(settings: CsfqPlan, plan: &Plan, stream: Stream) -> Self {
+impl Mechanism for Csfq {
+    type Settings = Parameters;
+
+    fn new(settings: Parameters, site: &Site<'_>) -> Self {
         let core = |bits: u64| Core {
             capacity: bits as f64,
             arrival: Average::default(),
@@ -116,36 +134,37 @@ impl Csfq {
             congested: false,
             since: Time::ZERO,
         };
-        let links = plan.links.iter().map(|link| core(link.rate.bits_per_second())).collect();
-        Self { plan: settings, flows: BTreeMap::new(), links, stream }
+        let links = site.layout.links.iter().map(|link| core(link.rate.bits_per_second())).collect();
+        Self { settings, flows: BTreeMap::new(), links, stream: site.stream() }
     }
 
     /// Labels the packet if nothing has, and drops it with probability max(0, 1 - alpha / label).
-    pub fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate {
+    fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate {
         let now = station.now;
         let bits = f64::from(packet.size) * 8.0;
-        let backlog = station.network.backlog(station.link, now);
-        let extra = station.network.extras.of(packet);
+        let waiting = station.network.waiting(station.link, now);
+        let capacity = station.network.rate(station.link, now).bits_per_second() as f64;
+        let extra = station.network.extras().of(packet);
         let mut label = match extra.label {
             Some(label) => label,
             None => {
                 let flow = self.flows.entry(packet.flow).or_default();
-                flow.add(now, bits, self.plan.flow_constant);
+                flow.add(now, bits, self.settings.flow_constant);
                 flow.rate
             }
         };
         let core = &mut self.links[station.link];
-        core.capacity = station.network.links[station.link].rate(now).bits_per_second() as f64;
-        core.arrival.add(now, bits, self.plan.link_constant);
-        core.estimate(now, self.plan.link_constant, label);
+        core.capacity = capacity;
+        core.arrival.add(now, bits, self.settings.link_constant);
+        core.estimate(now, self.settings.link_constant, label);
         let share = core.share.unwrap_or(f64::INFINITY);
         if core.congested && label > share && self.stream.happens(1.0 - share / label) {
             return Fate::Drop;
         }
-        if is_full(backlog, packet.size) {
+        if is_full(waiting, packet.size) {
             core.share = core.share.map(|share| (share * LOWERED).max(core.lowest.min(share)));
         } else {
-            core.accepted.add(now, bits, self.plan.link_constant);
+            core.accepted.add(now, bits, self.settings.link_constant);
         }
         if core.congested {
             label = label.min(share);
@@ -156,7 +175,7 @@ impl Csfq {
 }
 
 /// The queue will drop a packet of this size.
-fn is_full((packets, bytes, limit): (u64, u64, QueueLimit), size: u16) -> bool {
+fn is_full(Waiting { packets, bytes, limit }: Waiting, size: u16) -> bool {
     match limit {
         QueueLimit::Unlimited => false,
         QueueLimit::Packets(limit) => packets >= limit,

@@ -1,32 +1,71 @@
-//! A router that forwards so many packets per second, whatever their size.
+//! A router that forwards a number of packets per second, whatever their size.
 
 use std::collections::VecDeque;
 
-use super::{Fate, Station};
+use super::mechanism::{Fate, Mechanism, Site, Station};
 use crate::engine::Timer;
+use crate::named::settings;
 use crate::packet::Packet;
-use crate::plan::ForwardingLimitPlan;
+use selfclock_congestion::parameter::{Kind, ParameterType, Value};
+use selfclock_congestion::units::Duration;
+
+/// Packets that may wait, beside the one in service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit(pub u64);
+
+impl ParameterType for Limit {
+    const KIND: Kind = Kind::OrWord(&Kind::Packets, "unlimited");
+    fn from_value(value: Value<'_>) -> Option<Self> {
+        match value {
+            Value::Packets(packets) => Some(Self(packets)),
+            Value::Choice(_) => Some(Self(u64::MAX)),
+            _ => None,
+        }
+    }
+}
+
+selfclock_congestion::parameters! {
+    /// Settings of a forwarding limit.
+    Parameters {
+        /// Packets that it forwards in a second.
+        packets_per_second: f64 = 1.0, shown "", unit "packets/s", range (0.001, 1e12), source "";
+        /// Packets that wait at most.
+        limit: Limit = Limit(u64::MAX), shown "unlimited", unit "packets", range (0.0, f64::INFINITY), source "our choice";
+    }
+}
+settings!(
+    Parameters,
+    "forwarding-limit",
+    "Forwards a number of packets per second, whatever their size: all that enter its links wait in one queue.",
+    "our choice"
+);
 
 /// One processor for all the links before which it stands: a FIFO queue with a constant service time per packet.
 #[derive(Clone, Debug)]
 pub struct ForwardingLimit {
-    plan: ForwardingLimitPlan,
+    /// Time that a packet takes.
+    service: Duration,
+    /// Packets that wait at most, beside the one in service.
+    limit: u64,
     /// The first is in service.
     waiting: VecDeque<Packet>,
     timer: Timer,
 }
 
-impl ForwardingLimit {
+impl Mechanism for ForwardingLimit {
+    type Settings = Parameters;
+
     /// Idle.
-    pub fn new(plan: ForwardingLimitPlan) -> Self {
-        Self { plan, waiting: VecDeque::new(), timer: Timer::default() }
+    fn new(Parameters { packets_per_second, limit }: Parameters, _: &Site<'_>) -> Self {
+        let service = Duration::from_seconds(1.0 / packets_per_second);
+        Self { service, limit: limit.0, waiting: VecDeque::new(), timer: Timer::default() }
     }
 
     /// The packet waits for its turn.
-    pub fn on_packet(&mut self, station: &mut Station<'_>, packet: &Packet) -> Fate {
+    fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate {
         if self.waiting.is_empty() {
-            station.set_timer(&mut self.timer, station.now + self.plan.service);
-        } else if self.waiting.len() as u64 > self.plan.limit {
+            station.set_timer(&mut self.timer, station.now + self.service);
+        } else if self.waiting.len() as u64 > self.limit {
             return Fate::Drop;
         }
         self.waiting.push_back(*packet);
@@ -34,7 +73,7 @@ impl ForwardingLimit {
     }
 
     /// A packet has been forwarded.
-    pub fn on_timer(&mut self, station: &mut Station<'_>) {
+    fn on_timer(&mut self, station: &mut Station<'_>) {
         if !station.timer_is_due(&mut self.timer) {
             return;
         }
@@ -42,12 +81,11 @@ impl ForwardingLimit {
             station.release(packet);
         }
         if !self.waiting.is_empty() {
-            station.set_timer(&mut self.timer, station.now + self.plan.service);
+            station.set_timer(&mut self.timer, station.now + self.service);
         }
     }
 
-    /// Packets that wait.
-    pub fn held(&self) -> u64 {
+    fn held(&self) -> u64 {
         self.waiting.len() as u64
     }
 }

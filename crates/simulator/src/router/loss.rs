@@ -1,16 +1,111 @@
 //! Loss of chosen kinds of packets: what happens to a mechanism when its own packets fail, and those alone; outages, and the
 //! regular losses that RFC 5166 measures a response with.
 
-use super::{Fate, Station};
+use super::mechanism::{Fate, Mechanism, Site, Station};
 use crate::engine::Stream;
-use crate::packet::Packet;
-use crate::plan::{LossOfKindsPlan, LossPattern};
-use selfclock_congestion::units::Time;
+use crate::named::{Contradiction, settings};
+use crate::packet::{Packet, PacketKind};
+use selfclock_congestion::parameter::{ABOVE_ZERO, Kind, ParameterType, Value};
+use selfclock_congestion::units::{Bytes, Duration, Time};
+
+/// A set of kinds of packets: bit N stands for the kind of number N.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kinds(u32);
+
+impl Kinds {
+    const NAMES: [&'static str; PacketKind::ALL.len()] = {
+        let mut names = [""; PacketKind::ALL.len()];
+        let mut index = 0;
+        while index < names.len() {
+            names[index] = PacketKind::ALL[index].name();
+            index += 1;
+        }
+        names
+    };
+
+    const fn contains(self, kind: PacketKind) -> bool {
+        self.0 >> kind as u32 & 1 == 1
+    }
+}
+
+impl ParameterType for Kinds {
+    const KIND: Kind = Kind::Several(&Self::NAMES);
+    fn from_value(value: Value<'_>) -> Option<Self> {
+        if let Value::Several(kinds) = value { Some(Self(kinds)) } else { None }
+    }
+}
+
+selfclock_congestion::parameters! {
+    /// Settings of a loss of chosen kinds of packets.
+    Parameters {
+        /// Probability of loss of each, independently. One of probability, every and spacing is needed.
+        probability: Option<f64> = None, shown "not used", unit "", range (0.0, 1.0), source "our choice";
+        /// Every Nth is lost, whatever flow it is of.
+        every: Option<u64> = None, shown "not used", unit "", range (1.0, f64::INFINITY), source "our choice";
+        /// One is lost, then none for this long.
+        spacing: Option<Duration> = None, shown "not used", unit "s", range ABOVE_ZERO, source "our choice";
+        /// Which packets.
+        kinds: Kinds = Kinds(0), shown "", unit "", range (0.0, 0.0), source "";
+        /// When the losses begin.
+        from: Duration = Duration::ZERO, shown "0 s", unit "s", range (0.0, f64::INFINITY), source "our choice";
+        /// When they end.
+        until: Option<Duration> = None, shown "the end of the run", unit "s", range (0.0, f64::INFINITY), source "our choice";
+    }
+}
+settings!(
+    Parameters,
+    "loss",
+    "Loses chosen kinds of packets, and those alone; probability = 1 with from and until is an outage.",
+    "our choice, for tests of faults",
+    check Parameters::one_pattern_in_time
+);
+
+impl Parameters {
+    fn one_pattern_in_time(&self) -> Result<(), Contradiction> {
+        if self.pattern().is_none() {
+            return Err(Contradiction {
+                parameter: "",
+                message: "needs one key that says which packets are lost",
+                help: "probability, every or spacing",
+            });
+        }
+        if self.until.is_some_and(|until| until <= self.from) {
+            return Err(Contradiction {
+                parameter: "until",
+                message: "ends before it begins",
+                help: "until must be later than from",
+            });
+        }
+        Ok(())
+    }
+
+    fn pattern(&self) -> Option<Pattern> {
+        match (self.probability, self.every, self.spacing) {
+            (Some(probability), None, None) => Some(Pattern::Random(probability)),
+            (None, Some(every), None) => Some(Pattern::Every(every)),
+            (None, None, Some(spacing)) => Some(Pattern::Spaced(spacing)),
+            _ => None,
+        }
+    }
+}
+
+/// Which packets are lost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Pattern {
+    /// Each with this probability, independently.
+    Random(f64),
+    /// Every Nth.
+    Every(u64),
+    /// One, then none for this long.
+    Spaced(Duration),
+}
 
 /// Drops packets of some kinds.
 #[derive(Clone, Debug)]
 pub struct LossOfKinds {
-    plan: LossOfKindsPlan,
+    settings: Parameters,
+    /// `None`: no packet is lost.
+    pattern: Option<Pattern>,
     stream: Stream,
     /// Packets that have passed since the last loss.
     passed: u64,
@@ -19,27 +114,11 @@ pub struct LossOfKinds {
 }
 
 impl LossOfKinds {
-    /// With a stream of random numbers of its own.
-    pub fn new(plan: LossOfKindsPlan, stream: Stream) -> Self {
-        Self { plan, stream, passed: 0, quiet_until: Time::ZERO }
-    }
-
-    /// Drops the packet if it is one of the kinds, in its time, and its turn.
-    pub fn on_packet(&mut self, station: &mut Station<'_>, packet: &Packet) -> Fate {
-        let now = station.now;
-        if self.plan.kinds.contains(&packet.kind)
-            && (self.plan.from..self.plan.until).contains(&now)
-            && self.is_its_turn(now)
-        {
-            return Fate::Drop;
-        }
-        Fate::Pass
-    }
-
     fn is_its_turn(&mut self, now: Time) -> bool {
-        match self.plan.pattern {
-            LossPattern::Random(probability) => self.stream.happens(probability),
-            LossPattern::Every(packets) => {
+        match self.pattern {
+            None => false,
+            Some(Pattern::Random(probability)) => self.stream.happens(probability),
+            Some(Pattern::Every(packets)) => {
                 self.passed += 1;
                 let lost = self.passed == packets;
                 if lost {
@@ -47,7 +126,7 @@ impl LossOfKinds {
                 }
                 lost
             }
-            LossPattern::Spaced(spacing) => {
+            Some(Pattern::Spaced(spacing)) => {
                 let lost = now >= self.quiet_until;
                 if lost {
                     self.quiet_until = now + spacing;
@@ -55,5 +134,30 @@ impl LossOfKinds {
                 lost
             }
         }
+    }
+}
+
+impl Mechanism for LossOfKinds {
+    type Settings = Parameters;
+
+    /// Nothing is lost yet.
+    fn new(settings: Parameters, site: &Site<'_>) -> Self {
+        let pattern = settings.pattern();
+        Self { settings, pattern, stream: site.stream(), passed: 0, quiet_until: Time::ZERO }
+    }
+
+    /// Drops the packet if it is one of the kinds, in its time, and its turn.
+    fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate {
+        let Parameters { kinds, from, until, .. } = self.settings;
+        let now = station.now;
+        let is_on = now >= Time::ZERO + from && until.is_none_or(|until| now < Time::ZERO + until);
+        if kinds.contains(packet.kind) && is_on && self.is_its_turn(now) {
+            return Fate::Drop;
+        }
+        Fate::Pass
+    }
+
+    fn note(settings: &Parameters, _: Option<Bytes>) -> Option<&'static str> {
+        (settings.probability == Some(1.0)).then_some("a router loses every packet of the chosen kinds")
     }
 }

@@ -1,28 +1,47 @@
 //! Token-bucket policer: drops what exceeds a rate and a burst, and holds nothing.
 
-use super::{Fate, Station};
+use super::mechanism::{Fate, Mechanism, Site, Station};
+use crate::named::settings;
 use crate::packet::Packet;
-use crate::plan::PolicerPlan;
-use selfclock_congestion::units::{Bytes, Time};
+use selfclock_congestion::parameter::ABOVE_ZERO;
+use selfclock_congestion::units::{Bytes, Rate, Time};
+
+selfclock_congestion::parameters! {
+    /// Settings of a policer.
+    Parameters {
+        /// Rate at which the bucket fills.
+        rate: Rate = Rate::from_bits_per_second(1), shown "", unit "bit/s", range ABOVE_ZERO, source "";
+        /// Bytes that the bucket holds: at least one packet, or nothing gets through.
+        burst: Bytes = Bytes(1), shown "", unit "B", range ABOVE_ZERO, source "";
+    }
+}
+settings!(
+    Parameters,
+    "policer",
+    "Token bucket before each of its links: a packet that finds too few tokens is dropped, and nothing waits.",
+    "RFC 2475, section 2.3.3.4"
+);
 
 /// A bucket of tokens before each of its links. A token is the time that a byte takes at the policed rate, so the bucket
 /// is a time: that at which it would be full (the virtual scheduling form of the leaky bucket).
 #[derive(Clone, Debug)]
 pub struct Policer {
-    plan: PolicerPlan,
+    settings: Parameters,
     /// For each link: when the bucket will be full.
     full_at: Vec<Time>,
 }
 
-impl Policer {
+impl Mechanism for Policer {
+    type Settings = Parameters;
+
     /// Full buckets.
-    pub fn new(plan: PolicerPlan, links: usize) -> Self {
-        Self { plan, full_at: vec![Time::ZERO; links] }
+    fn new(settings: Parameters, site: &Site<'_>) -> Self {
+        Self { settings, full_at: vec![Time::ZERO; site.layout.links.len()] }
     }
 
     /// Drops the packet if its bytes are not in the bucket.
-    pub fn on_packet(&mut self, station: &mut Station<'_>, packet: &Packet) -> Fate {
-        let PolicerPlan { rate, burst } = self.plan;
+    fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate {
+        let Parameters { rate, burst } = self.settings;
         let full_at = &mut self.full_at[station.link];
         let after = (*full_at).max(station.now) + rate.transmission_time(Bytes(packet.size.into()));
         if after.since(station.now) > rate.transmission_time(burst) {
@@ -30,5 +49,10 @@ impl Policer {
         }
         *full_at = after;
         Fate::Pass
+    }
+
+    fn note(settings: &Parameters, largest_packet: Option<Bytes>) -> Option<&'static str> {
+        let is_small = largest_packet.is_some_and(|packet| settings.burst < packet);
+        is_small.then_some("the burst of its policer is smaller than a packet: none passes")
     }
 }

@@ -2,22 +2,38 @@
 
 use std::collections::VecDeque;
 
-use super::{Fate, Station};
+use super::mechanism::{Fate, Mechanism, Placement, Site, Station};
 use crate::engine::Stream;
-use crate::engine::random::Purpose;
+use crate::named::settings;
 use crate::packet::{NO_EXTRA, Packet};
-use crate::plan::QuickStartPlan;
 use selfclock_congestion::PeerOption;
 use selfclock_congestion::option::{
     QUICK_START_LARGEST_RATE, QuickStartOption, quick_start_nonce_mask, quick_start_rate,
 };
+use selfclock_congestion::parameter::ABOVE_ZERO;
 use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
+
+selfclock_congestion::parameters! {
+    /// Settings of Quick-Start in routers.
+    Parameters {
+        /// Part of the rate of a link up to which requests are approved.
+        share: f64 = 0.9, shown "0.9", unit "", range (0.0, 1.0), source "our choice; RFC 4782 leaves it to the router";
+        /// Time over which the load of a link is measured, and for which approvals are remembered.
+        interval: Duration = Duration::from_milliseconds(150), shown "150 ms", unit "s", range ABOVE_ZERO, source "our choice; RFC 4782 leaves it to the router";
+    }
+}
+settings!(
+    Parameters,
+    "quick-start",
+    "Approves Quick-Start Requests for each of its links, up to a share of the link's rate less what the link carries and what was approved of late, or reduces them.",
+    "RFC 4782"
+);
 
 /// Approves up to a share of each link's rate, less what the link carries and what was approved of late. This is the
 /// "Target algorithm" of Sarolahti, Allman and Floyd, the one that RFC 4782 describes for routers.
 #[derive(Clone, Debug)]
 pub struct QuickStart {
-    plan: QuickStartPlan,
+    settings: Parameters,
     links: Vec<Accounts>,
     random: Stream,
 }
@@ -50,38 +66,38 @@ impl Accounts {
     }
 
     /// Bits per second that may still be approved.
-    fn available(&mut self, now: Time, plan: &QuickStartPlan) -> f64 {
-        self.advance(now, plan.interval);
-        while self.approvals.front().is_some_and(|(at, ..)| now.since(*at) > plan.interval) {
+    fn available(&mut self, now: Time, settings: &Parameters) -> f64 {
+        self.advance(now, settings.interval);
+        while self.approvals.front().is_some_and(|(at, ..)| now.since(*at) > settings.interval) {
             self.approvals.pop_front();
         }
         // "recent_qs_approvals": their flows may not have begun to send.
         let approved: u64 = self.approvals.iter().map(|(.., code)| quick_start_rate(*code)).sum();
-        let load = Bytes(self.bytes.max(self.bytes_before)).get() as f64 * 8.0 / plan.interval.seconds();
-        self.rate.bits_per_second() as f64 * plan.share - load - approved as f64
+        let load = Bytes(self.bytes.max(self.bytes_before)).get() as f64 * 8.0 / settings.interval.seconds();
+        self.rate.bits_per_second() as f64 * settings.share - load - approved as f64
     }
 }
 
-impl QuickStart {
+impl Mechanism for QuickStart {
+    type Settings = Parameters;
+    const PLACEMENT: Placement = Placement::LinksOrAllOfRouters;
+
     /// Nothing approved yet.
-    pub fn new(plan: QuickStartPlan, links: usize, seed: u64, router: usize) -> Self {
-        Self {
-            plan,
-            links: vec![Accounts::default(); links],
-            random: Stream::new(seed, Purpose::Router, router),
-        }
+    fn new(settings: Parameters, site: &Site<'_>) -> Self {
+        let links = vec![Accounts::default(); site.layout.links.len()];
+        Self { settings, links, random: site.stream() }
     }
 
     /// Counts the packet, and answers the request that it carries.
-    pub fn on_packet(&mut self, station: &mut Station<'_>, packet: &Packet) -> Fate {
+    fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate {
         let accounts = &mut self.links[station.link];
-        accounts.rate = station.network.links[station.link].rate(station.now);
+        accounts.rate = station.network.rate(station.link, station.now);
         if packet.extra != NO_EXTRA {
-            let mut extra = station.network.extras.get(packet.extra);
+            let mut extra = station.network.extras().get(packet.extra);
             if let Some(PeerOption::QuickStart(option)) = &mut extra.option {
                 match option {
                     QuickStartOption::Request { rate, ttl, nonce } => {
-                        let available = accounts.available(station.now, &self.plan);
+                        let available = accounts.available(station.now, &self.settings);
                         let approved = largest_code_within(available).min(*rate);
                         // Who reduces the rate draws anew what the nonce has for the steps between.
                         let kept = quick_start_nonce_mask(approved);
@@ -93,7 +109,7 @@ impl QuickStart {
                         if approved > 0 {
                             accounts.approvals.push_back((station.now, packet.flow, approved));
                         }
-                        station.network.extras.set(packet.extra, extra);
+                        station.network.extras().set(packet.extra, extra);
                     }
                     QuickStartOption::Report { rate, .. } => {
                         for (_, flow, approved) in &mut accounts.approvals {
@@ -106,7 +122,7 @@ impl QuickStart {
                 }
             }
         }
-        accounts.count(station.now, self.plan.interval, packet.size);
+        accounts.count(station.now, self.settings.interval, packet.size);
         Fate::Pass
     }
 }
@@ -130,19 +146,19 @@ mod tests {
     #[test]
     fn load_and_recent_approvals_are_taken_off() {
         let interval = Duration::from_milliseconds(100);
-        let plan = QuickStartPlan { share: 0.9, interval };
+        let settings = Parameters { share: 0.9, interval };
         let mut accounts = Accounts { rate: Rate::from_bits_per_second(10_000_000), ..Accounts::default() };
         let at = |ms| Time::ZERO + Duration::from_milliseconds(ms);
-        assert_eq!(accounts.available(at(0), &plan), 9e6);
+        assert_eq!(accounts.available(at(0), &settings), 9e6);
         // 25 packets of 1500 bytes in 100 ms: 3 Mbit/s.
         for packet in 0..25 {
             accounts.count(at(100 + packet), interval, 1500);
         }
-        assert_eq!(accounts.available(at(180), &plan), 6e6);
+        assert_eq!(accounts.available(at(180), &settings), 6e6);
         accounts.approvals.push_back((at(180), 0, 6));
         // 2.56 Mbit/s.
-        assert_eq!(accounts.available(at(250), &plan), 3_440_000.0);
+        assert_eq!(accounts.available(at(250), &settings), 3_440_000.0);
         // Two intervals later nothing is left of either.
-        assert_eq!(accounts.available(at(399), &plan), 9e6);
+        assert_eq!(accounts.available(at(399), &settings), 9e6);
     }
 }

@@ -3,16 +3,33 @@
 
 use std::collections::VecDeque;
 
-use super::{Fate, Station};
+use super::mechanism::{Fate, Mechanism, Site, Station};
 use crate::engine::{Stream, Timer};
+use crate::named::settings;
 use crate::packet::Packet;
-use crate::plan::ReorderingPlan;
-use selfclock_congestion::units::Time;
+use selfclock_congestion::parameter::ABOVE_ZERO;
+use selfclock_congestion::units::{Duration, Time};
+
+selfclock_congestion::parameters! {
+    /// Settings of a reordering.
+    Parameters {
+        /// Probability that a packet is held.
+        probability: f64 = 0.0, shown "", unit "", range (0.0, 1.0), source "";
+        /// How long it is held.
+        delay: Duration = Duration::ZERO, shown "", unit "s", range ABOVE_ZERO, source "";
+    }
+}
+settings!(
+    Parameters,
+    "reordering",
+    "Holds some packets for a time, so that those behind overtake them.",
+    "RFC 4737"
+);
 
 /// Holds packets at random, all for the same time.
 #[derive(Clone, Debug)]
 pub struct Reordering {
-    plan: ReorderingPlan,
+    settings: Parameters,
     stream: Stream,
     /// What is held, in the order of the time at which it goes on.
     held: VecDeque<(Time, Packet)>,
@@ -20,29 +37,33 @@ pub struct Reordering {
 }
 
 impl Reordering {
-    /// With a stream of random numbers of its own; nothing is held.
-    pub fn new(plan: ReorderingPlan, stream: Stream) -> Self {
-        Self { plan, stream, held: VecDeque::new(), timer: Timer::default() }
-    }
-
-    /// Holds the packet with the probability.
-    pub fn on_packet(&mut self, station: &mut Station<'_>, packet: &Packet) -> Fate {
-        if !self.stream.happens(self.plan.probability) {
-            return Fate::Pass;
-        }
-        self.held.push_back((station.now + self.plan.delay, *packet));
-        self.set_timer(station);
-        Fate::Taken
-    }
-
     fn set_timer(&mut self, station: &mut Station<'_>) {
         if let Some((deadline, _)) = self.held.front() {
             station.set_timer(&mut self.timer, *deadline);
         }
     }
+}
+
+impl Mechanism for Reordering {
+    type Settings = Parameters;
+
+    /// Nothing is held.
+    fn new(settings: Parameters, site: &Site<'_>) -> Self {
+        Self { settings, stream: site.stream(), held: VecDeque::new(), timer: Timer::default() }
+    }
+
+    /// Holds the packet with the probability.
+    fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate {
+        if !self.stream.happens(self.settings.probability) {
+            return Fate::Pass;
+        }
+        self.held.push_back((station.now + self.settings.delay, *packet));
+        self.set_timer(station);
+        Fate::Taken
+    }
 
     /// What was held for long enough goes on.
-    pub fn on_timer(&mut self, station: &mut Station<'_>) {
+    fn on_timer(&mut self, station: &mut Station<'_>) {
         if !station.timer_is_due(&mut self.timer) {
             return;
         }
@@ -55,8 +76,7 @@ impl Reordering {
         self.set_timer(station);
     }
 
-    /// Packets that are held.
-    pub fn held(&self) -> u64 {
+    fn held(&self) -> u64 {
         self.held.len() as u64
     }
 }

@@ -2,16 +2,51 @@
 
 use std::collections::BTreeMap;
 
-use super::{Fate, Station};
+use super::mechanism::{Fate, Mechanism, Site, Station};
 use crate::engine::Stream;
+use crate::named::settings;
 use crate::packet::{Packet, PacketKind};
-use crate::plan::{OptionTampering, Plan, Protocol, TamperingPlan};
 use selfclock_congestion::PeerOption;
+use selfclock_congestion::parameter::ABOVE_ZERO;
+use selfclock_congestion::units::{Bytes, Rate};
+
+selfclock_congestion::choice! {
+    /// Treatment of the options of an algorithm.
+    OptionTampering {
+        /// They pass as they are.
+        None = "none",
+        /// The last one comes again on each packet that has none.
+        Duplicate = "duplicate",
+        /// A packet carries that of the one before.
+        Swap = "swap",
+    }
+}
+
+selfclock_congestion::parameters! {
+    /// Settings of a router that changes packets.
+    Parameters {
+        /// Probability that a packet is changed.
+        probability: f64 = 1.0, shown "1", unit "", range (0.0, 1.0), source "our choice";
+        /// Window that acknowledgements then advertise; "0 B" closes it.
+        receive_window: Option<Bytes> = None, shown "as it is", unit "B", range (0.0, f64::INFINITY), source "our choice";
+        /// Rate that resource discovery packets of FICCRD on their way back then allow.
+        allowed_rate: Option<Rate> = None, shown "as it is", unit "bit/s", range ABOVE_ZERO, source "our choice";
+        /// Options by which an algorithm speaks to its peer: the last one comes again on each packet that has none, or a
+        /// packet carries that of the one before.
+        options: OptionTampering = OptionTampering::None, shown "none", unit "", range (0.0, 0.0), source "our choice";
+    }
+}
+settings!(
+    Parameters,
+    "tampering",
+    "Changes what a router should only forward. Encrypted flows and UDP are out of its reach.",
+    "our choice, for tests of faults"
+);
 
 /// Changes packets at random.
 #[derive(Clone, Debug)]
 pub struct Tampering {
-    plan: TamperingPlan,
+    settings: Parameters,
     stream: Stream,
     /// Of each flow of the plan: its transport header cannot be read.
     encrypted: Vec<bool>,
@@ -19,24 +54,22 @@ pub struct Tampering {
     options: BTreeMap<(u32, u8), PeerOption>,
 }
 
-impl Tampering {
-    /// With a stream of random numbers of its own.
-    pub fn new(settings: TamperingPlan, plan: &Plan, stream: Stream) -> Self {
-        let encrypted = plan.flows.iter().map(|flow| match &flow.protocol {
-            Protocol::Udp(_) => true,
-            protocol => protocol.tcp().is_some_and(|tcp| tcp.transport.encrypted),
-        });
-        Self { plan: settings, stream, encrypted: encrypted.collect(), options: BTreeMap::new() }
+impl Mechanism for Tampering {
+    type Settings = Parameters;
+
+    fn new(settings: Parameters, site: &Site<'_>) -> Self {
+        let encrypted = site.layout.flows.iter().map(|flow| flow.tcp.is_none_or(|tcp| tcp.encrypted)).collect();
+        Self { settings, stream: site.stream(), encrypted, options: BTreeMap::new() }
     }
 
     /// Changes the packet with the probability, and lets it go on.
-    pub fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate {
-        if !self.stream.happens(self.plan.probability) {
+    fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate {
+        if !self.stream.happens(self.settings.probability) {
             return Fate::Pass;
         }
         if packet.kind == PacketKind::ResourceDiscovery {
-            if let Some(rate) = self.plan.allowed_rate
-                && let Some(resource) = &mut station.network.extras.of(packet).resource
+            if let Some(rate) = self.settings.allowed_rate
+                && let Some(resource) = &mut station.network.extras().of(packet).resource
                 && resource.backward
             {
                 resource.allowed = rate.bits_per_second() as f64;
@@ -46,21 +79,23 @@ impl Tampering {
         if self.encrypted[station.network.flow_at(packet.hop)] {
             return Fate::Pass;
         }
-        if let Some(window) = self.plan.receive_window
+        if let Some(window) = self.settings.receive_window
             && packet.kind == PacketKind::Ack
         {
-            station.network.extras.of(packet).receive_window = Some(window.get());
+            station.network.extras().of(packet).receive_window = Some(window.get());
         }
-        if self.plan.options != OptionTampering::None {
+        if self.settings.options != OptionTampering::None {
             self.change_option(station, packet);
         }
         Fate::Pass
     }
+}
 
+impl Tampering {
     fn change_option(&mut self, station: &mut Station<'_>, packet: &mut Packet) {
-        let extra = station.network.extras.get(packet.extra);
+        let extra = station.network.extras().get(packet.extra);
         let key = (packet.flow, packet.kind as u8);
-        let option = match self.plan.options {
+        let option = match self.settings.options {
             OptionTampering::None => return,
             // Once more on each packet that has none. Beside SACK blocks there may be no room for it.
             OptionTampering::Duplicate if extra.option.is_none() && extra.sack_blocks == 0 => {
@@ -79,6 +114,6 @@ impl Tampering {
         let Some(option) = option else { return };
         let before = extra.option.map_or(0, PeerOption::wire_length);
         packet.size = (u32::from(packet.size) - before + option.wire_length()) as u16;
-        station.network.extras.of(packet).option = Some(option);
+        station.network.extras().of(packet).option = Some(option);
     }
 }

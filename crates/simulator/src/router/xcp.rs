@@ -1,12 +1,23 @@
 //! XCP in routers: Katabi, Handley and Rohrs 2002. Each output queue shares what is spare, or what is too much, among the
 //! packets of one mean round-trip time, and no state is kept for any flow.
 
-use super::{Fate, Station};
+use super::mechanism::{Fate, Mechanism, Site, Station};
+use crate::named::settings;
 use crate::packet::Packet;
-use crate::plan::Plan;
 use selfclock_congestion::PeerOption;
 use selfclock_congestion::option::XcpOption;
 use selfclock_congestion::units::{Duration, Rate, Time};
+
+selfclock_congestion::parameters! {
+    /// XCP has no settings in routers.
+    Parameters {}
+}
+settings!(
+    Parameters,
+    "xcp",
+    "The router's part of XCP: flows with congestion control \"xcp\" are told packet by packet how to change their windows.",
+    "Katabi, Handley and Rohrs 2002"
+);
 
 /// Stability constants of the efficiency controller: any pair with 0 < alpha < pi / (4 sqrt 2), beta = alpha^2 sqrt 2.
 const ALPHA: f64 = 0.4;
@@ -127,21 +138,23 @@ fn bytes_per_second(rate: Rate) -> f64 {
     rate.bits_per_second() as f64 / 8.0
 }
 
-impl Xcp {
-    /// For the links of this plan.
-    pub fn new(plan: &Plan) -> Self {
-        Self { queues: plan.links.iter().map(|link| OutputQueue::new(bytes_per_second(link.rate))).collect() }
+impl Mechanism for Xcp {
+    type Settings = Parameters;
+
+    fn new(_: Parameters, site: &Site<'_>) -> Self {
+        let queues = site.layout.links.iter().map(|link| OutputQueue::new(bytes_per_second(link.rate)));
+        Self { queues: queues.collect() }
     }
 
     /// Lowers the feedback in the packet to what the queue that it is about to enter grants.
-    pub fn on_packet(&mut self, station: &mut Station<'_>, packet: &Packet) -> Fate {
-        let (_, backlog, _) = station.network.backlog(station.link, station.now);
+    fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate {
+        let waiting = station.network.waiting(station.link, station.now);
         let queue = &mut self.queues[station.link];
-        queue.capacity = bytes_per_second(station.network.links[station.link].rate(station.now));
+        queue.capacity = bytes_per_second(station.network.rate(station.link, station.now));
         queue.catch_up(station.now);
         queue.input += f64::from(packet.size);
-        queue.queue = queue.queue.min(backlog as f64);
-        let Some(extra) = station.network.extras.get_mut(packet.extra) else { return Fate::Pass };
+        queue.queue = queue.queue.min(waiting.bytes as f64);
+        let Some(extra) = station.network.extras().get_mut(packet.extra) else { return Fate::Pass };
         if let Some(PeerOption::Xcp(XcpOption::Request { window, rtt_us, feedback })) = &mut extra.option
             && *rtt_us > 0
             && *window > 0

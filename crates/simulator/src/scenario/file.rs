@@ -13,12 +13,11 @@ use super::reader::{
     Field, Item, KeySchema, List, Located, Maybe, Needed, Read, Several, quantity_schema, table,
     table_schema, words,
 };
+use super::routers::RouterTable;
 use super::units::{self, Dimension, Quantity};
 use crate::delivery_trace::DeliveryTrace;
-use crate::packet::PacketKind;
 use crate::plan::{
-    AckClock, Arrivals, ControlUnit, Ecn, EdgeRtt, Feedback, LossPlan, MaprRule, OptionTampering, Recovery,
-    RttSamples, SizeDistribution, TimerArithmetic,
+    AckClock, Arrivals, Ecn, LossPlan, Recovery, RttSamples, SizeDistribution, TimerArithmetic,
 };
 
 table! {
@@ -42,7 +41,7 @@ table! {
         /// Flows, in the order in which records list them.
         flow: List<FlowFile>,
         /// Mechanisms in routers. Default: none.
-        router: Several<RouterFile>,
+        router: Several<RouterTable>,
         /// Transport settings of every flow, over the profile.
         transport: Maybe<TransportFile>,
         /// What to record.
@@ -385,159 +384,6 @@ table! {
         burst: Needed<Positive<Bytes>>,
     }
 
-    /// Token-bucket policer: drops what exceeds a rate and a burst, on each of its links by itself.
-    PolicerFile {
-        /// What the mechanism does.
-        mechanism: Needed<MechanismName>,
-        /// Links before which it stands.
-        links: List<Name>,
-        /// Rate at which the bucket fills.
-        rate: Needed<Rate>,
-        /// Bytes that the bucket holds: at least one packet, or nothing gets through.
-        burst: Needed<Positive<Bytes>>,
-    }
-
-    /// Loses chosen kinds of packets, and those alone. One of probability, every and spacing is needed.
-    LossOfKindsFile {
-        /// What the mechanism does.
-        mechanism: Needed<MechanismName>,
-        /// Links before which it stands.
-        links: List<Name>,
-        /// Probability of loss of each, independently.
-        probability: Maybe<Probability>,
-        /// One in so many is lost, the last of each so many.
-        every: Maybe<Count>,
-        /// One is lost, then none for this long.
-        spacing: Maybe<Positive<Duration>>,
-        /// Which packets: "data", "ack", "syn", "syn-ack", "datagram", "resource-discovery".
-        kinds: List<PacketKind>,
-        /// When the losses begin. Default: "0 s".
-        from: Maybe<Duration>,
-        /// When they end. Default: the end of the run.
-        until: Maybe<Duration>,
-    }
-
-    /// Holds some packets for a time, so that others overtake them.
-    ReorderingFile {
-        /// What the mechanism does.
-        mechanism: Needed<MechanismName>,
-        /// Links before which it stands.
-        links: List<Name>,
-        /// Probability that a packet is held.
-        probability: Needed<Probability>,
-        /// For how long.
-        delay: Needed<Positive<Duration>>,
-    }
-
-    /// Changes what a router should only forward: to see what withstands it. Encrypted flows and UDP are out of its reach.
-    TamperingFile {
-        /// What the mechanism does.
-        mechanism: Needed<MechanismName>,
-        /// Links before which it stands.
-        links: List<Name>,
-        /// Probability that a packet is changed. Default: 1.
-        probability: Maybe<Probability>,
-        /// The window that acknowledgements then advertise; "0 B" closes it. Default: as it is.
-        receive_window: Maybe<Bytes>,
-        /// The rate that resource discovery packets of FICCRD on their way back allow. Default: as it is.
-        allowed_rate: Maybe<Rate>,
-        /// The options by which an algorithm speaks to its peer: the last one comes again on each packet that has none, or a
-        /// packet carries that of the one before. Default: "none".
-        options: Maybe<OptionTampering>,
-    }
-
-    /// The router's part of XCP: flows with congestion control "xcp" are told how to change their windows.
-    XcpFile {
-        /// What the mechanism does.
-        mechanism: Needed<MechanismName>,
-        /// Links before which it stands.
-        links: List<Name>,
-    }
-
-    /// Core-stateless fair queueing. The first of its links that a packet meets labels it with the rate of its flow.
-    CsfqFile {
-        /// What the mechanism does.
-        mechanism: Needed<MechanismName>,
-        /// Links before which it stands.
-        links: List<Name>,
-        /// Time constant of a flow's rate. Default: "100 ms".
-        flow_constant: Maybe<Positive<Duration>>,
-        /// Time constant of a link's rates, and window of its fair share. Default: "200 ms".
-        link_constant: Maybe<Positive<Duration>>,
-    }
-
-    /// FICCRD: a domain of routers that tell the edges what rate each flow may have.
-    FiccrdFile {
-        /// What the mechanism does.
-        mechanism: Needed<MechanismName>,
-        /// Routers of the domain. The first and the last on a flow's way are the flow's edges.
-        nodes: List<Name>,
-        /// Weight of a rate in the mean allowed rate, 0.000001 to 1. Default: 0.0625.
-        beta: Maybe<Share>,
-        /// Pressure at an empty queue, 1 to 10. Default: 1.15.
-        alpha: Maybe<Pressure>,
-        /// Target of the queue over its size, 0.01 to 0.99. Default: 0.5.
-        utilization: Maybe<Fraction>,
-        /// Which rates count in the mean allowed rate: all; above the target only those below the mean; and below the
-        /// target only those above 7/8 of it. Default: "outer-else".
-        rule: Maybe<MaprRule>,
-        /// Time constant of the estimate of a flow's rate. Default: "100 ms".
-        rate_constant: Maybe<Positive<Duration>>,
-        /// Data packets for each resource discovery packet. Default: 32.
-        packets_per_discovery: Maybe<SmallCount>,
-        /// And at least one in this time for a flow that sends; "off": only by number. Default: "100 ms".
-        discovery_interval: Maybe<OrOff<Positive<Duration>>>,
-        /// Size of a resource discovery packet on the wire. Default: "64 B".
-        discovery_size: Maybe<PacketSize>,
-        /// How the edge holds a source to its rate: not at all, by the window in acknowledgements, or by holding them
-        /// back. Default: "window".
-        feedback: Maybe<Feedback>,
-        /// Which round-trip time a window is computed with: the smoothed or the smallest. Default: "current".
-        rtt: Maybe<EdgeRtt>,
-        /// Smallest window that is written, in segments, 0 to 1000. Default: 2.
-        floor: Maybe<Floor>,
-        /// Longest time for which an acknowledgement is held. Default: "100 ms".
-        longest_hold: Maybe<Positive<Duration>>,
-        /// Most flows in the table of an edge; others are not controlled. Default: 4096.
-        flows: Maybe<SmallCount>,
-        /// What has a control loop: each flow, or each class of flows with one DSCP. Default: "flow".
-        unit: Maybe<ControlUnit>,
-    }
-
-    /// Thins acknowledgements: of two of a flow that come close behind one another the earlier is dropped.
-    AckThinningFile {
-        /// What the mechanism does.
-        mechanism: Needed<MechanismName>,
-        /// Links before which it stands.
-        links: List<Name>,
-        /// How close two acknowledgements must be; one waits for its successor for that long at most.
-        interval: Needed<Positive<Duration>>,
-    }
-
-    /// A router that forwards so many packets per second, whatever their size: all that enter its links wait in one queue.
-    ForwardingLimitFile {
-        /// What the mechanism does.
-        mechanism: Needed<MechanismName>,
-        /// Links before which it stands.
-        links: List<Name>,
-        /// Packets that it forwards in a second.
-        packets_per_second: Needed<PacketRate>,
-        /// Packets that wait at most. Default: "unlimited".
-        limit: Maybe<WaitingPackets>,
-    }
-
-    /// Approves Quick-Start Requests (RFC 4782) for each of its links, or reduces them.
-    QuickStartFile {
-        /// What the mechanism does.
-        mechanism: Needed<MechanismName>,
-        /// Links before which it stands. Default: all that leave a router.
-        links: Several<Name>,
-        /// Part of the rate of a link up to which requests are approved. Default: 0.9.
-        share: Maybe<Probability>,
-        /// Time over which the load of a link is measured, and for which approvals are remembered. Default: "150 ms".
-        interval: Maybe<Positive<Duration>>,
-    }
-
     /// What to record.
     RecordFile {
         /// Interval of the sampled series; "auto": a thousandth of the duration, or longer so that there are
@@ -597,50 +443,7 @@ pub enum DistributionName {
     Lognormal,
 }
 
-/// Mechanisms in routers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MechanismName {
-    /// Token-bucket policer.
-    Policer,
-    /// Loss of chosen kinds of packets.
-    Loss,
-    /// Holds some packets, so that others overtake them.
-    Reordering,
-    /// The router's part of XCP.
-    Xcp,
-    /// Core-stateless fair queueing.
-    Csfq,
-    /// Fair Intelligent Congestion Control Resource Discovery.
-    Ficcrd,
-    /// Thins acknowledgements.
-    AckThinning,
-    /// Forwards so many packets per second.
-    ForwardingLimit,
-    /// The router's part of Quick-Start.
-    QuickStart,
-    /// Changes packets.
-    Tampering,
-}
-
 words! {
-    MechanismName {
-        "policer" => Self::Policer,
-        "loss" => Self::Loss,
-        "reordering" => Self::Reordering,
-        "xcp" => Self::Xcp,
-        "csfq" => Self::Csfq,
-        "ficcrd" => Self::Ficcrd,
-        "ack-thinning" => Self::AckThinning,
-        "forwarding-limit" => Self::ForwardingLimit,
-        "quick-start" => Self::QuickStart,
-        "tampering" => Self::Tampering,
-    }
-    OptionTampering { "none" => Self::None, "duplicate" => Self::Duplicate, "swap" => Self::Swap, }
-    PacketKind { "data" => Self::Data, "ack" => Self::Ack, "syn" => Self::Syn, "syn-ack" => Self::SynAck, "datagram" => Self::Datagram, "resource-discovery" => Self::ResourceDiscovery, }
-    MaprRule { "literal" => Self::Literal, "outer-else" => Self::OuterElse, "icc" => Self::Icc, }
-    Feedback { "none" => Self::None, "window" => Self::Window, "ack-bucket" => Self::AckBucket, }
-    EdgeRtt { "current" => Self::Current, "base" => Self::Base, }
-    ControlUnit { "flow" => Self::Flow, "class" => Self::Class, }
     Profile { "modern" => Self::Modern, "classic" => Self::Classic, }
     QueueCounts { "waiting" => Self::Waiting, "in-system" => Self::InSystem, }
     ProtocolName { "tcp" => Self::Tcp, "udp" => Self::Udp, }
@@ -686,68 +489,6 @@ impl Read for Network {
             shape("dumbbell", DumbbellFile::schema()),
             shape("parking-lot", ParkingLotFile::schema()),
             shape("graph", GraphFile::schema()),
-        ] })
-    }
-}
-
-/// A mechanism in routers, as written.
-#[derive(Clone, Debug)]
-pub enum RouterFile {
-    /// Token-bucket policer.
-    Policer(PolicerFile),
-    /// Loss of chosen kinds of packets.
-    Loss(Box<LossOfKindsFile>),
-    /// Holds some packets, so that others overtake them.
-    Reordering(ReorderingFile),
-    /// The router's part of XCP.
-    Xcp(XcpFile),
-    /// Core-stateless fair queueing.
-    Csfq(CsfqFile),
-    /// Fair Intelligent Congestion Control Resource Discovery.
-    Ficcrd(Box<FiccrdFile>),
-    /// Thins acknowledgements.
-    AckThinning(AckThinningFile),
-    /// Forwards so many packets per second.
-    ForwardingLimit(ForwardingLimitFile),
-    /// The router's part of Quick-Start.
-    QuickStart(QuickStartFile),
-    /// Changes packets.
-    Tampering(TamperingFile),
-}
-
-impl Read for RouterFile {
-    fn read(item: &Item<'_>) -> Result<Self, Problem> {
-        item.table("a table")?;
-        let mechanism: Needed<MechanismName> = Field::read_key(item, "mechanism")?;
-        Ok(match mechanism.value {
-            MechanismName::Policer => Self::Policer(Read::read(item)?),
-            MechanismName::Loss => Self::Loss(Box::new(Read::read(item)?)),
-            MechanismName::Reordering => Self::Reordering(Read::read(item)?),
-            MechanismName::Xcp => Self::Xcp(Read::read(item)?),
-            MechanismName::Csfq => Self::Csfq(Read::read(item)?),
-            MechanismName::Ficcrd => Self::Ficcrd(Box::new(Read::read(item)?)),
-            MechanismName::AckThinning => Self::AckThinning(Read::read(item)?),
-            MechanismName::ForwardingLimit => Self::ForwardingLimit(Read::read(item)?),
-            MechanismName::QuickStart => Self::QuickStart(Read::read(item)?),
-            MechanismName::Tampering => Self::Tampering(Read::read(item)?),
-        })
-    }
-    fn schema() -> Json {
-        let named = |word: &str, mut schema: Json| {
-            schema["properties"]["mechanism"]["enum"] = json!([word]);
-            schema
-        };
-        json!({ "oneOf": [
-            named("policer", PolicerFile::schema()),
-            named("ack-thinning", AckThinningFile::schema()),
-            named("forwarding-limit", ForwardingLimitFile::schema()),
-            named("quick-start", QuickStartFile::schema()),
-            named("loss", LossOfKindsFile::schema()),
-            named("reordering", ReorderingFile::schema()),
-            named("xcp", XcpFile::schema()),
-            named("csfq", CsfqFile::schema()),
-            named("ficcrd", FiccrdFile::schema()),
-            named("tampering", TamperingFile::schema()),
         ] })
     }
 }
@@ -1013,25 +754,6 @@ impl Read for ReceiveWindow {
     }
 }
 
-/// Packets that wait in a router at most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WaitingPackets(pub u64);
-
-impl Read for WaitingPackets {
-    fn read(item: &Item<'_>) -> Result<Self, Problem> {
-        if item.is_word("unlimited") {
-            return Ok(Self(u64::MAX));
-        }
-        match item.quantity(&[Dimension::Packets])? {
-            Quantity::Packets(packets) => Ok(Self(packets)),
-            _ => Err(item.expected("a number of packets")),
-        }
-    }
-    fn schema() -> Json {
-        json!({ "anyOf": [{ "const": "unlimited" }, quantity_schema(&[Dimension::Packets])] })
-    }
-}
-
 /// At least one segment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Segments(pub f64);
@@ -1242,18 +964,8 @@ ranges! {
     Seed(u64) = integer, "integer", 0, i64::MAX;
     /// A probability.
     Probability(f64) = number_within, "number", 0.0, 1.0;
-    /// A share or probability above zero.
-    Share(f64) = number_within, "number", 0.000_001, 1.0;
     /// A differentiated services codepoint.
     Dscp(u8) = integer, "integer", 0, 63;
-    /// A share that is neither nothing nor all.
-    Fraction(f64) = number_within, "number", 0.01, 0.99;
-    /// Pressure of an empty queue.
-    Pressure(f64) = number_within, "number", 1.0, 10.0;
-    /// A window in segments.
-    Floor(f64) = number_within, "number", 0.0, 1000.0;
-    /// Packets per second.
-    PacketRate(f64) = number_within, "number", 0.001, 1e12;
     /// Factor of a timer at each expiry.
     Backoff(f64) = number_within, "number", 1.0, 100.0;
     /// Weight of a packet size.

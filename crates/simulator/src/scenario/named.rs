@@ -1,10 +1,10 @@
 //! Settings of things that are chosen by name, read as their lists of parameters say.
 
 use super::error::{Problem, allowed};
-use super::reader::{Item, KeySchema, Read, quantity_schema, table_schema};
+use super::reader::{Item, KeySchema, Read, missing, quantity_schema, table_schema};
 use super::units::{Dimension, Quantity};
-use crate::named::{Contradiction, Entry};
-use selfclock_congestion::parameter::{Kind, Parameter, ParameterError, Value};
+use crate::named::{Contradiction, Named};
+use selfclock_congestion::parameter::{ABOVE_ZERO, Kind, Parameter, ParameterError, Value};
 use serde_json::{Value as Json, json};
 
 impl Contradiction {
@@ -16,40 +16,63 @@ impl Contradiction {
     }
 }
 
+/// Reads the choice that a table makes with `key`, or else `default`, with the settings beside it. The keys of `structure`
+/// are read elsewhere.
+pub fn read_named<T: Named>(
+    table: &Item<'_>,
+    (key, what): (&'static str, &str),
+    default: Option<T>,
+    structure: impl Fn(&T) -> &'static str,
+) -> Result<T, Problem> {
+    let mut choice = match (table.get(key), default) {
+        (Some(written), _) => {
+            let name = written.string(&format!("the name of a {what}"))?;
+            T::named(name).ok_or_else(|| {
+                let names = T::all().map(|choice| choice.entry().name);
+                written.place.problem(format!("unknown {what} {name:?}"), allowed(name, names))
+            })?
+        }
+        (None, Some(default)) => default,
+        (None, None) => return Err(missing(table, key)),
+    };
+    read_settings(table, &[key, structure(&choice)], &mut choice)?;
+    choice.check().map_err(|contradiction| contradiction.located(table))?;
+    Ok(choice)
+}
+
 /// Sets what a table says, key by key; the keys of `structure` are read elsewhere.
-pub fn read_settings(
+fn read_settings(
     table: &Item<'_>,
     structure: &[&'static str],
-    parameters: &'static [Parameter],
-    mut set: impl FnMut(&str, Value<'_>) -> Result<(), ParameterError>,
+    choice: &mut impl Named,
 ) -> Result<(), Problem> {
-    for entry in table.entries() {
-        let key = entry.place.last_key();
-        if structure.contains(&key) {
+    let parameters = choice.entry().parameters;
+    let names = parameters.iter().map(|parameter| parameter.name);
+    table.only_keys(&structure.iter().copied().chain(names).collect::<Vec<_>>())?;
+    for parameter in parameters {
+        let Some(item) = table.get(parameter.name) else {
+            if parameter.default.is_empty() {
+                return Err(missing(table, parameter.name));
+            }
             continue;
-        }
-        let Some(parameter) = parameters.iter().find(|parameter| parameter.name == key) else {
-            let names = structure.iter().copied().chain(parameters.iter().map(|parameter| parameter.name));
-            return Err(entry.place.problem(format!("unknown key {key:?}"), allowed(key, names)));
         };
-        let value = read_value(parameter.kind, &entry)?;
-        set(key, value).map_err(|error| refusal(&error, parameter, &entry))?;
+        let value = read_value(parameter.kind, &item)?;
+        choice.set(parameter.name, value).map_err(|error| refusal(&error, parameter, &item))?;
     }
-    let missing = parameters
-        .iter()
-        .find(|parameter| parameter.default.is_empty() && table.get(parameter.name).is_none());
-    missing.map_or(Ok(()), |parameter| {
-        Err(table.place.problem(format!("missing key {:?}", parameter.name), parameter.about.trim()))
-    })
+    Ok(())
 }
 
 /// Why a parameter did not take a value, at its place.
 pub fn refusal(error: &ParameterError, parameter: &Parameter, item: &Item<'_>) -> Problem {
     match error {
+        ParameterError::OutOfRange(low, high) if (*low, *high) == ABOVE_ZERO => {
+            item.place.problem("must be above zero", "")
+        }
         ParameterError::OutOfRange(low, high) => {
             let unit = parameter.unit;
+            let range = if high.is_finite() { format!("{low} to {high}") } else { format!("from {low}") };
             let message = format!("{} is out of range", item.written());
-            item.place.problem(message, format!("allowed: {low} to {high} {unit}").trim_end())
+            item.place.problem(message, format!("allowed: {range} {unit}").trim_end())
         }
         ParameterError::WrongKind(_) | ParameterError::Unknown => item.place.problem("unknown value", ""),
     }
@@ -64,8 +87,16 @@ fn dimensions(kind: Kind) -> Vec<Dimension> {
         Kind::Packets => vec![Dimension::Packets],
         Kind::OrWord(kind, _) => dimensions(*kind),
         Kind::Either(one, other) => [dimensions(*one), dimensions(*other)].concat(),
-        Kind::Switch | Kind::Number | Kind::Count | Kind::Choice(_) => Vec::new(),
+        Kind::Switch | Kind::Number | Kind::Count | Kind::Choice(_) | Kind::Several(_) => Vec::new(),
     }
+}
+
+/// Which of these words a string is.
+fn position(item: &Item<'_>, words: &[&str]) -> Result<usize, Problem> {
+    let given = item.string(&format!("one of {}", words.join(", ")))?;
+    words.iter().position(|&word| word == given).ok_or_else(|| {
+        item.place.problem(format!("unknown value {given:?}"), allowed(given, words.iter().copied()))
+    })
 }
 
 /// A value of this kind.
@@ -74,16 +105,17 @@ pub fn read_value<'a>(kind: Kind, item: &Item<'a>) -> Result<Value<'a>, Problem>
         Kind::Switch => Value::Switch(bool::read(item)?),
         Kind::Number => Value::Number(item.number()?),
         Kind::Count => Value::Count(item.integer(0, i64::MAX)? as u64),
-        Kind::Choice(words) => {
-            let word = item.string(&format!("one of {}", words.join(", ")))?;
-            if !words.contains(&word) {
-                let help = allowed(word, words.iter().copied());
-                return Err(item.place.problem(format!("unknown value {word:?}"), help));
-            }
-            Value::Choice(word)
+        Kind::Choice(words) => Value::Choice(words[position(item, words)?]),
+        Kind::Several(words) => {
+            let chosen = item.array("an array")?.into_iter();
+            Value::Several(
+                chosen.map(|item| Ok(1 << position(&item, words)?)).try_fold(0, |all, bit| Ok(all | bit?))?,
+            )
         }
         Kind::OrWord(_, word) if item.is_word(word) => Value::Choice(word),
-        Kind::OrWord(kind, _) => read_value(*kind, item)?,
+        Kind::OrWord(kind, word) => {
+            read_value(*kind, item).map_err(|problem| problem.or_at(&item.place, &format!("{word:?}")))?
+        }
         Kind::Duration | Kind::Bytes | Kind::Rate | Kind::Packets | Kind::Either(..) => {
             match item.quantity(&dimensions(kind))? {
                 Quantity::Time(span) => Value::Duration(span),
@@ -105,8 +137,12 @@ pub fn value_schema(parameter: &Parameter) -> Json {
         Kind::Number => {
             json!({ "type": "number", "minimum": low.max(f64::MIN), "maximum": high.min(f64::MAX) })
         }
-        Kind::Count => json!({ "type": "integer", "minimum": low as u64, "maximum": high as u64 }),
+        // TOML has no integer above that.
+        Kind::Count => {
+            json!({ "type": "integer", "minimum": low as u64, "maximum": (high as u64).min(i64::MAX as u64) })
+        }
         Kind::Choice(words) => json!({ "enum": words }),
+        Kind::Several(words) => json!({ "type": "array", "items": { "enum": words }, "minItems": 1 }),
         Kind::OrWord(kind, word) => {
             json!({ "anyOf": [{ "const": word }, value_schema(&Parameter { kind: *kind, ..*parameter })] })
         }
@@ -114,15 +150,32 @@ pub fn value_schema(parameter: &Parameter) -> Json {
     }
 }
 
-/// JSON Schema of a table with these keys and the settings of an entry.
-pub fn settings_schema(entry: Entry, structure: impl IntoIterator<Item = KeySchema>) -> Json {
-    let settings = entry.parameters.iter().map(|parameter| {
-        let (about, default, source) = (parameter.about.trim(), parameter.default, parameter.source);
-        let required = default.is_empty();
-        let about =
-            if required { about.to_owned() } else { format!("{about} Default: {default} ({source}).") };
-        KeySchema { name: parameter.name, about, schema: value_schema(parameter), required }
-    });
-    let about = format!("{} {}.", entry.about.trim(), entry.source);
-    table_schema(&about, structure.into_iter().chain(settings))
+/// JSON Schemas of the tables that [`read_named`] reads, one for each choice, with the keys of its structure.
+pub fn named_schemas<T: Named>(
+    key: &'static str,
+    about: &str,
+    default: Option<T>,
+    structure: impl Fn(&T) -> KeySchema,
+) -> Vec<Json> {
+    let default = default.map_or("", |choice| choice.entry().name);
+    let schema = |choice: T| {
+        let entry = choice.entry();
+        let chooser = KeySchema {
+            name: key,
+            about: about.to_owned(),
+            schema: json!({ "enum": [entry.name] }),
+            required: entry.name != default,
+        };
+        let settings = entry.parameters.iter().map(setting_schema);
+        let about = format!("{} {}.", entry.about.trim(), entry.source);
+        table_schema(&about, [chooser, structure(&choice)].into_iter().chain(settings))
+    };
+    T::all().map(schema).collect()
+}
+
+fn setting_schema(parameter: &Parameter) -> KeySchema {
+    let (about, default, source) = (parameter.about.trim(), parameter.default, parameter.source);
+    let required = default.is_empty();
+    let about = if required { about.to_owned() } else { format!("{about} Default: {default} ({source}).") };
+    KeySchema { name: parameter.name, about, schema: value_schema(parameter), required }
 }

@@ -3,10 +3,8 @@
 use selfclock_congestion::entry::{Marks, RouterPartner};
 use selfclock_congestion::units::Bytes;
 
-use crate::plan::{
-    DisciplinePlan, Ecn, FlowPlan, LinkPlan, LossPattern, LossPlan, MechanismPlan, Plan, QueueLimit,
-    RouterPlan,
-};
+use crate::named::Named as _;
+use crate::plan::{Ecn, FlowPlan, LinkPlan, LossPlan, Plan, QueueLimit, RouterPlan};
 
 /// Notes of one kind that are written out; so many flows could have the same.
 const MOST_OF_A_KIND: usize = 3;
@@ -71,40 +69,17 @@ fn flow_notes(plan: &Plan, flow: &FlowPlan, notes: &mut Notes) {
         if tcp.transport.ecn != Ecn::Accurate {
             add("Prague without accurate ECN is paced Reno: write ecn = \"accurate\" in its transport"
                 .to_owned());
-        } else if !flow.forward.iter().any(|&link| marks(&plan.links[link])) {
+        } else if !flow.forward.iter().any(|&link| plan.links[link].discipline.marks()) {
             add("no queue on the way of Prague marks: without marks it is paced Reno".to_owned());
         }
     }
     for RouterPartner { mechanism, without, .. } in tcp.control.routers() {
         let on_its_way = |router: &&RouterPlan| router.links.iter().any(|link| flow.forward.contains(link));
-        if !plan.routers.iter().filter(on_its_way).any(|router| name_of(&router.mechanism) == mechanism) {
+        if !plan.routers.iter().filter(on_its_way).any(|router| router.mechanism.entry().name == mechanism) {
             add(format!(
                 "no router on its way has the mechanism {mechanism}: {without}; add [[router]] mechanism = \"{mechanism}\""
             ));
         }
-    }
-}
-
-/// The name of a mechanism that an algorithm can depend on.
-const fn name_of(mechanism: &MechanismPlan) -> &'static str {
-    match mechanism {
-        MechanismPlan::Xcp => "xcp",
-        MechanismPlan::QuickStart(_) => "quick-start",
-        _ => "",
-    }
-}
-
-/// The queue of a link can mark packets.
-fn marks(link: &LinkPlan) -> bool {
-    match link.discipline {
-        DisciplinePlan::DropTail(_) => link.discipline.mark_above().is_some(),
-        DisciplinePlan::Drr(_) => false,
-        DisciplinePlan::CoDel(settings) => settings.ecn,
-        DisciplinePlan::FqCoDel(settings) => settings.ecn,
-        DisciplinePlan::FqPie(settings) => settings.ecn,
-        DisciplinePlan::Pie(settings) => settings.ecn,
-        DisciplinePlan::Red(settings) => settings.ecn,
-        DisciplinePlan::DualPi2(_) => true,
     }
 }
 
@@ -131,17 +106,8 @@ fn link_notes(plan: &Plan, link: &LinkPlan, notes: &mut Notes) {
 fn router_notes(plan: &Plan, notes: &mut Notes) {
     for router in &plan.routers {
         for &link in &router.links {
-            let name = &plan.links[link].name;
-            match &router.mechanism {
-                MechanismPlan::Policer(policer)
-                    if largest_packet(plan, link).is_some_and(|packet| policer.burst < packet) =>
-                {
-                    notes.add("link", name, "the burst of its policer is smaller than a packet: none passes");
-                }
-                MechanismPlan::Loss(loss) if loss.pattern == LossPattern::Random(1.0) => {
-                    notes.add("link", name, "a router loses every packet of the chosen kinds");
-                }
-                _ => {}
+            if let Some(note) = router.mechanism.note(largest_packet(plan, link)) {
+                notes.add("link", &plan.links[link].name, note);
             }
         }
     }

@@ -1,9 +1,10 @@
 //! A link's `queue`: its limit, or a table with a discipline and its settings.
 
-use super::error::{Problem, allowed};
-use super::named::{read_settings, settings_schema};
+use super::error::Problem;
+use super::named::{named_schemas, read_named};
 use super::reader::{Field, Item, KeySchema, Maybe, Read, quantity_schema};
 use super::units::{self, Dimension, Quantity};
+use crate::named::Named as _;
 use crate::queue::DisciplinePlan;
 use selfclock_congestion::units::Bytes;
 use serde_json::{Value as Json, json};
@@ -59,45 +60,23 @@ impl Read for Queue {
         if item.value.as_table().is_none() {
             return QueueSize::read(item).map(|limit| Self { limit: Some(limit), ..Self::default() });
         }
-        let mut discipline = DisciplinePlan::default();
-        if let Some(written) = item.get("discipline") {
-            let name = written.string("the name of a queue discipline")?;
-            discipline = DisciplinePlan::named(name).ok_or_else(|| {
-                let names = DisciplinePlan::all().map(|plan| plan.entry().name);
-                written.place.problem(format!("unknown queue discipline {name:?}"), allowed(name, names))
-            })?;
-        }
+        let default = Some(DisciplinePlan::default());
+        let discipline = read_named(item, ("discipline", "queue discipline"), default, |_| "limit")?;
         let limit: Maybe<QueueSize> = Field::read_key(item, "limit")?;
-        read_settings(item, &["discipline", "limit"], discipline.entry().parameters, |name, value| {
-            discipline.set(name, value)
-        })?;
-        discipline.check().map_err(|contradiction| contradiction.located(item))?;
         Ok(Self { limit: limit.map(|limit| limit.value), discipline })
     }
 
     fn schema() -> Json {
-        let default = DisciplinePlan::default().entry().name;
-        let tables = DisciplinePlan::all().map(|plan| {
-            let entry = plan.entry();
-            let keys = [
-                KeySchema {
-                    name: "discipline",
-                    about: format!("Queue discipline. Default: \"{default}\"."),
-                    schema: json!({ "enum": [entry.name] }),
-                    required: entry.name != default,
-                },
-                KeySchema {
-                    name: "limit",
-                    about:
-                        "What the queue holds at most, all its parts together. Default: as without a table."
-                            .to_owned(),
-                    schema: QueueSize::schema(),
-                    required: false,
-                },
-            ];
-            settings_schema(entry, keys)
-        });
-        let forms: Vec<Json> = [QueueSize::schema()].into_iter().chain(tables).collect();
+        let default = DisciplinePlan::default();
+        let about = format!("Queue discipline. Default: \"{}\".", default.entry().name);
+        let mut forms = vec![QueueSize::schema()];
+        forms.extend(named_schemas("discipline", &about, Some(default), |_| KeySchema {
+            name: "limit",
+            about: "What the queue holds at most, all its parts together. Default: as without a table."
+                .to_owned(),
+            schema: QueueSize::schema(),
+            required: false,
+        }));
         json!({ "anyOf": forms })
     }
 }

@@ -58,17 +58,24 @@ impl<'a> Item<'a> {
         self.value.as_str().ok_or_else(|| self.expected(what))
     }
 
-    /// The elements of an array, of which there must be one, or else the problem that this is not what it should be.
-    pub fn elements<T: Read>(&self, what: &str) -> Result<List<T>, Problem> {
+    /// The items of an array, at least one, or else the problem that this is not what it should be.
+    pub fn array(&self, what: &str) -> Result<Vec<Self>, Problem> {
         let array = self.value.as_array().ok_or_else(|| self.expected(what))?;
         if array.is_empty() {
             return Err(self.place.problem("is empty", "at least one is needed"));
         }
-        let elements = array.iter().enumerate().map(|(index, element)| {
-            let item = Item { value: element.get_ref(), place: self.place.element(index, element), ..*self };
-            Ok(Located { value: T::read(&item)?, place: item.place })
+        let items = array.iter().enumerate().map(|(index, element)| Item {
+            value: element.get_ref(),
+            place: self.place.element(index, element),
+            ..*self
         });
-        elements.collect()
+        Ok(items.collect())
+    }
+
+    /// The elements of an array, as [`Item::array`], read.
+    pub fn elements<T: Read>(&self, what: &str) -> Result<List<T>, Problem> {
+        let items = self.array(what)?.into_iter();
+        items.map(|item| Ok(Located { value: T::read(&item)?, place: item.place })).collect()
     }
 
     /// As a table, or else the problem that this is not what it should be.
@@ -248,7 +255,8 @@ pub trait Field: Sized {
     fn schema() -> Json;
 }
 
-fn missing(table: &Item<'_>, key: &str) -> Problem {
+/// The problem that a table lacks a key.
+pub fn missing(table: &Item<'_>, key: &str) -> Problem {
     table.place.problem(format!("missing key {key:?}"), "")
 }
 

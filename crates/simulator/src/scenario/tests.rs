@@ -8,9 +8,10 @@ use selfclock_congestion::units::{Bytes, Duration};
 use serde_json::Value as Json;
 
 use super::{Scenario, ScenarioError, schema};
+use crate::named::Named as _;
 use crate::plan::{
-    AckClock, Arrivals, Ecn, LossPlan, MarkAbove, MechanismPlan, Plan, Protocol, QueueLimit, RecordPlan,
-    Recovery, SizeDistribution, Source, TcpPlan, TimerArithmetic, Transport,
+    AckClock, Arrivals, DisciplinePlan, Ecn, LossPlan, MarkAbove, MechanismPlan, Plan, Protocol, QueueLimit,
+    RecordPlan, Recovery, SizeDistribution, Source, TcpPlan, TimerArithmetic, Transport,
 };
 
 const DUMBBELL: &str = r#"schema = 1
@@ -1137,7 +1138,7 @@ fn the_schema_describes_every_key() {
 }
 
 /// Every key of the schema stands in the reference as code, and no table of the reference names another. Parameters of
-/// algorithms have tables elsewhere, made from the registry.
+/// algorithms, queue disciplines and router mechanisms have tables elsewhere, made from the registry.
 #[test]
 fn the_reference_lists_every_key() {
     let path = folder().join("docs/scenario-reference.md");
@@ -1146,9 +1147,12 @@ fn the_reference_lists_every_key() {
     each_key(&schema(&Registry::built_in()), &mut |name, _| {
         names.insert(name.to_owned());
     });
-    let is_parameter = |name: &str| {
-        ENTRIES.iter().flat_map(|entry| entry.parameters).any(|parameter| parameter.name == name)
-    };
+    let named = DisciplinePlan::all().map(|plan| plan.entry().parameters);
+    let named = named.chain(MechanismPlan::all().map(|plan| plan.entry().parameters));
+    let settings = ENTRIES.iter().map(|entry| entry.parameters).chain(named);
+    let settings: std::collections::BTreeSet<&str> =
+        settings.flatten().map(|parameter| parameter.name).collect();
+    let is_parameter = |name: &str| settings.contains(name);
     for name in names.iter().filter(|name| !is_parameter(name)) {
         assert!(reference.contains(&format!("`{name}`")), "{name} is not in the reference");
     }
@@ -1225,7 +1229,7 @@ fn mechanisms_of_the_ways_to_begin_are_read() {
     let MechanismPlan::ForwardingLimit(limit) = &plan.routers[0].mechanism else {
         panic!("forwarding-limit")
     };
-    assert_eq!((limit.service, limit.limit), (Duration::from_microseconds(200), u64::MAX));
+    assert_eq!((limit.packets_per_second, limit.limit.0), (5000.0, u64::MAX));
     refused(
         &format!(
             "{DUMBBELL}[[router]]\nmechanism = \"ack-thinning\"\nlinks = [\"reverse\"]\ninterval = \"0 s\"\n"

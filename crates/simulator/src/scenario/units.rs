@@ -4,23 +4,25 @@
 //! What is finer than a picosecond or a bit per second is rounded to the nearest; a fraction of a byte or a
 //! packet is refused.
 
+use selfclock_congestion::names;
 use selfclock_congestion::units::{Bytes, Duration, Rate};
 
-/// What a quantity measures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dimension {
-    /// A length of time.
-    Time,
-    /// A rate.
-    Rate,
-    /// A number of bytes.
-    Size,
-    /// A number of packets.
-    Packets,
-    /// A number of segments of the flow's MSS.
-    Segments,
-    /// A multiple of the bandwidth-delay product.
-    Bdp,
+names! {
+    /// What a quantity measures.
+    pub enum Dimension {
+        /// A length of time.
+        Time => "a time",
+        /// A rate.
+        Rate => "a rate",
+        /// A number of bytes.
+        Size => "a size",
+        /// A number of packets.
+        Packets => "a number of packets",
+        /// A number of segments of the flow's MSS.
+        Segments => "a number of segments",
+        /// A multiple of the bandwidth-delay product.
+        Bdp => "a bandwidth-delay product",
+    }
 }
 
 /// A number with its unit.
@@ -53,8 +55,6 @@ pub struct Refusal {
 const MOST_DECIMAL_PLACES: usize = 20;
 
 impl Dimension {
-    const ALL: [Self; 6] = [Self::Time, Self::Rate, Self::Size, Self::Packets, Self::Segments, Self::Bdp];
-
     /// The units, each with its size in ps, bit/s, bytes, or ones.
     const fn units(self) -> &'static [(&'static str, u64)] {
         match self {
@@ -93,17 +93,6 @@ impl Dimension {
             Self::Packets => &[("packets", 1), ("packet", 1)],
             Self::Segments => &[("segments", 1), ("segment", 1)],
             Self::Bdp => &[("bdp", 1)],
-        }
-    }
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Time => "a time",
-            Self::Rate => "a rate",
-            Self::Size => "a size",
-            Self::Packets => "a number of packets",
-            Self::Segments => "a number of segments",
-            Self::Bdp => "a bandwidth-delay product",
         }
     }
 

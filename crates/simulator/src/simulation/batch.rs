@@ -7,7 +7,8 @@
 //! and what then leaves becomes an acknowledgement on its way; links and receiver are told once, of all of them. Nothing of
 //! this changes a result: it ends where anything else would happen.
 
-use super::{Simulation, Sink, Source};
+use super::Simulation;
+use super::ends::{ReceivingEnd, SendingEnd};
 use crate::network::batch::{Batch, MOST_SEGMENTS};
 use crate::transport::Context;
 use selfclock_congestion::units::Duration;
@@ -64,7 +65,8 @@ impl Simulation {
         let gap = network.batch_gap(lane)?;
         let first = *network.first_of(lane)?;
         let flow = first.flow as usize;
-        let (Source::Tcp(sender), Sink::Tcp(receiver)) = (sources.get_mut(flow)?, sinks.get_mut(flow)?)
+        let (SendingEnd::Tcp(sender), ReceivingEnd::Tcp(receiver)) =
+            (sources.get_mut(flow)?, sinks.get_mut(flow)?)
         else {
             return None;
         };
@@ -168,27 +170,38 @@ mod tests {
                 simulation.run_receivers_ahead();
             } else {
                 simulation.has_batches = false;
-                simulation.advance(1);
+                simulation.run_events(simulation.events_run + 1);
                 simulation.has_batches = true;
             }
         }
-        assert!(simulation.advance(1), "nothing is left");
+        assert!(simulation.run_events(u64::MAX).is_finished(), "nothing is left");
         (simulation.finish(), in_batches)
     }
 
-    /// The outcome event by event, as it is without batches.
-    fn event_by_event(scenario: &Scenario) -> Outcome {
+    /// The outcome event by event, as it is without batches; and without the shortcut for plain ACKs, if there is to be none.
+    fn event_by_event(scenario: &Scenario, plain_acks: bool) -> Outcome {
         let mut simulation = Simulation::new(&scenario.plan);
         simulation.has_batches = false;
-        while !simulation.advance(u64::MAX) {}
-        simulation.finish()
+        for source in &mut simulation.sources {
+            if let SendingEnd::Tcp(sender) = source
+                && !plain_acks
+            {
+                sender.take_no_shortcut();
+            }
+        }
+        simulation.run().expect("a built-in algorithm")
     }
 
-    /// Fails if anything but the time it takes depends on batches. Returns the part of the events that was taken in them.
+    /// Fails if anything but the time it takes depends on batches or on the shortcut for plain ACKs. Returns the part of the events that was taken in them.
     fn part_in_batches(text: &str) -> f64 {
         let scenario =
             Scenario::parse(text, "scenario", &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let expected = event_by_event(&scenario);
+        let expected = event_by_event(&scenario, true);
+        let general = event_by_event(&scenario, false);
+        assert!(
+            format!("{expected:?}") == format!("{general:?}"),
+            "another outcome with plain ACKs:\n{text}"
+        );
         let (outcome, in_batches) = with_batches(&scenario);
         assert!(format!("{outcome:?}") == format!("{expected:?}"), "another outcome with batches:\n{text}");
         in_batches as f64 / expected.summary.events as f64

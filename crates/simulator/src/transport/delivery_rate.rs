@@ -7,7 +7,7 @@
 //!
 //! This is beside the scoreboard, segment for segment, and exists only where the congestion control asks for it.
 
-use super::scoreboard::Segment;
+use super::recovery::{Scoreboard, Segment};
 use crate::engine::Ring;
 use selfclock_congestion::RateSample;
 use selfclock_congestion::units::{Bytes, Duration, PICOSECONDS_PER_SECOND, Rate, Time};
@@ -98,9 +98,16 @@ impl DeliveryRate {
         }
     }
 
-    /// The first outstanding segment is no longer outstanding.
-    pub fn drop_front(&mut self) {
-        self.sendings.drop_front();
+    /// Everything below `acknowledgement` is acknowledged at `now`, and still on the scoreboard.
+    pub fn on_cumulative_ack(&mut self, board: &Scoreboard, acknowledgement: u64, now: Time) {
+        let mut index = 0;
+        while index < board.len() && board[index].end() <= acknowledgement {
+            if !board[index].is_sacked() {
+                self.on_delivered(0, &board[index], now);
+            }
+            self.sendings.drop_front();
+            index += 1;
+        }
     }
 
     /// The sample of an acknowledgement, of which every segment was reported by [`DeliveryRate::on_delivered`]; `None`
@@ -153,7 +160,7 @@ fn rate(delivered: u64, interval: Duration) -> Rate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::scoreboard::Scoreboard;
+    use crate::transport::recovery::Scoreboard;
 
     fn at(milliseconds: u64) -> Time {
         Time::ZERO + Duration::from_milliseconds(milliseconds)
@@ -165,7 +172,6 @@ mod tests {
         board: Scoreboard,
         rate: DeliveryRate,
         next: u64,
-        una: u64,
     }
 
     impl Rig {
@@ -189,15 +195,8 @@ mod tests {
             });
         }
         fn ack(&mut self, milliseconds: u64, end: u64) {
-            while self.una < end {
-                let segment = self.board[0];
-                if !segment.is_sacked() {
-                    self.rate.on_delivered(0, &segment, at(milliseconds));
-                }
-                self.rate.drop_front();
-                self.una += 1;
-                self.board.advance(self.una * 1000);
-            }
+            self.rate.on_cumulative_ack(&self.board, end * 1000, at(milliseconds));
+            self.board.advance(end * 1000);
         }
         fn sample(&mut self, minimum_milliseconds: u64) -> RateSample {
             let minimum = Duration::from_milliseconds(minimum_milliseconds);

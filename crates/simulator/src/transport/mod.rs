@@ -1,17 +1,17 @@
 //! TCP and UDP endpoints.
 
+pub mod connections;
 pub mod delivery_rate;
 pub mod groups;
 pub mod misbehaviour;
+pub mod outbox;
 pub mod pacer;
-pub mod prr;
-pub mod rack;
 pub mod reassembly;
 pub mod receiver;
+pub mod recovery;
 pub mod rto;
 pub mod rtt_histogram;
 pub mod runaway;
-pub mod scoreboard;
 pub mod sender;
 pub mod udp;
 

@@ -53,6 +53,45 @@ pub fn segments_within(plan: &Plan, memory: u64) -> u64 {
     memory / BYTES_PER_SEGMENT / (custom as u64).max(1)
 }
 
+/// Segments that an algorithm may have in flight. With more it is taken to have run away.
+#[derive(Clone, Copy, Debug)]
+pub struct InFlightLimit {
+    segments: usize,
+    /// Memory sets the limit, not the path.
+    by_memory: bool,
+}
+
+impl Default for InFlightLimit {
+    fn default() -> Self {
+        Self { segments: usize::MAX, by_memory: false }
+    }
+}
+
+impl InFlightLimit {
+    /// No more than this number of segments.
+    pub fn lower_to(&mut self, segments: u64, by_memory: bool) {
+        let segments = usize::try_from(segments).unwrap_or(usize::MAX);
+        if segments < self.segments {
+            *self = Self { segments, by_memory };
+        }
+    }
+
+    /// No further segment may leave with this number in flight.
+    pub fn is_reached(&self, segments: usize) -> bool {
+        segments >= self.segments
+    }
+
+    /// Payload of this number of full segments.
+    pub fn bytes(&self, mss: u64) -> u64 {
+        (self.segments as u64).saturating_mul(mss)
+    }
+
+    /// The error of an algorithm that wants more.
+    pub fn exceeded(&self, segments: usize, bytes: Bytes, cwnd: f64) -> Runaway {
+        Runaway { segments, bytes, cwnd, by_memory: self.by_memory }
+    }
+}
+
 /// More than a flow may have in flight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Runaway {

@@ -3,9 +3,9 @@
 
 use selfclock_congestion::PeerOption;
 use selfclock_congestion::units::{Duration, Time};
-use selfclock_simulator::Simulation;
 use selfclock_simulator::delivery_trace::Server;
 use selfclock_simulator::scenario::{Grid, Scenario, read_delivery_trace};
+use selfclock_simulator::{Progress, Simulation};
 use std::sync::Arc;
 
 /// A scenario is small enough to be run if it has no more flows and links than this.
@@ -21,7 +21,7 @@ pub fn scenario(text: &str) {
             let mut plan = scenario.plan;
             plan.duration = plan.duration.min(Duration::from_milliseconds(1000));
             let mut simulation = Simulation::new(&plan);
-            if simulation.advance(EVENTS) {
+            if simulation.advance(EVENTS).is_ok_and(Progress::is_finished) {
                 simulation.finish();
             }
         }
@@ -57,7 +57,7 @@ pub fn trace(bytes: &[u8]) {
     let plan = Scenario::parse(&text, "fuzz.toml", &[]).expect("what was read can be written").plan;
     assert_eq!(plan.links[0].trace.as_ref(), Some(&trace));
     let mut simulation = Simulation::new(&plan);
-    if simulation.advance(EVENTS) {
+    if simulation.advance(EVENTS).is_ok_and(Progress::is_finished) {
         simulation.finish();
     }
     let mut server = Server::new(trace.clone());

@@ -112,9 +112,7 @@ pub fn tcp(start: &str, window: &str, transport: Transport) -> Protocol {
 
 /// Runs to the end.
 pub fn run(plan: &Plan) -> Outcome {
-    let mut simulation = Simulation::new(plan);
-    while !simulation.advance(1_000_000) {}
-    simulation.finish()
+    Simulation::new(plan).run().expect("nothing stops the run")
 }
 
 /// So many milliseconds.

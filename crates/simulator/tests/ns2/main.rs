@@ -192,6 +192,7 @@ fn document() -> String {
     for reason in Reason::ALL {
         writeln!(text, "* ({}) {}", reason.letter(), reason.text()).expect("a string");
     }
+    text.push_str(include_str!("beyond.md"));
     text.push_str("\n### With limited transmit, as ns-2.35 comes\n");
     rows(&mut text, true);
     text.push_str("\n### Without limited transmit (`singledup_ 0`): the runs in which data is lost\n");

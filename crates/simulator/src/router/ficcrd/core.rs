@@ -1,7 +1,8 @@
 //! What a core router knows of one output queue: the mean allowed rate and the pressure of the queue.
 
-use crate::plan::{FiccrdPlan, MaprRule};
+use super::settings::{MaprRule, Parameters};
 use crate::queue::QueueLimit;
+use crate::router::mechanism::Waiting;
 
 /// State of one output queue: 16 bytes, whatever the number of flows.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,7 +22,7 @@ pub struct Occupancy {
 
 impl Occupancy {
     /// In the unit of the limit; `None` without one: then there is no target.
-    pub fn new((packets, bytes, limit): (u64, u64, QueueLimit)) -> Option<Self> {
+    pub fn new(Waiting { packets, bytes, limit }: Waiting) -> Option<Self> {
         match limit {
             QueueLimit::Unlimited => None,
             QueueLimit::Packets(size) => Some(Self { queue: packets as f64, size: size as f64 }),
@@ -32,7 +33,7 @@ impl Occupancy {
 
 impl OutputQueue {
     /// A resource discovery packet goes forward, with this rate in its APR field; zero: its flow is silent.
-    pub fn on_forward(&mut self, plan: &FiccrdPlan, occupancy: Occupancy, rate: f64) {
+    pub fn on_forward(&mut self, settings: &Parameters, occupancy: Occupancy, rate: f64) {
         if rate <= 0.0 {
             return;
         }
@@ -40,21 +41,21 @@ impl OutputQueue {
             self.mean_rate = Some(rate);
             return;
         };
-        let above = occupancy.queue > plan.utilization * occupancy.size;
-        let counts = match plan.rule {
+        let above = occupancy.queue > settings.utilization * occupancy.size;
+        let counts = match settings.rule {
             MaprRule::Literal => true,
             MaprRule::OuterElse => !above || rate < *mean,
             MaprRule::Icc if above => rate < *mean,
             MaprRule::Icc => rate > ICC_SHARE * *mean,
         };
         if counts {
-            *mean += plan.beta * (rate - *mean);
+            *mean += settings.beta * (rate - *mean);
         }
     }
 
     /// The rate that this queue allows a flow, bit/s: DPF * MAPR. `None` before the first packet.
-    pub fn allowed_rate(&self, plan: &FiccrdPlan, occupancy: Occupancy) -> Option<f64> {
-        Some(self.mean_rate? * down_pressure(plan, occupancy))
+    pub fn allowed_rate(&self, settings: &Parameters, occupancy: Occupancy) -> Option<f64> {
+        Some(self.mean_rate? * down_pressure(settings, occupancy))
     }
 }
 
@@ -62,13 +63,13 @@ impl OutputQueue {
 const ICC_SHARE: f64 = 7.0 / 8.0;
 
 /// "DPF": one at the target, a at an empty queue, zero at a full one, straight lines between.
-pub fn down_pressure(plan: &FiccrdPlan, occupancy: Occupancy) -> f64 {
+pub fn down_pressure(settings: &Parameters, occupancy: Occupancy) -> f64 {
     let Occupancy { queue, size } = occupancy;
-    let target = plan.utilization * size;
+    let target = settings.utilization * size;
     if queue > target {
         (size - queue).max(0.0) / (size - target)
     } else {
-        1.0 + (plan.alpha - 1.0) * (target - queue) / target
+        1.0 + (settings.alpha - 1.0) * (target - queue) / target
     }
 }
 
@@ -76,8 +77,8 @@ pub fn down_pressure(plan: &FiccrdPlan, occupancy: Occupancy) -> f64 {
 mod tests {
     use super::*;
 
-    fn plan(rule: MaprRule) -> FiccrdPlan {
-        FiccrdPlan { rule, ..FiccrdPlan::new(Vec::new()) }
+    fn with(rule: MaprRule) -> Parameters {
+        Parameters { rule, ..Parameters::default() }
     }
 
     fn at(queue: f64) -> Occupancy {
@@ -90,7 +91,7 @@ mod tests {
             [(0.0, 1.15), (50.0, 1.075), (100.0, 1.0), (150.0, 0.5), (200.0, 0.0), (250.0, 0.0)]
         {
             assert!(
-                (down_pressure(&plan(MaprRule::OuterElse), at(queue)) - expected).abs() < 1e-12,
+                (down_pressure(&with(MaprRule::OuterElse), at(queue)) - expected).abs() < 1e-12,
                 "{queue}"
             );
         }
@@ -98,9 +99,9 @@ mod tests {
 
     /// Mean rate after one packet, from 1.0.
     fn after(rule: MaprRule, queue: f64, rate: f64) -> f64 {
-        let plan = plan(rule);
+        let settings = with(rule);
         let mut core = OutputQueue { mean_rate: Some(1.0) };
-        core.on_forward(&plan, at(queue), rate);
+        core.on_forward(&settings, at(queue), rate);
         core.mean_rate.expect("a mean")
     }
 
@@ -129,7 +130,7 @@ mod tests {
     /// As a fluid: sources obey at once. Two flows, one limited to 0.3 of the capacity: 75 % with the outer else,
     /// all of it with ICC; ten equal ones end at the target.
     fn fluid(rule: MaprRule, limits: &[f64]) -> (Vec<f64>, f64) {
-        let plan = plan(rule);
+        let settings = with(rule);
         let mut core = OutputQueue::default();
         let n = limits.len() as f64;
         let mut rates: Vec<f64> = limits.iter().map(|limit| limit.min(1.0 / n)).collect();
@@ -141,8 +142,8 @@ mod tests {
                 due[flow] += rates[flow] * 0.305;
                 if due[flow] >= 32.0 {
                     due[flow] -= 32.0;
-                    core.on_forward(&plan, at(queue), rates[flow]);
-                    let allowed = core.allowed_rate(&plan, at(queue)).unwrap_or(1.0);
+                    core.on_forward(&settings, at(queue), rates[flow]);
+                    let allowed = core.allowed_rate(&settings, at(queue)).unwrap_or(1.0);
                     rates[flow] = allowed.min(limits[flow]);
                 }
             }

@@ -9,13 +9,15 @@
 
 pub mod core;
 mod flow;
+mod settings;
+
+pub use settings::{ControlUnit, DiscoveryInterval, EdgeRtt, Feedback, MaprRule, Parameters};
 
 use self::core::{Occupancy, OutputQueue};
 use self::flow::Flow;
-use super::{Fate, Station};
+use super::mechanism::{Fate, FlowLayout, Layout, Mechanism, Placement, Site, Station};
 use crate::engine::Timer;
 use crate::packet::{Extra, Flags, NO_EXTRA, Packet, PacketKind, ResourceDiscovery};
-use crate::plan::{ControlUnit, EdgeRtt, Feedback, FiccrdPlan, Plan};
 use selfclock_congestion::units::{Duration, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +31,7 @@ const ACTIVE: Duration = Duration::from_milliseconds(1000);
 /// The routers of one domain.
 #[derive(Clone, Debug)]
 pub struct Ficcrd {
-    plan: FiccrdPlan,
+    settings: Parameters,
     /// Of each link, as an output queue.
     queues: Vec<OutputQueue>,
     /// Node that each link leaves.
@@ -121,29 +123,32 @@ impl ControlLoop {
     }
 }
 
-impl Ficcrd {
-    /// The domain of this plan.
-    pub fn new(settings: &FiccrdPlan, plan: &Plan) -> Self {
+impl Mechanism for Ficcrd {
+    type Settings = Parameters;
+    const PLACEMENT: Placement = Placement::Nodes;
+
+    fn new(settings: Parameters, site: &Site<'_>) -> Self {
+        let layout = site.layout;
         Self {
-            plan: settings.clone(),
-            queues: vec![OutputQueue::default(); plan.links.len()],
-            node_before: plan.links.iter().map(|link| link.from).collect(),
-            paths: paths(settings, plan),
+            settings,
+            queues: vec![OutputQueue::default(); layout.links.len()],
+            node_before: layout.links.iter().map(|link| link.from).collect(),
+            paths: paths(settings.unit, site),
             loops: BTreeMap::new(),
             flows: BTreeMap::new(),
-            entries: vec![0; plan.nodes.len()],
+            entries: vec![0; layout.nodes],
             wakes: BTreeSet::new(),
             timer: Timer::default(),
         }
     }
 
     /// Acknowledgements held.
-    pub fn held(&self) -> u64 {
+    fn held(&self) -> u64 {
         self.flows.values().map(|flow| flow.held.len() as u64).sum()
     }
 
     /// A packet is about to leave a router of the domain.
-    pub fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate {
+    fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate {
         let Some(path) = self.path_of(station, packet) else { return Fate::Pass };
         let node = self.node_before[station.link];
         match packet.kind {
@@ -156,21 +161,8 @@ impl Ficcrd {
         }
     }
 
-    /// The way of the packet's flow. A short connection takes that of its flow of the plan, but has a loop of its own.
-    fn path_of(&self, station: &Station<'_>, packet: &Packet) -> Option<Path> {
-        let flow = packet.flow as usize;
-        if flow < self.paths.len() {
-            return self.paths[flow];
-        }
-        let mut path = self.paths[station.network.flow_at(packet.hop)]?;
-        if self.plan.unit == ControlUnit::Flow {
-            path.control_loop = packet.flow;
-        }
-        Some(path)
-    }
-
     /// The timer has come up.
-    pub fn on_timer(&mut self, station: &mut Station<'_>) {
+    fn on_timer(&mut self, station: &mut Station<'_>) {
         if !station.timer_is_due(&mut self.timer) {
             return;
         }
@@ -184,6 +176,21 @@ impl Ficcrd {
             }
         }
         self.set_timer(station);
+    }
+}
+
+impl Ficcrd {
+    /// The way of the packet's flow. A short connection takes that of its flow of the plan, but has a loop of its own.
+    fn path_of(&self, station: &Station<'_>, packet: &Packet) -> Option<Path> {
+        let flow = packet.flow as usize;
+        if flow < self.paths.len() {
+            return self.paths[flow];
+        }
+        let mut path = self.paths[station.network.flow_at(packet.hop)]?;
+        if self.settings.unit == ControlUnit::Flow {
+            path.control_loop = packet.flow;
+        }
+        Some(path)
     }
 
     fn set_timer(&mut self, station: &mut Station<'_>) {
@@ -206,8 +213,8 @@ impl Ficcrd {
         }
         let control = self.loops.entry(path.control_loop).or_insert(ControlLoop::NEW);
         (control.flow, control.hop) = (packet.flow, packet.hop);
-        control.on_data(now, packet.size, self.plan.rate_constant);
-        if control.since_discovery >= self.plan.packets_per_discovery {
+        control.on_data(now, packet.size, self.settings.rate_constant);
+        if control.since_discovery >= self.settings.packets_per_discovery {
             self.discover(station, path.control_loop);
         } else if control.next_timed == Time::NEVER {
             self.time_discovery(now, path.control_loop);
@@ -218,7 +225,7 @@ impl Ficcrd {
 
     /// Makes room for a flow in the table of its ingress; false if there is none.
     fn enter_table(&mut self, now: Time, flow: u32, path: Path) -> bool {
-        if self.entries[path.ingress] >= self.plan.flows {
+        if self.entries[path.ingress] >= self.settings.flows {
             let idlest = self
                 .flows
                 .iter()
@@ -228,7 +235,7 @@ impl Ficcrd {
                 .map(|(&flow, _)| flow);
             let Some(idlest) = idlest else { return false };
             self.flows.remove(&idlest);
-            if self.plan.unit == ControlUnit::Flow {
+            if self.settings.unit == ControlUnit::Flow {
                 self.forget_loop(idlest);
             }
             self.entries[path.ingress] -= 1;
@@ -250,7 +257,7 @@ impl Ficcrd {
         if control.next_timed != Time::NEVER {
             self.wakes.remove(&(control.next_timed, Wake::Discover(index)));
         }
-        control.next_timed = match self.plan.discovery_interval {
+        control.next_timed = match self.settings.discovery_interval.0 {
             Some(interval) => now + interval,
             None => Time::NEVER,
         };
@@ -268,7 +275,7 @@ impl Ficcrd {
         }
         // Equation 1 changes with packets only: of a flow that has fallen silent it would tell the old rate for ever. Its
         // packets still fetch what it may send, but say nothing of a rate.
-        if silence > self.plan.rate_constant.times(SILENT) {
+        if silence > self.settings.rate_constant.times(SILENT) {
             control.rate = 0.0;
         }
         self.discover(station, index);
@@ -292,10 +299,10 @@ impl Ficcrd {
             flow,
             hop,
             payload: 0,
-            size: self.plan.discovery_size,
+            size: self.settings.discovery_size.get() as u16,
             kind: PacketKind::ResourceDiscovery,
             flags: Flags::NONE,
-            extra: station.network.extras.put(extra),
+            extra: station.network.extras().put(extra),
             number: 0,
         };
         let link = station.network.link_at(hop);
@@ -306,13 +313,13 @@ impl Ficcrd {
     // --- every router -------------------------------------------------------------------------------------------
 
     fn occupancy(station: &mut Station<'_>, link: usize) -> Option<Occupancy> {
-        Occupancy::new(station.network.backlog(link, station.now))
+        Occupancy::new(station.network.waiting(link, station.now))
     }
 
     /// A resource discovery packet goes forward through the output queue of this link.
     fn note_rate(&mut self, station: &mut Station<'_>, link: usize, rate: f64) {
         if let Some(occupancy) = Self::occupancy(station, link) {
-            self.queues[link].on_forward(&self.plan, occupancy, rate);
+            self.queues[link].on_forward(&self.settings, occupancy, rate);
         }
     }
 
@@ -323,16 +330,16 @@ impl Ficcrd {
         path: Path,
         node: usize,
     ) -> Fate {
-        let Some(mut resource) = station.network.extras.get(packet.extra).resource else { return Fate::Pass };
+        let Some(mut resource) = station.network.extras().get(packet.extra).resource else { return Fate::Pass };
         if !resource.backward && node != path.egress {
             self.note_rate(station, station.link, resource.rate);
             return Fate::Pass;
         }
         // The queue that counts is the one that the flow's data waits in at this router.
-        let routes = station.network.flow_routes[station.network.flow_at(packet.hop)];
-        if let Some(link) = station.network.link_from(routes.forward, |link| self.node_before[link] == node)
+        let flow = station.network.flow_at(packet.hop);
+        if let Some(link) = station.network.first_link(flow, &|link| self.node_before[link] == node)
             && let Some(occupancy) = Self::occupancy(station, link)
-            && let Some(allowed) = self.queues[link].allowed_rate(&self.plan, occupancy)
+            && let Some(allowed) = self.queues[link].allowed_rate(&self.settings, occupancy)
         {
             resource.allowed = resource.allowed.min(allowed);
         }
@@ -343,13 +350,13 @@ impl Ficcrd {
         }
         let turn = !resource.backward;
         resource.backward = true;
-        if let Some(extra) = station.network.extras.get_mut(packet.extra) {
+        if let Some(extra) = station.network.extras().get_mut(packet.extra) {
             extra.resource = Some(resource);
         }
         if !turn {
             return Fate::Pass;
         }
-        packet.hop = routes.reverse + path.turn_position;
+        packet.hop = station.network.acknowledgement_hop(flow, path.turn_position);
         station.release(*packet);
         Fate::Taken
     }
@@ -360,13 +367,13 @@ impl Ficcrd {
     fn obey(&mut self, station: &mut Station<'_>, path: Path, allowed: f64) {
         let now = station.now;
         let mut sharers = 1.0;
-        if self.plan.unit == ControlUnit::Class {
+        if self.settings.unit == ControlUnit::Class {
             let active = self
                 .members(path.control_loop)
                 .filter(|flow| self.flows.get(flow).is_some_and(|entry| now.since(entry.last_data) < ACTIVE));
             sharers = active.count().max(1) as f64;
         }
-        if self.plan.feedback == Feedback::AckBucket {
+        if self.settings.feedback == Feedback::AckBucket {
             let members: Vec<u32> = self.members(path.control_loop).collect();
             // What has grown until now has grown at the old rate.
             for &flow in &members {
@@ -393,7 +400,7 @@ impl Ficcrd {
 
     /// Flows in the table that belong to a loop.
     fn members(&self, control_loop: u32) -> impl Iterator<Item = u32> + '_ {
-        let flows: Box<dyn Iterator<Item = u32>> = match self.plan.unit {
+        let flows: Box<dyn Iterator<Item = u32>> = match self.settings.unit {
             ControlUnit::Flow => {
                 Box::new(self.flows.contains_key(&control_loop).then_some(control_loop).into_iter())
             }
@@ -418,7 +425,7 @@ impl Ficcrd {
             flow.seen = packet.sequence;
             flow.on_new_ack(now, packet.sequence);
         }
-        match self.plan.feedback {
+        match self.settings.feedback {
             Feedback::None => {}
             Feedback::Window => self.rewrite_window(station, packet, path),
             // "The duplicate and the selective ones pass at once": they tell of losses, not of room.
@@ -445,14 +452,14 @@ impl Ficcrd {
         if packet.kind != PacketKind::Ack {
             return;
         }
-        let offered = station.network.extras.get(packet.extra).receive_window.unwrap_or(path.window);
-        let rtt = match self.plan.rtt {
+        let offered = station.network.extras().get(packet.extra).receive_window.unwrap_or(path.window);
+        let rtt = match self.settings.rtt {
             EdgeRtt::Current => flow.current_rtt(),
             EdgeRtt::Base => flow.base_rtt(),
         };
         let mut window = offered;
         if let (Some(allowed), Some(rtt)) = (allowed, rtt) {
-            let floor = self.plan.floor * flow.mss as f64;
+            let floor = self.settings.floor * flow.mss as f64;
             window = window.min((allowed * rtt.seconds() / 8.0).max(floor) as u64);
         }
         // A duplicate must not look like a window update: its right edge stays.
@@ -464,7 +471,7 @@ impl Ficcrd {
         window = window.div_ceil(unit).saturating_mul(unit).min(offered);
         flow.right_edge = flow.right_edge.max(packet.sequence.saturating_add(window));
         if window < offered {
-            station.network.extras.of(packet).receive_window = Some(window);
+            station.network.extras().of(packet).receive_window = Some(window);
         }
     }
 
@@ -489,7 +496,7 @@ impl Ficcrd {
         let Some(flow) = self.flows.get_mut(&index) else { return };
         while let Some(&first) = flow.held.front() {
             let needed = flow.needed(first.sequence);
-            let due = first.arrival + self.plan.longest_hold;
+            let due = first.arrival + self.settings.longest_hold;
             if let Some(allowed) = allowed
                 && flow.credit < needed
                 && now < due
@@ -510,47 +517,39 @@ impl Ficcrd {
 }
 
 /// The ways of all flows.
-fn paths(settings: &FiccrdPlan, plan: &Plan) -> Vec<Option<Path>> {
+fn paths(unit: ControlUnit, site: &Site<'_>) -> Vec<Option<Path>> {
+    let Layout { links, flows, .. } = site.layout;
+    let domain: BTreeSet<usize> = site.stands_before.iter().map(|&link| links[link].from).collect();
     let mut classes: BTreeMap<(usize, usize, u8), u32> = BTreeMap::new();
-    let mut paths = Vec::with_capacity(plan.flows.len());
-    let is_router = |link: usize| settings.nodes.contains(&plan.links[link].from);
-    for (index, flow) in plan.flows.iter().enumerate() {
-        let Some(tcp) = flow.protocol.tcp() else {
-            paths.push(None);
-            continue;
-        };
+    let path = |(index, flow): (usize, &FlowLayout<'_>)| {
+        let tcp = flow.tcp?;
         // The hosts themselves are no routers of their own flow.
-        let routers: Vec<usize> =
-            (1..flow.forward.len()).filter(|&position| is_router(flow.forward[position])).collect();
-        let (Some(&first), Some(&last)) = (routers.first(), routers.last()) else {
-            paths.push(None);
-            continue;
-        };
-        let (ingress, egress) = (plan.links[flow.forward[first]].from, plan.links[flow.forward[last]].from);
-        let leaves = |node: usize| flow.reverse.iter().position(|&link| plan.links[link].from == node);
+        let mut routers = flow.forward.iter().skip(1).map(|&link| links[link].from).filter(|node| domain.contains(node));
+        let ingress = routers.next()?;
+        let egress = routers.next_back()?;
+        let leaves = |node: usize| flow.reverse.iter().position(|&link| links[link].from == node);
         let (Some(_), Some(turn), true) = (leaves(ingress), leaves(egress), ingress != egress) else {
-            paths.push(None);
-            continue;
+            return None;
         };
-        let control_loop = match settings.unit {
+        let control_loop = match unit {
             ControlUnit::Flow => index as u32,
             ControlUnit::Class => {
                 let next = classes.len() as u32;
                 *classes.entry((ingress, egress, flow.dscp)).or_insert(next)
             }
         };
-        paths.push(Some(Path {
+        Some(Path {
             ingress,
             egress,
             turn_position: turn as u32,
             control_loop,
-            window: tcp.transport.advertised_window().get(),
-            shift: tcp.transport.window_shift(),
-            access_rate: plan.links[flow.forward[0]].rate.bits_per_second() as f64,
-            encrypted: tcp.transport.encrypted,
-        }));
-    }
-    paths
+            window: tcp.window,
+            shift: tcp.window_shift,
+            access_rate: links[flow.forward[0]].rate.bits_per_second() as f64,
+            encrypted: tcp.encrypted,
+        })
+    };
+    flows.iter().enumerate().map(path).collect()
 }
 
 #[cfg(test)]

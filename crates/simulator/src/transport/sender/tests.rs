@@ -3,8 +3,10 @@
 use super::*;
 use crate::engine::EventQueue;
 use crate::network::Network;
-use crate::plan::{FlowPlan, LinkPlan, Plan, Protocol, RecordPlan, Source, Transport};
+use crate::packet::{Flags, NO_EXTRA, Packet};
+use crate::plan::{FlowPlan, LinkPlan, Plan, Protocol, RecordPlan, Recovery, RttSamples, Source, Transport};
 use crate::record::packets::PacketEvent;
+use proptest::prelude::*;
 use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::Rate;
 
@@ -81,47 +83,46 @@ impl Rig {
             && event.time <= until
         {
             let Self { events, network, sender, .. } = self;
-            if let Target::Packets(run) = event.target {
-                let packet = network.take_first(events, run);
+            if let Target::Packets(lane) = event.target {
+                let packet = network.take_first(events, lane);
                 network.arrive(events, &packet);
                 continue;
             }
             events.pop();
             let mut context = Context { now: event.time, events, network };
-            match event.target {
-                Target::Application(_) => sender.on_application_timer(&mut context),
-                Target::Release(_) => sender.on_release_timer(&mut context),
-                Target::Rack(_) => sender.on_rack_timer(&mut context),
-                _ => sender.on_retransmission_timer(&mut context),
-            }
+            sender.on_timer(&mut context, event.target);
         }
     }
 
-    pub(super) fn answer(&mut self, milliseconds: u64, kind: PacketKind, next: u64, sack: &[(u64, u64)]) {
+    /// A packet arrives at this time, up to this byte; what it carries out of line only if there is something.
+    fn arrive(&mut self, milliseconds: u64, kind: PacketKind, byte: u64, extra: Option<Extra>) {
         self.run_until(milliseconds);
-        let mut parts = Extra { sack_blocks: sack.len() as u8, ..Extra::default() };
-        for (block, &(first, end)) in parts.sack.iter_mut().zip(sack) {
-            *block = (first * MSS, end * MSS);
-        }
         let now = Time::ZERO + Duration::from_milliseconds(milliseconds);
-        let (flags, marked) = (self.flags, self.marked);
         let Self { events, network, sender, .. } = self;
         let packet = Packet {
             arrival: now,
             order: 0,
-            sequence: next * MSS,
+            sequence: byte,
             sent: now,
             echo: Time::NEVER,
             flow: 0,
             hop: 0,
-            payload: marked,
+            payload: self.marked,
             size: 40,
             kind,
-            flags,
-            extra: network.extras.put(parts),
+            flags: self.flags,
+            extra: extra.map_or(NO_EXTRA, |extra| network.extras.put(extra)),
             number: 0,
         };
         sender.on_packet(&mut Context { now, events, network }, &packet);
+    }
+
+    pub(super) fn answer(&mut self, milliseconds: u64, kind: PacketKind, next: u64, sack: &[(u64, u64)]) {
+        let mut parts = Extra { sack_blocks: sack.len() as u8, ..Extra::default() };
+        for (block, &(first, end)) in parts.sack.iter_mut().zip(sack) {
+            *block = (first * MSS, end * MSS);
+        }
+        self.arrive(milliseconds, kind, next * MSS, (!sack.is_empty()).then_some(parts));
     }
 
     /// An acknowledgement arrives at this time that expects segment `next` and reports the segments from the first
@@ -132,26 +133,8 @@ impl Rig {
 
     /// An acknowledgement up to this byte, with a window of nothing.
     fn close_window(&mut self, milliseconds: u64, byte: u64) {
-        self.run_until(milliseconds);
-        let now = Time::ZERO + Duration::from_milliseconds(milliseconds);
-        let Self { events, network, sender, .. } = self;
-        let parts = Extra { receive_window: Some(0), ..Extra::default() };
-        let packet = Packet {
-            arrival: now,
-            order: 0,
-            sequence: byte,
-            sent: now,
-            echo: Time::NEVER,
-            flow: 0,
-            hop: 0,
-            payload: 0,
-            size: 40,
-            kind: PacketKind::Ack,
-            flags: Flags::NONE,
-            extra: network.extras.put(parts),
-            number: 0,
-        };
-        sender.on_packet(&mut Context { now, events, network }, &packet);
+        let extra = Extra { receive_window: Some(0), ..Extra::default() };
+        self.arrive(milliseconds, PacketKind::Ack, byte, Some(extra));
     }
 
     /// The segments sent since the last call.
@@ -169,12 +152,12 @@ impl Rig {
 
     /// In segments.
     pub(super) fn cwnd(&self) -> f64 {
-        self.sender.control.snapshot().cwnd_segments
+        self.sender.controller().snapshot().cwnd_segments
     }
 
     /// In segments.
     pub(super) fn ssthresh(&self) -> f64 {
-        self.sender.control.snapshot().ssthresh_segments
+        self.sender.controller().snapshot().ssthresh_segments
     }
 }
 
@@ -254,9 +237,9 @@ fn a_pair_needs_room_for_both_of_its_segments() {
         let mut rig = Rig::with(control, source, transport(Recovery::Sack, window));
         assert_eq!(rig.sent(), up_to(sent), "a window of {window}, {bytes} bytes");
         assert!(
-            rig.sender.next <= bytes,
+            rig.sender.recovery.next() <= bytes,
             "a window of {window}, {bytes} bytes: {} are sent",
-            rig.sender.next
+            rig.sender.recovery.next()
         );
     }
 }
@@ -356,7 +339,7 @@ fn the_timer_and_the_congestion_control_have_samples_of_their_own() {
             expected = srtt + (sample - srtt) / 8.0;
             srtt = expected;
         }
-        let found = rig.sender.rtt.smoothed().expect("samples").seconds() * 1e3;
+        let found = rig.sender.estimators.rtt.smoothed().expect("samples").seconds() * 1e3;
         assert!((found - expected).abs() < 1e-6, "{samples:?}: {found} against {expected}");
         assert_eq!(rig.sender.rtt_samples().mean_seconds(), Some(0.1), "{samples:?}");
     }
@@ -374,7 +357,7 @@ fn a_timed_segment_that_is_sent_again_gives_no_sample() {
     }
     rig.sent();
     // Recovery from segment 0 has let out 10 to 13, of which 10 is timed; it is lost.
-    assert!(rig.sender.timed.is_some_and(|(end, _)| end == 11 * MSS));
+    assert!(rig.sender.estimators.timed.is_some_and(|(end, _)| end == 11 * MSS));
     for end in 12..=14 {
         rig.ack(200 + end, 0, &[(11, end), (1, 10)]);
     }
@@ -482,12 +465,11 @@ fn marks_reduce_the_window_once_per_window_of_data() {
     let mut rig = Rig::new(Source::Bulk, Transport { ecn: Ecn::Classic, ..transport(Recovery::Sack, 20.0) });
     rig.flags = Flags::ECE;
     rig.ack(100, 1, &[]);
-    assert_eq!(rig.sender.control.snapshot().cwnd_segments, 9.5);
-    assert_eq!(rig.sender.echoed, Some(20 * MSS));
+    assert_eq!(rig.sender.controller().snapshot().cwnd_segments, 9.5);
     for next in 2..=20 {
         rig.ack(100 + next, next, &[]);
     }
-    assert_eq!(rig.sender.control.snapshot().cwnd_segments, 9.5);
+    assert_eq!(rig.sender.controller().snapshot().cwnd_segments, 9.5);
     rig.ack(121, 21, &[]);
     assert!(rig.ssthresh() < 9.5, "the window after it");
     let records = rig.network.recorder.clone().expect("packets are recorded").finish();
@@ -527,13 +509,13 @@ fn marked_bytes_are_reported_once() {
     let mut rig = Rig::new(Source::Bulk, Transport { ecn: Ecn::Accurate, ..transport(Recovery::Sack, 20.0) });
     rig.marked = 3000;
     rig.ack(100, 0, &[]);
-    assert_eq!((rig.sender.newly_marked, rig.ssthresh()), (3000, 10.0));
+    assert_eq!((rig.sender.estimators.newly_marked, rig.ssthresh()), (3000, 10.0));
     rig.ack(101, 1, &[]);
-    assert_eq!((rig.sender.newly_marked, rig.sender.marked_seen), (0, 3000));
+    assert_eq!((rig.sender.estimators.newly_marked, rig.sender.estimators.marked_seen), (0, 3000));
     // A reordered acknowledgement with an older count.
     rig.marked = 1000;
     rig.ack(102, 2, &[]);
-    assert_eq!((rig.sender.newly_marked, rig.sender.marked_seen), (0, 3000));
+    assert_eq!((rig.sender.estimators.newly_marked, rig.sender.estimators.marked_seen), (0, 3000));
 }
 
 /// RFC 8985, section 7: the last segment of a transfer is lost. Two smoothed round-trip times (and the delay of an
@@ -652,8 +634,162 @@ fn a_recovery_with_proportional_rate_reduction_is_never_silent() {
             );
             assert!((9..=10).contains(&sent), "{recovery:?}, {prr}: {sent}");
             rig.ack(200, 20, &[]);
-            assert_eq!((&rig.sender.prr, rig.ssthresh()), (&None, 10.0));
-            assert_eq!(rig.sender.scoreboard.pipe_bytes(), 10 * MSS);
+            assert_eq!(rig.ssthresh(), 10.0);
+            assert_eq!(rig.sender.recovery.outstanding().pipe_bytes(), 10 * MSS);
+            assert_eq!(rig.sender.recovery.pipe(0), 10 * MSS, "nothing reduces the window further");
         }
     }
+}
+
+/// What happens to a sender: an ACK of this many segments more (less a part of one), this many duplicates of the last, one
+/// with a SACK block, one that closes the window; each this many milliseconds after the last.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    New { segments: u64, less: u64 },
+    Duplicates(u64),
+    Sack { first: u64, segments: u64 },
+    CloseWindow,
+    Silence,
+}
+
+/// Shows the same steps to two senders, one of which takes no shortcut, and compares what they send and decide. The other is
+/// changed first. Returns how many ACKs were plain, and where the two part.
+fn compare_with_general_way(
+    (control, source, settings): (&Selection, Source, &Transport),
+    steps: &[(u64, Step)],
+    change: fn(&mut Sender),
+) -> (usize, Option<usize>) {
+    let mut rigs = [(); 2].map(|()| Rig::with(control.clone(), source, settings.clone()));
+    change(&mut rigs[0].sender);
+    rigs[1].sender.take_no_shortcut();
+    let (mut time, mut plain) = (0, 0);
+    for (number, &(wait, step)) in steps.iter().enumerate() {
+        time += wait;
+        let [found, expected] = rigs.each_mut().map(|rig| {
+            rig.run_until(time);
+            let (una, next) = (rig.sender.recovery.una(), rig.sender.recovery.next());
+            let sack = |first: u64, end: u64| {
+                let mut extra = Extra { sack_blocks: 1, ..Extra::default() };
+                extra.sack[0] = (first, end.min(next));
+                Some(extra)
+            };
+            let mut was_plain = false;
+            match step {
+                Step::New { segments, less } => {
+                    let byte = (una + segments * MSS).saturating_sub(less).clamp(una, next);
+                    was_plain = rig.sender.plain == u32::MAX
+                        && byte > una
+                        && rig.sender.sends_plainly()
+                        && rig.sender.recovery.outstanding().is_plain();
+                    rig.arrive(time, PacketKind::Ack, byte, None);
+                }
+                Step::Duplicates(count) => {
+                    for _ in 0..count {
+                        rig.arrive(time, PacketKind::Ack, una, None);
+                    }
+                }
+                Step::Sack { first, segments } => {
+                    let first = (una / MSS + first) * MSS;
+                    let extra = sack(first, first + segments * MSS);
+                    rig.arrive(time, PacketKind::Ack, una, extra);
+                }
+                Step::CloseWindow => rig.close_window(time, una),
+                Step::Silence => {}
+            }
+            let Sender { recovery, estimators, congestion, totals, .. } = &rig.sender;
+            let timers =
+                [rig.sender.retransmission_timer, rig.sender.rack_timer].map(|timer| timer.deadline());
+            let state = format!(
+                "{:?} {:?} {totals:?} {timers:?} {:?} {:?} {:?} {:?}",
+                (recovery.una(), recovery.next(), recovery.outstanding()),
+                (
+                    estimators.rtt.smoothed(),
+                    estimators.rtt.minimum(),
+                    estimators.rtt.timeout(),
+                    estimators.timed
+                ),
+                congestion.limited_by_window,
+                congestion.controller.decision(),
+                congestion.controller.snapshot(),
+                rig.sender.completed,
+            );
+            (was_plain, (rig.sent(), state))
+        });
+        plain += usize::from(found.0);
+        if found.1 != expected.1 {
+            return (plain, Some(number));
+        }
+    }
+    (plain, None)
+}
+
+prop_compose! {
+    fn settings()(
+        recovery in prop::sample::select(vec![
+            Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::Rack, Recovery::Rack,
+        ]),
+        initial_window in 1_u64..40, prr: bool, limited_transmit: bool, grow_only_when_limited: bool,
+        one_at_a_time: bool, handshake in Just(false), window in 4_u64..80, more in 0_u64..MSS,
+    ) -> Transport {
+        let mut settings = Transport {
+            prr, limited_transmit, grow_only_when_limited, handshake,
+            receive_window: Bytes(window * MSS + more),
+            ..transport(recovery, initial_window as f64)
+        };
+        settings.timer.samples = if one_at_a_time { RttSamples::OneAtATime } else { RttSamples::EverySegment };
+        settings
+    }
+}
+
+fn steps() -> impl Strategy<Value = Vec<(u64, Step)>> {
+    let step = prop_oneof![
+        20 => (1_u64..4, prop_oneof![4 => Just(0), 1 => 0..MSS])
+            .prop_map(|(segments, less)| Step::New { segments, less }),
+        1 => (10_u64..60).prop_map(|segments| Step::New { segments, less: 0 }),
+        1 => (1_u64..6).prop_map(Step::Duplicates),
+        2 => (1_u64..12, 1_u64..6).prop_map(|(first, segments)| Step::Sack { first, segments }),
+        1 => Just(Step::CloseWindow),
+        1 => Just(Step::Silence),
+    ];
+    let wait = prop_oneof![8 => 0_u64..5, 2 => 20_u64..200, 1 => 500_u64..3000];
+    prop::collection::vec((wait, step), 1..80)
+}
+
+fn sources() -> impl Strategy<Value = Source> {
+    prop_oneof![
+        3 => Just(Source::Bulk),
+        1 => (1_u64..200_000).prop_map(|bytes| Source::Size(Bytes(bytes))),
+        1 => (10_000_u64..50_000_000).prop_map(|rate| Source::Rate(Rate::from_bits_per_second(rate))),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+    /// The shortcut for plain ACKs is equal to the general way: same segments, timers, round-trip times and windows.
+    #[test]
+    fn plain_acks_take_no_part_in_the_result(
+        window in prop::sample::select(vec!["reno", "cubic", "highspeed", "vegas", "bic", "altcp"]),
+        source in sources(), settings in settings(), steps in steps(),
+    ) {
+        let control = Selection::new("slow-start", window).expect("known names");
+        let (_, parts) = compare_with_general_way((&control, source, &settings), &steps, |_| {});
+        prop_assert_eq!(parts, None);
+    }
+}
+
+/// The comparison takes the shortcut on most ACKs, and sees it where it does not apply: to a sender that is spaced.
+#[test]
+fn the_comparison_sees_a_shortcut_that_does_not_apply() {
+    let control = Selection::new("slow-start", "reno").expect("known names");
+    let steps = [(10, Step::New { segments: 2, less: 0 }); 50];
+    let settings = transport(Recovery::Rack, 10.0);
+    let (plain, parts) = compare_with_general_way((&control, Source::Bulk, &settings), &steps, |_| {});
+    assert_eq!((plain, parts), (50, None));
+    let spaced = Transport { pacing_gain: Some(1.0), ..settings };
+    let (plain, _) = compare_with_general_way((&control, Source::Bulk, &spaced), &steps, |_| {});
+    assert_eq!(plain, 0, "a sender that is spaced has no plain ACKs");
+    let (_, parts) = compare_with_general_way((&control, Source::Bulk, &spaced), &steps, |sender| {
+        sender.window_alone = true
+    });
+    assert!(parts.is_some());
 }

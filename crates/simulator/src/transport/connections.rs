@@ -3,15 +3,15 @@
 
 use std::collections::BTreeMap;
 
+use super::rtt_histogram::RttHistogram;
+use super::sender::SenderTotals;
+use super::{Context, Receiver, Sender};
 use crate::engine::random::Purpose;
 use crate::engine::{Stream, Target, Timer};
 use crate::network::FlowRoutes;
 use crate::packet::{Packet, PacketKind};
 use crate::plan::{ConnectionsPlan, Source, TcpPlan};
 use crate::record::connections::ConnectionRecord;
-use crate::transport::rtt_histogram::RttHistogram;
-use crate::transport::sender::SenderTotals;
-use crate::transport::{Context, Receiver, Sender};
 use selfclock_congestion::failure::Failure;
 use selfclock_congestion::units::{Bytes, Duration, Time};
 

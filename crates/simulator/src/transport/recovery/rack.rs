@@ -37,7 +37,7 @@ pub struct Rack {
     /// The segment in the network that was sent longest ago.
     head: u64,
     tail: u64,
-    /// Numbers of segments found lost and not yet sent again, in the order in which they were found. Some may have been
+    /// Numbers of segments found lost and not yet retransmitted, in the order in which they were found. Some may have been
     /// delivered since.
     lost: Ring<u64>,
     /// Sendings so far.
@@ -79,7 +79,7 @@ impl Default for Rack {
 /// What the reordering window depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct Conditions {
-    /// Losses are under repair, after fast retransmit or timeout.
+    /// In loss recovery, after a fast retransmit or a timeout.
     pub in_recovery: bool,
     /// Smallest round-trip time.
     pub minimum_rtt: Duration,
@@ -157,13 +157,34 @@ impl Rack {
         self.newest = self.newest.max((segment.sent, self.places[index].order));
     }
 
+    /// Everything below `acknowledgement` is acknowledged, and still on the scoreboard.
+    #[inline]
+    pub fn on_cumulative_ack(
+        &mut self,
+        board: &Scoreboard,
+        acknowledgement: u64,
+        now: Time,
+        echo: Option<Time>,
+        minimum_rtt: Option<Duration>,
+    ) {
+        let mut index = 0;
+        while index < board.len() && board[index].end() <= acknowledgement {
+            let segment = &board[index];
+            if !segment.is_sacked() {
+                self.on_delivered(0, segment, now, echo, minimum_rtt);
+            }
+            self.drop_front(segment.is_sacked());
+            index += 1;
+        }
+    }
+
     /// The segment just reported by [`Rack::on_delivered`] was SACKed.
     pub fn note_sacked(&mut self) {
         self.sacked += 1;
     }
 
     /// The first outstanding segment, which has been delivered, is no longer outstanding; it was SACKed before or not.
-    pub fn drop_front(&mut self, sacked_before: bool) {
+    fn drop_front(&mut self, sacked_before: bool) {
         self.sacked -= u32::from(sacked_before);
         self.places.drop_front();
         self.first += 1;
@@ -188,7 +209,7 @@ impl Rack {
         nothing
     }
 
-    /// Marks what is lost by now, also what was sent again. Step 5 of section 6.2.
+    /// Marks what is lost by now, retransmissions included. Step 5 of section 6.2.
     pub fn detect(&mut self, board: &mut Scoreboard, now: Time, conditions: Conditions) {
         let window = self.reordering_window(conditions);
         self.deadline = None;
@@ -225,7 +246,7 @@ impl Rack {
         }
     }
 
-    /// The receiver has thrown away what it reported, the segments with these indices: they are lost.
+    /// The receiver has discarded what it reported, the segments with these indices: they are lost.
     pub fn on_reneging(&mut self, board: &mut Scoreboard, forgotten: &[usize]) {
         self.sacked = 0;
         for &index in forgotten {
@@ -239,14 +260,14 @@ impl Rack {
         self.lost.push(self.first + index as u64);
     }
 
-    /// Index of the segment to send again next: the first outstanding one, if it is lost, then as they were found lost.
-    pub fn next_repair(&mut self, board: &Scoreboard) -> Option<usize> {
-        if !board.is_empty() && board[0].awaits_repair() {
+    /// Index of the next retransmission: the first outstanding one, if it is lost, then as they were found lost.
+    pub fn next_retransmission(&mut self, board: &Scoreboard) -> Option<usize> {
+        if !board.is_empty() && board[0].awaits_retransmission() {
             return Some(0);
         }
         while let Some(&number) = self.lost.front() {
             if let Some(index) = number.checked_sub(self.first)
-                && board[index as usize].awaits_repair()
+                && board[index as usize].awaits_retransmission()
             {
                 return Some(index as usize);
             }
@@ -300,23 +321,18 @@ mod tests {
             });
         }
         fn ack(&mut self, milliseconds: u64, end: u64) {
-            while self.una < end {
-                let segment = self.board[0];
-                if !segment.is_sacked() {
-                    self.rack.on_delivered(0, &segment, at(milliseconds), None, Some(CALM.minimum_rtt));
-                }
-                self.rack.drop_front(segment.is_sacked());
-                self.una += 1;
-                self.board.advance(self.una * 1000);
-            }
+            let Self { board, rack, .. } = self;
+            rack.on_cumulative_ack(board, end * 1000, at(milliseconds), None, Some(CALM.minimum_rtt));
+            board.advance(end * 1000);
+            self.una = self.una.max(end);
         }
         fn detect(&mut self, milliseconds: u64) {
             self.rack.detect(&mut self.board, at(milliseconds), CALM);
         }
-        /// Sends again everything that is to be; the numbers of the segments.
-        fn repair(&mut self, milliseconds: u64) -> Vec<u64> {
+        /// Retransmits everything that is lost. Returns the numbers of the segments.
+        fn retransmit(&mut self, milliseconds: u64) -> Vec<u64> {
             let mut again = Vec::new();
-            while let Some(index) = self.rack.next_repair(&self.board) {
+            while let Some(index) = self.rack.next_retransmission(&self.board) {
                 again.push(self.board.retransmit(index, at(milliseconds)).sequence / 1000);
                 self.rack.on_sent(index);
             }
@@ -334,11 +350,11 @@ mod tests {
         }
         rig.sack(101, 1, 2);
         rig.detect(101);
-        assert_eq!(rig.board.unrepaired_bytes(), 0);
+        assert_eq!(rig.board.bytes_to_retransmit(), 0);
         // Sent at 1 ms, round-trip time 100 ms, reordering window 25 ms.
         assert_eq!(rig.rack.deadline(), Some(at(126)));
         rig.detect(126);
-        assert_eq!(rig.repair(126), [0]);
+        assert_eq!(rig.retransmit(126), [0]);
         assert_eq!(rig.rack.deadline(), None);
     }
 
@@ -350,13 +366,13 @@ mod tests {
         }
         rig.sack(103, 1, 4);
         rig.detect(103);
-        assert_eq!(rig.repair(103), [0]);
+        assert_eq!(rig.retransmit(103), [0]);
         let mut rig = Rig::default();
         rig.send(0);
         rig.send(1);
         rig.sack(101, 1, 2);
         rig.rack.detect(&mut rig.board, at(101), Conditions { in_recovery: true, ..CALM });
-        assert_eq!(rig.repair(101), [0]);
+        assert_eq!(rig.retransmit(101), [0]);
     }
 
     /// Once a segment that was sent only once is delivered below another, the window stays.
@@ -371,27 +387,27 @@ mod tests {
         assert!(rig.rack.reordering_seen);
         rig.sack(107, 4, 8);
         rig.detect(107);
-        assert_eq!(rig.board.unrepaired_bytes(), 0, "four SACKed, and still time is left");
+        assert_eq!(rig.board.bytes_to_retransmit(), 0, "four SACKed, and still time is left");
         rig.detect(132);
-        assert_eq!(rig.repair(132), [2, 3]);
+        assert_eq!(rig.retransmit(132), [2, 3]);
     }
 
     /// A retransmission is lost like anything else that was sent before what is delivered.
     #[test]
-    fn a_lost_retransmission_is_sent_again() {
+    fn a_lost_retransmission_is_retransmitted() {
         let mut rig = Rig::default();
         for time in 0..5 {
             rig.send(time);
         }
         rig.sack(104, 1, 5);
         rig.detect(104);
-        assert_eq!(rig.repair(104), [0]);
+        assert_eq!(rig.retransmit(104), [0]);
         for time in 105..109 {
             rig.send(time);
         }
         rig.sack(205, 5, 6);
         rig.detect(205);
-        assert_eq!(rig.repair(205), [0], "sent again at 104, before the segment of 105");
+        assert_eq!(rig.retransmit(205), [0], "retransmitted at 104, before the segment of 105");
         assert_eq!(rig.board.pipe_bytes(), 4000);
         rig.ack(305, 9);
         assert!(rig.board.is_empty());
@@ -407,7 +423,7 @@ mod tests {
         rig.send(200);
         rig.send(450);
         rig.rack.on_timeout(&mut rig.board, at(500), CALM);
-        assert_eq!(rig.repair(500), [1, 2]);
+        assert_eq!(rig.retransmit(500), [1, 2]);
         assert_eq!(rig.board.pipe_bytes(), 3000);
     }
 
@@ -424,7 +440,7 @@ mod tests {
             for segment in first..first + 4 {
                 rig.sack(100 + hole, first, segment + 1);
                 rig.detect(100 + hole);
-                rig.repair(100 + hole);
+                rig.retransmit(100 + hole);
             }
         }
         assert_eq!(rig.board.pipe_bytes(), 10_000_000);
@@ -435,7 +451,7 @@ mod tests {
                 rig.send(now);
                 rig.sack(now + 10_000, rig.next - 1, rig.next);
                 rig.detect(now + 10_000);
-                rig.repair(now + 10_000);
+                rig.retransmit(now + 10_000);
             }
         }
         assert_eq!(rig.board.pipe_bytes(), 10_000_000);
@@ -457,20 +473,20 @@ mod tests {
                     0 | 1 => for _ in 0..length { rig.send(now); },
                     2 => rig.ack(now, (rig.una + length).min(rig.next)),
                     3 => rig.sack(now, rig.una + place, (rig.una + place + length).min(rig.next)),
-                    4 => { rig.repair(now); }
+                    4 => { rig.retransmit(now); }
                     _ => rig.rack.on_timeout(&mut rig.board, at(now), CALM),
                 }
                 let window = rig.rack.reordering_window(CALM);
                 let Rack { rtt, newest, .. } = rig.rack;
                 let expected: Vec<bool> = (0..rig.board.len()).map(|index| {
                     let segment = rig.board[index];
-                    segment.awaits_repair()
+                    segment.awaits_retransmission()
                         || !segment.is_sacked()
                             && rig.rack.places[index].order < newest.1
                             && segment.sent + rtt + window <= at(now)
                 }).collect();
                 rig.detect(now);
-                let found: Vec<bool> = (0..rig.board.len()).map(|index| rig.board[index].awaits_repair()).collect();
+                let found: Vec<bool> = (0..rig.board.len()).map(|index| rig.board[index].awaits_retransmission()).collect();
                 prop_assert_eq!(found, expected);
                 rig.board.check();
             }

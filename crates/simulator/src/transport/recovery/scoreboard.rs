@@ -1,8 +1,8 @@
 //! What is outstanding, segment by segment, and what is known of each.
 //!
 //! Work per acknowledgement is constant on average, however many segments are in flight and however many holes there
-//! are: runs of SACKed segments are skipped in one step, and the edge below which holes count as lost, and the place
-//! to look for the next loss to repair, only move forward.
+//! are: stretches of SACKed segments are skipped in one step, and the edge below which holes count as lost and the place
+//! to look for the next retransmission only move forward.
 
 use crate::engine::Ring;
 use selfclock_congestion::units::Time;
@@ -17,8 +17,8 @@ pub struct Segment {
     pub sequence: u64,
     /// When it was last sent.
     pub sent: Time,
-    /// At both ends of a run of SACKed segments: segments to the other end. Elsewhere without meaning.
-    run: u32,
+    /// At both ends of a stretch of SACKed segments: segments to the other end. Elsewhere without meaning.
+    stretch: u32,
     /// Payload, bytes: no more than an IP packet holds.
     pub length: u16,
     flags: u8,
@@ -26,17 +26,17 @@ pub struct Segment {
 
 const _: () = assert!(size_of::<Segment>() == 24, "a window of segments is passed over once per round trip");
 
-const SACKED: u8 = 1;
+pub(super) const SACKED: u8 = 1;
 const LOST: u8 = 2;
-/// Sent again since it was marked lost, and not known to have arrived.
-const IN_REPAIR: u8 = 4;
+/// Retransmitted since it was marked lost, and not known to have arrived.
+const RESENT: u8 = 4;
 /// Sent more than once.
-const RETRANSMITTED: u8 = 8;
-/// Sent again by the retransmission timer.
+pub(super) const RETRANSMITTED: u8 = 8;
+/// Retransmitted by the retransmission timer.
 const TIMED_OUT: u8 = 16;
 
 impl Segment {
-    const fn is(&self, flag: u8) -> bool {
+    pub(super) const fn is(&self, flag: u8) -> bool {
         self.flags & flag != 0
     }
     /// Byte after the last.
@@ -47,15 +47,15 @@ impl Segment {
     pub const fn is_sacked(&self) -> bool {
         self.is(SACKED)
     }
-    /// It is lost and not sent again since.
-    pub const fn awaits_repair(&self) -> bool {
-        self.flags & (LOST | IN_REPAIR) == LOST
+    /// It is lost and not retransmitted since.
+    pub const fn awaits_retransmission(&self) -> bool {
+        self.flags & (LOST | RESENT) == LOST
     }
     /// It was sent more than once.
     pub const fn was_retransmitted(&self) -> bool {
         self.is(RETRANSMITTED)
     }
-    /// It was sent again by the retransmission timer.
+    /// It was retransmitted by the retransmission timer.
     pub const fn had_timed_out(&self) -> bool {
         self.is(TIMED_OUT)
     }
@@ -86,22 +86,22 @@ impl Advance {
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct Scoreboard {
-    segments: Ring<Segment>,
+    pub(super) segments: Ring<Segment>,
     /// Number of the first segment outstanding; numbers count all segments ever sent.
-    first: u64,
+    pub(super) first: u64,
     outstanding: u64,
     sacked: u64,
     lost: u64,
-    in_repair: u64,
+    resent: u64,
     /// Every segment with a smaller number that is not SACKed is lost: at least three SACKed segments follow.
-    edge: u64,
-    /// No segment with a smaller number waits to be sent again.
-    repair_from: u64,
-    sacked_from_edge: u32,
-    /// No segment with a smaller number is a suspect: see [`Scoreboard::next_suspect`].
-    suspect_from: u64,
+    pub(super) edge: u64,
+    /// No segment with a smaller number awaits retransmission.
+    pub(super) retransmit_from: u64,
+    pub(super) sacked_from_edge: u32,
+    /// No segment with a smaller number may be lost: see [`Scoreboard::next_possibly_lost`].
+    pub(super) possibly_lost_from: u64,
     /// Byte after the highest SACKed segment.
-    highest_sacked_end: u64,
+    pub(super) highest_sacked_end: u64,
     /// Payload ever marked lost, as often as it was.
     lost_total: u64,
 }
@@ -112,7 +112,7 @@ impl Scoreboard {
     pub fn push(&mut self, sequence: u64, length: u16, now: Time) {
         let segment = self.segments.push_place();
         (segment.sequence, segment.sent, segment.length) = (sequence, now, length);
-        (segment.run, segment.flags) = (0, 0);
+        (segment.stretch, segment.flags) = (0, 0);
         self.outstanding += u64::from(length);
     }
 
@@ -151,16 +151,16 @@ impl Scoreboard {
         self.sacked
     }
 
-    /// Payload believed to be in the network: outstanding, less what was SACKed or lost, plus what was sent again.
+    /// Payload believed to be in the network: outstanding, less what was SACKed or lost, plus retransmissions.
     /// This is "pipe" of RFC 6675.
     #[inline]
     pub fn pipe_bytes(&self) -> u64 {
-        self.outstanding - self.sacked - self.lost + self.in_repair
+        self.outstanding - self.sacked - self.lost + self.resent
     }
 
-    /// Payload marked lost and not yet sent again.
-    pub fn unrepaired_bytes(&self) -> u64 {
-        self.lost - self.in_repair
+    /// Payload marked lost and not yet retransmitted.
+    pub fn bytes_to_retransmit(&self) -> u64 {
+        self.lost - self.resent
     }
 
     /// Payload marked lost since the connection began; a segment counts as often as it was taken for lost.
@@ -180,7 +180,7 @@ impl Scoreboard {
             self.segments.drop_front();
             self.first += 1;
             self.edge = self.first;
-            self.repair_from = self.first;
+            self.retransmit_from = self.first;
             self.outstanding -= u64::from(segment.length);
             let bytes = u64::from(segment.length);
             let sent = Some(segment.sent);
@@ -203,12 +203,12 @@ impl Scoreboard {
     /// The same, and so no mark is ahead of the first segment.
     #[inline]
     fn outstanding_is_plain(&self) -> bool {
-        self.is_plain() && self.edge <= self.first + 1 && self.repair_from <= self.first + 1
+        self.is_plain() && self.edge <= self.first + 1 && self.retransmit_from <= self.first + 1
     }
 
     fn advance_over_any(&mut self, acknowledgement: u64) -> Advance {
         let mut advance = Advance::default();
-        let mut run_left = 0;
+        let mut stretch_left = 0;
         while let Some(&segment) = self.segments.front() {
             if segment.end() > acknowledgement {
                 break;
@@ -223,7 +223,7 @@ impl Scoreboard {
                 continue;
             }
             if segment.is(SACKED) {
-                run_left = if run_left == 0 { segment.run } else { run_left - 1 };
+                stretch_left = if stretch_left == 0 { segment.stretch } else { stretch_left - 1 };
                 self.sacked -= u64::from(segment.length);
                 if number >= self.edge {
                     self.sacked_from_edge -= 1;
@@ -234,13 +234,13 @@ impl Scoreboard {
             self.forget_loss(&segment);
             advance.any_retransmitted |= segment.is(RETRANSMITTED);
         }
-        // A cumulative acknowledgement that ends inside a run of SACKed segments cuts the run.
-        if run_left > 0
+        // A cumulative acknowledgement that ends inside a stretch of SACKed segments cuts it.
+        if stretch_left > 0
             && let Some(front) = self.segments.front_mut()
         {
-            front.run = run_left - 1;
-            if let Some(end) = self.segments.get_mut(run_left as usize - 1) {
-                end.run = run_left - 1;
+            front.stretch = stretch_left - 1;
+            if let Some(end) = self.segments.get_mut(stretch_left as usize - 1) {
+                end.stretch = stretch_left - 1;
             }
         }
         // One that ends inside a segment leaves the rest of it.
@@ -256,10 +256,10 @@ impl Scoreboard {
             self.outstanding -= part;
             self.sacked -= if flags & SACKED != 0 { part } else { 0 };
             self.lost -= if flags & LOST != 0 { part } else { 0 };
-            self.in_repair -= if flags & IN_REPAIR != 0 { part } else { 0 };
+            self.resent -= if flags & RESENT != 0 { part } else { 0 };
         }
         self.edge = self.edge.max(self.first);
-        self.repair_from = self.repair_from.max(self.first);
+        self.retransmit_from = self.retransmit_from.max(self.first);
         advance
     }
 
@@ -267,8 +267,8 @@ impl Scoreboard {
         if segment.is(LOST) {
             self.lost -= u64::from(segment.length);
         }
-        if segment.is(IN_REPAIR) {
-            self.in_repair -= u64::from(segment.length);
+        if segment.is(RESENT) {
+            self.resent -= u64::from(segment.length);
         }
     }
 
@@ -286,10 +286,10 @@ impl Scoreboard {
                 break;
             }
             if segment.is(SACKED) {
-                // Inside a run only if the peer reports a block that begins inside one it reported before; `run` is
+                // Inside a stretch only if the peer reports a block that begins inside one it reported before; `stretch` is
                 // meaningless there, so go on one by one to its end.
-                let starts_run = index == 0 || !self.segments[index - 1].is(SACKED);
-                index += if starts_run { segment.run as usize + 1 } else { 1 };
+                let begins_stretch = index == 0 || !self.segments[index - 1].is(SACKED);
+                index += if begins_stretch { segment.stretch as usize + 1 } else { 1 };
                 continue;
             }
             news_of(index, &segment);
@@ -299,8 +299,8 @@ impl Scoreboard {
             if self.first + index as u64 >= self.edge {
                 self.sacked_from_edge += 1;
             }
-            self.segments[index].flags = segment.flags & !(LOST | IN_REPAIR) | SACKED;
-            self.join_runs(index);
+            self.segments[index].flags = segment.flags & !(LOST | RESENT) | SACKED;
+            self.join_stretches(index);
             self.highest_sacked_end = self.highest_sacked_end.max(segment.end());
             index += 1;
         }
@@ -320,42 +320,22 @@ impl Scoreboard {
         }
     }
 
-    /// Makes one run of a newly SACKed segment and the runs on both sides of it.
-    fn join_runs(&mut self, index: usize) {
+    /// Makes one stretch of a newly SACKed segment and the stretches on both sides of it.
+    fn join_stretches(&mut self, index: usize) {
         let left = match index.checked_sub(1).map(|left| self.segments[left]) {
-            Some(segment) if segment.is(SACKED) => index - 1 - segment.run as usize,
+            Some(segment) if segment.is(SACKED) => index - 1 - segment.stretch as usize,
             _ => index,
         };
         let right = match self.segments.get(index + 1) {
-            Some(segment) if segment.is(SACKED) => index + 1 + segment.run as usize,
+            Some(segment) if segment.is(SACKED) => index + 1 + segment.stretch as usize,
             _ => index,
         };
-        let run = (right - left) as u32;
-        self.segments[left].run = run;
-        self.segments[right].run = run;
+        let stretch = (right - left) as u32;
+        self.segments[left].stretch = stretch;
+        self.segments[right].stretch = stretch;
     }
 
-    /// Marks lost what RFC 6675's IsLost says: "Either DupThresh discontiguous SACKed sequences have arrived above
-    /// 'SeqNum' or more than (DupThresh - 1) * SMSS bytes with sequence numbers greater than 'SeqNum' have been
-    /// SACKed." With full segments that is: three SACKed segments follow. True if some segment was newly marked.
-    pub fn mark_lost_below_edge(&mut self) -> bool {
-        let mut marked = false;
-        while self.sacked_from_edge >= DUPLICATE_THRESHOLD {
-            let index = (self.edge - self.first) as usize;
-            if self.segments[index].is(SACKED) {
-                if self.sacked_from_edge == DUPLICATE_THRESHOLD {
-                    break;
-                }
-                self.sacked_from_edge -= 1;
-            } else {
-                marked |= self.mark_lost(index);
-            }
-            self.edge += 1;
-        }
-        marked
-    }
-
-    fn mark_lost(&mut self, index: usize) -> bool {
+    pub(super) fn mark_lost(&mut self, index: usize) -> bool {
         let segment = &mut self.segments[index];
         if segment.is(SACKED) || segment.is(LOST) {
             return false;
@@ -366,35 +346,35 @@ impl Scoreboard {
         true
     }
 
-    /// The receiver has thrown away what it reported: nothing counts as SACKed any more. Returns the indices of what did.
+    /// The receiver has discarded what it reported: nothing counts as SACKed any more. Returns the indices of what did.
     pub fn forget_sacks(&mut self) -> Vec<usize> {
         let sacked = (0..self.len()).filter(|&index| self.segments[index].is(SACKED)).collect();
         self.segments.for_each_mut(|segment| segment.flags &= !SACKED);
         (self.sacked, self.sacked_from_edge, self.highest_sacked_end) = (0, 0, 0);
-        (self.edge, self.suspect_from) = (self.first, self.first);
+        (self.edge, self.possibly_lost_from) = (self.first, self.first);
         sacked
     }
 
-    /// Marks the first outstanding segment lost, to be sent (again) now.
+    /// Marks the first outstanding segment lost, also if it was retransmitted.
     pub fn mark_first_lost(&mut self) {
         if !self.segments.is_empty() {
             self.mark_lost_again(0);
         }
     }
 
-    /// Marks the segment at this index lost, also if it was sent again.
+    /// Marks the segment at this index lost, also if it was retransmitted.
     pub fn mark_lost_again(&mut self, index: usize) {
         self.mark_lost(index);
         let segment = &mut self.segments[index];
-        if segment.is(IN_REPAIR) {
-            self.in_repair -= u64::from(segment.length);
+        if segment.is(RESENT) {
+            self.resent -= u64::from(segment.length);
             self.lost_total += u64::from(segment.length);
-            segment.flags &= !IN_REPAIR;
+            segment.flags &= !RESENT;
         }
-        self.repair_from = self.repair_from.min(self.first + index as u64);
+        self.retransmit_from = self.retransmit_from.min(self.first + index as u64);
     }
 
-    /// The segment at this index is sent once more now as a probe: it is not taken for lost, and counted once.
+    /// The segment at this index is retransmitted now as a probe: it is not taken for lost, and counted once.
     pub fn probe(&mut self, index: usize, now: Time) -> Segment {
         let segment = &mut self.segments[index];
         segment.sent = now;
@@ -402,65 +382,50 @@ impl Scoreboard {
         *segment
     }
 
-    /// Marks everything that is not SACKed lost, and nothing sent again: the retransmission timer expired.
+    /// Marks everything that is not SACKed lost, retransmissions included: the retransmission timer expired.
     pub fn mark_all_lost(&mut self) {
         self.lost_total += self.pipe_bytes();
         self.segments.for_each_mut(|segment| {
             if !segment.is(SACKED) {
-                segment.flags = segment.flags & !IN_REPAIR | LOST;
+                segment.flags = segment.flags & !RESENT | LOST;
             }
         });
         self.lost = self.outstanding - self.sacked;
-        self.in_repair = 0;
-        self.repair_from = self.first;
+        self.resent = 0;
+        self.retransmit_from = self.first;
     }
 
-    /// The first outstanding segment has been sent again by the retransmission timer.
+    /// The retransmission timer makes the first outstanding segment leave once more.
     pub fn note_timeout_of_first(&mut self) {
         if let Some(first) = self.segments.front_mut() {
             first.flags |= TIMED_OUT;
         }
     }
 
-    /// Index of the first segment that is lost and not sent again.
-    pub fn next_repair(&mut self) -> Option<usize> {
-        if self.lost == self.in_repair {
+    /// Index of the first segment that is lost and not retransmitted.
+    pub fn next_retransmission(&mut self) -> Option<usize> {
+        if self.lost == self.resent {
             return None;
         }
-        while let Some(segment) = self.segments.get((self.repair_from - self.first) as usize) {
-            if segment.is(LOST) && !segment.is(IN_REPAIR) {
-                return Some((self.repair_from - self.first) as usize);
+        while let Some(segment) = self.segments.get((self.retransmit_from - self.first) as usize) {
+            if segment.is(LOST) && !segment.is(RESENT) {
+                return Some((self.retransmit_from - self.first) as usize);
             }
-            self.repair_from += 1;
+            self.retransmit_from += 1;
         }
         None
     }
 
-    /// Index of the first segment above everything repaired and below the highest SACKed one that is neither SACKed
-    /// nor sent again: rule 3 of RFC 6675's NextSeg.
-    pub fn next_suspect(&mut self) -> Option<usize> {
-        self.suspect_from = self.suspect_from.max(self.repair_from).max(self.edge);
-        while let Some(segment) = self.segments.get((self.suspect_from - self.first) as usize)
-            && segment.sequence < self.highest_sacked_end
-        {
-            if !segment.is(SACKED) && !segment.is(RETRANSMITTED) {
-                return Some((self.suspect_from - self.first) as usize);
-            }
-            self.suspect_from += 1;
-        }
-        None
-    }
-
-    /// The segment at this index is sent again now.
+    /// The segment at this index is retransmitted now.
     pub fn retransmit(&mut self, index: usize, now: Time) -> Segment {
-        // A suspect is taken for lost from now on, so that it is counted once.
+        // One that may be lost is taken for lost from now on, so that it is counted once.
         self.mark_lost(index);
         let segment = &mut self.segments[index];
         segment.sent = now;
-        if !segment.is(IN_REPAIR) {
-            self.in_repair += u64::from(segment.length);
+        if !segment.is(RESENT) {
+            self.resent += u64::from(segment.length);
         }
-        segment.flags |= IN_REPAIR | RETRANSMITTED;
+        segment.flags |= RESENT | RETRANSMITTED;
         *segment
     }
 
@@ -475,17 +440,21 @@ impl Scoreboard {
             self.outstanding,
             self.segments.iter().map(|segment| u64::from(segment.length)).sum::<u64>()
         );
-        assert_eq!((self.sacked, self.lost, self.in_repair), (sum(SACKED), sum(LOST), sum(IN_REPAIR)));
+        assert_eq!((self.sacked, self.lost, self.resent), (sum(SACKED), sum(LOST), sum(RESENT)));
         let mut index = 0;
         while index < self.segments.len() {
             if !self.segments[index].is(SACKED) {
                 index += 1;
                 continue;
             }
-            let run = self.segments.iter().skip(index).take_while(|segment| segment.is(SACKED)).count();
-            assert_eq!(self.segments[index].run as usize, run - 1, "start of run at {index}");
-            assert_eq!(self.segments[index + run - 1].run as usize, run - 1, "end of run at {index}");
-            index += run;
+            let stretch = self.segments.iter().skip(index).take_while(|segment| segment.is(SACKED)).count();
+            assert_eq!(self.segments[index].stretch as usize, stretch - 1, "start of stretch at {index}");
+            assert_eq!(
+                self.segments[index + stretch - 1].stretch as usize,
+                stretch - 1,
+                "end of stretch at {index}"
+            );
+            index += stretch;
         }
         let from_edge = self.segments.iter().skip((self.edge - self.first) as usize);
         assert_eq!(self.sacked_from_edge as usize, from_edge.filter(|segment| segment.is(SACKED)).count());
@@ -500,45 +469,29 @@ impl std::ops::Index<usize> for Scoreboard {
     }
 }
 
+/// This number of segments of 1000 bytes, sent at time zero.
+#[cfg(test)]
+pub(super) fn full(segments: u64) -> Scoreboard {
+    let mut board = Scoreboard::default();
+    for number in 0..segments {
+        board.push(number * 1000, 1000, Time::ZERO);
+    }
+    board
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn full(segments: u64) -> Scoreboard {
-        let mut board = Scoreboard::default();
-        for number in 0..segments {
-            board.push(number * 1000, 1000, Time::ZERO);
-        }
-        board
-    }
-
     #[test]
-    fn three_sacked_segments_above_make_a_hole_lost() {
-        let mut board = full(10);
-        board.sack(1000, 2000);
-        board.sack(3000, 4000);
-        assert!(!board.mark_lost_below_edge());
-        board.sack(5000, 6000);
-        assert!(board.mark_lost_below_edge());
-        // Hole 0 has three above it; holes 2 and 4 have two and one.
-        assert_eq!(board.next_repair(), Some(0));
-        assert_eq!(board.unrepaired_bytes(), 1000);
-        assert_eq!(board.pipe_bytes(), 6000);
-        board.retransmit(0, Time::ZERO);
-        assert_eq!(board.next_repair(), None);
-        assert_eq!(board.pipe_bytes(), 7000);
-        assert_eq!(board.next_suspect(), Some(2));
-    }
-
-    #[test]
-    fn after_a_timeout_everything_not_sacked_is_sent_again_in_order() {
+    fn after_a_timeout_everything_not_sacked_is_retransmitted_in_order() {
         let mut board = full(5);
         board.sack(2000, 3000);
         board.mark_all_lost();
         assert_eq!(board.pipe_bytes(), 0);
         let mut again = Vec::new();
-        while let Some(index) = board.next_repair() {
+        while let Some(index) = board.next_retransmission() {
             again.push(board.retransmit(index, Time::ZERO).sequence);
         }
         assert_eq!(again, [0, 1000, 3000, 4000]);
@@ -555,14 +508,14 @@ mod tests {
             for segment in first..first + 4 {
                 board.sack(first * 1000, (segment + 1) * 1000);
                 board.mark_lost_below_edge();
-                if let Some(index) = board.next_repair() {
+                if let Some(index) = board.next_retransmission() {
                     board.retransmit(index, Time::ZERO);
                 }
             }
         }
         board.check();
         // Each last hole but none needs three segments above: all 10,000 have four.
-        assert_eq!(board.unrepaired_bytes(), 0);
+        assert_eq!(board.bytes_to_retransmit(), 0);
         assert_eq!(board.pipe_bytes(), 10_000_000);
         for hole in 0..10_000_u64 {
             board.advance((hole + 1) * 5000);
@@ -572,7 +525,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn counters_and_runs_stay_right(steps in proptest::collection::vec((0_u8..7, 0_u64..60, 1_u64..8), 1..120)) {
+        fn counters_and_stretches_stay_right(steps in proptest::collection::vec((0_u8..7, 0_u64..60, 1_u64..8), 1..120)) {
             let mut board = full(40);
             let mut next = 40_000;
             let mut una = 0;
@@ -591,7 +544,7 @@ mod tests {
                     }
                     4 => { board.mark_lost_below_edge(); }
                     5 => { board.mark_all_lost(); }
-                    _ => if let Some(index) = board.next_repair().or_else(|| board.next_suspect()) {
+                    _ => if let Some(index) = board.next_retransmission().or_else(|| board.next_possibly_lost()) {
                         board.retransmit(index, Time::ZERO);
                     }
                 }

@@ -21,15 +21,22 @@
 //!   acknowledgements there are no measurements, and a window that follows from the last of them would stay for ever.
 //! * Now and then another burst at a multiple of A follows, for the physical bandwidth: see [`super::capacity`].
 
+mod bursts;
+mod reading;
+
+pub use reading::{Reading, Verdict};
+
 use super::ack_clock::AckClock;
-use super::capacity::{Capacity, FASTEST, capacity};
+use super::capacity::{Capacity, capacity};
 use super::search_range::{Place, SearchRange};
 use crate::entry::Entry;
 use crate::event::{Acknowledged, Sent};
+use crate::parameters;
 use crate::part::EstimatePart;
 use crate::state::WindowState;
 use crate::units::{Bytes, Duration, Time};
-use crate::{choice, parameters};
+use bursts::{Bursts, Interrupt};
+use reading::{Line, Shown, first_that_grew};
 
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {
@@ -39,26 +46,6 @@ pub const ENTRY: Entry = Entry {
     parameters: Parameters::TABLE,
     ..Entry::ESTIMATE
 };
-
-choice! {
-    /// Which bursts must have grown.
-    Verdict {
-        /// The first that grew and every later one.
-        Strict = "strict",
-        /// The first that grew.
-        First = "first",
-    }
-}
-
-choice! {
-    /// What the result of a measurement is.
-    Reading {
-        /// The rate of the first burst from which on the spacing grew.
-        Edge = "edge",
-        /// The rate at which it begins to grow, from how much it grew.
-        Line = "line",
-    }
-}
 
 parameters! {
     /// Parameters of ICIM.
@@ -99,9 +86,6 @@ parameters! {
     }
 }
 
-/// Most bursts of a measurement: k, the one for the physical bandwidth, and the one that closes the last.
-const MOST: usize = 10;
-
 /// Part of `span` that the burst for the physical bandwidth takes: its growth is so large that it can be short.
 const CAPACITY_SPAN: f64 = 0.25;
 
@@ -119,90 +103,6 @@ const BURSTS_IN_STRETCH: f64 = 10.0;
 
 /// A burst of more than one interrupt lasts for so many, or else the rounding of R is worse than having none. Our choice.
 const FEWEST_INTERRUPTS: f64 = 8.0;
-
-/// One burst.
-#[derive(Clone, Copy, Debug)]
-struct Burst {
-    /// Intended rate, bit/s, and length, s.
-    rate: f64,
-    span: f64,
-    /// When it began, and the first byte of the connection in it.
-    sent: Time,
-    first: Bytes,
-    /// Bits on the wire so far.
-    bits: f64,
-    /// When that byte was acknowledged, s since the beginning of the connection.
-    acknowledged: f64,
-}
-
-impl Burst {
-    const fn planned(rate: f64, span: f64) -> Self {
-        Self { rate, span, sent: Time::ZERO, first: Bytes::ZERO, bits: 0.0, acknowledged: 0.0 }
-    }
-}
-
-/// What a burst has shown.
-#[derive(Clone, Copy, Debug, Default)]
-struct Shown {
-    /// Bits of the burst.
-    bits: f64,
-    /// S and R, s.
-    sent: f64,
-    arrived: f64,
-}
-
-impl Shown {
-    fn rate(&self) -> f64 {
-        self.bits / self.sent
-    }
-    /// R/S.
-    fn growth(&self) -> f64 {
-        self.arrived / self.sent
-    }
-}
-
-/// While the bottleneck is busy all the time, R/S − 1 = (B − A)/C: a line over the rates of the bursts, which leaves the axis
-/// at A and has the slope 1/C.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Line {
-    available: f64,
-    /// If the line tells.
-    capacity: Option<f64>,
-}
-
-impl Line {
-    /// By least squares through bursts of which the fastest has [`FASTEST`] times the rate of the slowest at least. `None` if
-    /// they are nearer, or lie on no such line.
-    fn through(bursts: &[Shown]) -> Option<Self> {
-        let (mean_rate, mean_growth) = means(bursts);
-        let low = bursts.iter().map(Shown::rate).fold(f64::INFINITY, f64::min);
-        let high = bursts.iter().map(Shown::rate).fold(0.0, f64::max);
-        let (mut products, mut squares) = (0.0, 0.0);
-        for burst in bursts {
-            let rate = burst.rate() - mean_rate;
-            products += rate * (burst.growth() - mean_growth);
-            squares += rate * rate;
-        }
-        let capacity = squares / products;
-        let available = mean_rate - capacity * (mean_growth - 1.0);
-        let sound = high >= FASTEST * low && capacity.is_finite() && available > 0.0 && capacity > 0.0;
-        sound.then_some(Self { available, capacity: Some(capacity) })
-    }
-
-    /// Of known slope, by least squares: through the middle of the bursts.
-    fn of_capacity(bursts: &[Shown], capacity: f64) -> Option<Self> {
-        let (mean_rate, mean_growth) = means(bursts);
-        let available = mean_rate - capacity * (mean_growth - 1.0);
-        (available > 0.0).then_some(Self { available, capacity: None })
-    }
-}
-
-/// Mean rate and mean growth.
-fn means(bursts: &[Shown]) -> (f64, f64) {
-    let count = bursts.len() as f64;
-    let sum = |of: fn(&Shown) -> f64| bursts.iter().map(of).sum::<f64>() / count;
-    (sum(Shown::rate), sum(Shown::growth))
-}
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
@@ -224,17 +124,8 @@ pub struct Icim {
     range: SearchRange,
     capacity: Capacity,
     phase: Phase,
-    now: Time,
-    bursts: [Burst; MOST],
-    /// How many of them are in use, how many of those have to do with the range, and of how many it is known when their first
-    /// segment was acknowledged.
-    planned: usize,
-    searching: usize,
-    acknowledged: usize,
-    /// The acknowledgements that came in last, at one time: when, and what was acknowledged before them and with them.
-    interrupt: Time,
-    before_interrupt: Bytes,
-    with_interrupt: Bytes,
+    bursts: Bursts,
+    interrupt: Interrupt,
     /// Measurements since the last one with a burst for the physical bandwidth.
     since_capacity: u32,
     give_up: Time,
@@ -251,14 +142,8 @@ impl Icim {
             range: SearchRange::default(),
             capacity: Capacity::default(),
             phase: Phase::Waiting(Time::ZERO),
-            now: Time::ZERO,
-            bursts: [Burst::planned(0.0, 0.0); MOST],
-            planned: 0,
-            searching: 0,
-            acknowledged: 0,
-            interrupt: Time::ZERO,
-            before_interrupt: Bytes::ZERO,
-            with_interrupt: Bytes::ZERO,
+            bursts: Bursts::default(),
+            interrupt: Interrupt::default(),
             since_capacity: u32::MAX,
             give_up: Time::NEVER,
             told: Time::ZERO,
@@ -286,60 +171,26 @@ impl Icim {
                 return None;
             }
         }
-        let k = self.parameters.bursts as usize;
-        for (i, burst) in self.bursts[..k].iter_mut().enumerate() {
-            let part = i as f64 / (k - 1) as f64;
-            *burst = Burst::planned(low + (high - low) * part, span);
-        }
-        (self.searching, self.planned, self.acknowledged) = (k, k, 0);
+        self.bursts.plan(self.parameters.bursts as usize, low, high, span);
         self.since_capacity = self.since_capacity.saturating_add(1);
         if let Some(available) = state.path.available_bps
             && f64::from(self.since_capacity) >= self.parameters.capacity_every
         {
             let rate = (self.parameters.capacity_ratio * available).max(high);
-            self.bursts[k] = Burst::planned(rate, CAPACITY_SPAN * span);
-            self.planned += 1;
+            self.bursts.plan_another(rate, CAPACITY_SPAN * span);
             self.since_capacity = 0;
         }
-        // Where the sum of what bursts have beyond TCP's own throughput is largest it must have been stored.
-        let (mut beyond, mut most) = (0.0, 0.0_f64);
-        for burst in &self.bursts[..self.planned] {
-            beyond += (burst.rate - throughput) * burst.span.max(self.clock.gap());
-            most = most.max(beyond);
-        }
+        let store = self.bursts.beyond(throughput, self.clock.gap()) / throughput;
         // One that holds back more than half of a window would starve the acknowledgement clock.
-        Some(Duration::from_seconds((most / throughput).min(stretch.seconds / 2.0)))
+        Some(Duration::from_seconds(store.min(stretch.seconds / 2.0)))
     }
 
     fn begin_burst(&mut self, number: usize, event: &Acknowledged) {
-        if number < self.planned {
-            self.phase = Phase::Sending(number);
-        } else {
-            self.phase = Phase::Collecting;
-        }
-        let burst = &mut self.bursts[number];
+        let is_planned = number < self.bursts.planned;
+        self.phase = if is_planned { Phase::Sending(number) } else { Phase::Collecting };
+        let burst = &mut self.bursts.all[number];
         burst.sent = event.now;
         burst.first = event.sent_total;
-    }
-
-    /// The acknowledgements of the last interrupt are complete, and the next one has come: those of the first `begun` bursts
-    /// whose first segment they cover.
-    ///
-    /// A card's interrupt comes a fixed time after the first of its packets. Between the first packets of two interrupts the
-    /// others arrived one after another, so that the place of a segment among them says when it did.
-    fn match_bursts(&mut self, next: Time, begun: usize) {
-        let (before, with) = (self.before_interrupt, self.with_interrupt);
-        while self.acknowledged < begun && with > self.bursts[self.acknowledged].first {
-            let burst = &mut self.bursts[self.acknowledged];
-            let place = if self.parameters.within_interrupt && with > before {
-                burst.first.saturating_sub(before).get() as f64 / (with - before).get() as f64
-            } else {
-                0.0
-            };
-            burst.acknowledged =
-                self.interrupt.since(Time::ZERO).seconds() + place * next.since(self.interrupt).seconds();
-            self.acknowledged += 1;
-        }
     }
 
     /// Bursts that have been begun; the closing one counts.
@@ -347,49 +198,29 @@ impl Icim {
         match self.phase {
             Phase::Waiting(_) | Phase::Storing(_) => 0,
             Phase::Sending(number) => number + 1,
-            Phase::Collecting => self.planned + 1,
+            Phase::Collecting => self.bursts.planned + 1,
         }
-    }
-
-    fn shown(&self) -> [Shown; MOST] {
-        let mut shown = [Shown::default(); MOST];
-        for (i, pair) in self.bursts[..=self.planned].windows(2).enumerate() {
-            shown[i] = Shown {
-                bits: pair[0].bits,
-                sent: pair[1].sent.since(pair[0].sent).seconds(),
-                arrived: pair[1].acknowledged - pair[0].acknowledged,
-            };
-        }
-        shown
     }
 
     /// Every burst is answered: the result.
     fn conclude(&mut self, state: &mut WindowState) {
-        let shown = self.shown();
-        let shown = &shown[..self.planned];
+        let shown = self.bursts.shown();
+        let shown = &shown[..self.bursts.planned];
         if shown.iter().any(|burst| burst.sent <= 0.0 || burst.bits <= 0.0) {
             return;
         }
-        let search = &shown[..self.searching];
-        let grew = |burst: &Shown| burst.growth() > self.parameters.lambda;
-        let first = match self.parameters.verdict {
-            Verdict::First => search.iter().position(grew),
-            Verdict::Strict => {
-                let kept = search.iter().rposition(|burst| !grew(burst)).map_or(0, |last| last + 1);
-                (kept < search.len()).then_some(kept)
-            }
-        };
-        let Some(first) = first else {
+        let search = &shown[..self.bursts.searching];
+        // Until the range has once held the available bandwidth its ends are mere bounds: the upper one would end slow start
+        // early.
+        let has_result = state.path.available_bps.is_some();
+        let Some(first) = first_that_grew(search, self.parameters.lambda, self.parameters.verdict) else {
             let highest = search.iter().map(Shown::rate).fold(0.0, f64::max);
             self.range.record(highest, Place::Top);
-            // Until the range has once held the available bandwidth its upper end is a mere bound, which would end slow start
-            // early.
-            if state.path.available_bps.is_some() {
+            if has_result {
                 self.tell(highest, state);
             }
             return;
         };
-        let edge = search[first].rate();
         let line = match self.parameters.reading {
             Reading::Edge => None,
             Reading::Line => Line::through(&shown[first..]).or_else(|| {
@@ -398,34 +229,41 @@ impl Icim {
             }),
         };
         let available = match line {
+            Some(line) if first == 0 => {
+                self.range.restart(line.available);
+                line.available
+            }
             Some(line) => {
-                if first == 0 {
-                    self.range.restart(line.available);
-                } else {
-                    self.range.record(line.available, Place::Inside);
-                }
+                self.range.record(line.available, Place::Inside);
                 line.available
             }
             None => {
+                let edge = search[first].rate();
                 self.range.record(edge, if first == 0 { Place::Bottom } else { Place::Inside });
-                // As at the upper end.
-                if first == 0 && state.path.available_bps.is_none() {
+                if first == 0 && !has_result {
                     return;
                 }
                 edge
             }
         };
         self.tell(available, state);
-        match line {
-            Some(Line { capacity: Some(result), .. }) => self.capacity.add(result),
-            Some(_) => {}
-            None => {
-                for burst in shown {
-                    if let Some(result) = capacity(burst.bits, burst.sent, burst.arrived, available) {
-                        self.capacity.add(result);
-                    }
-                }
-            }
+        self.learn_capacity(line, shown, available, state);
+    }
+
+    /// The physical bandwidth from the line, or else from every burst that is fast enough.
+    fn learn_capacity(
+        &mut self,
+        line: Option<Line>,
+        shown: &[Shown],
+        available: f64,
+        state: &mut WindowState,
+    ) {
+        if let Some(line) = line {
+            line.capacity.into_iter().for_each(|result| self.capacity.add(result));
+        } else {
+            let results =
+                shown.iter().filter_map(|burst| capacity(burst.bits, burst.sent, burst.arrived, available));
+            results.for_each(|result| self.capacity.add(result));
         }
         if let Some(interval) = self.capacity.estimate() {
             state.path.capacity_bps = Some(interval.mean);
@@ -434,13 +272,13 @@ impl Icim {
 
     fn tell(&mut self, available: f64, state: &mut WindowState) {
         state.path.available_bps = Some(available);
-        self.told = self.now;
+        self.told = self.interrupt.at;
     }
 
     /// What nothing confirms is not known, and the next search begins as the first did.
     fn forget_what_is_old(&mut self, round_trip: f64, state: &mut WindowState) {
         if state.path.available_bps.is_some()
-            && self.now.since(self.told).seconds() > self.parameters.expiry * round_trip
+            && self.interrupt.at.since(self.told).seconds() > self.parameters.expiry * round_trip
         {
             state.path.available_bps = None;
             self.range = SearchRange::default();
@@ -455,12 +293,12 @@ impl Icim {
 
 impl EstimatePart for Icim {
     fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState) {
-        if event.now > self.now {
-            self.match_bursts(event.now, self.begun());
-            (self.interrupt, self.before_interrupt) = (event.now, self.with_interrupt);
+        if event.now > self.interrupt.at {
+            let (begun, within) = (self.begun(), self.parameters.within_interrupt);
+            self.bursts.match_interrupt(&self.interrupt, event.now, begun, within);
+            self.interrupt.begin(event.now);
         }
-        self.now = event.now;
-        self.with_interrupt = event.acknowledged_total;
+        self.interrupt.take(event.acknowledged_total);
         let Some(round_trip) = event.smoothed_rtt.map(Duration::seconds) else { return };
         let begins = self.clock.on_ack(event, round_trip);
         self.forget_what_is_old(round_trip, state);
@@ -483,14 +321,12 @@ impl EstimatePart for Icim {
             Phase::Storing(until) if event.now >= until => self.begin_burst(0, event),
             Phase::Storing(_) => {}
             Phase::Sending(number) => {
-                let burst = &self.bursts[number];
-                let lasted = event.now.since(burst.sent);
-                if !lasted.is_zero() && lasted.seconds() >= burst.span {
+                if self.bursts.all[number].is_over(event.now) {
                     self.begin_burst(number + 1, event);
                 }
             }
             Phase::Collecting => {
-                if self.acknowledged > self.planned {
+                if self.bursts.acknowledged > self.bursts.planned {
                     self.conclude(state);
                     self.wait(event.now, round_trip);
                 } else if event.now > self.give_up {
@@ -502,7 +338,7 @@ impl EstimatePart for Icim {
 
     fn on_sent(&mut self, event: &Sent, state: &WindowState) {
         if let Phase::Sending(number) = self.phase {
-            self.bursts[number].bits += (event.size + state.header).get() as f64 * 8.0;
+            self.bursts.all[number].bits += (event.size + state.header).get() as f64 * 8.0;
         }
     }
 
@@ -515,12 +351,8 @@ impl EstimatePart for Icim {
             Phase::Waiting(_) | Phase::Collecting => Bytes::MAX,
             Phase::Storing(_) => Bytes::ZERO,
             Phase::Sending(number) => {
-                let burst = &self.bursts[number];
-                // Up to now, and until the next acknowledgements let it go on.
-                let seconds = self.now.since(burst.sent).seconds() + self.clock.gap();
-                let whole = burst.span.max(self.clock.gap());
                 let packet = state.full_segment_on_wire().get() as f64 * 8.0;
-                let due = libm::ceil(burst.rate * seconds.min(whole) / packet) - burst.bits / packet;
+                let due = self.bursts.all[number].due(self.interrupt.at, self.clock.gap(), packet);
                 Bytes((due.max(0.0) * state.mss.get() as f64) as u64)
             }
         }
@@ -534,45 +366,6 @@ mod tests {
 
     fn near(a: f64, b: f64) -> bool {
         (a / b - 1.0).abs() < 1e-6
-    }
-
-    /// Bursts of 10 ms with these rates, in Mbit/s, that come through a link of `capacity` with `available` free.
-    fn bursts(rates: &[f64], available: f64, capacity: f64) -> Vec<Shown> {
-        let shown = |&rate: &f64| Shown {
-            bits: rate * 1e6 * 0.01,
-            sent: 0.01,
-            arrived: 0.01 * (1.0 + (rate - available) / capacity),
-        };
-        rates.iter().map(shown).collect()
-    }
-
-    #[test]
-    fn the_line_leaves_the_axis_at_the_available_bandwidth() {
-        let line = Line::through(&bursts(&[40.0, 50.0, 90.0], 40.0, 200.0)).expect("on a line");
-        assert!(near(line.available, 40e6) && near(line.capacity.expect("told"), 200e6), "{line:?}");
-        // Half as much again is what the fastest must have of the slowest.
-        assert!(Line::through(&bursts(&[40.0, 59.9], 40.0, 200.0)).is_none());
-        assert!(Line::through(&bursts(&[40.0, 60.1], 40.0, 200.0)).is_some());
-        // Rising the wrong way, level, and leaving the axis below nothing.
-        assert!(Line::through(&bursts(&[40.0, 90.0], 40.0, -200.0)).is_none());
-        assert!(Line::through(&bursts(&[40.0, 90.0], 40.0, f64::INFINITY)).is_none());
-        assert!(Line::through(&bursts(&[40.0, 90.0], -1.0, 200.0)).is_none());
-        // Of three that lie on none, the one of least squares: growths 1, 1.1 and 1.5 at 40, 60 and 80, by hand: slope
-        // (20 × 0.3 + 20 × 0.2) / 800 = 0.0125, growth 1.2 at 60, so 1 at 44.
-        let mut three = bursts(&[40.0, 60.0, 80.0], 40.0, 200.0);
-        (three[1].arrived, three[2].arrived) = (0.011, 0.015);
-        let line = Line::through(&three).expect("of least squares");
-        assert!(near(line.available, 44e6) && near(line.capacity.expect("told"), 80e6), "{line:?}");
-    }
-
-    #[test]
-    fn a_line_of_known_slope_goes_through_the_middle() {
-        let line = Line::of_capacity(&bursts(&[50.0, 55.0], 40.0, 200.0), 200e6).expect("more than nothing");
-        assert!(near(line.available, 40e6) && line.capacity.is_none(), "{line:?}");
-        // As much as 12.5 Mbit/s beyond what was free on half of that link would be 1.0625.
-        let line = Line::of_capacity(&bursts(&[50.0, 55.0], 40.0, 200.0), 100e6).expect("more than nothing");
-        assert!(near(line.available, 46.25e6), "{line:?}");
-        assert!(Line::of_capacity(&bursts(&[50.0], 10.0, 40.0), 50e6).is_none(), "nothing is free");
     }
 
     /// A connection of 1000 B every half millisecond, 16.64 Mbit/s on the wire, and round trips of 100 ms.
@@ -643,7 +436,7 @@ mod tests {
         }
         /// The bursts come through a link of `capacity` with `available` free, both in bit/s.
         fn arrive(&mut self, available: f64, capacity: f64) {
-            let sent: Vec<(f64, f64, u64)> = self.icim.bursts[..=self.icim.planned]
+            let sent: Vec<(f64, f64, u64)> = self.icim.bursts.all[..=self.icim.bursts.planned]
                 .iter()
                 .map(|burst| (burst.sent.since(Time::ZERO).seconds(), burst.bits, burst.first.get()))
                 .collect();
@@ -661,7 +454,7 @@ mod tests {
         }
         /// Rates of the bursts on the wire, bit/s.
         fn rates(&self) -> Vec<f64> {
-            self.icim.shown()[..self.icim.planned].iter().map(Shown::rate).collect()
+            self.icim.bursts.shown()[..self.icim.bursts.planned].iter().map(Shown::rate).collect()
         }
         fn found(&self) -> (Option<f64>, Option<f64>) {
             (self.state.path.available_bps, self.state.path.capacity_bps)
@@ -694,7 +487,7 @@ mod tests {
         // The second has a fifth burst of a quarter of the length and twice the rate, 10.1 packets in 1.56 ms, which is over after
         // 2 ms, and with it the line: both bandwidths as they are.
         connection.send_bursts();
-        assert_eq!(connection.icim.planned, 5);
+        assert_eq!(connection.icim.bursts.planned, 5);
         assert!(near(connection.rates()[4], 11.0 * 8320.0 / 2e-3), "{:?}", connection.rates());
         connection.arrive(24e6, 100e6);
         let (available, capacity) = connection.found();
@@ -704,7 +497,7 @@ mod tests {
         // Three without it, which make do with what is known of the capacity, and one with it.
         for planned in [4, 4, 4, 5] {
             connection.send_bursts();
-            assert_eq!(connection.icim.planned, planned);
+            assert_eq!(connection.icim.bursts.planned, planned);
             connection.arrive(24e6, 100e6);
             let (available, capacity) = connection.found();
             assert!(near(available.expect("a result"), 24e6), "{available:?}");
@@ -757,7 +550,8 @@ mod tests {
             connection.send_bursts();
             let rates = connection.rates();
             let mut at = 1.0;
-            for (burst, grows) in connection.icim.bursts.iter_mut().zip([false, true, false, true, false]) {
+            for (burst, grows) in connection.icim.bursts.all.iter_mut().zip([false, true, false, true, false])
+            {
                 burst.acknowledged = at;
                 // What does not grow comes in as fast as it was sent; what grows, 2 % slower.
                 at += 6.5e-3 * if grows { 1.02 } else { 1.0 };
@@ -797,15 +591,15 @@ mod tests {
         for (within_interrupt, expected) in [(true, 0.020 + 0.25 * 0.004), (false, 0.020)] {
             let mut icim = Icim::new(Parameters { within_interrupt, ..Parameters::default() });
             let mut state = state(10.0);
-            (icim.phase, icim.planned) = (Phase::Collecting, 1);
-            icim.bursts[0].first = Bytes(11_000);
-            icim.bursts[1].first = Bytes(1_000_000);
+            (icim.phase, icim.bursts.planned) = (Phase::Collecting, 1);
+            icim.bursts.all[0].first = Bytes(11_000);
+            icim.bursts.all[1].first = Bytes(1_000_000);
             for (now, acknowledged) in [(0.016, 10_000), (0.020, 14_000), (0.024, 18_000)] {
                 let event = Acknowledged { acknowledged_total: Bytes(acknowledged), ..ack_at(now, 0.1) };
                 icim.on_ack(&event, &mut state);
             }
-            assert_eq!(icim.acknowledged, 1);
-            assert!(near(icim.bursts[0].acknowledged, expected), "{}", icim.bursts[0].acknowledged);
+            assert_eq!(icim.bursts.acknowledged, 1);
+            assert!(near(icim.bursts.all[0].acknowledged, expected), "{}", icim.bursts.all[0].acknowledged);
         }
     }
 

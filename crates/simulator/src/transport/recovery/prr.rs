@@ -16,10 +16,12 @@ pub struct Prr {
     mss: u64,
     last: Progress,
     window: u64,
+    /// Payload retransmitted since the recovery began.
+    retransmitted: u64,
 }
 
 /// Where a connection stands; everything only grows.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Progress {
     /// SND.UNA plus what is SACKed.
     pub delivered: u64,
@@ -41,11 +43,18 @@ impl Prr {
             mss,
             last: before,
             window: in_flight + mss,
+            retransmitted: 0,
         }
     }
 
-    /// An acknowledgement. `sent` is "prr_out": what was sent since the recovery began.
-    pub fn on_ack(&mut self, now: Progress, in_flight: u64, sent: u64) {
+    /// Payload is retransmitted.
+    pub fn on_retransmission(&mut self, size: u64) {
+        self.retransmitted += size;
+    }
+
+    /// An ACK. `new` is the new data sent since the recovery began: with what was retransmitted it is "prr_out".
+    pub fn on_ack(&mut self, now: Progress, in_flight: u64, new: u64) {
+        let sent = new + self.retransmitted;
         let delivered = now.delivered.saturating_sub(self.last.delivered);
         if delivered == 0 {
             return;

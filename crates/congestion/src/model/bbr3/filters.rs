@@ -1,0 +1,171 @@
+//! Filters of what the path has shown: bandwidth, round-trip time and ACK aggregation.
+
+use super::parameters::Parameters;
+use super::round::Round;
+use super::sample::Sample;
+use crate::estimate::windowed_maximum::WindowedMaximum;
+use crate::units::{Duration, Time};
+
+/// ExtraAckedFilterLen of section 2.12, in round trips; one in Startup (section 5.5.9).
+const EXTRA_ACKED_ROUNDS: u64 = 10;
+
+/// BBR.max_bw_filter, section 5.5.6: the largest delivery rates of two cycles of ProbeBW, in bytes per second.
+#[derive(Clone, Debug, Default)]
+pub struct MaxBw {
+    last_cycle: f64,
+    this_cycle: f64,
+}
+
+impl MaxBw {
+    /// BBR.max_bw.
+    pub const fn get(&self) -> f64 {
+        self.last_cycle.max(self.this_cycle)
+    }
+
+    /// UpdateMaxBw, section 5.5.5.
+    pub fn update(&mut self, rate: f64, is_app_limited: bool) {
+        if rate > 0.0 && (rate >= self.get() || !is_app_limited) {
+            self.this_cycle = self.this_cycle.max(rate);
+        }
+    }
+
+    /// AdvanceMaxBwFilter. Our choice, as in Linux: a cycle without a sample is no reason to forget.
+    pub fn advance(&mut self) {
+        if self.this_cycle > 0.0 {
+            *self = Self { last_cycle: self.this_cycle, this_cycle: 0.0 };
+        }
+    }
+}
+
+/// A round-trip time and when it was measured; none yet is infinite. In seconds.
+#[derive(Clone, Copy, Debug)]
+struct Measured {
+    rtt: f64,
+    at: Time,
+}
+
+impl Measured {
+    const NONE: Self = Self { rtt: f64::INFINITY, at: Time::ZERO };
+}
+
+/// The smallest round-trip times, section 5.3.4.
+#[derive(Clone, Debug)]
+pub struct MinRtt {
+    /// BBR.min_rtt and BBR.min_rtt_stamp.
+    longterm: Measured,
+    /// BBR.probe_rtt_min_delay and BBR.probe_rtt_min_stamp.
+    probe: Measured,
+    /// BBR.probe_rtt_expired: it is time for ProbeRTT.
+    pub is_expired: bool,
+}
+
+impl Default for MinRtt {
+    fn default() -> Self {
+        Self { longterm: Measured::NONE, probe: Measured::NONE, is_expired: false }
+    }
+}
+
+impl MinRtt {
+    /// BBR.min_rtt, in seconds; infinite before the first sample.
+    pub const fn get(&self) -> f64 {
+        self.longterm.rtt
+    }
+
+    /// The connection begins.
+    pub const fn begin(&mut self, now: Time) {
+        self.longterm.at = now;
+        self.probe.at = now;
+    }
+
+    /// ProbeRTT is over.
+    pub const fn end_probe(&mut self, now: Time) {
+        self.probe.at = now;
+    }
+
+    /// UpdateMinRTT.
+    pub fn update(&mut self, now: Time, rtt: Option<Duration>, parameters: &Parameters) {
+        self.is_expired = now > self.probe.at + parameters.probe_rtt_interval;
+        if let Some(rtt) = rtt
+            && (rtt.seconds() < self.probe.rtt || self.is_expired)
+        {
+            self.probe = Measured { rtt: rtt.seconds(), at: now };
+        }
+        let expired = now > self.longterm.at + parameters.min_rtt_window;
+        if self.probe.rtt < self.longterm.rtt || expired {
+            self.longterm = self.probe;
+        }
+    }
+}
+
+/// BBR.extra_acked, section 5.5.9: how much more than the bandwidth explains ACKs deliver at once, in bytes.
+#[derive(Clone, Debug, Default)]
+pub struct ExtraAcked {
+    interval_start: Time,
+    delivered: f64,
+    maximum: WindowedMaximum,
+}
+
+impl ExtraAcked {
+    /// The largest of the last round trips.
+    pub const fn get(&self) -> f64 {
+        self.maximum.get()
+    }
+
+    /// The interval begins now: at the beginning of the connection and after an idle period.
+    pub const fn begin(&mut self, now: Time) {
+        self.interval_start = now;
+    }
+
+    /// UpdateACKAggregation: an ACK at this bandwidth and window.
+    pub fn update(&mut self, sample: &Sample, bw: f64, cwnd: f64, round: &Round, full_bw_reached: bool) {
+        let interval = sample.now.since(self.interval_start).seconds();
+        let mut expected = bw * interval;
+        if self.delivered <= expected {
+            self.delivered = 0.0;
+            self.interval_start = sample.now;
+            expected = 0.0;
+        }
+        self.delivered += sample.newly_acked;
+        let extra = (self.delivered - expected).min(cwnd);
+        let rounds = if full_bw_reached { EXTRA_ACKED_ROUNDS } else { 1 };
+        self.maximum.update(round.count, rounds, extra);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decision::Phase;
+    use crate::model::bbr3::rig::Rounds;
+
+    /// The bandwidth is the largest of this cycle and the last.
+    #[test]
+    fn two_cycles_forget_a_bandwidth() {
+        let mut rounds = Rounds::new();
+        rounds.until(Phase::ProbeCruise);
+        rounds.round(5e6, 0, 90_000);
+        assert_eq!(rounds.bbr.path.max_bw.get(), 5e6);
+        rounds.until(Phase::ProbeUp);
+        rounds.until(Phase::ProbeCruise);
+        assert_eq!(rounds.bbr.path.max_bw.get(), 5e6);
+        for _ in 0..2 {
+            rounds.until(Phase::ProbeUp);
+            rounds.until(Phase::ProbeCruise);
+            rounds.round(2.5e6, 0, 40_000);
+        }
+        assert_eq!(rounds.bbr.path.max_bw.get(), 2.5e6);
+    }
+
+    /// Now() of OnInit: the filters of a flow that begins late are not as old as the simulation. Without it the first
+    /// acknowledgement after 5 s of simulated time would begin ProbeRTT.
+    #[test]
+    fn a_flow_that_begins_late_does_not_begin_with_probe_rtt() {
+        let mut rounds = Rounds::new();
+        rounds.now = 60.0;
+        for rate in [1e6, 2e6, 2.5e6] {
+            rounds.round(rate, 0, 200_000);
+            assert_eq!(rounds.phase(), Phase::Startup);
+        }
+        assert_eq!(rounds.bbr.path.min_rtt.longterm.at, Time::ZERO + Duration::from_seconds(60.04));
+    }
+}

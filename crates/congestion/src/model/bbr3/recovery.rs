@@ -1,0 +1,103 @@
+//! The window in loss recovery, section 5.6.4.4.
+
+use crate::units::Bytes;
+
+/// The recoveries under way, and the window before them. Both can be: a loss may follow a timeout.
+#[derive(Clone, Debug, Default)]
+pub struct Recovery {
+    /// Fast recovery.
+    pub is_fast: bool,
+    /// Recovery of what a timeout has declared lost.
+    timeout: Option<Rto>,
+    /// BBR.prior_cwnd, in bytes.
+    pub prior_cwnd: f64,
+}
+
+/// What has to be acknowledged after a timeout.
+#[derive(Clone, Copy, Debug)]
+enum Rto {
+    /// Whatever had been sent when the first ACK comes.
+    Unknown,
+    /// Everything up to here.
+    Until(Bytes),
+}
+
+impl Recovery {
+    /// SaveCwnd.
+    pub const fn save_cwnd(&mut self, cwnd: f64, in_probe_rtt: bool) {
+        let is_modulated = self.is_fast || self.is_after_timeout() || in_probe_rtt;
+        self.prior_cwnd = if is_modulated { self.prior_cwnd.max(cwnd) } else { cwnd };
+    }
+
+    /// A timeout ends fast recovery and begins one of its own.
+    pub const fn begin_timeout(&mut self) {
+        self.is_fast = false;
+        self.timeout = Some(Rto::Unknown);
+    }
+
+    pub const fn is_after_timeout(&self) -> bool {
+        self.timeout.is_some()
+    }
+
+    /// An ACK came; true if it ends the recovery after a timeout.
+    pub fn ends_timeout(&mut self, acknowledged_total: Bytes, sent_total: Bytes) -> bool {
+        let end = match self.timeout {
+            None => return false,
+            Some(Rto::Unknown) => sent_total,
+            Some(Rto::Until(end)) => end,
+        };
+        let is_over = acknowledged_total >= end;
+        self.timeout = (!is_over).then_some(Rto::Until(end));
+        is_over
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decision::Phase;
+    use crate::event::{RestartCause, Timeout};
+    use crate::model::bbr3::rig::Rounds;
+    use crate::part::ModelPart;
+    use crate::units::{Duration, Time};
+
+    #[test]
+    fn a_timeout_is_repaired_with_the_window_from_before() {
+        let mut rounds = Rounds::new();
+        rounds.until(Phase::ProbeCruise);
+        let before = rounds.state.cwnd;
+        let timeout = Timeout {
+            now: Time::ZERO + Duration::from_seconds(rounds.now),
+            flight_size: Bytes(100_000),
+            repeated: false,
+            cause: RestartCause::TimerExpired,
+        };
+        rounds.bbr.on_timeout(&timeout, &mut rounds.state);
+        rounds.state.cwnd = 1.0;
+        rounds.round(2.5e6, 0, 90_000);
+        // Less the response to the loss.
+        assert!(rounds.state.cwnd >= 0.699 * before, "{} from {before}", rounds.state.cwnd);
+    }
+
+    /// While a recovery or ProbeRTT holds the window low, only a larger one is the last known good.
+    #[test]
+    fn the_window_before_the_first_of_several_recoveries_is_kept() {
+        let mut recovery = Recovery::default();
+        for (cwnd, prior) in [(50.0, 50.0), (40.0, 40.0)] {
+            recovery.save_cwnd(cwnd, false);
+            assert_eq!(recovery.prior_cwnd, prior);
+        }
+        recovery.begin_timeout();
+        recovery.save_cwnd(1.0, false);
+        assert_eq!(recovery.prior_cwnd, 40.0);
+        // Everything that had been sent when the first ACK came, 9000 bytes.
+        for (acknowledged, sent, ends) in [(1000, 9000, false), (8999, 20_000, false), (9000, 20_000, true)] {
+            assert_eq!(recovery.ends_timeout(Bytes(acknowledged), Bytes(sent)), ends);
+        }
+        assert!(!recovery.is_after_timeout());
+        recovery.save_cwnd(1.0, true);
+        assert_eq!(recovery.prior_cwnd, 40.0);
+        recovery.save_cwnd(1.0, false);
+        assert_eq!(recovery.prior_cwnd, 1.0);
+    }
+}

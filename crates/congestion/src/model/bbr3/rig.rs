@@ -1,0 +1,85 @@
+//! Two rigs for the tests: a whole path, and ACKs made by hand.
+
+use super::{Bbr3, Parameters};
+use crate::decision::Phase;
+use crate::event::{Acknowledged, RateSample};
+use crate::fixtures::{ack_at, state};
+use crate::model::harness::{Bench, Path};
+use crate::part::ModelPart;
+use crate::registry::Selection;
+use crate::state::{Setup, WindowState};
+use crate::units::{Bytes, Duration, Rate};
+
+/// Flows of BBR that begin at these times on one path.
+pub fn bench(path: Path, starts: &[f64]) -> Bench {
+    Bench::new(path, Selection::model("bbr3").expect("it is listed"), starts)
+}
+
+/// One flow that hears of a whole round trip of 40 ms at a time: 100 segments of 1000 bytes.
+pub struct Rounds {
+    pub bbr: Bbr3,
+    pub state: WindowState,
+    delivered: u64,
+    pub now: f64,
+}
+
+impl Rounds {
+    const VOLUME: u64 = 100_000;
+
+    pub fn new() -> Self {
+        let mut bbr = Bbr3::new(Parameters::default());
+        let state = state(10.0);
+        let setup = Setup {
+            mss: Bytes(1000),
+            header: Bytes(40),
+            initial_window: 10.0,
+            initial_ssthresh: f64::INFINITY,
+            receive_window: Bytes::MAX,
+            selective_acks: true,
+            byte_counting: false,
+            seed: 3,
+        };
+        bbr.begin(&setup, &state);
+        Self { bbr, state, delivered: 0, now: 0.0 }
+    }
+
+    pub fn round(&mut self, rate: f64, lost: u64, in_flight: u64) {
+        let prior = self.delivered;
+        self.delivered += Self::VOLUME;
+        self.now += 0.04;
+        let event = Acknowledged {
+            size: Bytes(Self::VOLUME),
+            in_flight: Bytes(in_flight),
+            rate: Some(RateSample {
+                delivery_rate: Rate::from_bits_per_second((rate * 8.0) as u64),
+                interval: Duration::from_milliseconds(40),
+                delivered: Bytes(Self::VOLUME),
+                delivered_total: Bytes(self.delivered),
+                prior_delivered: Bytes(prior),
+                newly_acked: Bytes(Self::VOLUME),
+                newly_lost: Bytes(lost),
+                lost: Bytes(lost),
+                tx_in_flight: Bytes(Self::VOLUME),
+                is_app_limited: false,
+            }),
+            ..ack_at(self.now, 0.04)
+        };
+        self.bbr.on_ack(&event, &mut self.state);
+    }
+
+    /// Its state.
+    pub fn phase(&self) -> Phase {
+        self.bbr.state.phase()
+    }
+
+    /// The same rate until this phase.
+    pub fn until(&mut self, phase: Phase) {
+        for _ in 0..200 {
+            if self.phase() == phase {
+                return;
+            }
+            self.round(2.5e6, 0, 40_000);
+        }
+        panic!("{phase:?} does not come: {:?}", self.bbr);
+    }
+}

@@ -1,0 +1,59 @@
+//! Receivers that are run ahead of the clock, and memory that is asked for ahead of its use.
+
+use super::ends::{ReceivingEnd, SendingEnd};
+use crate::engine::EventQueue;
+use crate::engine::memory::prefetch;
+use crate::network::Network;
+use crate::packet::PacketKind;
+use crate::transport::{Context, sender::TOUCHED};
+
+/// Asks for what the packets touch that are next in this lane: of a far one what is known from the packet alone, of a near one
+/// what that leads to. A flow's packets mostly come in bursts, of which the first asks for all.
+#[inline(always)]
+pub(super) fn prefetch_ahead(network: &Network, sources: &[SendingEnd], sinks: &[ReceivingEnd], lane: u32) {
+    if let Some(far) = network.first_of_burst(lane, 8) {
+        network.prefetch_routes(far);
+        if far.kind == PacketKind::Ack {
+            if let Some(source) = sources.get(far.flow as usize) {
+                prefetch::<0, TOUCHED, SendingEnd>(source);
+            }
+        } else if let Some(sink) = sinks.get(far.flow as usize) {
+            prefetch::<0, { size_of::<ReceivingEnd>() }, ReceivingEnd>(sink);
+        }
+    }
+    if let Some(near) = network.first_of_burst(lane, 3) {
+        let delivered = network.prefetch_links(near);
+        let Some(routes) = network.flow_routes.get(near.flow as usize) else { return };
+        if near.kind != PacketKind::Ack {
+            network.prefetch_links_from(routes.reverse as usize);
+        } else if delivered && let Some(SendingEnd::Tcp(sender)) = sources.get(near.flow as usize) {
+            sender.prefetch_lists();
+            network.prefetch_links_from(routes.forward as usize);
+        }
+    }
+}
+
+/// Runs the receivers that packets have just reached ahead of the clock.
+#[inline(always)]
+pub(super) fn run_receivers_ahead(
+    events: &mut EventQueue,
+    network: &mut Network,
+    sinks: &mut [ReceivingEnd],
+) {
+    if network.delivered_ahead.is_empty() {
+        return;
+    }
+    // A receiver that is run ahead sends to none that is. The list keeps its memory.
+    let mut delivered = std::mem::take(&mut network.delivered_ahead);
+    for packet in &delivered {
+        let mut context = Context { now: packet.arrival, events, network };
+        match &mut sinks[packet.flow as usize] {
+            ReceivingEnd::Tcp(receiver) => receiver.on_packet(&mut context, packet),
+            ReceivingEnd::Udp(sink) => sink.on_packet(packet),
+            // The receivers of short connections are not run ahead.
+            ReceivingEnd::Connections => {}
+        }
+    }
+    delivered.clear();
+    network.delivered_ahead = delivered;
+}

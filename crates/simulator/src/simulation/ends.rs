@@ -1,0 +1,74 @@
+//! The two ends of a flow.
+
+use crate::engine::Stream;
+use crate::engine::random::Purpose;
+use crate::network::FlowRoutes;
+use crate::plan::{Plan, Protocol};
+use crate::record::series::Sampling;
+use crate::transport::connections::ConnectionSource;
+use crate::transport::runaway;
+use crate::transport::udp::{UdpSink, UdpSource};
+use crate::transport::{Context, Receiver, Sender};
+use selfclock_congestion::units::Time;
+
+/// The sending end of a flow. Not boxed: nearly every flow is TCP, and a pointer would cost every acknowledgement.
+#[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant)]
+pub(super) enum SendingEnd {
+    Tcp(Sender),
+    Connections(Box<ConnectionSource>),
+    Udp(UdpSource),
+}
+
+impl SendingEnd {
+    /// The sender of a flow that is one TCP connection.
+    pub fn tcp(&self) -> Option<&Sender> {
+        match self {
+            Self::Tcp(sender) => Some(sender),
+            Self::Udp(_) | Self::Connections(_) => None,
+        }
+    }
+}
+
+/// The receiving end of a flow.
+#[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant)]
+pub(super) enum ReceivingEnd {
+    Tcp(Receiver),
+    /// Each connection has its own.
+    Connections,
+    Udp(UdpSink),
+}
+
+/// The ends of a flow of the plan, ready to begin at `start`.
+pub(super) fn ends(
+    plan: &Plan,
+    index: usize,
+    routes: FlowRoutes,
+    start: Time,
+    sampling: Option<Sampling>,
+    context: &mut Context<'_>,
+) -> (SendingEnd, ReceivingEnd) {
+    let (flow, number) = (&plan.flows[index], index as u32);
+    match &flow.protocol {
+        Protocol::Tcp(tcp) => {
+            let control_seed = Stream::new(plan.seed, Purpose::FlowControl, index).bits();
+            let times = (start, flow.stop);
+            let mut sender = Sender::new(number, routes, tcp, times, control_seed, sampling);
+            sender.limit_in_flight(runaway::most_in_flight(plan, flow));
+            sender.schedule_start(context, start);
+            (SendingEnd::Tcp(sender), ReceivingEnd::Tcp(Receiver::new(number, routes, tcp)))
+        }
+        Protocol::Connections(each) => {
+            let most = runaway::most_in_flight(plan, flow);
+            let mut source = ConnectionSource::new(number, routes, each, plan.seed, flow.stop, most);
+            source.begin(context, start);
+            (SendingEnd::Connections(Box::new(source)), ReceivingEnd::Connections)
+        }
+        Protocol::Udp(udp) => {
+            let mut source = UdpSource::new(number, routes.forward, udp, plan.seed, flow.stop);
+            source.begin(context, start);
+            (SendingEnd::Udp(source), ReceivingEnd::Udp(UdpSink::default()))
+        }
+    }
+}

@@ -1,0 +1,411 @@
+//! One run: a value, with no state outside of it.
+
+mod ahead;
+mod batch;
+mod ends;
+mod stop;
+mod summary;
+
+pub use stop::{Progress, Stopped};
+pub use summary::Outcome;
+
+use crate::engine::memory;
+use crate::engine::random::Purpose;
+use crate::engine::{EventQueue, Stream, Target};
+use crate::network::Network;
+use crate::packet::PacketKind;
+use crate::plan::Plan;
+use crate::record::series::Sampling;
+use crate::transport::connections::Connections;
+use crate::transport::groups::Groups;
+use crate::transport::runaway;
+use crate::transport::{Context, Sender};
+use ahead::{prefetch_ahead, run_receivers_ahead};
+use batch::Patience;
+use ends::{ReceivingEnd, SendingEnd, ends};
+use selfclock_congestion::controller::Controller;
+use selfclock_congestion::units::Time;
+
+/// A run under way.
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    now: Time,
+    end: Time,
+    events: EventQueue,
+    events_run: u64,
+    network: Network,
+    sources: Vec<SendingEnd>,
+    sinks: Vec<ReceivingEnd>,
+    connections: Connections,
+    groups: Groups,
+    /// The run may stop before its end: there are user-defined algorithms, or a record of packets.
+    can_stop: bool,
+    /// Some flow may have batches, and when to look for one.
+    has_batches: bool,
+    patience: Patience,
+    starts: Vec<Time>,
+    plan: Plan,
+}
+
+/// Events between two looks at whether a run must stop: of user-defined algorithms, a few milliseconds.
+const EVENTS_UNCHECKED: u64 = 10_000;
+
+/// What so many flows touch, three kilobytes each, stays in a cache of two megabytes.
+const MANY_FLOWS: usize = 500;
+
+impl Simulation {
+    /// A run of this plan, at time zero.
+    pub fn new(plan: &Plan) -> Self {
+        let mut network = Network::new(plan);
+        let routes = network.flow_routes.clone();
+        let mut events = EventQueue::default();
+        let mut sources = memory::vector(plan.flows.len());
+        let mut sinks = memory::vector(plan.flows.len());
+        let mut starts = Vec::with_capacity(plan.flows.len());
+        let sampling = Sampling::of(plan, Time::ZERO + plan.duration);
+        // What is recorded packet by packet is not computed in batches.
+        let has_batches = !plan.record.packets && routes.iter().any(|routes| routes.one_stop);
+        for (index, (flow, routes)) in plan.flows.iter().zip(routes).enumerate() {
+            let jitter = Stream::new(plan.seed, Purpose::FlowStart, index).duration_below(flow.start_jitter);
+            let start = flow.start + jitter;
+            let mut context = Context { now: Time::ZERO, events: &mut events, network: &mut network };
+            let (source, sink) = ends(plan, index, routes, start, sampling, &mut context);
+            sources.push(source);
+            sinks.push(sink);
+            starts.push(start);
+        }
+        let end = Time::ZERO + plan.duration;
+        let connections = Connections::new(plan.flows.len());
+        let groups = Groups::new(plan.flows.len(), &plan.groups);
+        let plan = plan.clone();
+        Self {
+            now: Time::ZERO,
+            end,
+            events,
+            events_run: 0,
+            network,
+            sources,
+            sinks,
+            connections,
+            groups,
+            can_stop: plan.record.packets || plan.has_custom_algorithms(),
+            has_batches,
+            patience: Patience::default(),
+            starts,
+            plan,
+        }
+    }
+
+    /// Lets flows with user-defined algorithms have no more in flight than fits into so many bytes of memory.
+    pub fn limit_memory(&mut self, bytes: u64) {
+        let most = runaway::segments_within(&self.plan, bytes);
+        for source in &mut self.sources {
+            if let SendingEnd::Tcp(sender) = source {
+                sender.limit_memory(most);
+            }
+        }
+    }
+
+    /// Simulated time.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// When the run ends.
+    pub fn end(&self) -> Time {
+        self.end
+    }
+
+    /// Runs at most `events` events.
+    ///
+    /// # Errors
+    /// Where the run is of no use any more; see [`Stopped`].
+    pub fn advance(&mut self, events: u64) -> Result<Progress, Stopped> {
+        let last = self.events_run.saturating_add(events);
+        if !self.can_stop {
+            return Ok(self.run_events(last));
+        }
+        loop {
+            let progress = self.run_events(last.min(self.events_run.saturating_add(EVENTS_UNCHECKED)));
+            self.check()?;
+            if progress.is_finished() || self.events_run >= last {
+                return Ok(progress);
+            }
+        }
+    }
+
+    /// Runs everything up to a time that is not past.
+    ///
+    /// # Errors
+    /// As [`Simulation::advance`].
+    pub fn advance_until(&mut self, time: Time) -> Result<Progress, Stopped> {
+        let end = self.end;
+        self.end = end.min(time);
+        let stopped = self.advance(u64::MAX);
+        self.end = end;
+        stopped?;
+        Ok(if self.now == end { Progress::Finished } else { Progress::Underway })
+    }
+
+    /// Runs to the end and takes the results.
+    ///
+    /// # Errors
+    /// As [`Simulation::advance`].
+    pub fn run(mut self) -> Result<Outcome, Stopped> {
+        while !self.advance(u64::MAX)?.is_finished() {}
+        Ok(self.finish())
+    }
+
+    /// Runs events until the run is over or their number is `last`.
+    fn run_events(&mut self, last: u64) -> Progress {
+        while self.events_run < last {
+            match self.events.peek_lane() {
+                Some((time, lane)) if time <= self.end => {
+                    self.now = time;
+                    match lane {
+                        Some(lane) if self.has_batches => {
+                            match self.run_batch(lane, last - self.events_run) {
+                                0 => self.move_packet(lane),
+                                taken => self.events_run += taken - 1,
+                            }
+                        }
+                        Some(lane) => self.move_packet(lane),
+                        None => self.run_timer(last),
+                    }
+                    self.run_receivers_ahead();
+                }
+                _ => {
+                    self.now = self.end;
+                    return Progress::Finished;
+                }
+            }
+            self.events_run += 1;
+        }
+        Progress::Underway
+    }
+
+    /// A UDP source sends, and goes on as long as nothing else happens before its next packet, up to this number of events:
+    /// its packets need not go through the event queue.
+    #[inline(never)]
+    fn run_udp(&mut self, flow: u32, last: u64) {
+        let Self { now, end, events, network, sources, .. } = self;
+        let Some(SendingEnd::Udp(source)) = sources.get_mut(flow as usize) else { return };
+        loop {
+            let next = source.on_timer(&mut Context { now: *now, events, network });
+            let Some((time, order)) = next else { return };
+            let is_next = events.peek().is_none_or(|event| time < event.time);
+            if !is_next || time > *end || self.events_run + 1 >= last {
+                return source.set_timer(events, time, order);
+            }
+            run_receivers_ahead(events, network, &mut self.sinks);
+            *now = time;
+            self.events_run += 1;
+        }
+    }
+
+    /// When a flow starts.
+    pub fn start_of(&self, flow: usize) -> Time {
+        self.starts[flow]
+    }
+
+    /// When the last byte of a flow that is one TCP connection was acknowledged.
+    pub fn completed(&self, flow: usize) -> Option<Time> {
+        self.sources[flow].tcp()?.completed()
+    }
+
+    /// The congestion control of a flow that is one TCP connection; `None` for others.
+    pub fn controller(&self, flow: usize) -> Option<&Controller> {
+        self.sources[flow].tcp().map(Sender::controller)
+    }
+
+    /// Lets someone outside of the run change the congestion control of a flow that is one TCP connection, and sends what it
+    /// then may. Does nothing to others.
+    pub fn steer(&mut self, flow: usize, change: impl FnOnce(Time, &mut Controller)) {
+        let Self { now, events, network, sources, .. } = self;
+        if let SendingEnd::Tcp(sender) = &mut sources[flow] {
+            sender.steer(&mut Context { now: *now, events, network }, change);
+            self.run_receivers_ahead();
+        }
+    }
+
+    #[inline(always)]
+    fn run_receivers_ahead(&mut self) {
+        run_receivers_ahead(&mut self.events, &mut self.network, &mut self.sinks);
+    }
+
+    /// The first packet of a lane is at its next stop.
+    #[inline(always)]
+    fn move_packet(&mut self, lane: u32) {
+        let Self { events, network, sources, sinks, connections, groups, .. } = self;
+        let mut packet = network.take_first(events, lane);
+        if sources.len() > MANY_FLOWS {
+            prefetch_ahead(network, sources, sinks, lane);
+        }
+        let Some(arrival) = network.arrive(events, &packet) else { return };
+        packet.arrival = arrival;
+        let mut context = Context { now: arrival, events, network };
+        match packet.kind {
+            PacketKind::Ack | PacketKind::SynAck => match sources.get_mut(packet.flow as usize) {
+                Some(SendingEnd::Tcp(sender)) => {
+                    groups.during(packet.flow, sender, |sender| sender.on_packet(&mut context, &packet));
+                }
+                Some(_) => {}
+                None => connections.on_packet(&mut context, &packet),
+            },
+            PacketKind::Data | PacketKind::Syn | PacketKind::Datagram => {
+                match sinks.get_mut(packet.flow as usize) {
+                    Some(ReceivingEnd::Tcp(receiver)) => receiver.on_packet(&mut context, &packet),
+                    Some(ReceivingEnd::Udp(sink)) => sink.on_packet(&packet),
+                    Some(ReceivingEnd::Connections) => {}
+                    None => connections.on_packet(&mut context, &packet),
+                }
+            }
+            // Between routers only; a host that gets one has no use for it.
+            PacketKind::ResourceDiscovery => network.extras.release(packet.extra),
+        }
+    }
+
+    #[inline]
+    fn run_timer(&mut self, last: u64) {
+        let Self { now, events, network, sources, sinks, connections, groups, .. } = self;
+        let Some(target) = events.pop() else { return };
+        let mut context = Context { now: *now, events, network };
+        match target {
+            Target::Packets(_) => {}
+            Target::Transmitter(link) => network.on_transmitter(events, *now, link),
+            Target::Router(router) => network.on_router_timer(events, *now, router),
+            Target::DelayedAck(flow) => match sinks.get_mut(flow as usize) {
+                Some(ReceivingEnd::Tcp(receiver)) => receiver.on_timer(&mut context),
+                Some(_) => {}
+                None => connections.on_timer(&mut context, target, flow),
+            },
+            Target::Retransmission(flow)
+            | Target::Release(flow)
+            | Target::Application(flow)
+            | Target::Rack(flow) => match sources.get_mut(flow as usize) {
+                Some(SendingEnd::Tcp(sender)) => {
+                    groups.during(flow, sender, |sender| sender.on_timer(&mut context, target));
+                }
+                Some(SendingEnd::Connections(source)) => source.on_timer(&mut context, connections),
+                Some(SendingEnd::Udp(_)) => self.run_udp(flow, last),
+                None => connections.on_timer(&mut context, target, flow),
+            },
+        }
+    }
+
+    /// Packets sent, and those of them still on their way. Together with what arrived, what was dropped and what ended in
+    /// a router they must balance.
+    pub fn packets_sent_and_in_flight(&self) -> (u64, u64) {
+        (self.network.packets_sent(), self.network.packets_in_flight(self.now))
+    }
+
+    /// Packets that have ended in a router mechanism to which they were sent.
+    pub fn packets_consumed(&self) -> u64 {
+        self.network.packets_consumed()
+    }
+
+    /// Out-of-line packet parts in use.
+    pub fn extras_in_use(&self) -> usize {
+        self.network.extras.in_use()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{DelayedAck, FlowPlan, LinkPlan, Protocol, RecordPlan, Source, TcpPlan, Transport};
+    use crate::record::summary::Summary;
+    use selfclock_congestion::RateSample;
+    use selfclock_congestion::registry::Selection;
+    use selfclock_congestion::units::{Bytes, Duration, Rate};
+
+    /// One flow that measures delivery rates, for 10 s, across 10 Mbit/s and 40 ms there and back; every sample.
+    fn delivery_rates(source: Source) -> (Summary, Vec<(Time, RateSample)>) {
+        let link = |name, from, to| {
+            LinkPlan::new(
+                name,
+                (from, to),
+                Rate::from_bits_per_second(10_000_000),
+                Duration::from_milliseconds(20),
+            )
+        };
+        let transport = Transport {
+            receive_window: Bytes(60 * 1448),
+            delayed_ack: DelayedAck { every: 1, ..Transport::modern().delayed_ack },
+            ..Transport::modern()
+        };
+        let plan = Plan {
+            name: "delivery rate".to_owned(),
+            seed: 1,
+            duration: Duration::from_seconds(10.0),
+            nodes: vec!["a".to_owned(), "b".to_owned()].into(),
+            links: vec![link("there", 0, 1), link("back", 1, 0)].into(),
+            flows: vec![FlowPlan {
+                name: "flow".to_owned(),
+                from: 0,
+                to: 1,
+                forward: vec![0],
+                reverse: vec![1],
+                start: Time::ZERO,
+                start_jitter: Duration::ZERO,
+                stop: Time::NEVER,
+                dscp: 0,
+                protocol: Protocol::Tcp(crate::Shared::new(TcpPlan {
+                    control: Selection::new("slow-start", "reno").expect("known names"),
+                    control_name: "reno".to_owned(),
+                    source,
+                    transport,
+                })),
+            }]
+            .into(),
+            routers: Vec::new(),
+            groups: Vec::new(),
+            record: RecordPlan { interval: None, packets: false },
+        };
+        let mut simulation = Simulation::new(&plan);
+        let mut samples: Vec<(Time, RateSample)> = Vec::new();
+        if let SendingEnd::Tcp(sender) = &mut simulation.sources[0] {
+            sender.measure_delivery_rate();
+        }
+        while !simulation.advance(1).expect("nothing stops it").is_finished() {
+            let SendingEnd::Tcp(sender) = &simulation.sources[0] else { continue };
+            if let Some(sample) = sender.delivery_rate()
+                && samples.last().is_none_or(|(_, last)| last.delivered_total != sample.delivered_total)
+            {
+                samples.push((simulation.now(), sample));
+            }
+        }
+        (simulation.finish().summary, samples)
+    }
+
+    /// A window of 60 segments, 52 ms at the rate of the link, keeps it busy: every sample is the rate of the link
+    /// times 1448 bytes of payload in 1500.
+    #[test]
+    fn delivery_rate_is_the_payload_rate_of_the_bottleneck() {
+        let (summary, samples) = delivery_rates(Source::Bulk);
+        let payload_rate = 1e7 * 1448.0 / 1500.0;
+        assert!(summary.flows[0].goodput_bps > 0.98 * payload_rate, "measuring slows nothing down");
+        let steady: Vec<_> = samples.iter().filter(|(time, _)| time.seconds() > 1.0).collect();
+        assert!(steady.len() > 7000, "one for each acknowledgement: {}", steady.len());
+        for (time, sample) in steady {
+            let rate = sample.delivery_rate.bits_per_second() as f64;
+            assert!((rate / payload_rate - 1.0).abs() < 0.01, "{time:?}: {sample:?}");
+            assert!(!sample.is_app_limited, "{time:?}: {sample:?}");
+            assert_eq!(sample.newly_acked, Bytes(1448));
+            assert_eq!(sample.tx_in_flight, Bytes(60 * 1448));
+        }
+    }
+
+    /// An application that writes at a tenth of the rate: the samples are its rate, and say so.
+    #[test]
+    fn delivery_rate_of_an_application_is_marked() {
+        let (_, samples) = delivery_rates(Source::Rate(Rate::from_bits_per_second(1_000_000)));
+        let steady: Vec<_> = samples.iter().filter(|(time, _)| time.seconds() > 1.0).collect();
+        assert!(steady.len() > 700);
+        for (time, sample) in steady {
+            assert!(sample.is_app_limited, "{time:?}: {sample:?}");
+            // Four or five segments in a round trip of 41 ms or more.
+            assert!(sample.delivery_rate.bits_per_second() < 1_500_000, "{time:?}: {sample:?}");
+        }
+    }
+}

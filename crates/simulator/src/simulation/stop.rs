@@ -1,0 +1,73 @@
+//! How far a run has come, and why it stopped before its end.
+
+use super::Simulation;
+use crate::record::packets::MOST_RECORDS;
+use selfclock_congestion::failure::Failure;
+use selfclock_congestion::units::Time;
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// The asked-for number of events has happened, and the run is not over.
+    Underway,
+    /// The run is over.
+    Finished,
+}
+
+impl Progress {
+    /// The run is over.
+    pub fn is_finished(self) -> bool {
+        self == Self::Finished
+    }
+}
+
+/// Why a run stopped before its end. Its results are of no use.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Stopped {
+    /// There was more to record than [`MOST_RECORDS`] packet events by this time.
+    #[error(
+        "more than {MOST_RECORDS} packet events by {:.6} s of simulated time: shorten the run, or do not record packets",
+        .0.seconds()
+    )]
+    RecordOverflowed(Time),
+    /// The algorithm of a flow could not go on.
+    #[error(
+        "{scenario}, seed {seed}, {flow}: {algorithm} failed at {:.6} s of simulated time: {}",
+        .failure.now.seconds(),
+        // An error may have no text of its own after its name.
+        .failure.reason.to_string().trim_end_matches([':', ' '])
+    )]
+    AlgorithmFailed {
+        /// Name of the scenario.
+        scenario: String,
+        /// Seed of the run.
+        seed: u64,
+        /// Name of the flow.
+        flow: String,
+        /// Name of its algorithm.
+        algorithm: String,
+        /// When, and why.
+        failure: Failure,
+    },
+}
+
+impl Simulation {
+    /// Fails if the run is of no use any more. Of several algorithms that have failed, the first is told.
+    pub(super) fn check(&self) -> Result<(), Stopped> {
+        if self.network.recorder.as_ref().is_some_and(|recorder| recorder.overflowed()) {
+            return Err(Stopped::RecordOverflowed(self.now));
+        }
+        let of_flows =
+            (0..self.sources.len()).filter_map(|flow| Some((flow, self.controller(flow)?.failure()?)));
+        let failures = of_flows.chain(self.connections.failure());
+        let Some((flow, failure)) = failures.min_by_key(|(_, failure)| failure.now) else { return Ok(()) };
+        let flow = &self.plan.flows[flow];
+        Err(Stopped::AlgorithmFailed {
+            scenario: self.plan.name.clone(),
+            seed: self.plan.seed,
+            flow: flow.name.clone(),
+            algorithm: flow.algorithm().unwrap_or_default().to_owned(),
+            failure: failure.clone(),
+        })
+    }
+}

@@ -1,0 +1,172 @@
+//! What leaves a sender: pacer, leaky bucket, wire.
+//!
+//! The last of a sender's three acts. The outbox is told what leaves; it knows when the next segment may.
+
+use super::pacer::Pacer;
+use super::{Context, TIMESTAMPS_OPTION};
+use crate::engine::{Target, Timer};
+use crate::packet::{Extra, Flags, NO_EXTRA, Packet, PacketKind};
+use crate::plan::{Ecn, Transport};
+use selfclock_congestion::entry::Marks;
+use selfclock_congestion::{Bytes, Pacing, PeerOption, Time};
+
+/// What an outbox needs to know of a segment.
+#[derive(Clone, Copy, Debug)]
+pub struct Outgoing {
+    /// First payload byte.
+    pub sequence: u64,
+    /// Payload, bytes.
+    pub payload: u32,
+    /// The algorithm's option.
+    pub option: Option<PeerOption>,
+    /// Single bits.
+    pub flags: Flags,
+    /// The spacing that it is subject to.
+    pub pacing: Option<Pacing>,
+}
+
+/// The way out of one sender.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub struct Outbox {
+    flow: u32,
+    route: u32,
+    /// Headers and constant options of a data segment on the wire, bytes.
+    overhead: u32,
+    /// Size of a SYN on the wire without the algorithm's option, bytes.
+    syn_size: u32,
+    /// What the next segment of new data carries.
+    data_flags: Flags,
+    classic_ecn: bool,
+    /// Once something is spaced or shaped.
+    pacer: Option<Box<Pacer>>,
+    release_timer: Timer,
+}
+
+impl Outbox {
+    /// The way out of this flow, onto the route that begins at `route`. `marks` is the algorithm's
+    /// response to CE marks.
+    pub fn new(flow: u32, route: u32, transport: &Transport, marks: Marks) -> Self {
+        let timestamps = if transport.timestamps { TIMESTAMPS_OPTION } else { 0 };
+        Self {
+            flow,
+            route,
+            overhead: transport.header.get() as u32 + timestamps,
+            syn_size: transport.ack.get() as u32 + timestamps,
+            data_flags: match transport.ecn {
+                Ecn::Off => Flags::NONE,
+                Ecn::Accurate if marks == Marks::InProportion => Flags::ECT_1,
+                Ecn::Classic | Ecn::Accurate => Flags::ECT_0,
+            },
+            classic_ecn: transport.ecn == Ecn::Classic,
+            pacer: transport.shaper.map(|shaper| Box::new(Pacer::new(Some(shaper)))),
+            release_timer: Timer::default(),
+        }
+    }
+
+    /// The flow that its packets and timers belong to.
+    #[inline(always)]
+    pub fn flow(&self) -> u32 {
+        self.flow
+    }
+
+    /// Headers and constant options of a data segment on the wire, bytes.
+    #[inline(always)]
+    pub fn overhead(&self) -> u32 {
+        self.overhead
+    }
+
+    /// "When an ECN-Capable TCP sender reduces its congestion window for any reason (because of a retransmit timeout, a Fast
+    /// Retransmit, or in response to an ECN Notification), the TCP sender sets the CWR flag in the TCP header of the first new
+    /// data packet sent after the window reduction" (RFC 3168, section 6.1.2).
+    pub fn announce_reduction(&mut self) {
+        if self.classic_ecn {
+            self.data_flags = self.data_flags.with(Flags::CWR);
+        }
+    }
+
+    /// Takes what the next segment of new data carries.
+    #[inline(always)]
+    pub fn take_data_flags(&mut self) -> Flags {
+        let flags = self.data_flags;
+        self.data_flags = flags.without(Flags::CWR);
+        flags
+    }
+
+    /// True if a segment with this payload may leave now; if not, sets the timer for when it may.
+    #[inline]
+    pub fn may_leave(&mut self, context: &mut Context<'_>, pacing: Option<Pacing>, payload: u64) -> bool {
+        let Some(pacer) = &self.pacer else { return true };
+        let earliest = pacer.earliest(pacing, Bytes(payload + u64::from(self.overhead)));
+        if earliest <= context.now {
+            return true;
+        }
+        self.release_timer.set(context.events, earliest, Target::Release(self.flow));
+        false
+    }
+
+    /// An entry of the release timer has come up. True if the next segment may leave.
+    pub fn on_timer(&mut self, context: &mut Context<'_>) -> bool {
+        self.release_timer.due(context.events, context.now, Target::Release(self.flow))
+    }
+
+    /// A segment leaves.
+    pub fn send(&mut self, context: &mut Context<'_>, outgoing: &Outgoing) {
+        let mut packet = self.segment(context.now, outgoing.sequence, outgoing.payload, outgoing.flags);
+        attach(context, &mut packet, outgoing.option);
+        let size = Bytes(packet.size.into());
+        context.network.send(context.events, context.now, packet);
+        if outgoing.pacing.is_some() && self.pacer.is_none() {
+            self.pacer = Some(Box::new(Pacer::new(None)));
+        }
+        if let Some(pacer) = &mut self.pacer {
+            pacer.on_sent(context.now, size, outgoing.pacing);
+        }
+    }
+
+    /// A segment of new data leaves that nothing spaces and that carries no option.
+    #[inline(always)]
+    pub fn send_plainly(&mut self, context: &mut Context<'_>, sequence: u64, payload: u32) {
+        let flags = self.take_data_flags();
+        let mut packet = self.segment(context.now, sequence, payload, flags);
+        context.network.send_inline(context.events, context.now, &mut packet);
+    }
+
+    /// A SYN leaves.
+    pub fn send_syn(&mut self, context: &mut Context<'_>, option: Option<PeerOption>, retransmission: bool) {
+        let flags = if retransmission { Flags::RETRANSMISSION } else { Flags::NONE };
+        let mut packet = Packet {
+            kind: PacketKind::Syn,
+            size: self.syn_size as u16,
+            ..self.segment(context.now, 0, 0, flags)
+        };
+        attach(context, &mut packet, option);
+        context.network.send(context.events, context.now, packet);
+    }
+
+    #[inline(always)]
+    fn segment(&self, now: Time, sequence: u64, payload: u32, flags: Flags) -> Packet {
+        Packet {
+            arrival: Time::ZERO,
+            order: 0,
+            sequence,
+            sent: now,
+            echo: Time::NEVER,
+            flow: self.flow,
+            hop: self.route,
+            payload,
+            size: (payload + self.overhead) as u16,
+            kind: PacketKind::Data,
+            flags,
+            extra: NO_EXTRA,
+            number: 0,
+        }
+    }
+}
+
+fn attach(context: &mut Context<'_>, packet: &mut Packet, option: Option<PeerOption>) {
+    if let Some(option) = option {
+        packet.size += option.wire_length() as u16;
+        packet.extra = context.network.extras.put(Extra { option: Some(option), ..Extra::default() });
+    }
+}

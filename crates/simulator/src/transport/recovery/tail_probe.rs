@@ -1,0 +1,82 @@
+//! The tail loss probe of RFC 8985, section 7: the last segment of a flight, or one more, leaves without waiting for the
+//! retransmission timer, so that its ACK shows what was lost.
+
+use selfclock_congestion::units::Duration;
+
+/// What the timer of RACK and TLP is set for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Purpose {
+    /// To find what is then lost.
+    #[default]
+    Reordering,
+    /// To probe the tail.
+    Probe,
+}
+
+/// State of the tail loss probe of one connection.
+#[derive(Clone, Debug, Default)]
+pub struct TailProbe {
+    /// SND.NXT when the probe was sent that is not accounted for ("TLP.end_seq"), and whether it was a retransmission
+    /// ("TLP.is_retrans").
+    outstanding: Option<(u64, bool)>,
+    /// SND.NXT when the probe timer was last set.
+    sent_before: u64,
+    /// Longest time for which the receiver holds back an ACK.
+    maximum_ack_delay: Duration,
+}
+
+impl TailProbe {
+    /// No probe yet.
+    pub fn new(maximum_ack_delay: Duration) -> Self {
+        Self { maximum_ack_delay, ..Self::default() }
+    }
+
+    /// A probe is not accounted for: there is no second one meanwhile.
+    pub fn is_outstanding(&self) -> bool {
+        self.outstanding.is_some()
+    }
+
+    /// A probe was sent; `next` is SND.NXT after it.
+    pub fn on_sent(&mut self, next: u64, retransmission: bool) {
+        self.outstanding = Some((next, retransmission));
+    }
+
+    /// The retransmission timer expired.
+    pub fn on_timeout(&mut self) {
+        self.outstanding = None;
+    }
+
+    /// Section 7.4: has the probe repaired a loss? Without D-SACK, a duplicate ACK without SACK blocks tells that it has not,
+    /// because its segment arrived twice.
+    pub fn on_ack(&mut self, acknowledgement: u64, is_empty_duplicate: bool) -> bool {
+        let Some((end, retransmission)) = self.outstanding else { return false };
+        if acknowledgement < end {
+            return false;
+        }
+        if !retransmission || is_empty_duplicate {
+            self.outstanding = None;
+            return false;
+        }
+        let repaired = acknowledgement > end;
+        if repaired {
+            self.outstanding = None;
+        }
+        repaired
+    }
+
+    /// "The sender SHOULD start or restart a loss probe PTO timer after transmitting new data (that was not itself a loss
+    /// probe) or upon receiving an ACK that cumulatively acknowledges new data".
+    pub fn restarts(&mut self, next: u64, after_new_ack: bool, waits: bool) -> bool {
+        let sent = std::mem::replace(&mut self.sent_before, next) != next;
+        !waits || sent || after_new_ack
+    }
+
+    /// "PTO", section 7.2, with this number of segments outstanding.
+    pub fn timeout(&self, smoothed_rtt: Option<Duration>, segments: usize) -> Duration {
+        match smoothed_rtt {
+            None => Duration::from_milliseconds(1000),
+            Some(smoothed) if segments == 1 => smoothed.times(2) + self.maximum_ack_delay,
+            Some(smoothed) => smoothed.times(2),
+        }
+    }
+}

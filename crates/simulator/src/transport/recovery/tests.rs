@@ -1,0 +1,342 @@
+//! Loss recoveries without a network: ACKs in, verdicts out. Segments are numbered from 0 and have 1000 bytes.
+
+use super::*;
+use selfclock_congestion::units::Bytes;
+
+const MSS: u64 = 1000;
+
+struct Rig {
+    recovery: LossRecovery,
+    rtt: RttEstimator,
+}
+
+fn at(milliseconds: u64) -> Time {
+    Time::ZERO + Duration::from_milliseconds(milliseconds)
+}
+
+impl Rig {
+    /// This number of segments was sent at time zero; the round-trip time is 100 ms.
+    fn new(transport: &Transport, segments: u64) -> Self {
+        let mut rtt = RttEstimator::new(transport.timer);
+        rtt.sample_handshake(at(0), at(100));
+        let mut rig = Self { recovery: LossRecovery::new(transport), rtt };
+        rig.send(0, segments);
+        rig
+    }
+
+    /// The same with this recovery, without proportional rate reduction.
+    fn of(recovery: Recovery, segments: u64) -> Self {
+        Self::new(&transport(recovery), segments)
+    }
+
+    /// Sends this number of new segments.
+    fn send(&mut self, milliseconds: u64, segments: u64) {
+        for _ in 0..segments {
+            self.recovery.on_new_data(at(milliseconds), MSS);
+        }
+    }
+
+    /// An ACK expects segment `next` and reports segments from the first number of each pair to before the second.
+    fn ack(&mut self, milliseconds: u64, next: u64, sack: &[(u64, u64)]) -> Verdict {
+        self.take(milliseconds, next, sack, false)
+    }
+
+    /// The same with an echo of a CE mark.
+    fn echo(&mut self, milliseconds: u64, next: u64) -> Verdict {
+        self.take(milliseconds, next, &[], true)
+    }
+
+    fn take(&mut self, milliseconds: u64, next: u64, sack: &[(u64, u64)], congestion_echo: bool) -> Verdict {
+        let (now, acknowledgement) = (at(milliseconds), next * MSS);
+        let has_blocks = !sack.is_empty();
+        let mut news = News { now, acknowledgement, has_blocks, congestion_echo, ..News::default() };
+        self.recovery.begin_ack();
+        for &(first, end) in sack {
+            self.recovery.take_block((first * MSS, end * MSS), (None, None), &mut news, |_, _| {});
+        }
+        if acknowledgement > self.recovery.una() {
+            news.advance = self.recovery.take_cumulative::<true>(now, acknowledgement, None, None);
+        }
+        self.recovery.judge(&news, &self.rtt)
+    }
+
+    /// Duplicate ACKs of segment `next`; the verdict of the last.
+    fn duplicates(&mut self, milliseconds: u64, next: u64, count: u64) -> Verdict {
+        (0..count).map(|_| self.ack(milliseconds, next, &[])).last().expect("at least one")
+    }
+
+    /// Retransmits everything that is lost. Returns the numbers of the segments.
+    fn retransmit(&mut self, milliseconds: u64) -> Vec<u64> {
+        let mut numbers = Vec::new();
+        while let Some(index) = self.recovery.next_retransmission() {
+            numbers.push(self.recovery.retransmit(index, at(milliseconds)).sequence / MSS);
+        }
+        numbers
+    }
+
+    /// What is in flight against a window of this number of segments, in segments.
+    fn pipe(&self, window: u64) -> u64 {
+        self.recovery.pipe(window * MSS) / MSS
+    }
+
+    fn rack_timer(&mut self, milliseconds: u64) -> RackTimer {
+        self.recovery.rack_timer(at(milliseconds), &self.rtt, true, false, at(10_000))
+    }
+}
+
+fn transport(recovery: Recovery) -> Transport {
+    Transport { mss: Bytes(MSS), recovery, prr: false, limited_transmit: false, ..Transport::modern() }
+}
+
+fn loss(segments: u64) -> Option<Event> {
+    Some(Event::Loss { flight_size: segments * MSS, reduces: true })
+}
+
+fn restart(segments: u64, repeated: bool, cause: RestartCause) -> Option<Event> {
+    Some(Event::Restart { flight_size: segments * MSS, repeated, cause })
+}
+
+/// Whatever the recovery: an ACK of new data restarts the timer, the last one cancels it (RFC 6298, rules 5.2 and 5.3), and
+/// nothing else follows.
+#[test]
+fn without_a_loss_only_the_timer_changes() {
+    for recovery in [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::Rack] {
+        let mut rig = Rig::of(recovery, 3);
+        for (next, timer, in_flight) in
+            [(2, RetransmissionTimer::Restart, 1), (3, RetransmissionTimer::Cancel, 0)]
+        {
+            let expected =
+                Verdict { ack: AckKind::NewData, timer, in_flight: in_flight * MSS, ..Verdict::default() };
+            assert_eq!(rig.ack(100, next, &[]), expected, "{recovery:?}");
+        }
+        assert_eq!(rig.ack(101, 3, &[]), Verdict::default(), "{recovery:?}: nothing is outstanding");
+    }
+}
+
+/// RFC 5681, section 3.2: "The TCP sender SHOULD use the 'fast retransmit' algorithm [...] based on [...] 3 duplicate ACKs".
+#[test]
+fn the_third_duplicate_ack_begins_a_recovery() {
+    for recovery in [Recovery::Reno, Recovery::NewReno] {
+        let mut rig = Rig::of(recovery, 10);
+        let verdict = rig.duplicates(100, 0, 2);
+        assert_eq!(
+            (verdict.ack, verdict.event, verdict.retransmit_first),
+            (AckKind::Duplicate(2), None, false)
+        );
+        let verdict = rig.duplicates(100, 0, 1);
+        assert_eq!((verdict.event, verdict.retransmit_first), (loss(10), true));
+        assert!(verdict.is_fast_retransmit());
+        assert_eq!(rig.retransmit(100), [0]);
+        // "cwnd MUST be set to ssthresh plus 3*SMSS", and for each further one by one: seen as less in flight.
+        assert_eq!(rig.pipe(5), 10 - 3);
+        assert_eq!(rig.duplicates(101, 0, 2).event, None);
+        assert_eq!(rig.pipe(5), 10 - 5);
+    }
+}
+
+#[test]
+fn a_tahoe_sender_restarts_at_the_third_duplicate_ack() {
+    let mut rig = Rig::of(Recovery::Tahoe, 10);
+    let verdict = rig.duplicates(100, 0, 3);
+    assert_eq!(verdict.event, restart(10, false, RestartCause::TahoeFastRetransmit));
+    assert!(verdict.is_fast_retransmit() && !rig.recovery.is_recovering());
+    assert_eq!(rig.retransmit(100), (0..10).collect::<Vec<_>>());
+    assert_eq!(rig.duplicates(101, 0, 3).event, None, "once");
+}
+
+/// RFC 5681: any ACK of new data ends the recovery of Reno. RFC 6582: a partial one retransmits, and only the first restarts
+/// the timer.
+#[test]
+fn a_partial_ack_ends_the_recovery_of_reno_and_not_of_newreno() {
+    let mut reno = Rig::of(Recovery::Reno, 10);
+    reno.duplicates(100, 0, 3);
+    reno.retransmit(100);
+    let verdict = reno.ack(200, 4, &[]);
+    assert_eq!((verdict.ended, verdict.was_recovering, verdict.retransmit_first), (true, true, false));
+
+    let mut rig = Rig::of(Recovery::NewReno, 10);
+    rig.duplicates(100, 0, 3);
+    rig.retransmit(100);
+    for (time, next, timer) in [(200, 4, RetransmissionTimer::Restart), (300, 6, RetransmissionTimer::Keep)] {
+        let verdict = rig.ack(time, next, &[]);
+        assert_eq!((verdict.ended, verdict.retransmit_first, verdict.timer), (false, true, timer));
+        assert_eq!(rig.retransmit(time), [next]);
+    }
+    let verdict = rig.ack(400, 10, &[]);
+    assert_eq!((verdict.ended, verdict.timer), (true, RetransmissionTimer::Cancel));
+}
+
+/// RFC 6582, section 3.2, step 3: a partial ACK of four segments after three duplicate ACKs leaves an inflation of 3 - 4 + 1.
+#[test]
+fn a_partial_ack_deflates_by_what_it_acknowledges() {
+    let mut rig = Rig::of(Recovery::NewReno, 10);
+    rig.duplicates(100, 0, 3);
+    rig.retransmit(100);
+    rig.ack(200, 4, &[]);
+    rig.retransmit(200);
+    assert_eq!(rig.pipe(5), 6);
+}
+
+/// RFC 6582, section 3.2, step 1: duplicate ACKs of what was sent before a timeout begin no recovery.
+#[test]
+fn after_a_timeout_duplicates_below_recover_begin_nothing() {
+    for (once, event) in [(true, None), (false, loss(8))] {
+        let settings = Transport { one_recovery_per_window: once, ..transport(Recovery::NewReno) };
+        let mut rig = Rig::new(&settings, 10);
+        let verdict = rig.recovery.on_timeout(at(1000), &rig.rtt);
+        assert_eq!(verdict.event, restart(10, false, RestartCause::TimerExpired));
+        assert!(verdict.retransmit_first && !verdict.is_fast_retransmit());
+        assert_eq!(rig.retransmit(1000).len(), 10);
+        rig.ack(1100, 2, &[]);
+        assert_eq!(rig.duplicates(1101, 2, 3).event, event);
+    }
+}
+
+/// RFC 5681, section 3.1: at the second expiry for one segment ssthresh stays.
+#[test]
+fn a_second_timeout_of_one_segment_is_repeated() {
+    for recovery in [Recovery::NewReno, Recovery::Sack, Recovery::Rack] {
+        let mut rig = Rig::of(recovery, 4);
+        for (time, repeated) in [(1000, false), (3000, true)] {
+            let verdict = rig.recovery.on_timeout(at(time), &rig.rtt);
+            assert_eq!(verdict.event, restart(4, repeated, RestartCause::TimerExpired), "{recovery:?}");
+            rig.retransmit(time);
+        }
+        rig.ack(3100, 1, &[]);
+        let verdict = rig.recovery.on_timeout(at(5000), &rig.rtt);
+        assert_eq!(
+            verdict.event,
+            restart(3, false, RestartCause::TimerExpired),
+            "{recovery:?}: another segment"
+        );
+    }
+}
+
+/// RFC 6675, section 5: "if DupAcks < DupThresh but IsLost (HighACK + 1) returns true".
+#[test]
+fn three_sacked_segments_on_one_ack_are_enough() {
+    let mut rig = Rig::of(Recovery::Sack, 10);
+    let verdict = rig.ack(100, 0, &[(1, 4)]);
+    assert_eq!((verdict.ack, verdict.event), (AckKind::Duplicate(1), loss(10)));
+    // "SetPipe": ten, less three SACKed and one lost, and the retransmission.
+    assert_eq!(verdict.in_flight, 6 * MSS);
+    assert_eq!(rig.retransmit(100), [0]);
+    assert_eq!(rig.pipe(5), 7);
+    assert_eq!(rig.ack(101, 0, &[(1, 4)]).ack, AckKind::Repetition);
+}
+
+/// NextSeg: what IsLost says first, and rule 3's segments only when asked for.
+#[test]
+fn a_hole_with_less_than_three_above_may_be_lost() {
+    let mut rig = Rig::of(Recovery::Sack, 10);
+    rig.ack(100, 0, &[(1, 4), (5, 6)]);
+    assert_eq!(rig.retransmit(100), [0]);
+    assert_eq!(rig.recovery.next_possibly_lost(), Some(4));
+}
+
+/// RFC 6675, section 5: an ACK of the recovery point ends the recovery; what is lost of later data begins another at once.
+#[test]
+fn the_recovery_point_ends_a_recovery_and_may_begin_another() {
+    let mut rig = Rig::of(Recovery::Sack, 10);
+    rig.ack(100, 0, &[(1, 10)]);
+    rig.retransmit(100);
+    rig.send(101, 5);
+    assert!(!rig.ack(200, 9, &[]).ended);
+    let verdict = rig.ack(201, 10, &[(11, 14)]);
+    assert_eq!((verdict.ended, verdict.event, verdict.retransmit_first), (true, loss(5), true));
+    assert_eq!(rig.retransmit(201), [10]);
+}
+
+/// RFC 2018, section 8: what was reported and not kept is retransmitted after a timeout.
+#[test]
+fn a_timeout_of_a_sacked_segment_forgets_all_sacks() {
+    for recovery in [Recovery::Sack, Recovery::Rack] {
+        let mut rig = Rig::of(recovery, 4);
+        rig.ack(100, 0, &[(1, 2)]);
+        rig.ack(101, 1, &[]);
+        assert_eq!(rig.recovery.outstanding().sacked_bytes(), MSS, "{recovery:?}: it reneges on segment 1");
+        rig.recovery.on_timeout(at(1000), &rig.rtt);
+        assert_eq!(rig.retransmit(1000)[0], 1, "{recovery:?}");
+        assert_eq!(rig.recovery.outstanding().sacked_bytes(), 0);
+    }
+}
+
+/// RFC 8985, section 6.2: one SACKed segment above a gap leaves it a quarter of the round trip; then the timer finds it lost.
+#[test]
+fn rack_waits_a_quarter_of_the_round_trip() {
+    let mut rig = Rig::of(Recovery::Rack, 1);
+    rig.send(1, 1);
+    assert_eq!(rig.ack(101, 0, &[(1, 2)]).event, None);
+    assert_eq!(rig.rack_timer(101), RackTimer::Set(at(126)));
+    assert!(!rig.recovery.timer_is_for_probe());
+    let verdict = rig.recovery.on_reordering_timer(at(126), &rig.rtt);
+    assert_eq!((verdict.event, verdict.retransmit_first), (loss(2), true));
+    assert_eq!(rig.retransmit(126), [0]);
+}
+
+/// Section 7.2: "PTO = 2 * SRTT" after an ACK of new data, with the longest delay of an ACK for a single segment; section 7.4:
+/// an ACK beyond the probe shows that it repaired a loss, a duplicate that its segment had arrived.
+#[test]
+fn a_tail_probe_is_accounted_for() {
+    for (arrived_before, repaired) in [(false, Some(2 * MSS)), (true, None)] {
+        let mut rig = Rig::of(Recovery::Rack, 3);
+        rig.ack(100, 1, &[]);
+        assert_eq!(rig.rack_timer(100), RackTimer::Set(at(300)));
+        rig.ack(101, 2, &[]);
+        assert_eq!(rig.rack_timer(101), RackTimer::Set(at(341)), "40 ms for a delayed ACK");
+        assert!(rig.recovery.timer_is_for_probe());
+        let (index, segment) = rig.recovery.retransmit_as_probe(at(341));
+        rig.recovery.on_probe_sent(true);
+        assert_eq!((index, segment.sequence), (0, 2 * MSS));
+        assert_eq!(rig.rack_timer(342), RackTimer::Cancel, "no second probe");
+        rig.send(350, 1);
+        rig.ack(400, 3, &[]);
+        if arrived_before {
+            assert!(rig.recovery.awaits_probe());
+            rig.ack(441, 3, &[]);
+        }
+        rig.send(442, 1);
+        let verdict = rig.ack(500, 4, &[]);
+        assert_eq!((verdict.repaired_by_probe, verdict.event), (repaired, None));
+        assert!(!rig.recovery.awaits_probe());
+    }
+}
+
+/// RFC 9937: after the reaction to a loss of one of twenty segments the window comes down to ten with what is delivered; the
+/// recovery over, nothing holds back.
+#[test]
+fn a_reduction_lasts_as_long_as_its_recovery() {
+    for recovery in [Recovery::Sack, Recovery::Rack] {
+        let mut rig = Rig::new(&Transport { prr: true, ..transport(recovery) }, 20);
+        assert_eq!(rig.ack(100, 0, &[(1, 4)]).event, loss(20));
+        rig.recovery.reduce_to(10 * MSS);
+        assert_eq!(rig.retransmit(100), [0]);
+        // "prr_delivered * ssthresh / RecoverFS" is two of which one has left; the other may.
+        assert_eq!(rig.pipe(10), 9, "{recovery:?}");
+        assert!(rig.ack(200, 20, &[]).ended);
+        assert_eq!(rig.pipe(10), 0, "{recovery:?}");
+    }
+}
+
+/// RFC 3168, section 6.1.2: one reaction per window of data, to marks and losses together.
+#[test]
+fn a_window_of_data_is_reacted_to_once() {
+    let classic = Transport { ecn: Ecn::Classic, ..transport(Recovery::Sack) };
+    let mut rig = Rig::new(&classic, 20);
+    assert_eq!(rig.echo(100, 1).event, Some(Event::CongestionEcho { flight_size: 19 * MSS }));
+    rig.send(100, 5);
+    for next in 2..=20 {
+        assert_eq!(rig.echo(100 + next, next).event, None, "of the window before the reaction");
+    }
+    assert_eq!(rig.echo(121, 21).event, Some(Event::CongestionEcho { flight_size: 4 * MSS }));
+
+    let mut rig = Rig::new(&classic, 20);
+    rig.echo(100, 1);
+    let verdict = rig.ack(101, 1, &[(2, 6)]);
+    assert_eq!(verdict.event, Some(Event::Loss { flight_size: 19 * MSS, reduces: false }));
+    assert!(verdict.retransmit_first);
+
+    let mut rig = Rig::new(&classic, 20);
+    assert_eq!(rig.ack(100, 0, &[(1, 5)]).event, loss(20));
+    assert_eq!(rig.echo(101, 6).event, None, "in the recovery");
+}

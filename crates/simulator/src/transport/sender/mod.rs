@@ -1,0 +1,444 @@
+//! A TCP sender.
+//!
+//! Whatever happens to it, three acts follow one another. It *learns* (`learn`: round-trip time, delivery rate, ECN counts,
+//! and with them the scoreboard take the packet), it *judges* (`recovery`: what is lost, does a recovery begin or end), and it
+//! *sends* (`transmit`: what recovery, congestion control and outbox let go). `tell` is everything that the congestion control
+//! is told. [`Sender::on_ack`] is the three acts; `plain` and `batch` are shortcuts for the usual ACK.
+
+mod batch;
+mod learn;
+#[cfg(test)]
+mod packetdrill;
+mod plain;
+mod series;
+mod tell;
+#[cfg(test)]
+mod tests;
+mod transmit;
+
+use super::Context;
+use super::outbox::Outbox;
+use super::recovery::{AckKind, Event, LossRecovery, RackTimer, RetransmissionTimer, Verdict};
+use super::rtt_histogram::RttHistogram;
+use super::runaway::InFlightLimit;
+use crate::engine::{Target, Timer};
+use crate::network::FlowRoutes;
+use crate::packet::{Extra, Packet, PacketKind};
+use crate::plan::{Ecn, TcpPlan};
+use crate::record::series::Sampling;
+use crate::traffic::source::Application;
+use learn::Estimators;
+use selfclock_congestion::window::Group;
+use selfclock_congestion::{Bytes, Controller, Duration, RateSample, Time};
+use series::Sampler;
+use tell::Congestion;
+
+/// Where a connection stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Connection {
+    /// Not started.
+    Closed,
+    /// The SYN is on its way; it was last sent at this time.
+    SynSent(Time),
+    /// Data may be sent.
+    Established,
+}
+
+/// What made the sender look for something to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Opportunity {
+    /// The application has written.
+    Application,
+    /// The connection was established, or an ACK of new data.
+    NewAck,
+    /// A duplicate ACK or a timer.
+    Other,
+}
+
+/// Counters for the summary.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SenderTotals {
+    /// Data segments sent, retransmissions included.
+    pub sent: u64,
+    /// Retransmissions.
+    pub retransmitted: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+    /// Recoveries begun by duplicate or selective ACKs.
+    pub fast_retransmits: u64,
+}
+
+/// A TCP sender. What every ACK touches stands first, so that of ten thousand senders little has to be fetched.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub struct Sender {
+    /// All bits are set if an ACK without anything out of line may be plain: the flow uses neither delivery rates nor ECN, no
+    /// router has lowered the window, and no loss probe is unaccounted for. Else none.
+    plain: u32,
+    /// The window alone decides what leaves, in what concerns the algorithm and the transport.
+    window_alone: bool,
+    /// The algorithm is user-defined: it may want more than a window from one ACK to the next.
+    custom: bool,
+    mss: u64,
+    /// What the last ACK let through of what the receiver advertises: a router may lower it.
+    receive_window: u64,
+    retransmission_timer: Timer,
+    recovery: LossRecovery,
+    estimators: Estimators,
+    sampler: Sampler,
+    totals: SenderTotals,
+    application: Application,
+    outbox: Outbox,
+    congestion: Congestion,
+
+    connection: Connection,
+    handshake: bool,
+    /// `plain` when no router has lowered the window and no loss probe is unaccounted for.
+    plain_by_plan: u32,
+    /// What the receiver advertises.
+    advertised_window: u64,
+    /// Probes of a closed window, one after the other.
+    window_probes: u32,
+    pacing_gain: Option<f64>,
+    application_timer: Timer,
+    rack_timer: Timer,
+    completed: Option<Time>,
+    in_flight_limit: InFlightLimit,
+}
+
+/// This number of bytes of it an ACK touches.
+pub const TOUCHED: usize = std::mem::offset_of!(Sender, congestion) + 128;
+
+impl Sender {
+    /// The sender of a flow that begins at the first of the times and whose application stops at the second.
+    pub fn new(
+        flow: u32,
+        routes: FlowRoutes,
+        plan: &TcpPlan,
+        (start, stop): (Time, Time),
+        control_seed: u64,
+        sampling: Option<Sampling>,
+    ) -> Self {
+        let transport = &plan.transport;
+        let receive_window = transport.advertised_window().get();
+        let outbox = Outbox::new(flow, routes.forward, transport, plan.control.marks());
+        let congestion = Congestion::new(plan, outbox.overhead(), control_seed);
+        let measures_rate = congestion.controller.wants_rate_samples();
+        let may_be_plain = !measures_rate && transport.ecn == Ecn::Off;
+        let plain = if may_be_plain { u32::MAX } else { 0 };
+        Self {
+            plain,
+            plain_by_plan: plain,
+            window_alone: may_be_plain && congestion.is_window_alone(transport),
+            custom: congestion.controller.is_custom(),
+            mss: transport.mss.get(),
+            advertised_window: receive_window,
+            receive_window,
+            window_probes: 0,
+            retransmission_timer: Timer::default(),
+            recovery: LossRecovery::new(transport),
+            estimators: Estimators::new(transport, measures_rate),
+            sampler: Sampler::new(sampling),
+            totals: SenderTotals::default(),
+            application: Application::new(plan.source, start, stop, transport.mss),
+            outbox,
+            congestion,
+            connection: Connection::Closed,
+            handshake: transport.handshake,
+            pacing_gain: transport.pacing_gain,
+            application_timer: Timer::default(),
+            rack_timer: Timer::default(),
+            completed: None,
+            in_flight_limit: InFlightLimit::default(),
+        }
+    }
+
+    /// Counters for the summary.
+    pub fn totals(&self) -> SenderTotals {
+        self.totals
+    }
+    /// Round-trip times of the handshake and of segments of data.
+    pub fn rtt_samples(&self) -> &RttHistogram {
+        &self.estimators.rtt_samples
+    }
+    /// The smallest of them.
+    pub fn minimum_rtt(&self) -> Option<Duration> {
+        self.estimators.rtt.smallest()
+    }
+    /// The delivery rate measured last, if it is measured.
+    pub fn delivery_rate(&self) -> Option<RateSample> {
+        self.estimators.rate.as_ref()?.latest()
+    }
+    /// Measures delivery rates whether or not the congestion control asks for them.
+    #[cfg(test)]
+    pub fn measure_delivery_rate(&mut self) {
+        self.estimators.rate = Some(Box::default());
+        self.take_no_shortcut();
+    }
+    /// Takes no ACK for plain: see `plain`.
+    #[cfg(test)]
+    pub fn take_no_shortcut(&mut self) {
+        (self.plain, self.plain_by_plan, self.window_alone) = (0, 0, false);
+    }
+    /// The congestion control.
+    pub fn controller(&self) -> &Controller {
+        &self.congestion.controller
+    }
+    /// When the last byte was acknowledged.
+    pub fn completed(&self) -> Option<Time> {
+        self.completed
+    }
+    /// Limits what the algorithm may have in flight: beyond that it has run away.
+    pub fn limit_in_flight(&mut self, payload: Bytes) {
+        self.in_flight_limit.lower_to(payload.get() / self.mss, false);
+    }
+    /// Limits what a user-defined algorithm may have in flight, for want of memory.
+    pub fn limit_memory(&mut self, segments: u64) {
+        if self.custom {
+            self.in_flight_limit.lower_to(segments, true);
+        }
+    }
+    /// Of a member of a group, before each event: the congestion control takes what the group knows.
+    pub fn take_from(&mut self, group: &Group) {
+        self.congestion.controller.take_from(group);
+    }
+    /// After each event it gives the group what there is to know.
+    pub fn give_to(&mut self, group: &mut Group) {
+        self.congestion.controller.give_to(group);
+    }
+    /// Prefetches the heap data an ACK touches. The `Sender` itself must already be cached.
+    #[inline(always)]
+    pub fn prefetch_lists(&self) {
+        self.recovery.outstanding().prefetch();
+        self.estimators.rtt_samples.prefetch();
+    }
+
+    // --- what happens to it -------------------------------------------------------------------------------------
+
+    /// The flow begins at `start`: sets the timer that begins it.
+    pub fn schedule_start(&mut self, context: &mut Context<'_>, start: Time) {
+        self.application_timer.set(context.events, start, Target::Application(self.outbox.flow()));
+    }
+
+    /// A packet has arrived: an ACK, or the answer to the SYN.
+    #[inline]
+    pub fn on_packet(&mut self, context: &mut Context<'_>, packet: &Packet) {
+        self.sample_before(context);
+        if packet.kind == PacketKind::SynAck {
+            return self.on_syn_ack(context, packet);
+        }
+        // Nothing may be acknowledged that was not sent (RFC 9293, section 3.10.7.4).
+        if packet.sequence > self.recovery.next() || packet.sequence < self.recovery.una() {
+            return context.network.extras.release(packet.extra);
+        }
+        if self.is_plain_ack(packet) {
+            self.on_plain_ack(context, packet);
+        } else {
+            self.on_ack(context, packet);
+        }
+    }
+
+    /// An ACK: learn, judge, send.
+    #[inline(never)]
+    fn on_ack(&mut self, context: &mut Context<'_>, packet: &Packet) {
+        let Self { recovery, estimators, congestion, .. } = self;
+        let extra = context.network.extras.get(packet.extra);
+        context.network.extras.release(packet.extra);
+
+        let news = estimators.learn(context.now, packet, &extra, recovery);
+
+        let verdict = recovery.judge(&news, &estimators.rtt);
+        let told = matches!(verdict.ack, AckKind::NewData | AckKind::Duplicate(_));
+        let rate = if told { estimators.rate_sample(verdict.lost_total) } else { None };
+        congestion.ack(&news, &verdict, recovery, &estimators.rtt, rate);
+        if verdict.repaired_by_probe.is_some() {
+            self.outbox.announce_reduction();
+        }
+        self.take_receive_window(&extra);
+        if verdict.ack == AckKind::Stray {
+            return;
+        }
+        self.estimators.keep_marked(if told { 0 } else { news.marked });
+
+        self.follow(context, &verdict);
+        let new = verdict.ack == AckKind::NewData;
+        self.send(context, if new { Opportunity::NewAck } else { Opportunity::Other });
+        self.note_completion(context.now);
+    }
+
+    fn on_syn_ack(&mut self, context: &mut Context<'_>, packet: &Packet) {
+        let option = context.network.extras.get(packet.extra).option;
+        context.network.extras.release(packet.extra);
+        let Connection::SynSent(sent) = self.connection else { return };
+        let retransmitted = self.totals.timeouts > 0;
+        let rtt = self.estimators.take_handshake(context.now, sent, packet.echo, retransmitted);
+        self.retransmission_timer.cancel();
+        self.connection = Connection::Established;
+        self.congestion.established(context.now, rtt, option);
+        self.transmit(context, Opportunity::NewAck);
+    }
+
+    /// An entry of one of its timers has come up.
+    #[inline]
+    pub fn on_timer(&mut self, context: &mut Context<'_>, target: Target) {
+        self.sample_before(context);
+        match target {
+            Target::Retransmission(_) => self.on_retransmission_timer(context, target),
+            Target::Release(_) => {
+                if self.outbox.on_timer(context) {
+                    self.send(context, Opportunity::Other);
+                }
+            }
+            Target::Rack(_) => self.on_rack_timer(context, target),
+            _ => self.on_application_timer(context, target),
+        }
+    }
+
+    fn on_application_timer(&mut self, context: &mut Context<'_>, target: Target) {
+        if !self.application_timer.due(context.events, context.now, target) {
+            return;
+        }
+        if self.connection == Connection::Closed {
+            if self.handshake {
+                self.send_syn(context);
+            } else {
+                self.connection = Connection::Established;
+            }
+        }
+        let change = self.application.next_change(context.now);
+        if change != Time::NEVER {
+            self.application_timer.set(context.events, change, target);
+        }
+        self.send(context, Opportunity::Application);
+        self.note_completion(context.now);
+    }
+
+    fn on_retransmission_timer(&mut self, context: &mut Context<'_>, target: Target) {
+        if !self.retransmission_timer.due(context.events, context.now, target) {
+            return;
+        }
+        // A probe that is due now goes before the retransmission timer.
+        if self.recovery.timer_is_for_probe() && self.rack_timer.deadline() == context.now {
+            self.rack_timer.cancel();
+            return self.send_tail_probe(context);
+        }
+        self.estimators.rtt.back_off();
+        if self.recovery.outstanding().is_empty() && self.connection == Connection::Established {
+            return self.probe_window(context);
+        }
+        self.totals.timeouts += 1;
+        self.estimators.time_none();
+        if let Connection::SynSent(_) = self.connection {
+            self.congestion.handshake_loss();
+            return self.send_syn(context);
+        }
+        let verdict = self.recovery.on_timeout(context.now, &self.estimators.rtt);
+        self.follow(context, &verdict);
+        self.send(context, Opportunity::Other);
+    }
+
+    /// The timer of RACK and TLP.
+    fn on_rack_timer(&mut self, context: &mut Context<'_>, target: Target) {
+        if !self.rack_timer.due(context.events, context.now, target) {
+            return;
+        }
+        if self.recovery.timer_is_for_probe() {
+            return self.send_tail_probe(context);
+        }
+        let verdict = self.recovery.on_reordering_timer(context.now, &self.estimators.rtt);
+        self.follow(context, &verdict);
+        self.send(context, Opportunity::Other);
+    }
+
+    /// Someone outside of the simulation changes the congestion control: what it then allows is sent.
+    pub fn steer(&mut self, context: &mut Context<'_>, change: impl FnOnce(Time, &mut Controller)) {
+        self.sample_before(context);
+        change(context.now, &mut self.congestion.controller);
+        self.send(context, Opportunity::Other);
+    }
+
+    // --- between judging and sending ----------------------------------------------------------------------------
+
+    /// Does what the verdict says: the congestion control reacts, the retransmission timer changes, and a fast retransmit
+    /// leaves.
+    fn follow(&mut self, context: &mut Context<'_>, verdict: &Verdict) {
+        match verdict.timer {
+            RetransmissionTimer::Keep => {}
+            RetransmissionTimer::Restart => self.restart_retransmission_timer(context),
+            RetransmissionTimer::Cancel => self.retransmission_timer.cancel(),
+        }
+        if let Some(event) = verdict.event {
+            if self.congestion.event(context.now, event) {
+                self.outbox.announce_reduction();
+            }
+            if let Event::Loss { .. } = event {
+                self.recovery.reduce_to(self.congestion.controller.window().get());
+            }
+        }
+        if verdict.is_fast_retransmit() {
+            self.totals.fast_retransmits += 1;
+            self.estimators.time_none();
+        }
+        if verdict.retransmit_first {
+            if let Some(index) = self.recovery.next_retransmission() {
+                self.retransmit(context, index, None);
+            }
+            if verdict.is_fast_retransmit() {
+                self.restart_retransmission_timer(context);
+            }
+        }
+    }
+
+    /// Sends what may be sent now; then the timer of RACK and TLP is set.
+    #[inline(never)]
+    fn send(&mut self, context: &mut Context<'_>, opportunity: Opportunity) {
+        self.transmit(context, opportunity);
+        self.set_rack_timer(context, opportunity);
+    }
+
+    /// The window that the ACK lets through. The next ACK says what it is then.
+    fn take_receive_window(&mut self, extra: &Extra) {
+        self.receive_window = extra.receive_window.unwrap_or(self.advertised_window);
+        if self.receive_window >= self.mss {
+            self.window_probes = 0;
+        }
+        let calm = self.receive_window == self.advertised_window && !self.recovery.awaits_probe();
+        self.plain = if calm { self.plain_by_plan } else { 0 };
+    }
+
+    #[inline(always)]
+    fn restart_retransmission_timer(&mut self, context: &mut Context<'_>) {
+        let deadline = context.now + self.estimators.rtt.timeout();
+        let target = Target::Retransmission(self.outbox.flow());
+        self.retransmission_timer.set(context.events, deadline, target);
+    }
+
+    fn set_rack_timer(&mut self, context: &mut Context<'_>, after: Opportunity) {
+        let change = self.recovery.rack_timer(
+            context.now,
+            &self.estimators.rtt,
+            after == Opportunity::NewAck,
+            self.rack_timer.is_set(),
+            self.retransmission_timer.deadline(),
+        );
+        match change {
+            RackTimer::Keep => {}
+            RackTimer::Cancel => self.rack_timer.cancel(),
+            RackTimer::Set(deadline) => {
+                self.rack_timer.set(context.events, deadline, Target::Rack(self.outbox.flow()));
+            }
+        }
+    }
+
+    fn note_completion(&mut self, now: Time) {
+        let next = self.recovery.next();
+        if self.recovery.outstanding().is_empty()
+            && self.completed.is_none()
+            && self.recovery.una() > 0
+            && self.application.is_finished(now)
+            && next >= self.application.produced(now, next)
+        {
+            self.completed = Some(now);
+        }
+    }
+}

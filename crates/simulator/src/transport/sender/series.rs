@@ -1,0 +1,71 @@
+//! Samples of a sender for the series.
+
+use super::Sender;
+use crate::record::series::{FlowSample, Rows, Sampling};
+use crate::transport::Context;
+use selfclock_congestion::units::{Duration, Time};
+
+/// When to take samples.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sampler {
+    /// When the next one is due.
+    next: Time,
+    interval: Duration,
+    /// Payload known to have arrived at the last one. It never falls, although a timeout forgets.
+    delivered_seen: u64,
+}
+
+impl Sampler {
+    pub(super) fn new(sampling: Option<Sampling>) -> Self {
+        Self {
+            next: sampling.map_or(Time::NEVER, |sampling| Time::ZERO + sampling.interval),
+            interval: sampling.map_or(Duration::ZERO, |sampling| sampling.interval),
+            delivered_seen: 0,
+        }
+    }
+}
+
+impl Sender {
+    /// Takes the samples whose time has passed; the state has not changed since then.
+    #[inline]
+    pub(super) fn sample_before(&mut self, context: &mut Context<'_>) {
+        if self.sampler.next < context.now {
+            self.take_samples(context.now, &mut context.network.samples.flows);
+        }
+    }
+
+    /// Takes the samples that are still to come up to the end of the simulation.
+    pub fn finish(&mut self, end: Time, samples: &mut Rows<FlowSample>) {
+        if self.sampler.next <= end {
+            self.take_samples(end + Duration::from_picoseconds(1), samples);
+        }
+    }
+
+    #[cold]
+    fn take_samples(&mut self, now: Time, samples: &mut Rows<FlowSample>) {
+        let decision = self.congestion.controller.decision();
+        let snapshot = self.congestion.controller.snapshot();
+        let pacing = self.pacing(&decision);
+        let mss = self.mss as f64;
+        let sampler = &mut self.sampler;
+        sampler.delivered_seen = sampler.delivered_seen.max(self.recovery.delivered());
+        let sample = FlowSample {
+            cwnd_bytes: snapshot.cwnd_segments * mss,
+            ssthresh_bytes: snapshot.ssthresh_segments * mss,
+            in_flight_bytes: self.recovery.outstanding().pipe_bytes(),
+            pacing_bps: pacing
+                .map_or(f64::NAN, |pacing| pacing.size.get() as f64 * 8.0 / pacing.interval.seconds()),
+            srtt_s: self.estimators.rtt.smoothed().map_or(f64::NAN, Duration::seconds),
+            sent_bytes: self.recovery.next(),
+            acknowledged_bytes: self.recovery.una(),
+            delivered_bytes: sampler.delivered_seen,
+            phase: snapshot.phase,
+            available_bps: snapshot.path.available_bps.unwrap_or(f64::NAN),
+            capacity_bps: snapshot.path.capacity_bps.unwrap_or(f64::NAN),
+        };
+        while sampler.next < now {
+            samples.put(sampler.next, self.outbox.flow() as usize, sample);
+            sampler.next += sampler.interval;
+        }
+    }
+}

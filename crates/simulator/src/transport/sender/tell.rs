@@ -1,0 +1,168 @@
+//! Everything that a sender tells its congestion control.
+
+use crate::plan::{Ecn, TcpPlan, Transport};
+use crate::transport::recovery::{AckKind, Event, LossRecovery, News, Verdict};
+use crate::transport::rto::RttEstimator;
+use selfclock_congestion::{
+    Acknowledged, Bytes, Controller, DuplicateAck, Duration, EcnEcho, Established, LossDetected, PeerOption,
+    RateSample, RecoveryEnded, Sent, Setup, Time, Timeout,
+};
+
+/// The congestion control of a sender, and what only it is told.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub struct Congestion {
+    /// The algorithm.
+    pub controller: Controller,
+    /// The window or the pacing, not the application or the receiver, ended the last round of sending.
+    pub limited_by_window: bool,
+    grow_only_when_limited: bool,
+    classic_ecn: bool,
+}
+
+/// What is common to what is told of every ACK of new data.
+pub(super) struct Advanced {
+    pub now: Time,
+    pub size: u64,
+    pub acknowledgement: u64,
+    pub next: u64,
+    pub rtt: Option<Duration>,
+    pub in_flight: u64,
+}
+
+impl Congestion {
+    /// The congestion control of a connection whose data segments have this much overhead on the wire, bytes.
+    pub fn new(plan: &TcpPlan, overhead: u32, seed: u64) -> Self {
+        let transport = &plan.transport;
+        Self {
+            controller: plan.control.controller(Setup {
+                mss: transport.mss,
+                header: Bytes(overhead.into()),
+                initial_window: transport.initial_window,
+                initial_ssthresh: transport.initial_ssthresh,
+                receive_window: transport.advertised_window(),
+                selective_acks: transport.recovery.uses_sack(),
+                byte_counting: transport.byte_counting,
+                seed,
+            }),
+            limited_by_window: true,
+            grow_only_when_limited: transport.grow_only_when_limited,
+            classic_ecn: transport.ecn == Ecn::Classic,
+        }
+    }
+
+    /// What leaves, and when, is up to the window alone: the algorithm spaces nothing, probes nothing, needs no options and
+    /// no word of what is sent; neither does this transport space anything.
+    pub fn is_window_alone(&self, transport: &Transport) -> bool {
+        let unspaced = transport.pacing_gain.is_none() && transport.shaper.is_none();
+        unspaced && (self.controller.only_grows() || self.controller.is_custom())
+    }
+
+    /// The handshake is over.
+    pub fn established(&mut self, now: Time, rtt: Option<Duration>, option: Option<PeerOption>) {
+        self.controller.on_established(&Established { now, rtt, option });
+    }
+
+    /// An ACK of new data that tells nothing else.
+    #[inline(always)]
+    pub(super) fn plain_ack(&mut self, ack: &Advanced, rtt: &RttEstimator) {
+        self.controller.on_ack(&self.acknowledged(ack, rtt));
+    }
+
+    #[inline(always)]
+    fn acknowledged(&self, ack: &Advanced, rtt: &RttEstimator) -> Acknowledged {
+        Acknowledged {
+            now: ack.now,
+            size: Bytes(ack.size),
+            acknowledged_total: Bytes(ack.acknowledgement),
+            sent_total: Bytes(ack.next),
+            rtt: ack.rtt,
+            smoothed_rtt: rtt.smoothed(),
+            minimum_rtt: rtt.minimum(),
+            in_flight: Bytes(ack.in_flight),
+            window_limited: self.limited_by_window || !self.grow_only_when_limited,
+            recovering: false,
+            marked: Bytes::ZERO,
+            rate: None,
+            option: None,
+        }
+    }
+
+    /// An ACK and what the loss recovery makes of it, but for what a reaction follows. `rate` is the delivery rate that it
+    /// measures.
+    pub fn ack(
+        &mut self,
+        news: &News,
+        verdict: &Verdict,
+        recovery: &LossRecovery,
+        rtt: &RttEstimator,
+        rate: Option<RateSample>,
+    ) {
+        let now = news.now;
+        if let Some(flight_size) = verdict.repaired_by_probe {
+            // "Repaired the single loss": the congestion control is told, though there is nothing left to recover.
+            self.controller.on_loss(&LossDetected { now, flight_size: Bytes(flight_size) });
+            self.controller.on_recovery_ended(&RecoveryEnded { now });
+        }
+        let (in_flight, marked, option) = (Bytes(verdict.in_flight), Bytes(news.marked), news.option);
+        match verdict.ack {
+            AckKind::Stray | AckKind::Repetition => {}
+            AckKind::NewData => {
+                let ack = Advanced {
+                    now,
+                    size: news.advance.bytes,
+                    acknowledgement: news.acknowledgement,
+                    next: recovery.next(),
+                    rtt: news.rtt,
+                    in_flight: verdict.in_flight,
+                };
+                // "The sending TCP SHOULD NOT increase the congestion window in response to the receipt of an ECN-Echo ACK
+                // packet" (RFC 3168, section 6.1.2).
+                let recovering = verdict.was_recovering || news.congestion_echo && self.classic_ecn;
+                let event = Acknowledged { recovering, marked, rate, option, ..self.acknowledged(&ack, rtt) };
+                self.controller.on_ack(&event);
+            }
+            AckKind::Duplicate(count) => {
+                let rtt = news.newest_sacked.map(|sent| now.since(sent));
+                let event = DuplicateAck { now, count, rtt, in_flight, marked, rate, option };
+                self.controller.on_duplicate_ack(&event);
+            }
+        }
+        if verdict.ended {
+            self.controller.on_recovery_ended(&RecoveryEnded { now });
+        }
+    }
+
+    /// Something to react to. Returns true if the window is reduced.
+    pub fn event(&mut self, now: Time, event: Event) -> bool {
+        match event {
+            Event::Loss { reduces: false, .. } => return false,
+            Event::Loss { flight_size, .. } => {
+                self.controller.on_loss(&LossDetected { now, flight_size: Bytes(flight_size) });
+            }
+            Event::Restart { flight_size, repeated, cause } => {
+                let flight_size = Bytes(flight_size);
+                self.controller.on_timeout(&Timeout { now, flight_size, repeated, cause });
+            }
+            Event::CongestionEcho { flight_size } => {
+                self.controller.on_ecn_echo(&EcnEcho { now, flight_size: Bytes(flight_size) });
+            }
+        }
+        true
+    }
+
+    /// A SYN was lost.
+    pub fn handshake_loss(&mut self) {
+        self.controller.on_handshake_loss();
+    }
+
+    /// A segment with this payload has left. `held_back`: payload that the window allows but the pacing does not.
+    pub fn sent(&mut self, now: Time, payload: u32, in_flight: u64, held_back: u64) {
+        self.controller.on_sent(&Sent {
+            now,
+            size: Bytes(payload.into()),
+            in_flight: Bytes(in_flight),
+            held_back: Bytes(held_back),
+        });
+    }
+}

@@ -1,0 +1,271 @@
+//! The last of a sender's three acts: what leaves now.
+//!
+//! Retransmissions before new data, both as far as the window reaches and the outbox lets them go.
+
+use super::{Connection, Opportunity, Sender};
+use crate::engine::Target;
+use crate::packet::Flags;
+use crate::transport::Context;
+use crate::transport::outbox::Outgoing;
+use crate::transport::recovery::Segment;
+use selfclock_congestion::{Bytes, Decision, Duration, Pacing, Probe, ProbePart, Time};
+use std::sync::Arc;
+
+/// How far a round of sending may go.
+#[derive(Clone, Copy)]
+struct Bounds {
+    /// Payload that the application has produced.
+    produced: u64,
+    /// Byte up to which application and receiver let new data go.
+    limit: u64,
+}
+
+impl Sender {
+    /// Byte up to which the receiver and what the application has `produced` let new data go.
+    #[inline(always)]
+    pub(super) fn limit(&self, produced: u64) -> u64 {
+        produced.min(self.recovery.una().saturating_add(self.receive_window))
+    }
+
+    fn bounds(&self, now: Time) -> Bounds {
+        let produced = self.application.produced(now, self.recovery.next());
+        Bounds { produced, limit: self.limit(produced) }
+    }
+
+    /// Sends what may be sent now.
+    #[inline(never)]
+    pub(super) fn transmit(&mut self, context: &mut Context<'_>, opportunity: Opportunity) {
+        if self.connection != Connection::Established {
+            return;
+        }
+        if self.sends_plainly() && self.recovery.outstanding().bytes_to_retransmit() == 0 {
+            self.transmit_plainly(context);
+        } else {
+            self.transmit_generally(context, opportunity);
+        }
+    }
+
+    /// Sends whatever may be sent now, whatever decides on it.
+    #[inline(never)]
+    pub(super) fn transmit_generally(&mut self, context: &mut Context<'_>, opportunity: Opportunity) {
+        // Probes belong to the beginning of a flight, not to what was held back from it.
+        let mut may_probe = matches!(opportunity, Opportunity::NewAck | Opportunity::Application);
+        let bounds = self.bounds(context.now);
+        loop {
+            let decision = self.congestion.controller.decision();
+            let pacing = self.pacing(&decision);
+            let window = decision.window.get();
+            if let Some(index) = self.recovery.next_retransmission() {
+                if !self.has_room_for_retransmission(window) || !self.may_leave(context, pacing, self.mss) {
+                    return;
+                }
+                self.retransmit(context, index, pacing);
+                continue;
+            }
+            let pipe = self.recovery.pipe(window);
+            let Some(size) = self.next_size(bounds, pipe, &decision) else {
+                if self.recovery.next() >= bounds.limit {
+                    self.on_nothing_new(context, bounds, pipe, &decision);
+                }
+                return;
+            };
+            if may_probe
+                && decision.probe == Some(Probe::Pair)
+                && self.has_room_for_pair(bounds, pipe, window)
+            {
+                may_probe = false;
+                self.send_new(context, self.mss, ProbePart::PairFirst, pacing);
+                self.send_new(context, self.mss, ProbePart::PairSecond, pacing);
+                continue;
+            }
+            if self.in_flight_limit.is_reached(self.recovery.outstanding().len()) {
+                return self.run_away(context.now);
+            }
+            if !self.may_leave(context, pacing, size) {
+                return;
+            }
+            self.recovery.note_limited_transmit(size, window);
+            self.send_new(context, size, ProbePart::Single, pacing);
+        }
+    }
+
+    /// Size of the next segment of new data, if there is one and the window has room for it.
+    #[inline]
+    fn next_size(&mut self, bounds: Bounds, pipe: u64, decision: &Decision) -> Option<u64> {
+        let left = bounds.limit.saturating_sub(self.recovery.next());
+        let size = self.mss.min(left);
+        // The receiver's window has room for part of a segment: wait for more (RFC 9293, 3.8.6.2.1).
+        if left == 0 || size < self.mss && bounds.limit < bounds.produced && pipe > 0 {
+            self.congestion.limited_by_window = false;
+            return None;
+        }
+        // Beyond the allowance it is held back: the next ACK asks again.
+        if pipe + size > decision.window.get() || size > decision.allowance.get() && pipe > 0 {
+            self.congestion.limited_by_window = true;
+            return None;
+        }
+        Some(size)
+    }
+
+    fn has_room_for_retransmission(&mut self, window: u64) -> bool {
+        let pipe = self.recovery.pipe_for_retransmission(window);
+        let room = pipe + self.mss <= window || pipe == 0;
+        if !room {
+            self.congestion.limited_by_window = true;
+        }
+        room
+    }
+
+    fn has_room_for_pair(&self, bounds: Bounds, pipe: u64, window: u64) -> bool {
+        pipe + 2 * self.mss <= window && bounds.limit - self.recovery.next() >= 2 * self.mss
+    }
+
+    /// True if a segment with this payload may leave now.
+    #[inline]
+    fn may_leave(&mut self, context: &mut Context<'_>, pacing: Option<Pacing>, payload: u64) -> bool {
+        let may = self.outbox.may_leave(context, pacing, payload);
+        if !may {
+            self.congestion.limited_by_window = true;
+        }
+        may
+    }
+
+    /// There is no new data that may leave.
+    fn on_nothing_new(&mut self, context: &mut Context<'_>, bounds: Bounds, pipe: u64, decision: &Decision) {
+        let window = decision.window.get();
+        if self.receive_window < self.mss {
+            self.await_window(context, bounds.produced);
+        }
+        if let Some(rate) = &mut self.estimators.rate
+            && self.recovery.next() >= bounds.produced
+            && pipe < window
+        {
+            // Everything that may be sent has been, and every loss is retransmitted.
+            rate.mark_app_limited(self.recovery.outstanding().pipe_bytes());
+        }
+        let pacing = self.pacing(decision);
+        while self.recovery.pipe(window) + self.mss <= window {
+            let Some(index) = self.recovery.next_possibly_lost() else { return };
+            if !self.may_leave(context, pacing, self.mss) {
+                return;
+            }
+            self.retransmit(context, index, pacing);
+        }
+    }
+
+    /// The spacing of now: that of the transport where the algorithm asks for none.
+    pub(super) fn pacing(&self, decision: &Decision) -> Option<Pacing> {
+        decision.pacing.or_else(|| {
+            let gain = self.pacing_gain?;
+            let smoothed = self.estimators.rtt.smoothed()?;
+            let segments = decision.window.get() as f64 / self.mss as f64;
+            let interval = Duration::from_seconds(smoothed.seconds() / (gain * segments));
+            let size = Bytes(self.mss + u64::from(self.outbox.overhead()));
+            Some(Pacing { interval, size, tick: Duration::ZERO })
+        })
+    }
+
+    /// A user-defined algorithm has more in flight than it may: it fails, and its window is one segment.
+    #[cold]
+    fn run_away(&mut self, now: Time) {
+        let board = self.recovery.outstanding();
+        let cwnd = self.congestion.controller.snapshot().cwnd_segments;
+        let runaway = self.in_flight_limit.exceeded(board.len(), Bytes(board.outstanding_bytes()), cwnd);
+        self.congestion.controller.fail(now, Arc::new(runaway));
+    }
+
+    fn send_new(&mut self, context: &mut Context<'_>, size: u64, part: ProbePart, pacing: Option<Pacing>) {
+        let option = self.congestion.controller.option_for(part);
+        let sequence = self.put_outstanding(context, size);
+        let index = self.recovery.outstanding().len() - 1;
+        self.estimators.note_sending(context.now, index, &self.recovery);
+        let flags = self.outbox.take_data_flags();
+        self.put_on_wire(context, Outgoing { sequence, payload: size as u32, option, flags, pacing });
+    }
+
+    /// The segment at this index leaves once more.
+    pub(super) fn retransmit(&mut self, context: &mut Context<'_>, index: usize, pacing: Option<Pacing>) {
+        let segment = self.recovery.retransmit(index, context.now);
+        self.put_on_wire_again(context, index, segment, pacing);
+    }
+
+    fn put_on_wire_again(
+        &mut self,
+        context: &mut Context<'_>,
+        index: usize,
+        segment: Segment,
+        pacing: Option<Pacing>,
+    ) {
+        self.estimators.note_sending(context.now, index, &self.recovery);
+        self.estimators.on_retransmission(&segment);
+        self.totals.retransmitted += 1;
+        if !self.retransmission_timer.is_set() {
+            self.restart_retransmission_timer(context);
+        }
+        let Segment { sequence, length, .. } = segment;
+        let flags = Flags::RETRANSMISSION;
+        self.put_on_wire(context, Outgoing { sequence, payload: length.into(), option: None, flags, pacing });
+    }
+
+    fn put_on_wire(&mut self, context: &mut Context<'_>, outgoing: Outgoing) {
+        self.totals.sent += 1;
+        self.outbox.send(context, &outgoing);
+        let held_back = if outgoing.pacing.is_some() { self.held_back(context.now) } else { 0 };
+        let in_flight = self.recovery.outstanding().pipe_bytes();
+        self.congestion.sent(context.now, outgoing.payload, in_flight, held_back);
+    }
+
+    /// Payload that the window would let go now.
+    fn held_back(&self, now: Time) -> u64 {
+        let window = self.congestion.controller.decision().window.get();
+        let new = self.bounds(now).limit.saturating_sub(self.recovery.next());
+        let waiting = new + self.recovery.outstanding().bytes_to_retransmit();
+        waiting.min(window.saturating_sub(self.recovery.pipe(window)))
+    }
+
+    /// "TLP_send_probe": a new segment if there is one, or else the last one again, whatever the window; then the
+    /// retransmission timer is set anew.
+    pub(super) fn send_tail_probe(&mut self, context: &mut Context<'_>) {
+        if self.recovery.outstanding().is_empty() {
+            return;
+        }
+        let left = self.bounds(context.now).limit.saturating_sub(self.recovery.next());
+        if left == 0 {
+            let (index, segment) = self.recovery.retransmit_as_probe(context.now);
+            self.put_on_wire_again(context, index, segment, None);
+        } else {
+            self.send_new(context, self.mss.min(left), ProbePart::Single, None);
+        }
+        self.recovery.on_probe_sent(left == 0);
+        self.plain = 0;
+        self.restart_retransmission_timer(context);
+    }
+
+    /// The window is closed and nothing is outstanding whose ACK could open it: the timer probes it.
+    #[cold]
+    pub(super) fn await_window(&mut self, context: &mut Context<'_>, produced: u64) {
+        let nothing_outstanding = self.recovery.outstanding().is_empty();
+        if nothing_outstanding && self.recovery.next() < produced && !self.retransmission_timer.is_set() {
+            let deadline = context.now + self.estimators.rtt.probe_timeout(self.window_probes);
+            let target = Target::Retransmission(self.outbox.flow());
+            self.retransmission_timer.set(context.events, deadline, target);
+        }
+    }
+
+    /// "The sending TCP peer must regularly transmit at least one octet of new data [...] even if the send window is zero, in
+    /// order to 'probe' the window" (RFC 9293, section 3.8.6.1).
+    #[cold]
+    pub(super) fn probe_window(&mut self, context: &mut Context<'_>) {
+        if self.bounds(context.now).produced > self.recovery.next() {
+            self.window_probes = self.window_probes.saturating_add(1);
+            self.send_new(context, 1, ProbePart::Single, None);
+        }
+    }
+
+    pub(super) fn send_syn(&mut self, context: &mut Context<'_>) {
+        self.connection = Connection::SynSent(context.now);
+        let option = self.congestion.controller.option_for_syn();
+        self.outbox.send_syn(context, option, self.totals.timeouts > 0);
+        self.restart_retransmission_timer(context);
+    }
+}
