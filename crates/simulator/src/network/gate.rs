@@ -10,7 +10,7 @@ use crate::packet::{Extras, Packet};
 use crate::plan::Plan;
 use crate::record::packets::PacketEvent;
 use crate::router::AnyMechanism;
-use crate::router::mechanism::{Fate, Site, Station, Surroundings, Waiting};
+use crate::router::mechanism::{Fate, RouterSite, Station, Surroundings, Waiting};
 use selfclock_congestion::units::{Rate, Time};
 
 /// The router mechanisms of a plan, and for each link which of them stand before it, in the order of the plan.
@@ -25,7 +25,8 @@ pub(super) fn mechanisms(plan: &Plan) -> (Vec<Option<Box<AnyMechanism>>>, Vec<Ve
         for &link in &router.links {
             gates[link].push(index as u32);
         }
-        let site = Site { stands_before: &router.links, layout: &layout, seed: plan.seed, router: index };
+        let site =
+            RouterSite { stands_before: &router.links, layout: &layout, seed: plan.seed, router: index };
         mechanisms.push(Some(Box::new(router.mechanism.at(&site))));
     }
     (mechanisms, gates)

@@ -8,12 +8,12 @@ pub struct Topology<W> {
     /// Names of the nodes.
     pub nodes: Vec<String>,
     /// One-way links.
-    pub links: Vec<Link<W>>,
+    pub links: Vec<PlacedWire<W>>,
 }
 
 /// A one-way link.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Link<W> {
+pub struct PlacedWire<W> {
     /// Name in records.
     pub name: String,
     /// Index of the node it leaves.
@@ -44,7 +44,7 @@ impl<W: Clone> Topology<W> {
     }
 
     fn link(&mut self, name: String, from: usize, to: usize, wire: &W) {
-        self.links.push(Link { name, from, to, wire: wire.clone() });
+        self.links.push(PlacedWire { name, from, to, wire: wire.clone() });
     }
 
     /// One link each way, named after the nodes at their ends.

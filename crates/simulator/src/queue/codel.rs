@@ -1,6 +1,6 @@
 //! CoDel: drops at the head once the time packets spend in the queue has been too long for too long. RFC 8289.
 
-use super::managed::{Discipline, Site, Work};
+use super::managed::{Discipline, LinkSite, Work};
 use crate::engine::Ring;
 use crate::packet::Packet;
 use crate::named::settings;
@@ -155,7 +155,7 @@ fn control_law(time: Time, interval: Duration, count: u64) -> Time {
 impl Discipline for CoDel {
     type Settings = Parameters;
 
-    fn new(settings: Parameters, _: Site) -> Self {
+    fn new(settings: Parameters, _: LinkSite) -> Self {
         Self { plan: settings, waiting: Ring::default(), state: CoDelState::default() }
     }
 
@@ -211,7 +211,7 @@ mod tests {
     fn times(interval: u64, ecn: bool) -> Vec<f64> {
         let ms = Duration::from_milliseconds;
         let codel = CoDel::new(Parameters { target: ms(5), interval: ms(interval), ecn }, site());
-        let mut queue = ManagedQueue::new(queue::Discipline::CoDel(codel), QueueLimit::Unlimited, false);
+        let mut queue = ManagedQueue::new(queue::AnyDiscipline::CoDel(codel), QueueLimit::Unlimited, false);
         for step in 0..400 {
             queue.enqueue(Time::ZERO + ms(step), &packet(), None, false);
         }
@@ -252,7 +252,7 @@ mod tests {
     fn one_packet_is_left() {
         let ms = Duration::from_milliseconds;
         let codel = CoDel::new(Parameters { target: ms(5), interval: ms(100), ecn: false }, site());
-        let mut queue = ManagedQueue::new(queue::Discipline::CoDel(codel), QueueLimit::Unlimited, false);
+        let mut queue = ManagedQueue::new(queue::AnyDiscipline::CoDel(codel), QueueLimit::Unlimited, false);
         for step in 0..100 {
             let now = Time::ZERO + ms(200 * step);
             queue.enqueue(now, &packet(), None, false);

@@ -1,6 +1,6 @@
 //! Fair queueing by deficit round robin: a queue for each flow, served in turn by bytes. Shreedhar and Varghese 1995.
 
-use super::managed::{Discipline, Site, Work};
+use super::managed::{Discipline, LinkSite, Work};
 use crate::engine::Ring;
 use crate::packet::Packet;
 use crate::named::settings;
@@ -58,7 +58,7 @@ impl Drr {
 impl Discipline for Drr {
     type Settings = Parameters;
 
-    fn new(settings: Parameters, _: Site) -> Self {
+    fn new(settings: Parameters, _: LinkSite) -> Self {
         Self { quantum: settings.quantum.get() as i64, flows: Vec::new(), active: Ring::default() }
     }
 

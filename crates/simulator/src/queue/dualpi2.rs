@@ -1,7 +1,7 @@
 //! DualPI2: a short queue for scalable congestion controls beside one for the others, their marking coupled by a square.
 //! RFC 9332, appendix A.
 
-use super::managed::{Discipline, Site, Work};
+use super::managed::{Discipline, LinkSite, Work};
 use crate::engine::Ring;
 use crate::packet::{Flags, Packet};
 use crate::named::settings;
@@ -116,7 +116,7 @@ impl DualPi2 {
 impl Discipline for DualPi2 {
     type Settings = Parameters;
 
-    fn new(plan: Parameters, _: Site) -> Self {
+    fn new(plan: Parameters, _: LinkSite) -> Self {
         Self {
             plan,
             low_latency: Ring::default(),

@@ -2,7 +2,7 @@
 
 use super::codel::{self, CoDelState};
 use super::flow_queues::{FlowQueues, QueueState};
-use super::managed::{Discipline, Site, Work};
+use super::managed::{Discipline, LinkSite, Work};
 use crate::packet::Packet;
 use crate::named::settings;
 use selfclock_congestion::units::{Bytes, Duration};
@@ -40,7 +40,7 @@ impl QueueState for CoDelState {
 impl Discipline for FqCoDel {
     type Settings = Parameters;
 
-    fn new(settings: Parameters, mut site: Site) -> Self {
+    fn new(settings: Parameters, mut site: LinkSite) -> Self {
         let Parameters { target, interval, ecn, flows, quantum } = settings;
         Self {
             codel: codel::Parameters { target, interval, ecn },

@@ -2,7 +2,7 @@
 //! 8290, PIE as in RFC 8033; the two were put together by Linux 5.6 (`sch_fq_pie`), whose defaults these are.
 
 use super::flow_queues::{FlowQueue, FlowQueues, QueueState};
-use super::managed::{Discipline, Site, Work};
+use super::managed::{Discipline, LinkSite, Work};
 use super::pie::{self, PieState};
 use crate::engine::Stream;
 use crate::named::settings;
@@ -75,7 +75,7 @@ impl FqPie {
 impl Discipline for FqPie {
     type Settings = Parameters;
 
-    fn new(settings: Parameters, mut site: Site) -> Self {
+    fn new(settings: Parameters, mut site: LinkSite) -> Self {
         let Parameters { target, update, burst, ecn, flows, quantum } = settings;
         Self {
             pie: pie::Parameters { target, update, burst, ecn },
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn only_the_queue_that_stands_is_dropped_from() {
         let settings = Parameters { ecn: false, ..Parameters::default() };
-        let discipline = queue::Discipline::FqPie(FqPie::new(settings, site()));
+        let discipline = queue::AnyDiscipline::FqPie(FqPie::new(settings, site()));
         let mut queue = ManagedQueue::new(discipline, QueueLimit::Unlimited, false);
         let mut dropped = [0_u32; 2];
         for step in 0..20_000_u64 {

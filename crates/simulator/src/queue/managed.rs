@@ -12,7 +12,7 @@ use selfclock_congestion::units::{Rate, Time};
 
 /// What a discipline knows of its link.
 #[derive(Clone, Debug)]
-pub struct Site {
+pub struct LinkSite {
     /// Rate of the transmitter.
     pub rate: Rate,
     /// The link's random numbers for its queue.
@@ -24,7 +24,7 @@ pub trait Discipline: Sized {
     /// Its settings.
     type Settings: Settings;
     /// An empty queue.
-    fn new(settings: Self::Settings, site: Site) -> Self;
+    fn new(settings: Self::Settings, site: LinkSite) -> Self;
     /// A packet arrives: it is kept, or something is dropped.
     fn enqueue(&mut self, packet: Packet, work: &mut Work);
     /// The next packet to transmit.
@@ -110,7 +110,7 @@ impl Work {
 /// A queue with its discipline and what is counted of it.
 #[derive(Clone, Debug)]
 pub struct ManagedQueue {
-    discipline: super::Discipline,
+    discipline: super::AnyDiscipline,
     /// What the discipline works with. The lists are emptied after each step and keep their memory.
     pub work: Work,
     counts_packet_in_service: bool,
@@ -124,7 +124,7 @@ pub struct ManagedQueue {
 
 impl ManagedQueue {
     /// An empty queue.
-    pub fn new(discipline: super::Discipline, limit: QueueLimit, counts_packet_in_service: bool) -> Self {
+    pub fn new(discipline: super::AnyDiscipline, limit: QueueLimit, counts_packet_in_service: bool) -> Self {
         let backlog = Backlog { packets: 0, bytes: 0, limit, in_service: None };
         let work = Work { now: Time::ZERO, backlog, dropped: Vec::new(), marked: Vec::new() };
         Self {
@@ -192,8 +192,8 @@ pub(super) mod tests {
     use crate::engine::random::Purpose;
 
     /// A link of 8 Mbit/s, which sends 1000 B in 1 ms.
-    pub fn site() -> Site {
+    pub fn site() -> LinkSite {
         let stream = Stream::new(1, Purpose::LinkQueue, 0);
-        Site { rate: Rate::from_bits_per_second(8_000_000), stream }
+        LinkSite { rate: Rate::from_bits_per_second(8_000_000), stream }
     }
 }

@@ -11,7 +11,7 @@ pub use managed::ManagedQueue;
 
 use crate::named::named;
 use crate::packet::Packet;
-use managed::{Discipline as _, Site, Work};
+use managed::{Discipline as _, LinkSite, Work};
 use selfclock_congestion::units::Bytes;
 
 /// What a queue holds at most.
@@ -59,13 +59,13 @@ macro_rules! disciplines {
 
         /// The discipline of a [`ManagedQueue`].
         #[derive(Clone, Debug)]
-        pub enum Discipline {
+        pub enum AnyDiscipline {
             $(#[doc = concat!("[`", stringify!($module), "`].")] $name($module::$name),)+
         }
 
-        impl Discipline {
+        impl AnyDiscipline {
             /// An empty queue at this site; `None` for drop-tail, which is no managed queue.
-            pub fn new(plan: DisciplinePlan, site: Site) -> Option<Self> {
+            pub fn new(plan: DisciplinePlan, site: LinkSite) -> Option<Self> {
                 match plan {
                     DisciplinePlan::DropTail(_) => None,
                     $(DisciplinePlan::$name(settings) => Some(Self::$name($module::$name::new(settings, site))),)+

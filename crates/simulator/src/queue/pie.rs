@@ -1,6 +1,6 @@
 //! PIE: drops at arrival with a probability that a proportional-integral controller sets from the delay. RFC 8033.
 
-use super::managed::{Discipline, Site, Work};
+use super::managed::{Discipline, LinkSite, Work};
 use crate::engine::{Ring, Stream};
 use crate::packet::Packet;
 use crate::named::settings;
@@ -166,7 +166,7 @@ impl Pie {
 impl Discipline for Pie {
     type Settings = Parameters;
 
-    fn new(plan: Parameters, site: Site) -> Self {
+    fn new(plan: Parameters, site: LinkSite) -> Self {
         Self {
             plan,
             rate: site.rate,

@@ -1,7 +1,7 @@
 //! Random early detection: drops or marks with a probability that grows with the average queue. Floyd and Jacobson 1993;
 //! "gentle" is Floyd 2000, adaptive RED is Floyd, Gummadi and Shenker 2001.
 
-use super::managed::{Discipline, Site, Work};
+use super::managed::{Discipline, LinkSite, Work};
 use crate::engine::{Ring, Stream};
 use crate::packet::Packet;
 use crate::named::{Contradiction, settings};
@@ -150,7 +150,7 @@ impl Red {
 impl Discipline for Red {
     type Settings = Parameters;
 
-    fn new(plan: Parameters, site: Site) -> Self {
+    fn new(plan: Parameters, site: LinkSite) -> Self {
         Self {
             plan,
             minimum: plan.minimum.0 as f64,

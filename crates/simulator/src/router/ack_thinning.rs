@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::mechanism::{Fate, Mechanism, Site, Station};
+use super::mechanism::{Fate, Mechanism, RouterSite, Station};
 use crate::engine::Timer;
 use crate::named::settings;
 use crate::packet::{Packet, PacketKind};
@@ -55,7 +55,7 @@ impl Mechanism for AckThinning {
     type Settings = Parameters;
 
     /// Nothing waits.
-    fn new(Parameters { interval }: Parameters, _: &Site<'_>) -> Self {
+    fn new(Parameters { interval }: Parameters, _: &RouterSite<'_>) -> Self {
         Self { interval, waiting: VecDeque::new(), acknowledged: Vec::new(), timer: Timer::default() }
     }
 

@@ -1,7 +1,7 @@
 //! Core-stateless fair queueing: Stoica, Shenker and Zhang 1998. The first router that stands before a flow's packets labels
 //! them with the flow's rate; the others know no flows and drop by label.
 
-use super::mechanism::{Fate, Mechanism, Site, Station, Waiting};
+use super::mechanism::{Fate, Mechanism, RouterSite, Station, Waiting};
 use crate::engine::Stream;
 use crate::named::settings;
 use crate::packet::Packet;
@@ -123,7 +123,7 @@ impl Core {
 impl Mechanism for Csfq {
     type Settings = Parameters;
 
-    fn new(settings: Parameters, site: &Site<'_>) -> Self {
+    fn new(settings: Parameters, site: &RouterSite<'_>) -> Self {
         let core = |bits: u64| Core {
             capacity: bits as f64,
             arrival: Average::default(),

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::mechanism::{Fate, Mechanism, Site, Station};
+use super::mechanism::{Fate, Mechanism, RouterSite, Station};
 use crate::engine::Timer;
 use crate::named::settings;
 use crate::packet::Packet;
@@ -56,7 +56,7 @@ impl Mechanism for ForwardingLimit {
     type Settings = Parameters;
 
     /// Idle.
-    fn new(Parameters { packets_per_second, limit }: Parameters, _: &Site<'_>) -> Self {
+    fn new(Parameters { packets_per_second, limit }: Parameters, _: &RouterSite<'_>) -> Self {
         let service = Duration::from_seconds(1.0 / packets_per_second);
         Self { service, limit: limit.0, waiting: VecDeque::new(), timer: Timer::default() }
     }

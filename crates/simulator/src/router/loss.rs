@@ -1,7 +1,7 @@
 //! Loss of chosen kinds of packets: what happens to a mechanism when its own packets fail, and those alone; outages, and the
 //! regular losses that RFC 5166 measures a response with.
 
-use super::mechanism::{Fate, Mechanism, Site, Station};
+use super::mechanism::{Fate, Mechanism, RouterSite, Station};
 use crate::engine::Stream;
 use crate::named::{Contradiction, settings};
 use crate::packet::{Packet, PacketKind};
@@ -141,7 +141,7 @@ impl Mechanism for LossOfKinds {
     type Settings = Parameters;
 
     /// Nothing is lost yet.
-    fn new(settings: Parameters, site: &Site<'_>) -> Self {
+    fn new(settings: Parameters, site: &RouterSite<'_>) -> Self {
         let pattern = settings.pattern();
         Self { settings, pattern, stream: site.stream(), passed: 0, quiet_until: Time::ZERO }
     }

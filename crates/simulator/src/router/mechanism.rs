@@ -37,7 +37,7 @@ pub trait Mechanism: Sized {
     const PLACEMENT: Placement = Placement::Links;
 
     /// The mechanism before the first packet.
-    fn new(settings: Self::Settings, site: &Site<'_>) -> Self;
+    fn new(settings: Self::Settings, site: &RouterSite<'_>) -> Self;
 
     /// A packet is about to enter `station.link`.
     fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate;
@@ -58,7 +58,7 @@ pub trait Mechanism: Sized {
 
 /// What a mechanism knows of the network when it is made.
 #[derive(Clone, Copy, Debug)]
-pub struct Site<'a> {
+pub struct RouterSite<'a> {
     /// Indices of the links before which it stands.
     pub stands_before: &'a [usize],
     /// Links, nodes and flows.
@@ -69,7 +69,7 @@ pub struct Site<'a> {
     pub router: usize,
 }
 
-impl Site<'_> {
+impl RouterSite<'_> {
     /// The mechanism's own stream of random numbers.
     pub fn stream(&self) -> Stream {
         Stream::new(self.seed, Purpose::Router, self.router)

@@ -10,7 +10,7 @@ pub mod mechanism;
 
 use crate::named::named;
 use crate::packet::Packet;
-use mechanism::{Fate, Mechanism, Placement, Site, Station};
+use mechanism::{Fate, Mechanism, Placement, RouterSite, Station};
 use selfclock_congestion::units::Bytes;
 
 /// Makes the list of mechanisms: their modules, the plan and the running mechanism of each, and what forwards to them.
@@ -35,7 +35,7 @@ macro_rules! mechanisms {
             }
 
             /// The mechanism before the first packet.
-            pub fn at(self, site: &Site<'_>) -> AnyMechanism {
+            pub fn at(self, site: &RouterSite<'_>) -> AnyMechanism {
                 match self {
                     $(Self::$name(settings) => AnyMechanism::$name($module::$name::new(settings, site)),)+
                 }

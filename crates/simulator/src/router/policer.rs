@@ -1,6 +1,6 @@
 //! Token-bucket policer: drops what exceeds a rate and a burst, and holds nothing.
 
-use super::mechanism::{Fate, Mechanism, Site, Station};
+use super::mechanism::{Fate, Mechanism, RouterSite, Station};
 use crate::named::settings;
 use crate::packet::Packet;
 use selfclock_congestion::parameter::ABOVE_ZERO;
@@ -35,7 +35,7 @@ impl Mechanism for Policer {
     type Settings = Parameters;
 
     /// Full buckets.
-    fn new(settings: Parameters, site: &Site<'_>) -> Self {
+    fn new(settings: Parameters, site: &RouterSite<'_>) -> Self {
         Self { settings, full_at: vec![Time::ZERO; site.layout.links.len()] }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::mechanism::{Fate, Mechanism, Placement, Site, Station};
+use super::mechanism::{Fate, Mechanism, Placement, RouterSite, Station};
 use crate::engine::Stream;
 use crate::named::settings;
 use crate::packet::{NO_EXTRA, Packet};
@@ -83,7 +83,7 @@ impl Mechanism for QuickStart {
     const PLACEMENT: Placement = Placement::LinksOrAllOfRouters;
 
     /// Nothing approved yet.
-    fn new(settings: Parameters, site: &Site<'_>) -> Self {
+    fn new(settings: Parameters, site: &RouterSite<'_>) -> Self {
         let links = vec![Accounts::default(); site.layout.links.len()];
         Self { settings, links, random: site.stream() }
     }

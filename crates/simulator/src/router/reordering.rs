@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::mechanism::{Fate, Mechanism, Site, Station};
+use super::mechanism::{Fate, Mechanism, RouterSite, Station};
 use crate::engine::{Stream, Timer};
 use crate::named::settings;
 use crate::packet::Packet;
@@ -48,7 +48,7 @@ impl Mechanism for Reordering {
     type Settings = Parameters;
 
     /// Nothing is held.
-    fn new(settings: Parameters, site: &Site<'_>) -> Self {
+    fn new(settings: Parameters, site: &RouterSite<'_>) -> Self {
         Self { settings, stream: site.stream(), held: VecDeque::new(), timer: Timer::default() }
     }
 

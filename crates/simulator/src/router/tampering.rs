@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::mechanism::{Fate, Mechanism, Site, Station};
+use super::mechanism::{Fate, Mechanism, RouterSite, Station};
 use crate::engine::Stream;
 use crate::named::settings;
 use crate::packet::{Packet, PacketKind};
@@ -57,7 +57,7 @@ pub struct Tampering {
 impl Mechanism for Tampering {
     type Settings = Parameters;
 
-    fn new(settings: Parameters, site: &Site<'_>) -> Self {
+    fn new(settings: Parameters, site: &RouterSite<'_>) -> Self {
         let encrypted = site.layout.flows.iter().map(|flow| flow.tcp.is_none_or(|tcp| tcp.encrypted)).collect();
         Self { settings, stream: site.stream(), encrypted, options: BTreeMap::new() }
     }

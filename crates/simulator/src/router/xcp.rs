@@ -1,7 +1,7 @@
 //! XCP in routers: Katabi, Handley and Rohrs 2002. Each output queue shares what is spare, or what is too much, among the
 //! packets of one mean round-trip time, and no state is kept for any flow.
 
-use super::mechanism::{Fate, Mechanism, Site, Station};
+use super::mechanism::{Fate, Mechanism, RouterSite, Station};
 use crate::named::settings;
 use crate::packet::Packet;
 use selfclock_congestion::PeerOption;
@@ -141,7 +141,7 @@ fn bytes_per_second(rate: Rate) -> f64 {
 impl Mechanism for Xcp {
     type Settings = Parameters;
 
-    fn new(_: Parameters, site: &Site<'_>) -> Self {
+    fn new(_: Parameters, site: &RouterSite<'_>) -> Self {
         let queues = site.layout.links.iter().map(|link| OutputQueue::new(bytes_per_second(link.rate)));
         Self { queues: queues.collect() }
     }

@@ -7,9 +7,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::error::Problem;
-use super::file::DeliveryTraceFile;
-use super::reader::Located;
+use super::error::{Place, Problem};
 use crate::delivery_trace::{
     DeliveryTrace, DeliveryTraceBuilder, LATEST, MOST_AT_ONCE, MOST_TIMES, Refusal as Of,
 };
@@ -147,21 +145,17 @@ impl DeliveryTraces {
         Self { folder: folder.to_owned(), ..Self::default() }
     }
 
-    /// The trace of a link.
-    pub fn get(&mut self, written: &Located<DeliveryTraceFile>) -> Result<Arc<DeliveryTrace>, Problem> {
-        let path = match &written.value {
-            DeliveryTraceFile::Inline(trace) => return Ok(trace.clone()),
-            DeliveryTraceFile::Path(path) => path,
-        };
+    /// The trace in the file at this path, which is written at this place.
+    pub fn get(&mut self, path: &str, place: &Place) -> Result<Arc<DeliveryTrace>, Problem> {
         let trace = match self.known.get(path) {
             Some(trace) => trace.clone(),
             None => {
                 let read = load(&self.folder.join(path), path).map(Arc::new);
-                read.map_err(|refusal| written.place.problem(refusal.message, refusal.help))?
+                read.map_err(|refusal| place.problem(refusal.message, refusal.help))?
             }
         };
-        self.known.insert(path.clone(), trace.clone());
-        self.places.push((written.place.span.clone(), path.clone()));
+        self.known.insert(path.to_owned(), trace.clone());
+        self.places.push((place.span.clone(), path.to_owned()));
         Ok(trace)
     }
 

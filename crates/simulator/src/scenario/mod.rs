@@ -24,22 +24,16 @@
 mod control;
 mod delivery_trace;
 mod error;
-mod file;
-mod flows;
 mod grid;
-mod limits;
-mod links;
 mod named;
 mod notes;
 mod overrides;
-mod queue;
 mod reader;
 mod resolve;
-mod routers;
 mod schema;
+mod table;
 #[cfg(test)]
 mod tests;
-mod transport;
 mod units;
 
 use std::io::Read as _;
@@ -58,9 +52,9 @@ use crate::delivery_trace::DeliveryTrace;
 use crate::plan::{Plan, RecordPlan};
 use delivery_trace::DeliveryTraces;
 use error::{Place, Problem};
-use file::File;
 use overrides::Override;
 use reader::{Item, Read as _};
+use table::ScenarioTable;
 
 /// A scenario: what to run, and the text that says so.
 #[derive(Clone, Debug)]
@@ -198,7 +192,7 @@ impl Reader<'_> {
         })?;
         let value = DeValue::Table(table.into_inner());
         let item = Item { value: &value, place: Place::default(), registry: self.registry };
-        let file = File::read(&item)?;
+        let file = ScenarioTable::read(&item)?;
         let mut traces = DeliveryTraces::new(self.folder);
         let plan = resolve::resolve(&file, self.stem, &mut traces)?;
         Ok(Checked { plan, title: file.title.map(|title| title.value), text: traces.inline(text) })

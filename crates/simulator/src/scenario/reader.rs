@@ -347,27 +347,69 @@ pub fn table_schema(about: &str, keys: impl IntoIterator<Item = KeySchema>) -> J
     })
 }
 
+/// A TOML table: its keys can be those of a larger one, too.
+pub trait Table: Sized {
+    /// Names of its keys.
+    fn names() -> Vec<&'static str>;
+    /// Reads its keys; others may be there.
+    fn read_keys(table: &Item<'_>) -> Result<Self, Problem>;
+    /// JSON Schemas of its keys.
+    fn key_schemas() -> Vec<KeySchema>;
+}
+
 /// Declares a struct for a TOML table: each key with its description and type ([`Needed`], [`Maybe`] or
-/// [`List`]).
+/// [`List`]). `..part: Other` at the end adds the keys of another table.
 macro_rules! table {
-    ($($(#[doc = $about:literal])+ $name:ident { $($(#[doc = $key_about:literal])+ $key:ident: $kind:ty,)+ })+) => {$(
+    ($($(#[doc = $about:literal])+ $name:ident {
+        $($(#[doc = $key_about:literal])+ $key:ident: $kind:ty,)+ $(..$part:ident: $whole:ty,)?
+    })+) => {$(
         $(#[doc = $about])+
         #[derive(Clone, Debug)]
         #[allow(dead_code, reason = "a key such as the version is read to be checked, and then known")]
-        pub struct $name { $($(#[doc = $key_about])+ pub $key: $kind,)+ }
+        pub struct $name {
+            $($(#[doc = $key_about])+ pub $key: $kind,)+
+            $(#[doc = "The other keys."] pub $part: $whole,)?
+        }
 
-        impl Read for $name {
-            fn read(item: &Item<'_>) -> Result<Self, Problem> {
-                item.only_keys(&[$(stringify!($key)),+])?;
-                Ok(Self { $($key: Field::read_key(item, stringify!($key))?,)+ })
+        impl $crate::scenario::reader::Table for $name {
+            fn names() -> Vec<&'static str> {
+                #[allow(unused_mut)]
+                let mut names = vec![$(stringify!($key)),+];
+                $(names.extend(<$whole as $crate::scenario::reader::Table>::names());)?
+                names
             }
-            fn schema() -> serde_json::Value {
-                table_schema(concat!($($about),+), [$(KeySchema {
+            fn read_keys(
+                table: &$crate::scenario::reader::Item<'_>,
+            ) -> Result<Self, $crate::scenario::error::Problem> {
+                Ok(Self {
+                    $($key: $crate::scenario::reader::Field::read_key(table, stringify!($key))?,)+
+                    $($part: <$whole as $crate::scenario::reader::Table>::read_keys(table)?,)?
+                })
+            }
+            fn key_schemas() -> Vec<$crate::scenario::reader::KeySchema> {
+                #[allow(unused_mut)]
+                let mut schemas = vec![$($crate::scenario::reader::KeySchema {
                     name: stringify!($key),
                     about: concat!($($key_about),+).to_owned(),
-                    schema: <$kind as Field>::schema(),
-                    required: <$kind as Field>::REQUIRED,
-                }),+])
+                    schema: <$kind as $crate::scenario::reader::Field>::schema(),
+                    required: <$kind as $crate::scenario::reader::Field>::REQUIRED,
+                }),+];
+                $(schemas.extend(<$whole as $crate::scenario::reader::Table>::key_schemas());)?
+                schemas
+            }
+        }
+
+        impl $crate::scenario::reader::Read for $name {
+            fn read(
+                item: &$crate::scenario::reader::Item<'_>,
+            ) -> Result<Self, $crate::scenario::error::Problem> {
+                use $crate::scenario::reader::Table;
+                item.only_keys(&Self::names())?;
+                Self::read_keys(item)
+            }
+            fn schema() -> serde_json::Value {
+                use $crate::scenario::reader::Table;
+                $crate::scenario::reader::table_schema(concat!($($about),+), Self::key_schemas())
             }
         }
     )+};
@@ -377,13 +419,15 @@ pub(super) use table;
 /// Reads an enum from words.
 macro_rules! words {
     ($($kind:ty { $($word:literal => $value:expr,)+ })+) => {$(
-        impl Read for $kind {
-            fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        impl $crate::scenario::reader::Read for $kind {
+            fn read(
+                item: &$crate::scenario::reader::Item<'_>,
+            ) -> Result<Self, $crate::scenario::error::Problem> {
                 let words = [$($word),+];
                 match item.string(&format!("one of {}", words.join(", ")))? {
                     $($word => Ok($value),)+
                     other => {
-                        let help = allowed(other, words.into_iter());
+                        let help = $crate::scenario::error::allowed(other, words.into_iter());
                         Err(item.place.problem(format!("unknown value {other:?}"), help))
                     }
                 }

@@ -4,12 +4,12 @@ use selfclock_congestion::registry::Registry;
 use serde_json::{Value as Json, json};
 
 use super::control;
-use super::file::File;
 use super::reader::Read;
+use super::table::ScenarioTable;
 
 /// JSON Schema (draft 2020-12) of a scenario file that may name any algorithm of the registry.
 pub fn schema(registry: &Registry) -> Json {
-    let mut schema = File::schema();
+    let mut schema = ScenarioTable::schema();
     control::fill(&mut schema, registry);
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!("selfclock scenario");

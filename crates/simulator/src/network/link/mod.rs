@@ -17,8 +17,8 @@ mod shortcut;
 use crate::engine::Stream;
 use crate::engine::random::Purpose;
 use crate::plan::LinkPlan;
-use crate::queue::managed::Site;
-use crate::queue::{Discipline, DropTail, ManagedQueue, MarkAbove, QueueLimit};
+use crate::queue::managed::LinkSite;
+use crate::queue::{AnyDiscipline, DropTail, ManagedQueue, MarkAbove, QueueLimit};
 use crate::record::series::{LinkSample, Rows, Sampling};
 use crate::record::summary::LinkSummary;
 use imperfection::Imperfections;
@@ -123,8 +123,8 @@ impl Link {
         let next_sample = sampling.map_or(Time::NEVER, |sampling| Time::ZERO + sampling.interval);
         let is_plain = imperfections.is_none() && plan.delay.picoseconds() <= NEAR;
         let plain_limit = if is_plain { Time::from_picoseconds(NEAR) } else { Time::ZERO };
-        let site = Site { rate: plan.rate, stream: Stream::new(seed, Purpose::LinkQueue, index) };
-        let managed = Discipline::new(plan.discipline, site).map(|discipline| {
+        let site = LinkSite { rate: plan.rate, stream: Stream::new(seed, Purpose::LinkQueue, index) };
+        let managed = AnyDiscipline::new(plan.discipline, site).map(|discipline| {
             Box::new(ManagedQueue::new(discipline, plan.queue, plan.counts_packet_in_service))
         });
         Self {

@@ -15,7 +15,7 @@ pub use settings::{ControlUnit, DiscoveryInterval, EdgeRtt, Feedback, MaprRule, 
 
 use self::core::{Occupancy, OutputQueue};
 use self::flow::Flow;
-use super::mechanism::{Fate, FlowLayout, Layout, Mechanism, Placement, Site, Station};
+use super::mechanism::{Fate, FlowLayout, Layout, Mechanism, Placement, RouterSite, Station};
 use crate::engine::Timer;
 use crate::packet::{Extra, Flags, NO_EXTRA, Packet, PacketKind, ResourceDiscovery};
 use selfclock_congestion::units::{Duration, Time};
@@ -127,7 +127,7 @@ impl Mechanism for Ficcrd {
     type Settings = Parameters;
     const PLACEMENT: Placement = Placement::Nodes;
 
-    fn new(settings: Parameters, site: &Site<'_>) -> Self {
+    fn new(settings: Parameters, site: &RouterSite<'_>) -> Self {
         let layout = site.layout;
         Self {
             settings,
@@ -517,7 +517,7 @@ impl Ficcrd {
 }
 
 /// The ways of all flows.
-fn paths(unit: ControlUnit, site: &Site<'_>) -> Vec<Option<Path>> {
+fn paths(unit: ControlUnit, site: &RouterSite<'_>) -> Vec<Option<Path>> {
     let Layout { links, flows, .. } = site.layout;
     let domain: BTreeSet<usize> = site.stands_before.iter().map(|&link| links[link].from).collect();
     let mut classes: BTreeMap<(usize, usize, u8), u32> = BTreeMap::new();

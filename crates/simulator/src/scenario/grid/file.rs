@@ -8,11 +8,10 @@ use toml::de::{DeTable, DeValue};
 
 use super::Setting;
 use super::values::{Axis, Random, ValueRange, Values};
-use crate::scenario::error::{Place, Problem, ScenarioError, allowed};
-use crate::scenario::file::{Count, Name, SchemaVersion, Seed};
-use crate::scenario::reader::{
-    Field, Item, KeySchema, Maybe, Needed, Read, table, table_schema, value_or, words,
-};
+use crate::scenario::error::{Place, Problem, ScenarioError};
+use crate::scenario::reader::{Item, Maybe, Needed, Read, table, value_or, words};
+use crate::scenario::table::value::{Count, Name};
+use crate::scenario::table::{SchemaVersion, Seed};
 
 /// A grid names settings; the scenario that they go into is read with the algorithms that there are.
 static NO_OTHERS: Registry = Registry::built_in();

@@ -5,25 +5,33 @@ use std::collections::{BTreeMap, BTreeSet};
 use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::{Duration, Time};
 
-use super::error::{Place, Problem};
-use super::file::{Dscp, File, FlowFile, Name, Network, Profile, ProtocolName, Size, Traffic, TrafficFile};
 use super::limits::{self, Demand};
-use super::links::{USUAL_PACKET, Wire, find_node};
-use super::reader::{Located, Maybe, place_or, value_or};
+use super::link::{USUAL_PACKET, Wire, find_node};
 use super::transport::transport;
 use crate::network::route::{Edge, routes};
 use crate::network::topology::Topology;
 use crate::plan::{
     Arrivals, ConnectionsPlan, Ecn, FlowPlan, Protocol, SizeDistribution, Source, TcpPlan, UdpPlan,
 };
+use crate::scenario::error::{Place, Problem};
+use crate::scenario::reader::{Located, Maybe, place_or, value_or};
+use crate::scenario::table::flow::{Dscp, FlowTable, ProtocolName};
+use crate::scenario::table::network::NetworkTable;
+use crate::scenario::table::traffic::{Size, Traffic, TrafficTable};
+use crate::scenario::table::value::Name;
+use crate::scenario::table::{Profile, ScenarioTable};
 
 /// How many flows a table stands for.
-pub fn copies(flow: &FlowFile) -> u64 {
+pub fn copies(flow: &FlowTable) -> u64 {
     flow.count.as_ref().map_or(1, |count| count.value.0)
 }
 
 /// Every flow, without its routes.
-pub fn expand(file: &File, profile: Profile, topology: &Topology<Wire>) -> Result<Vec<FlowPlan>, Problem> {
+pub fn expand(
+    file: &ScenarioTable,
+    profile: Profile,
+    topology: &Topology<Wire>,
+) -> Result<Vec<FlowPlan>, Problem> {
     let index: BTreeMap<&str, usize> =
         topology.nodes.iter().enumerate().map(|(position, name)| (name.as_str(), position)).collect();
     let mut flows = Vec::new();
@@ -59,17 +67,24 @@ pub fn expand(file: &File, profile: Profile, topology: &Topology<Wire>) -> Resul
 }
 
 /// The number of the host that a flow uses if the file does not say: each pair in turn.
-fn host(network: &Network, flow: usize) -> Option<u64> {
+fn host(network: &NetworkTable, flow: usize) -> Option<u64> {
     let flow = flow as u64;
     match network {
-        Network::Dumbbell(file) => Some(file.hosts.as_ref().map_or(flow, |hosts| flow % hosts.value.0) + 1),
-        Network::ParkingLot(file) => Some(flow % (file.hops.value.0 + 1)),
-        Network::Graph(_) => None,
+        NetworkTable::Dumbbell(file) => {
+            Some(file.hosts.as_ref().map_or(flow, |hosts| flow % hosts.value.0) + 1)
+        }
+        NetworkTable::ParkingLot(file) => Some(flow % (file.hops.value.0 + 1)),
+        NetworkTable::Graph(_) => None,
     }
 }
 
 /// A flow without name, ends and routes.
-fn flow_template(file: &File, profile: Profile, flow: &FlowFile, place: &Place) -> Result<FlowPlan, Problem> {
+fn flow_template(
+    file: &ScenarioTable,
+    profile: Profile,
+    flow: &FlowTable,
+    place: &Place,
+) -> Result<FlowPlan, Problem> {
     let start = Time::ZERO + value_or(&flow.start, Duration::ZERO);
     let stop = flow.stop.as_ref().map_or(Time::NEVER, |stop| Time::ZERO + stop.value);
     if stop <= start {
@@ -103,7 +118,7 @@ fn flow_template(file: &File, profile: Profile, flow: &FlowFile, place: &Place) 
 }
 
 /// The groups of the flows, in the order in which the file names them.
-pub fn groups(file: &File, flows: &[FlowPlan]) -> Result<Vec<Vec<usize>>, Problem> {
+pub fn groups(file: &ScenarioTable, flows: &[FlowPlan]) -> Result<Vec<Vec<usize>>, Problem> {
     let mut groups: Vec<(&str, Vec<usize>)> = Vec::new();
     let written = file.flow.iter().flat_map(|flow| std::iter::repeat_n(flow, copies(&flow.value) as usize));
     for (index, written) in written.enumerate() {
@@ -128,7 +143,7 @@ pub fn groups(file: &File, flows: &[FlowPlan]) -> Result<Vec<Vec<usize>>, Proble
     Ok(groups.into_iter().map(|(_, members)| members).collect())
 }
 
-fn tcp(file: &File, profile: Profile, flow: &FlowFile) -> Result<Protocol, Problem> {
+fn tcp(file: &ScenarioTable, profile: Profile, flow: &FlowTable) -> Result<Protocol, Problem> {
     let layers: Vec<_> =
         [&file.transport, &flow.transport].into_iter().flatten().map(|layer| &layer.value).collect();
     let control =
@@ -165,7 +180,7 @@ enum TcpTraffic {
     Many { interval: Duration, size: SizeDistribution },
 }
 
-fn tcp_traffic(traffic: &TrafficFile, place: &Place) -> Result<TcpTraffic, Problem> {
+fn tcp_traffic(traffic: &TrafficTable, place: &Place) -> Result<TcpTraffic, Problem> {
     refuse_key(&traffic.packet, "TCP sends segments of transport.mss")?;
     refuse_key(&traffic.arrivals, "only UDP has arrivals")?;
     refuse_key(&traffic.steps, "only UDP has steps")?;
@@ -188,7 +203,7 @@ fn tcp_traffic(traffic: &TrafficFile, place: &Place) -> Result<TcpTraffic, Probl
     }
 }
 
-fn short_connections(traffic: &TrafficFile, place: &Place) -> Result<TcpTraffic, Problem> {
+fn short_connections(traffic: &TrafficTable, place: &Place) -> Result<TcpTraffic, Problem> {
     refuse_key(&traffic.rate, "the rate of short connections is load")?;
     let Some(Located { value: Size(size), .. }) = traffic.size else {
         return Err(
@@ -213,7 +228,7 @@ fn short_connections(traffic: &TrafficFile, place: &Place) -> Result<TcpTraffic,
     Ok(TcpTraffic::Many { interval, size })
 }
 
-fn udp(flow: &FlowFile, place: &Place) -> Result<UdpPlan, Problem> {
+fn udp(flow: &FlowTable, place: &Place) -> Result<UdpPlan, Problem> {
     refuse_key(&flow.congestion_control, "UDP has no congestion control")?;
     refuse_key(&flow.transport, "UDP has no transport settings")?;
     refuse_key(&flow.group, "UDP has no congestion control")?;
@@ -242,7 +257,11 @@ fn refuse_key<T>(written: &Maybe<T>, why: &str) -> Result<(), Problem> {
 }
 
 /// Finds the routes of the flows.
-pub fn find_routes(file: &File, topology: &Topology<Wire>, flows: &mut [FlowPlan]) -> Result<(), Problem> {
+pub fn find_routes(
+    file: &ScenarioTable,
+    topology: &Topology<Wire>,
+    flows: &mut [FlowPlan],
+) -> Result<(), Problem> {
     let edges: Vec<Edge> = topology
         .links
         .iter()

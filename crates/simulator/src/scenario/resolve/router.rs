@@ -1,71 +1,19 @@
-//! Mechanisms in routers: read by their names, and placed before links.
+//! Mechanisms in routers, placed before links.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use serde_json::{Value as Json, json};
-
-use super::error::{Problem, allowed};
-use super::file::{File, Name};
-use super::links::{Wire, find_node};
-use super::named::{named_schemas, read_named};
-use super::reader::{Field, Item, KeySchema, List, Located, Read, Several};
+use super::link::{Wire, find_node};
 use crate::network::topology::Topology;
 use crate::plan::{FlowPlan, RouterPlan};
-use crate::router::MechanismPlan;
 use crate::router::mechanism::Placement;
-
-/// A mechanism, as written.
-#[derive(Clone, Debug)]
-pub struct RouterTable {
-    mechanism: MechanismPlan,
-    /// Names of the links or nodes where it stands; none: where its [`Placement`] says.
-    names: List<Name>,
-}
-
-/// The key that says where a mechanism stands.
-fn place_key(mechanism: &MechanismPlan) -> &'static str {
-    match mechanism.placement() {
-        Placement::Links | Placement::LinksOrAllOfRouters => "links",
-        Placement::Nodes => "nodes",
-    }
-}
-
-impl Read for RouterTable {
-    fn read(item: &Item<'_>) -> Result<Self, Problem> {
-        item.table("a table")?;
-        let mechanism = read_named(item, ("mechanism", "mechanism"), None, place_key)?;
-        let names = match mechanism.placement() {
-            Placement::LinksOrAllOfRouters => Several::read_key(item, place_key(&mechanism))?.0,
-            Placement::Links | Placement::Nodes => List::read_key(item, place_key(&mechanism))?,
-        };
-        Ok(Self { mechanism, names })
-    }
-
-    fn schema() -> Json {
-        let place = |mechanism: &MechanismPlan| {
-            KeySchema {
-            name: place_key(mechanism),
-            about: match mechanism.placement() {
-                Placement::Links => "Links before which it stands.",
-                Placement::LinksOrAllOfRouters => {
-                    "Links before which it stands. Default: all that leave a router."
-                }
-                Placement::Nodes => {
-                    "Routers of the domain: it stands before all links that leave them. The first and the last on a flow's way are the flow's edges."
-                }
-            }
-            .to_owned(),
-            schema: <List<Name> as Field>::schema(),
-            required: mechanism.placement() != Placement::LinksOrAllOfRouters,
-        }
-        };
-        json!({ "oneOf": named_schemas("mechanism", "Mechanism in the router.", None, place) })
-    }
-}
+use crate::scenario::error::{Problem, allowed};
+use crate::scenario::reader::Located;
+use crate::scenario::table::ScenarioTable;
+use crate::scenario::table::router::RouterTable;
+use crate::scenario::table::value::Name;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The mechanisms of a file.
 pub fn routers(
-    file: &File,
+    file: &ScenarioTable,
     topology: &Topology<Wire>,
     flows: &[FlowPlan],
 ) -> Result<Vec<RouterPlan>, Problem> {

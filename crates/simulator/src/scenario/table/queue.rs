@@ -1,11 +1,11 @@
 //! A link's `queue`: its limit, or a table with a discipline and its settings.
 
-use super::error::Problem;
-use super::named::{named_schemas, read_named};
-use super::reader::{Field, Item, KeySchema, Maybe, Read, quantity_schema};
-use super::units::{self, Dimension, Quantity};
 use crate::named::Named as _;
 use crate::queue::DisciplinePlan;
+use crate::scenario::error::Problem;
+use crate::scenario::named::{named_schemas, read_named};
+use crate::scenario::reader::{Field, Item, KeySchema, Maybe, Read, quantity_schema};
+use crate::scenario::units::{self, Dimension, Quantity};
 use selfclock_congestion::units::Bytes;
 use serde_json::{Value as Json, json};
 

@@ -2,15 +2,17 @@
 
 use selfclock_congestion::units::Bytes;
 
-use super::error::{Place, Problem};
-use super::file::{
-    DelayedAckFile, InitialWindow, MisbehaviourFile, OrOff, Profile, ReceiveWindow, TimerFile, TransportFile,
-};
-use super::reader::{Located, Maybe};
 use crate::plan::{DelayedAck, MisbehaviourPlan, RetransmissionTimer, Shaper, TimerArithmetic, Transport};
+use crate::scenario::error::{Place, Problem};
+use crate::scenario::reader::{Located, Maybe};
+use crate::scenario::table::Profile;
+use crate::scenario::table::transport::{
+    DelayedAckTable, InitialWindow, MisbehaviourTable, ReceiveWindow, TimerTable, TransportTable,
+};
+use crate::scenario::table::value::OrOff;
 
 /// The settings of a connection. A later layer goes over an earlier one.
-pub fn transport(profile: Profile, layers: &[&TransportFile]) -> Result<Transport, Problem> {
+pub fn transport(profile: Profile, layers: &[&TransportTable]) -> Result<Transport, Problem> {
     let mut transport = match profile {
         Profile::Modern => Transport::modern(),
         Profile::Classic => Transport::classic(),
@@ -42,7 +44,7 @@ fn set<T, U>(target: &mut U, written: &Maybe<T>, value: impl Fn(&T) -> U) {
     }
 }
 
-fn overlay(transport: &mut Transport, layer: &TransportFile) {
+fn overlay(transport: &mut Transport, layer: &TransportTable) {
     set(&mut transport.mss, &layer.mss, |size| size.0);
     set(&mut transport.header, &layer.header, |size| size.0);
     set(&mut transport.ack, &layer.ack, |size| size.0);
@@ -81,13 +83,13 @@ fn overlay(transport: &mut Transport, layer: &TransportFile) {
     }
 }
 
-fn overlay_delayed_ack(delayed_ack: &mut DelayedAck, written: &DelayedAckFile) {
+fn overlay_delayed_ack(delayed_ack: &mut DelayedAck, written: &DelayedAckTable) {
     set(&mut delayed_ack.every, &written.every, |every| every.0);
     set(&mut delayed_ack.timer, &written.timer, |span| span.0);
     set(&mut delayed_ack.clock, &written.clock, |clock| *clock);
 }
 
-fn overlay_misbehaviour(misbehaviour: &mut MisbehaviourPlan, written: &MisbehaviourFile) {
+fn overlay_misbehaviour(misbehaviour: &mut MisbehaviourPlan, written: &MisbehaviourTable) {
     set(&mut misbehaviour.parts, &written.ack_parts, |parts| parts.0);
     set(&mut misbehaviour.ahead, &written.ack_ahead, |ahead| match ahead {
         OrOff::Off => None,
@@ -101,7 +103,7 @@ fn overlay_misbehaviour(misbehaviour: &mut MisbehaviourPlan, written: &Misbehavi
     set(&mut misbehaviour.interval_factor, &written.interval_factor, |factor| factor.0);
 }
 
-fn overlay_timer(timer: &mut RetransmissionTimer, written: &TimerFile) {
+fn overlay_timer(timer: &mut RetransmissionTimer, written: &TimerTable) {
     set(&mut timer.initial, &written.initial, |span| span.0);
     set(&mut timer.minimum, &written.minimum, |span| *span);
     set(&mut timer.maximum, &written.maximum, |span| span.0);
@@ -112,7 +114,7 @@ fn overlay_timer(timer: &mut RetransmissionTimer, written: &TimerFile) {
 }
 
 /// What no key shows alone.
-fn check(transport: &Transport, layers: &[&TransportFile]) -> Result<(), Problem> {
+fn check(transport: &Transport, layers: &[&TransportTable]) -> Result<(), Problem> {
     if transport.receive_window < transport.mss {
         let place = last_place(layers, |layer| place(&layer.receive_window));
         let help = format!("at least {} B, one segment", transport.mss.get());
@@ -138,6 +140,6 @@ fn place<T>(written: &Maybe<T>) -> Option<&Place> {
 }
 
 /// Where the value that counts was written.
-fn last_place(layers: &[&TransportFile], place: impl Fn(&TransportFile) -> Option<&Place>) -> Place {
+fn last_place(layers: &[&TransportTable], place: impl Fn(&TransportTable) -> Option<&Place>) -> Place {
     layers.iter().rev().find_map(|layer| place(layer)).cloned().unwrap_or_default()
 }

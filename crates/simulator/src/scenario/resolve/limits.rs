@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::error::{Place, Problem};
+use crate::scenario::error::{Place, Problem};
 
 /// Most memory that a run may need by this estimate, however much there is: 16 GiB.
 pub const MOST_BYTES: u128 = 16 << 30;

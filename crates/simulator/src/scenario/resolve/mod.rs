@@ -1,18 +1,26 @@
 //! From a scenario file to a plan: defaults filled in, names turned into indices, routes found, queues sized.
 
+mod flow;
+mod limits;
+mod link;
+mod router;
+mod transport;
+
 use selfclock_congestion::units::Duration;
 
 use super::delivery_trace::DeliveryTraces;
-use super::error::Problem;
-use super::file::{File, Interval, Network, Profile};
-use super::flows::{copies, expand, find_routes, groups};
-use super::limits::{self, Demand};
-use super::links::{Wire, build, size_queues};
+use super::error::{Place, Problem};
 use super::reader::{place_or, value_or};
-use super::routers::routers;
+use super::table::network::NetworkTable;
+use super::table::record::Interval;
+use super::table::{Profile, ScenarioTable};
 use crate::network::topology::Topology;
 use crate::plan::{FlowPlan, Plan, RecordPlan};
 use crate::record::packets::{MOST_RECORDS, PacketRecord};
+use flow::{copies, expand, find_routes, groups};
+use limits::Demand;
+use link::{Wire, build, size_queues};
+use router::routers;
 
 /// Longest run: half of the range of times, so that no sum of a time and a delay overflows.
 const LONGEST_RUN: Duration = Duration::from_picoseconds(1 << 63);
@@ -25,7 +33,11 @@ const ROWS: u128 = 2_000_000;
 const BYTES_OF_AN_EVENT: u128 = 3 * size_of::<PacketRecord>() as u128;
 
 /// The plan of a file.
-pub fn resolve(file: &File, default_name: &str, traces: &mut DeliveryTraces) -> Result<Plan, Problem> {
+pub fn resolve(
+    file: &ScenarioTable,
+    default_name: &str,
+    traces: &mut DeliveryTraces,
+) -> Result<Plan, Problem> {
     let duration = file.duration.value.0;
     if duration > LONGEST_RUN {
         return Err(file.duration.place.problem("longer than 106 days", "at most 2^63 ps"));
@@ -39,11 +51,7 @@ pub fn resolve(file: &File, default_name: &str, traces: &mut DeliveryTraces) -> 
     let mut flows = expand(file, profile, &topology)?;
     find_routes(file, &topology, &mut flows)?;
     let groups = groups(file, &flows)?;
-    check_coalescing(&topology, &flows).map_err(|message| {
-        file.network
-            .place
-            .problem(message, "a host with coalescing can be the end of a route, not a stop on it")
-    })?;
+    check_coalescing(&topology, &flows, &file.network.place)?;
     let links = size_queues(&topology, &flows);
     let routers = routers(file, &topology, &flows)?;
     let plan = Plan {
@@ -75,7 +83,7 @@ pub fn resolve(file: &File, default_name: &str, traces: &mut DeliveryTraces) -> 
 }
 
 /// A network card that coalesces hands packets to a host. What goes on from there would be overtaken by what came later.
-fn check_coalescing(topology: &Topology<Wire>, flows: &[FlowPlan]) -> Result<(), String> {
+fn check_coalescing(topology: &Topology<Wire>, flows: &[FlowPlan], place: &Place) -> Result<(), Problem> {
     let mut ends = vec![false; topology.links.len()];
     let paths = || flows.iter().flat_map(|flow| [(flow, &flow.forward), (flow, &flow.reverse)]);
     for (_, path) in paths() {
@@ -86,8 +94,9 @@ fn check_coalescing(topology: &Topology<Wire>, flows: &[FlowPlan]) -> Result<(),
     for (flow, path) in paths() {
         if let Some(&link) = path.iter().rev().skip(1).find(|&&link| ends[link]) {
             let (name, link) = (&flow.name, &topology.links[link].name);
-            return Err(format!(
-                "flow {name:?} goes on beyond link {link:?}, at whose end packets are coalesced"
+            return Err(place.problem(
+                format!("flow {name:?} goes on beyond link {link:?}, at whose end packets are coalesced"),
+                "a host with coalescing can be the end of a route, not a stop on it",
             ));
         }
     }
@@ -95,17 +104,17 @@ fn check_coalescing(topology: &Topology<Wire>, flows: &[FlowPlan]) -> Result<(),
 }
 
 /// Nodes, links, and links on the longest route, without building them.
-fn network_size(network: &Network, flows: u128) -> (u128, u128, u128) {
+fn network_size(network: &NetworkTable, flows: u128) -> (u128, u128, u128) {
     match network {
-        Network::Dumbbell(file) => {
+        NetworkTable::Dumbbell(file) => {
             let hosts = file.hosts.as_ref().map_or(flows, |hosts| hosts.value.0.into());
             (2 * hosts + 2, 4 * hosts + 2, 3)
         }
-        Network::ParkingLot(file) => {
+        NetworkTable::ParkingLot(file) => {
             let hops = u128::from(file.hops.value.0);
             (3 * hops + 3, 6 * hops + 4, hops + 2)
         }
-        Network::Graph(file) => {
+        NetworkTable::Graph(file) => {
             let nodes = file.nodes.len() as u128;
             (nodes, 2 * file.link.len() as u128, nodes)
         }
@@ -114,7 +123,7 @@ fn network_size(network: &Network, flows: u128) -> (u128, u128, u128) {
 
 /// Interval of the series: a thousandth of the duration, or longer so that their rows are at most two
 /// million.
-fn interval(file: &File, flows: u128) -> Option<Duration> {
+fn interval(file: &ScenarioTable, flows: u128) -> Option<Duration> {
     let written = file.record.as_ref().and_then(|record| record.value.interval.as_ref());
     match written.map_or(Interval::Auto, |interval| interval.value) {
         Interval::Off => None,
@@ -127,17 +136,17 @@ fn interval(file: &File, flows: u128) -> Option<Duration> {
     }
 }
 
-fn check_memory(file: &File, flows: u128, interval: Option<Duration>) -> Result<(), Problem> {
+fn check_memory(file: &ScenarioTable, flows: u128, interval: Option<Duration>) -> Result<(), Problem> {
     let (nodes, links, longest_route) = network_size(&file.network.value, flows);
     let samples = interval
         .map_or(0, |interval| 1 + u128::from(file.duration.value.0.picoseconds() / interval.picoseconds()));
     let largest = file.flow.iter().max_by_key(|flow| copies(&flow.value));
     let flow_place = largest.map_or(&file.duration.place, |flow| place_or(&flow.value.count, &flow.place));
     let network_place = match &file.network.value {
-        Network::Dumbbell(dumbbell) if dumbbell.hosts.is_none() => flow_place,
-        Network::Dumbbell(dumbbell) => place_or(&dumbbell.hosts, &file.network.place),
-        Network::ParkingLot(chain) => &chain.hops.place,
-        Network::Graph(_) => &file.network.place,
+        NetworkTable::Dumbbell(dumbbell) if dumbbell.hosts.is_none() => flow_place,
+        NetworkTable::Dumbbell(dumbbell) => place_or(&dumbbell.hosts, &file.network.place),
+        NetworkTable::ParkingLot(chain) => &chain.hops.place,
+        NetworkTable::Graph(_) => &file.network.place,
     };
     let interval_place = file
         .record

@@ -5,15 +5,18 @@ use std::sync::Arc;
 
 use selfclock_congestion::units::{Bytes, Duration, Rate};
 
-use super::delivery_trace::DeliveryTraces;
-use super::error::{Place, Problem, allowed};
-use super::file::{File, GraphFile, LinkFile, Name, Network, Profile, QueueCounts, WireFile};
-use super::queue::{Queue, QueueSize};
-use super::reader::{Located, place_or, value_or};
 use crate::delivery_trace::DeliveryTrace;
-use crate::network::topology::{DumbbellWires, Link, Topology, dumbbell, parking_lot};
+use crate::network::topology::{DumbbellWires, PlacedWire, Topology, dumbbell, parking_lot};
 use crate::plan::{FlowPlan, LinkChange, LinkPlan, LossPlan, Protocol, TcpPlan};
 use crate::queue::{DisciplinePlan, QueueLimit};
+use crate::scenario::delivery_trace::DeliveryTraces;
+use crate::scenario::error::{Place, Problem, allowed};
+use crate::scenario::reader::{Located, place_or, value_or};
+use crate::scenario::table::link::{LinkTable, QueueCounts, WireTable, WrittenTrace};
+use crate::scenario::table::network::{GraphTable, NetworkTable};
+use crate::scenario::table::queue::{Queue, QueueSize};
+use crate::scenario::table::value::Name;
+use crate::scenario::table::{Profile, ScenarioTable};
 
 /// A packet where no flow says how large.
 pub const USUAL_PACKET: Bytes = Bytes(1500);
@@ -39,7 +42,7 @@ pub struct Wire {
 
 impl Wire {
     fn new(
-        file: &WireFile,
+        file: &WireTable,
         place: &Place,
         (profile, default_queue): (Profile, QueueSize),
         traces: &mut DeliveryTraces,
@@ -52,7 +55,10 @@ impl Wire {
         let (rate, trace) = match (&file.rate, &file.delivery_trace) {
             (Some(rate), None) => (rate.value, None),
             (None, Some(written)) => {
-                let trace = traces.get(written)?;
+                let trace = match &written.value {
+                    WrittenTrace::Inline(trace) => trace.clone(),
+                    WrittenTrace::Path(path) => traces.get(path, &written.place)?,
+                };
                 (trace.rate(), Some(trace))
             }
             (Some(_), Some(trace)) => {
@@ -88,7 +94,7 @@ impl Wire {
 }
 
 /// What the path becomes; what a change does not name stays as it was.
-fn changes(file: &WireFile, rate: Rate) -> Vec<LinkChange> {
+fn changes(file: &WireTable, rate: Rate) -> Vec<LinkChange> {
     let (mut rate, mut delay) = (rate, file.delay.value);
     let written = file.changes.iter().flat_map(|changes| &changes.value.0);
     written
@@ -102,17 +108,17 @@ fn changes(file: &WireFile, rate: Rate) -> Vec<LinkChange> {
 
 /// The nodes and links of a file with so many flows.
 pub fn build(
-    file: &File,
+    file: &ScenarioTable,
     profile: Profile,
     flows: usize,
     traces: &mut DeliveryTraces,
 ) -> Result<Topology<Wire>, Problem> {
-    let mut wire = |Located { value: file, place }: &Located<WireFile>, queue| {
-        Wire::new(file, place, (profile, queue), traces)
-    };
+    let mut wire_at =
+        |file: &WireTable, place: &Place, queue| Wire::new(file, place, (profile, queue), traces);
     let (bottleneck, access) = (QueueSize::Bdp(1.0), QueueSize::Unlimited);
+    let mut wire = |table: &Located<WireTable>, queue| wire_at(&table.value, &table.place, queue);
     match &file.network.value {
-        Network::Dumbbell(file) => {
+        NetworkTable::Dumbbell(file) => {
             let hosts = file.hosts.as_ref().map_or(flows, |hosts| hosts.value.0 as usize);
             let reverse = file.reverse.as_ref().unwrap_or(&file.bottleneck);
             let sink_access = file.sink_access.as_ref().unwrap_or(&file.access);
@@ -124,18 +130,18 @@ pub fn build(
             };
             Ok(dumbbell(hosts, &wires))
         }
-        Network::ParkingLot(file) => Ok(parking_lot(
+        NetworkTable::ParkingLot(file) => Ok(parking_lot(
             file.hops.value.0 as usize,
             &wire(&file.hop, bottleneck)?,
             &wire(&file.access, access)?,
         )),
-        Network::Graph(file) => graph(file, |file| wire(file, bottleneck)),
+        NetworkTable::Graph(file) => graph(file, |file, place| wire_at(file, place, bottleneck)),
     }
 }
 
 fn graph(
-    file: &GraphFile,
-    mut wire: impl FnMut(&Located<WireFile>) -> Result<Wire, Problem>,
+    file: &GraphTable,
+    mut wire: impl FnMut(&WireTable, &Place) -> Result<Wire, Problem>,
 ) -> Result<Topology<Wire>, Problem> {
     let mut index = BTreeMap::new();
     for (position, node) in file.nodes.iter().enumerate() {
@@ -143,7 +149,7 @@ fn graph(
             return Err(node.place.problem(format!("a second node {:?}", node.value.0), ""));
         }
     }
-    let mut links: Vec<Link<Wire>> = Vec::new();
+    let mut links: Vec<PlacedWire<Wire>> = Vec::new();
     let mut names = BTreeSet::new();
     for Located { value: link, place } in &file.link {
         let from = find_node(&index, &link.from)?;
@@ -151,14 +157,14 @@ fn graph(
         if from == to {
             return Err(link.to.place.problem("a link from a node to itself", ""));
         }
-        let wire = wire(&Located { value: wire_of(link), place: place.clone() })?;
+        let wire = wire(&link.wire, place)?;
         let [forward, reverse] = link_names(link);
         let mut add = |name: String, from, to| {
             if !names.insert(name.clone()) {
                 let place = place_or(&link.name, place);
                 return Err(place.problem(format!("a second link {name:?}"), "give each link its own name"));
             }
-            links.push(Link { name, from, to, wire: wire.clone() });
+            links.push(PlacedWire { name, from, to, wire: wire.clone() });
             Ok(())
         };
         add(forward, from, to)?;
@@ -171,31 +177,12 @@ fn graph(
 }
 
 /// Names of a link and of its other direction.
-fn link_names(link: &LinkFile) -> [String; 2] {
+fn link_names(link: &LinkTable) -> [String; 2] {
     let (from, to) = (&link.from.value.0, &link.to.value.0);
     match &link.name {
         Some(name) => [name.value.0.clone(), format!("{}-reverse", name.value.0)],
         None => [format!("{from}-{to}"), format!("{to}-{from}")],
     }
-}
-
-fn wire_of(link: &LinkFile) -> WireFile {
-    let LinkFile {
-        name: _,
-        from: _,
-        to: _,
-        duplex: _,
-        rate,
-        delivery_trace,
-        delay,
-        queue,
-        queue_counts,
-        loss,
-        jitter,
-        coalescing,
-        changes,
-    } = link.clone();
-    WireFile { rate, delivery_trace, delay, queue, queue_counts, loss, jitter, coalescing, changes }
 }
 
 /// The index of a node.
@@ -243,7 +230,7 @@ fn crossings(topology: &Topology<Wire>, flows: &[FlowPlan]) -> Vec<Crossing> {
 /// The links, their queues in packets or bytes.
 pub fn size_queues(topology: &Topology<Wire>, flows: &[FlowPlan]) -> Vec<LinkPlan> {
     let crossings = crossings(topology, flows);
-    let plan = |(link, crossing): (&Link<Wire>, &Crossing)| LinkPlan {
+    let plan = |(link, crossing): (&PlacedWire<Wire>, &Crossing)| LinkPlan {
         name: link.name.clone(),
         from: link.from,
         to: link.to,

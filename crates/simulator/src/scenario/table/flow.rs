@@ -1,0 +1,61 @@
+//! Flows.
+
+use super::traffic::Traffic;
+use super::transport::TransportTable;
+use super::value::{Count, Name, ranges};
+use crate::scenario::reader::{Maybe, table, words};
+use selfclock_congestion::registry::Selection;
+use selfclock_congestion::units::Duration;
+
+table! {
+    /// A flow, or several that are alike.
+    FlowTable {
+        /// Name in records; with count above 1, followed by -1, -2 and so on. Default: "flow1", "flow2" and
+        /// so on.
+        name: Maybe<Name>,
+        /// Number of flows. Default: 1.
+        count: Maybe<Count>,
+        /// Node that sends data. Default: flow i starts at source i, again from the first after the last
+        /// (parking lot: the long path first). A graph has no default.
+        from: Maybe<Name>,
+        /// Node that receives data. Default: as for from, at the sinks.
+        to: Maybe<Name>,
+        /// How the flow sends. Default: "tcp".
+        protocol: Maybe<ProtocolName>,
+        /// Congestion control of a TCP flow: a window algorithm, a start algorithm, or a table. Default:
+        /// "reno".
+        congestion_control: Maybe<Selection>,
+        /// When the flow starts. Default: "0 s".
+        start: Maybe<Duration>,
+        /// A further uniform random delay of the start, below this. Default: "0 s".
+        start_jitter: Maybe<Duration>,
+        /// When the application stops to produce data. Default: the end of the run.
+        stop: Maybe<Duration>,
+        /// What the application sends. Default: "bulk". UDP needs a table with a rate.
+        traffic: Maybe<Traffic>,
+        /// Differentiated services codepoint of its packets, 0 to 63. Default: 0.
+        dscp: Maybe<Dscp>,
+        /// Group of parallel flows that share what they know of their path. Flows of "adaptive" between the same nodes.
+        group: Maybe<Name>,
+        /// Transport settings of this flow, over those of all flows.
+        transport: Maybe<TransportTable>,
+    }
+}
+
+/// How a flow sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProtocolName {
+    /// TCP.
+    Tcp,
+    /// UDP.
+    Udp,
+}
+
+words! {
+    ProtocolName { "tcp" => Self::Tcp, "udp" => Self::Udp, }
+}
+
+ranges! {
+    /// A differentiated services codepoint.
+    Dscp(u8) = integer, "integer", 0, 63;
+}

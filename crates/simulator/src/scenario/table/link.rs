@@ -1,0 +1,192 @@
+//! A link: what it is made of, and in a graph its ends.
+
+use super::queue::Queue;
+use super::value::{Name, Probability};
+use crate::delivery_trace::DeliveryTrace;
+use crate::plan::LossPlan;
+use crate::scenario::delivery_trace;
+use crate::scenario::error::Problem;
+use crate::scenario::reader::{Item, Located, Maybe, Needed, Read, table, words};
+use selfclock_congestion::units::{Duration, Rate, Time};
+use serde_json::{Value as Json, json};
+use std::sync::Arc;
+
+table! {
+    /// What a link is made of.
+    WireTable {
+        /// Rate of the transmitter. A link has a rate or a delivery trace.
+        rate: Maybe<Rate>,
+        /// In the place of a rate: a file in Mahimahi's format, one line for each opportunity to send a packet of 1500 B, with
+        /// its time in milliseconds. A relative path starts at the scenario file. The trace is repeated with its last time as
+        /// the period.
+        delivery_trace: Maybe<WrittenTrace>,
+        /// Propagation delay.
+        delay: Needed<Duration>,
+        /// What the queue holds at most. "1 bdp" is the rate times the largest base round-trip time
+        /// of the TCP flows that cross the link. A table has the limit, the discipline and its settings.
+        /// Default: "1 bdp"; "unlimited" for access links.
+        queue: Maybe<Queue>,
+        /// Whether the limit is of the packets that wait, or of those in the system, which includes the one
+        /// in service. Default: "waiting"; "in-system" in the classic profile.
+        queue_counts: Maybe<QueueCounts>,
+        /// Random loss on the wire, after the queue. Default: none.
+        loss: Maybe<LossPlan>,
+        /// Each packet is delayed by a further uniform random time below this, without overtaking. Default:
+        /// "0 s".
+        jitter: Maybe<Duration>,
+        /// The network cards at its ends hand packets to their host together, when this time has passed since the first of
+        /// them arrived. Routers pass packets on at once. Default: "0 s".
+        coalescing: Maybe<Duration>,
+        /// Other rates and delays from times of the run on, as a change of the route brings them. Default: none.
+        changes: Maybe<Changes>,
+    }
+
+    /// A link of a graph.
+    LinkTable {
+        /// Name in records. Default: the nodes, as "a-b". The other direction is "b-a", or the name and
+        /// "-reverse".
+        name: Maybe<Name>,
+        /// Node that it leaves.
+        from: Needed<Name>,
+        /// Node that it enters.
+        to: Needed<Name>,
+        /// Make the same link in the other direction too. Default: true.
+        duplex: Maybe<bool>,
+        ..wire: WireTable,
+    }
+
+    /// Each packet is lost with the same probability, independently.
+    BernoulliTable {
+        /// Probability of loss.
+        probability: Needed<Probability>,
+    }
+
+    /// Gilbert-Elliott: a two-state Markov chain that steps once per packet.
+    GilbertElliottTable {
+        /// Probability to go from the good to the bad state.
+        good_to_bad: Needed<Probability>,
+        /// Probability to go from the bad to the good state.
+        bad_to_good: Needed<Probability>,
+        /// Probability of loss in the good state. Default: 0.
+        loss_good: Maybe<Probability>,
+        /// Probability of loss in the bad state. Default: 1.
+        loss_bad: Maybe<Probability>,
+    }
+
+    /// A delivery trace in the scenario itself, as records hold it.
+    DeliveryTraceTable {
+        /// Name of the file that it was read from.
+        name: Maybe<String>,
+        /// Times in milliseconds, each with the number of its opportunities if it has several: "1 2x3 5".
+        opportunities: Needed<String>,
+    }
+
+    /// From a time on, another rate or delay of a link.
+    ChangeTable {
+        /// When, in the time of the run.
+        at: Needed<Duration>,
+        /// Rate of the transmitter from then on. Default: as before.
+        rate: Maybe<Rate>,
+        /// Propagation delay from then on. Default: as before.
+        delay: Maybe<Duration>,
+    }
+}
+
+/// What the limit of a queue is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueCounts {
+    /// Packets that wait.
+    Waiting,
+    /// Packets that wait and the one in service.
+    InSystem,
+}
+
+words! {
+    QueueCounts { "waiting" => Self::Waiting, "in-system" => Self::InSystem, }
+}
+
+impl Read for LossPlan {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        item.table("a table such as { probability = 0.01 }")?;
+        if item.entries().iter().any(|entry| GILBERT_ELLIOTT.contains(&entry.place.last_key())) {
+            let chain = GilbertElliottTable::read(item)?;
+            return Ok(Self::GilbertElliott {
+                good_to_bad: chain.good_to_bad.value.0,
+                bad_to_good: chain.bad_to_good.value.0,
+                loss_good: chain.loss_good.map_or(0.0, |loss| loss.value.0),
+                loss_bad: chain.loss_bad.map_or(1.0, |loss| loss.value.0),
+            });
+        }
+        let probability = BernoulliTable::read(item)?.probability.value.0;
+        Ok(if probability == 0.0 { Self::None } else { Self::Bernoulli(probability) })
+    }
+    fn schema() -> Json {
+        json!({ "oneOf": [BernoulliTable::schema(), GilbertElliottTable::schema()] })
+    }
+}
+
+/// A key that shows which of the two kinds of loss is meant.
+const GILBERT_ELLIOTT: [&str; 4] = ["good_to_bad", "bad_to_good", "loss_good", "loss_bad"];
+
+/// A delivery trace, as written.
+#[derive(Clone, Debug)]
+pub enum WrittenTrace {
+    /// The path of a file.
+    Path(String),
+    /// The trace itself.
+    Inline(Arc<DeliveryTrace>),
+}
+
+impl Read for WrittenTrace {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        if let Some(path) = item.value.as_str() {
+            return Ok(Self::Path(path.to_owned()));
+        }
+        item.table("the path of a file in quotes")?;
+        let Located { value: text, place } = DeliveryTraceTable::read(item)?.opportunities;
+        let trace = delivery_trace::parse_inline(&text)
+            .map_err(|refusal| place.problem(refusal.message, refusal.help))?;
+        Ok(Self::Inline(Arc::new(trace)))
+    }
+    fn schema() -> Json {
+        json!({ "anyOf": [String::schema(), DeliveryTraceTable::schema()] })
+    }
+}
+
+/// What a link becomes from a time on, as written.
+#[derive(Clone, Copy, Debug)]
+pub struct Change {
+    /// When.
+    pub at: Time,
+    /// Its rate, if that changes.
+    pub rate: Option<Rate>,
+    /// Its delay, if that changes.
+    pub delay: Option<Duration>,
+}
+
+/// Changes of a link: the time of each is later than that of the one before.
+#[derive(Clone, Debug)]
+pub struct Changes(pub Vec<Change>);
+
+impl Read for Changes {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        let mut changes: Vec<Change> = Vec::new();
+        let example = "a list of tables such as { at = \"30 s\", delay = \"40 ms\" }";
+        for Located { value: file, place } in item.elements::<ChangeTable>(example)? {
+            let at = Time::ZERO + file.at.value;
+            if changes.last().is_some_and(|before| at <= before.at) {
+                let help = "changes must be in the order of time";
+                return Err(file.at.place.problem("not later than the change before", help));
+            }
+            let (rate, delay) = (file.rate.map(|rate| rate.value), file.delay.map(|delay| delay.value));
+            if rate.is_none() && delay.is_none() {
+                return Err(place.problem("changes nothing", "give a rate, a delay, or both"));
+            }
+            changes.push(Change { at, rate, delay });
+        }
+        Ok(Self(changes))
+    }
+    fn schema() -> Json {
+        json!({ "type": "array", "items": ChangeTable::schema(), "minItems": 1 })
+    }
+}

@@ -1,0 +1,71 @@
+//! The structure of a scenario file: every table and key, as written, with nothing filled in; a file for each section.
+//!
+//! The comments of the keys are their descriptions in the JSON Schema.
+
+pub mod flow;
+pub mod link;
+pub mod network;
+pub mod queue;
+pub mod record;
+pub mod router;
+pub mod traffic;
+pub mod transport;
+pub mod value;
+
+use super::reader::{List, Maybe, Needed, Several, table, words};
+use flow::FlowTable;
+use network::NetworkTable;
+use record::RecordTable;
+use router::RouterTable;
+use selfclock_congestion::units::Duration;
+use transport::TransportTable;
+use value::{Name, Positive, ranges};
+
+table! {
+    /// A selfclock scenario.
+    ScenarioTable {
+        /// Version of the file format: 1.
+        schema: Needed<SchemaVersion>,
+        /// Name in reports. Default: the name of the file without its extension.
+        name: Maybe<Name>,
+        /// One line for people.
+        title: Maybe<String>,
+        /// Simulated time.
+        duration: Needed<Positive<Duration>>,
+        /// Seed of every random stream. Default: 1.
+        seed: Maybe<Seed>,
+        /// Defaults of transport and queues: "modern" (a current stack) or "classic" (the simulators of the
+        /// 1990s, where a queue limit counts the packet in service). Default: "modern".
+        profile: Maybe<Profile>,
+        /// Nodes and links.
+        network: Needed<NetworkTable>,
+        /// Flows, in the order in which records list them.
+        flow: List<FlowTable>,
+        /// Mechanisms in routers. Default: none.
+        router: Several<RouterTable>,
+        /// Transport settings of every flow, over the profile.
+        transport: Maybe<TransportTable>,
+        /// What to record.
+        record: Maybe<RecordTable>,
+    }
+}
+
+/// Defaults of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profile {
+    /// A current stack.
+    Modern,
+    /// The simulators of the 1990s.
+    Classic,
+}
+
+words! {
+    Profile { "modern" => Self::Modern, "classic" => Self::Classic, }
+}
+
+ranges! {
+    /// Version of the file format.
+    SchemaVersion(u64) = integer, "integer", 1, 1;
+    /// A seed.
+    Seed(u64) = integer, "integer", 0, i64::MAX;
+}

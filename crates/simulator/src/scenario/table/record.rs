@@ -1,0 +1,42 @@
+//! What to record.
+
+use super::value::Positive;
+use crate::scenario::error::Problem;
+use crate::scenario::reader::{Item, Maybe, Read, table};
+use selfclock_congestion::units::Duration;
+use serde_json::{Value as Json, json};
+
+table! {
+    /// What to record.
+    RecordTable {
+        /// Interval of the sampled series; "auto": a thousandth of the duration, or longer so that there are
+        /// at most two million rows; "off": no series. Default: "auto".
+        interval: Maybe<Interval>,
+        /// Record every packet. Default: false.
+        packets: Maybe<bool>,
+    }
+}
+
+/// Interval of the sampled series, as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interval {
+    /// From the duration and the size of the network.
+    Auto,
+    /// No series.
+    Off,
+    /// This.
+    Every(Duration),
+}
+
+impl Read for Interval {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        match item.value.as_str() {
+            Some("auto") => Ok(Self::Auto),
+            Some("off") => Ok(Self::Off),
+            _ => Positive::<Duration>::read(item).map(|interval| Self::Every(interval.0)),
+        }
+    }
+    fn schema() -> Json {
+        json!({ "anyOf": [{ "enum": ["auto", "off"] }, Duration::schema()] })
+    }
+}
