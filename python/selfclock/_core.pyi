@@ -35,6 +35,7 @@ __all__ = [
     "label_parts",
     "queues",
     "register",
+    "routers",
     "run",
     "run_many",
     "run_stream",

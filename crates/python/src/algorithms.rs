@@ -42,7 +42,7 @@ fn named<T: Named>(part: &str) -> String {
 /// The parts that a label such as "cubic+hystart++" names, by the key of a scenario.
 #[pyfunction]
 pub fn label_parts<'py>(py: Python<'py>, label: &str) -> PyResult<Bound<'py, PyDict>> {
-    let parts = registry().parts(label).map_err(|error| ScenarioError::new_err(error.to_string()))?;
+    let parts = registry().label_parts(label).map_err(|error| ScenarioError::new_err(error.to_string()))?;
     parts.iter().map(|entry| (entry.part.name(), entry.name)).into_py_dict(py)
 }
 

@@ -4,9 +4,14 @@
 //! (`cubic+hystart++`), or a window, a start or both with an estimator (`reno+icim`). A part that is not named is the
 //! default: `reno` is slow start and Reno.
 
-use std::fmt;
+use alloc::borrow::ToOwned as _;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
 
-use super::{Choice, DEFAULT_START, DEFAULT_WINDOW, Registry, Selection};
+use super::{DEFAULT_START, DEFAULT_WINDOW, NO_ESTIMATE, Registry, Selection};
 use crate::entry::{Entry, Part};
 
 /// Why a label names no algorithm.
@@ -34,14 +39,14 @@ impl fmt::Display for LabelError {
     }
 }
 
-impl std::error::Error for LabelError {}
+impl core::error::Error for LabelError {}
 
 impl Registry {
     /// The parts that a label names: a window, a start or both, or a model, then an estimator.
     ///
     /// # Errors
     /// A part of the label is no name, or its parts do not combine.
-    pub fn parts(&self, label: &str) -> Result<Vec<Entry>, LabelError> {
+    pub fn label_parts(&self, label: &str) -> Result<Vec<Entry>, LabelError> {
         self.split(label).ok_or_else(|| self.unknown(label))
     }
 
@@ -50,11 +55,11 @@ impl Registry {
     /// # Errors
     /// A part of the label is no name, or its parts do not combine.
     pub fn select(&self, label: &str) -> Result<Selection, LabelError> {
-        let parts = self.parts(label)?;
+        let parts = self.label_parts(label)?;
         let named = |part| parts.iter().find(|entry| entry.part == part).map(|entry| entry.name);
         let selection = match named(Part::Model) {
             Some(model) => self.model(model),
-            None => Selection::new(
+            None => self.parts(
                 named(Part::Start).unwrap_or(DEFAULT_START),
                 named(Part::Window).unwrap_or(DEFAULT_WINDOW),
             ),
@@ -136,18 +141,15 @@ impl Selection {
 
     /// The label: the parts that are not the default, and the estimator if the window does not bring it by itself.
     pub fn label(&self) -> String {
-        let (start, window, estimate) = match &self.0 {
-            Choice::Model(model) => return model.entry().name.to_owned(),
-            Choice::Custom(custom) => return custom.entry().name.to_owned(),
-            Choice::Parts { start, window, estimate } => (start, window, estimate),
-        };
-        let mut label = match (start.entry().name, window.entry().name) {
+        let named = |part| self.entries().find(|entry| entry.part == part).map_or("", |entry| entry.name);
+        let mut label = match (named(Part::Start), named(Part::Window)) {
             (DEFAULT_START, window) => window.to_owned(),
             (start, DEFAULT_WINDOW) => start.to_owned(),
+            ("", _) => named(Part::Model).to_owned(),
             (start, window) => format!("{window}+{start}"),
         };
-        if let (Some(estimate), Some(_)) = (estimate, self.unusual_estimate()) {
-            label = label + "+" + estimate.entry().name;
+        if self.unusual_estimate().is_some_and(|estimate| estimate != NO_ESTIMATE) {
+            label = label + "+" + named(Part::Estimate);
         }
         label
     }
@@ -185,10 +187,10 @@ fn edit_distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::{ENTRIES, NO_ESTIMATE};
+    use crate::registry::ENTRIES;
 
     fn names(label: &str) -> Vec<(&'static str, &'static str)> {
-        let parts = Registry::built_in().parts(label).expect(label);
+        let parts = Registry::built_in().label_parts(label).expect(label);
         parts.iter().map(|entry| (entry.part.name(), entry.name)).collect()
     }
 

@@ -94,7 +94,7 @@ fn from_table(item: &Item<'_>) -> Result<Selection, Problem> {
         None => {
             let start = part(item, "start", Part::Start)?.unwrap_or(DEFAULT_START);
             let window = part(item, "window", Part::Window)?.unwrap_or(DEFAULT_WINDOW);
-            Selection::new(start, window)
+            item.registry.parts(start, window)
         }
     };
     let mut selection = selection.ok_or_else(|| item.place.problem("start and window do not combine", ""))?;
