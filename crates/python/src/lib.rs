@@ -34,7 +34,7 @@ mod _core {
     #[pymodule_export]
     use super::events::{
         Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, RateSample, RecoveryEnded, Sent,
-        Timeout,
+        SpuriousLoss, Timeout,
     };
     #[pymodule_export]
     use super::interrupt::end_at_second_interrupt;
