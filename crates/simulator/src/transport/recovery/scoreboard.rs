@@ -395,6 +395,12 @@ impl Scoreboard {
         self.retransmit_from = self.first;
     }
 
+    /// Nothing counts as lost any more, and each segment counts as in flight once.
+    pub fn unmark_losses(&mut self) {
+        self.segments.for_each_mut(|segment| segment.flags &= !(LOST | RESENT));
+        (self.lost, self.resent) = (0, 0);
+    }
+
     /// The retransmission timer makes the first outstanding segment leave once more.
     pub fn note_timeout_of_first(&mut self) {
         if let Some(first) = self.segments.front_mut() {
