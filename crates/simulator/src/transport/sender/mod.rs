@@ -31,7 +31,7 @@ use crate::record::series::Sampling;
 use crate::traffic::source::Application;
 use learn::Estimators;
 use selfclock_congestion::window::Group;
-use selfclock_congestion::{Bytes, Controller, Duration, RateSample, Time};
+use selfclock_congestion::{Bytes, Controller, Duration, Time};
 use series::Sampler;
 use tell::Congestion;
 
@@ -171,7 +171,8 @@ impl Sender {
         self.estimators.rtt.smallest()
     }
     /// The delivery rate measured last, if it is measured.
-    pub fn delivery_rate(&self) -> Option<RateSample> {
+    #[cfg(test)]
+    pub fn delivery_rate(&self) -> Option<selfclock_congestion::RateSample> {
         self.estimators.rate.as_ref()?.latest()
     }
     /// Measures delivery rates whether or not the congestion control asks for them.
