@@ -257,7 +257,7 @@ impl LossRecovery {
     }
 
     /// Index of the next retransmission.
-    #[inline]
+    #[inline(always)]
     pub fn next_retransmission(&mut self) -> Option<usize> {
         if self.board.bytes_to_retransmit() == 0 {
             return None;
