@@ -38,6 +38,8 @@ class Parameter:
     allowed: list[str] | dict[str, float | None]
     #: Where the default comes from.
     source: str
+    #: What must stand beside it, or it does nothing: 'abe = true'.
+    requires: str | None = None
 
     @property
     def allowed_text(self) -> str:
@@ -96,6 +98,18 @@ def queues() -> list[Algorithm]:
 def routers() -> list[Algorithm]:
     """Every router mechanism; their part is "router"."""
     return _entries(_core.routers())
+
+
+def label_parts(label: str) -> dict[str, str]:
+    """Return the parts of a label such as "cubic", "packet-pair", "cubic+hystart++" or "reno+icim", by their keys.
+
+    >>> label_parts("cubic+hystart++")
+    {'window': 'cubic', 'start': 'hystart++'}
+    """
+    if label.endswith(".py") or "/" in label:
+        message = f"{label!r} is a file: give it with --algorithm {label}, and name the algorithm that it registers"
+        raise _core.ScenarioError(message)
+    return _core.label_parts(label)
 
 
 def _entries(document: str) -> list[Algorithm]:

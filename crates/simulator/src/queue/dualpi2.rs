@@ -34,7 +34,7 @@ settings!(Parameters, "dualpi2", "A short queue for what carries ECT(1) beside o
 
 /// The two queues.
 #[derive(Clone, Debug)]
-pub struct DualPi2 {
+pub(crate) struct DualPi2 {
     plan: Parameters,
     low_latency: Ring<Packet>,
     classic: Ring<Packet>,

@@ -26,7 +26,7 @@ settings!(Parameters, "fq-codel", "Queues chosen by a hash of the flow, served i
 
 /// Queues with CoDel.
 #[derive(Clone, Debug)]
-pub struct FqCoDel {
+pub(crate) struct FqCoDel {
     codel: codel::Parameters,
     flows: FlowQueues<CoDelState>,
 }

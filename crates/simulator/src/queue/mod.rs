@@ -1,13 +1,14 @@
 //! Queue disciplines of links.
 //!
-//! A new discipline is a file here, with its [`Settings`](crate::named::Settings) and a [`managed::Discipline`], and a line in the list below.
+//! A new discipline is a file here, with its [`Settings`](crate::named::Settings) and a `managed::Discipline`, and a line in the list below.
 
 pub mod drop_tail;
 mod flow_queues;
-pub mod managed;
+pub(crate) mod managed;
 
-pub use drop_tail::{DropTail, MarkAbove};
-pub use managed::ManagedQueue;
+pub(crate) use drop_tail::DropTail;
+pub use drop_tail::MarkAbove;
+pub(crate) use managed::ManagedQueue;
 
 use crate::named::named;
 use crate::packet::Packet;
@@ -59,7 +60,7 @@ macro_rules! disciplines {
 
         /// The discipline of a [`ManagedQueue`].
         #[derive(Clone, Debug)]
-        pub enum AnyDiscipline {
+        pub(crate) enum AnyDiscipline {
             $(#[doc = concat!("[`", stringify!($module), "`].")] $name($module::$name),)+
         }
 

@@ -34,7 +34,7 @@ settings!(Parameters, "pie", "Proportional-integral controller enhanced.", "RFC 
 
 /// PIE over one FIFO.
 #[derive(Clone, Debug)]
-pub struct Pie {
+pub(crate) struct Pie {
     plan: Parameters,
     rate: Rate,
     waiting: Ring<Packet>,
@@ -44,7 +44,7 @@ pub struct Pie {
 
 /// The state variables of RFC 8033, section 4, for one queue.
 #[derive(Clone, Copy, Debug)]
-pub struct PieState {
+pub(crate) struct PieState {
     control: Control,
     accumulated: f64,
     next_update: Time,

@@ -144,6 +144,7 @@ impl LossRecovery {
         self.rack.is_some()
     }
     /// A fast recovery is under way.
+    #[cfg(test)]
     pub fn is_recovering(&self) -> bool {
         self.fast.is_some()
     }
@@ -256,7 +257,7 @@ impl LossRecovery {
     }
 
     /// Index of the next retransmission.
-    #[inline]
+    #[inline(always)]
     pub fn next_retransmission(&mut self) -> Option<usize> {
         if self.board.bytes_to_retransmit() == 0 {
             return None;

@@ -302,6 +302,7 @@ impl Rack {
     }
 
     /// Index of the next retransmission: the first outstanding one, if it is lost, then as they were found lost.
+    #[inline(always)]
     pub fn next_retransmission(&mut self, board: &Scoreboard) -> Option<usize> {
         if !board.is_empty() && board[0].awaits_retransmission() {
             return Some(0);

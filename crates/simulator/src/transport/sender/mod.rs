@@ -26,12 +26,12 @@ use super::runaway::InFlightLimit;
 use crate::engine::{Target, Timer};
 use crate::network::FlowRoutes;
 use crate::packet::{Packet, PacketKind};
-use crate::plan::{Ecn, TcpPlan};
+use crate::plan::{Ecn, TcpPlan, Transport};
 use crate::record::series::Sampling;
 use crate::traffic::source::Application;
 use learn::Estimators;
 use selfclock_congestion::window::Group;
-use selfclock_congestion::{Bytes, Controller, Duration, RateSample, Time};
+use selfclock_congestion::{Bytes, Controller, Duration, Time};
 use series::Sampler;
 use tell::Congestion;
 
@@ -138,7 +138,10 @@ impl Sender {
             receive_window,
             window_probes: 0,
             retransmission_timer: Timer::default(),
-            recovery: LossRecovery::new(transport),
+            recovery: LossRecovery::new(&Transport {
+                prr: transport.prr && !congestion.controller.owns_window_in_recovery(),
+                ..*transport
+            }),
             estimators: Estimators::new(transport, measures_rate),
             sampler: Sampler::new(sampling),
             totals: SenderTotals::default(),
@@ -168,7 +171,8 @@ impl Sender {
         self.estimators.rtt.smallest()
     }
     /// The delivery rate measured last, if it is measured.
-    pub fn delivery_rate(&self) -> Option<RateSample> {
+    #[cfg(test)]
+    pub fn delivery_rate(&self) -> Option<selfclock_congestion::RateSample> {
         self.estimators.rate.as_ref()?.latest()
     }
     /// Measures delivery rates whether or not the congestion control asks for them.
