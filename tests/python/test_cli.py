@@ -198,6 +198,9 @@ def test_algorithms(selfclock: Command) -> None:
     assert [algorithm["name"] for algorithm in one] == ["packet-pair"]
     assert list(one[0]["parameters"][0]) == ["name", "about", "kind", "unit", "default", "allowed", "source"]
     assert "10 ms" in selfclock("algorithms", "packet-pair").stdout
+    both = json.loads(selfclock("algorithms", "--queues", "--routers", "--json").stdout)["algorithms"]
+    assert {each["part"] for each in both} == {"queue", "router"}
+    assert "rate, required" in selfclock("algorithms", "policer").stdout
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ selfclock_congestion::parameters! {
         ecn: bool = true, shown "true", unit "", range (0.0, 0.0), source "our choice; RFC 8289 leaves it open";
     }
 }
-settings!(Parameters, "codel", "Controlled delay.", "RFC 8289");
+settings!(Parameters, "codel", "Controlled delay: drops at the head when packets have waited longer than the target for an interval, then after interval/√n.", "RFC 8289");
 
 /// CoDel over one FIFO.
 #[derive(Clone, Debug)]

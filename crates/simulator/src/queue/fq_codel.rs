@@ -22,7 +22,7 @@ selfclock_congestion::parameters! {
         quantum: Bytes = Bytes(1514), shown "1514 B", unit "B", range (1.0, 65535.0), source "RFC 8290, section 5.2.4";
     }
 }
-settings!(Parameters, "fq-codel", "Queues chosen by a hash of the flow, served in turn, each with CoDel.", "RFC 8290");
+settings!(Parameters, "fq-codel", "Queues chosen by a hash of the flow, served in turn, new ones first, each with CoDel.", "RFC 8290");
 
 /// Queues with CoDel.
 #[derive(Clone, Debug)]

@@ -30,7 +30,7 @@ selfclock_congestion::parameters! {
         ecn: bool = true, shown "true", unit "", range (0.0, 0.0), source "RFC 8033, section 5.1: optional; our choice";
     }
 }
-settings!(Parameters, "pie", "Proportional-integral controller enhanced.", "RFC 8033");
+settings!(Parameters, "pie", "Proportional-integral controller enhanced: drops at arrival with a probability that follows the queueing delay.", "RFC 8033");
 
 /// PIE over one FIFO.
 #[derive(Clone, Debug)]
