@@ -3,8 +3,8 @@
 
 use super::managed::{Discipline, LinkSite, Work};
 use crate::engine::{Ring, Stream};
-use crate::packet::Packet;
 use crate::named::{Contradiction, settings};
+use crate::packet::Packet;
 use selfclock_congestion::units::{Bytes, Duration, Packets, Time};
 
 /// Step of an adaptation, and between adaptations: "alpha", "beta" and "interval" of the 2001 paper.
