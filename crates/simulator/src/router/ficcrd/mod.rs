@@ -1,7 +1,7 @@
 //! Fair Intelligent Congestion Control Resource Discovery: Yu, Li, Hoang, Feng.
 //!
 //! The first router of the domain on a flow's way, its *ingress*, estimates the flow's rate and sends a resource discovery
-//! packet after it for every so many data packets. Each router on the way notes the rate it carries; the last one, the
+//! packet after it for every N data packets. Each router on the way notes the rate it carries; the last one, the
 //! *egress*, turns it round; on the way back each router lowers the explicit rate in it to what the flow's output queue
 //! allows. The ingress then holds the source to that rate by the window in its acknowledgements or by their times.
 //!
@@ -21,7 +21,7 @@ use crate::packet::{Extra, Flags, NO_EXTRA, Packet, PacketKind, ResourceDiscover
 use selfclock_congestion::units::{Duration, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// So many time constants of the rate without data are a silence.
+/// Time constants of the rate without data that count as silence.
 const SILENT: u64 = 4;
 /// After so long without data a flow leaves the table when another needs its place, and its timed packets cease.
 const IDLE: Duration = Duration::from_milliseconds(10_000);

@@ -14,11 +14,11 @@ use serde_json::{Value as Json, json};
 pub enum QueueSize {
     /// Any number.
     Unlimited,
-    /// So many packets.
+    /// A number of packets.
     Packets(u64),
-    /// So many bytes.
+    /// A number of bytes.
     Bytes(Bytes),
-    /// So many bandwidth-delay products.
+    /// A multiple of the bandwidth-delay product.
     Bdp(f64),
 }
 

@@ -12,7 +12,7 @@ table! {
     /// What the application sends: a size or a rate; short connections have a size and a load or an interval; a UDP source
     /// has a rate, a packet size and arrivals.
     TrafficTable {
-        /// So many bytes, then the flow is complete; of short connections, the size of each, or its distribution. TCP only.
+        /// Bytes to send, then the flow is complete; of short connections, the size of each, or its distribution. TCP only.
         size: Maybe<Size>,
         /// Short connections that start at random (a Poisson process), each a TCP connection of its own: payload that they
         /// have to send per second. TCP only.

@@ -57,7 +57,7 @@ table! {
         shaper: Maybe<OrOff<ShaperTable>>,
         /// The receiver knows the algorithm's option. true.
         peer_knows_option: Maybe<bool>,
-        /// What the receiver does that it must not: to see what that gains it, and what it costs others. None.
+        /// Misbehaviour of the receiver: to see what it gains by it, and what it costs others. None.
         misbehaviour: Maybe<MisbehaviourTable>,
         /// Routers can neither read nor change the transport header, as with IPsec and QUIC. false.
         encrypted: Maybe<bool>,
@@ -65,14 +65,14 @@ table! {
 
     /// A receiver that wants more than its share, or is broken. A key that is not written keeps its value.
     MisbehaviourTable {
-        /// Divides acknowledgements: so many in the place of one of new data. 1.
+        /// Divides acknowledgements: sends this many in place of one of new data. 1.
         ack_parts: Maybe<SmallCount>,
-        /// Acknowledges what it has not got: gaps as if nothing were missing, and so many segments beyond what has arrived,
+        /// Acknowledges data that has not arrived: gaps as if nothing were missing, and N segments beyond what has arrived,
         /// 0 to 1000000. "off".
         ack_ahead: Maybe<OrOff<Ahead>>,
-        /// Repeats each acknowledgement so many times, 0 to 1000. 0.
+        /// Repeats each acknowledgement N times, 0 to 1000. 0.
         ack_repeats: Maybe<Repeats>,
-        /// At each so-manieth acknowledgement with SACK blocks it throws away the data that it has reported in them. "off".
+        /// Every Nth acknowledgement that carries SACK blocks, discards the data just reported (reneging). "off".
         renege_every: Maybe<OrOff<SmallCount>>,
         /// Multiplies the interval of a pair by this, 0.001 to 1000, before it reports it; it divides Quick-Start rates and
         /// XCP feedback by it. 1.
@@ -81,7 +81,7 @@ table! {
 
     /// Delayed acknowledgement. A key that is not written keeps its value.
     DelayedAckTable {
-        /// Acknowledge every so many full segments. Modern: 2; classic: 1.
+        /// Full segments for each acknowledgement. Modern: 2; classic: 1.
         every: Maybe<SmallCount>,
         /// Acknowledge at the latest after this time. Modern: "40 ms"; classic: "200 ms".
         timer: Maybe<Positive<Duration>>,
@@ -144,9 +144,9 @@ ranges! {
 pub enum ReceiveWindow {
     /// Any size.
     Unlimited,
-    /// So many segments.
+    /// A number of segments.
     Segments(f64),
-    /// So many bytes.
+    /// A number of bytes.
     Bytes(Bytes),
 }
 
@@ -186,7 +186,7 @@ impl Read for Segments {
 /// An initial window, as written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum InitialWindow {
-    /// So many segments.
+    /// A number of segments.
     Segments(f64),
     /// min(4 MSS, max(2 MSS, 4380 bytes)).
     Rfc3390,
