@@ -157,7 +157,7 @@ mutants: | prerequisites
 	  --file 'crates/congestion/src/**' --file 'crates/simulator/src/transport/**'
 
 FUZZ_SECONDS ?= 600
-FUZZERS := any_order options scenario grid trace
+FUZZERS := any_order options replay scenario grid trace
 fuzz: | prerequisites
 	@rustup toolchain list 2>/dev/null | grep -q nightly || \
 	  { echo 'fuzzing needs a nightly Rust toolchain: rustup toolchain install nightly' >&2; exit 1; }

@@ -35,6 +35,7 @@ __all__ = [
     "grid_schema",
     "queues",
     "register",
+    "routers",
     "run",
     "run_many",
     "run_stream",

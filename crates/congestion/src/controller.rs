@@ -1,17 +1,18 @@
-//! A start and a window algorithm together, or a model that is both: one congestion control.
+//! One connection's congestion control: events in, decision out. Here are the rules that hold for every algorithm.
 
-use crate::custom::{CustomChoice, CustomModel};
-use crate::decision::{Decision, Pacing, Phase, ProbePart, Snapshot};
+use crate::algorithm::{Algorithm, Roles};
+use crate::decision::{Decision, Phase, ProbePart, Snapshot};
 use crate::estimate::Estimate;
 use crate::event::{
-    Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, RecoveryEnded, Sent, Timeout,
+    Acknowledged, DuplicateAck, EcnEcho, Established, Event, HandshakeLost, LossDetected, MssChanged,
+    RecoveryEnded, Sent, SpuriousLoss, Timeout,
 };
 use crate::failure::{Failure, Reason};
 use crate::model::Model;
 use crate::option::PeerOption;
 use crate::part::{EstimatePart, ModelPart, StartPart, WindowPart};
 use crate::start::Start;
-use crate::state::{MAXIMUM_WINDOW_SEGMENTS, Setup, WindowState};
+use crate::state::{MAXIMUM_WINDOW_SEGMENTS, Setup, WindowBefore, WindowState};
 use crate::units::{Bytes, Time};
 use crate::window::{Group, Window};
 
@@ -23,271 +24,184 @@ pub struct Controller {
     /// See [`Controller::only_grows`].
     only_grows: bool,
     algorithm: Algorithm,
-}
-
-/// Who owns the window.
-#[derive(Clone, Debug)]
-enum Algorithm {
-    /// The start below ssthresh, the window algorithm above.
-    Parts { start: Start, window: Window },
-    /// The same, and an estimator beside them. Boxed, as a model is.
-    Measured(Box<Measured>),
-    /// One algorithm. Boxed, because it is larger than any pair of parts.
-    Model(Box<Owner>),
-}
-
-/// Whose algorithm owns the whole of the window.
-#[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "a controller boxes the whole of it")]
-enum Owner {
-    BuiltIn(Model),
-    Custom(CustomModel),
-}
-
-/// Calls the same method on whichever it is.
-macro_rules! either {
-    ($of:expr, $model:ident => $call:expr) => {
-        match $of {
-            Owner::BuiltIn($model) => $call,
-            Owner::Custom($model) => $call,
-        }
-    };
-}
-
-/// Out of line where the call comes for every segment, so that what is inlined into the sender is the usual case alone.
-impl Owner {
-    fn wants_rate_samples(&self) -> bool {
-        either!(self, model => model.wants_rate_samples())
-    }
-    fn on_established(&mut self, event: &Established, state: &mut WindowState) {
-        either!(self, model => model.on_established(event, state));
-        state.hold();
-    }
-    #[inline(never)]
-    fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState) {
-        either!(self, model => model.on_ack(event, state));
-        state.hold();
-    }
-    fn on_duplicate_ack(&mut self, event: &DuplicateAck, state: &mut WindowState) {
-        either!(self, model => model.on_duplicate_ack(event, state));
-        state.hold();
-    }
-    fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
-        either!(self, model => model.on_loss(event, state));
-        state.hold();
-    }
-    fn on_ecn_echo(&mut self, event: &EcnEcho, state: &mut WindowState) {
-        either!(self, model => model.on_ecn_echo(event, state));
-        state.hold();
-    }
-    fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
-        either!(self, model => model.on_timeout(event, state));
-    }
-    fn on_recovery_ended(&mut self, event: &RecoveryEnded, state: &mut WindowState) {
-        either!(self, model => model.on_recovery_ended(event, state));
-        state.hold();
-    }
-    #[inline(never)]
-    fn on_sent(&mut self, event: &Sent, state: &mut WindowState) {
-        either!(self, model => model.on_sent(event, state));
-        state.hold();
-    }
-    #[inline(never)]
-    fn pacing(&self, state: &WindowState) -> Option<Pacing> {
-        either!(self, model => model.pacing(state))
-    }
-    fn option_for(&mut self, state: &WindowState) -> Option<PeerOption> {
-        either!(self, model => model.option_for(state))
-    }
-    fn phase(&self) -> Option<Phase> {
-        either!(self, model => model.phase())
-    }
-}
-
-/// A start and a window algorithm that know what an estimator finds.
-#[derive(Clone, Debug)]
-struct Measured {
-    start: Start,
-    window: Window,
-    estimate: Estimate,
-}
-
-/// The window of a connection that begins with `start`.
-fn begin(setup: &Setup, start: &mut Start) -> WindowState {
-    let mut state = WindowState::new(setup);
-    start.begin(setup, &mut state);
-    state.hold();
-    state
-}
-
-/// An acknowledgement advanced: grows the window.
-#[inline(always)]
-fn advance(start: &mut Start, window: &mut Window, event: &Acknowledged, state: &mut WindowState) {
-    start.on_ack(event, state);
-    window.on_ack(event, state);
-    if event.recovering || !event.window_limited {
-        return;
-    }
-    if start.holds_window() {
-        start.grow(event, state);
-    } else if !state.in_slow_start() {
-        window.grow(event, state);
-    } else if !window.holds_slow_start() {
-        start.grow(event, state);
-    }
-    state.cwnd = state.cwnd.min(MAXIMUM_WINDOW_SEGMENTS);
+    /// The window that the last loss or timeout met, until it is undone or a mark says that it was deserved.
+    before: Option<WindowBefore>,
 }
 
 impl Controller {
-    /// A connection that begins with `start` and goes on with `window`.
-    pub fn new(setup: Setup, mut start: Start, window: Window) -> Self {
-        let state = begin(&setup, &mut start);
-        let only_grows = start.entry().only_grows;
-        Self { state, recovering: false, only_grows, algorithm: Algorithm::Parts { start, window } }
-    }
-
-    /// As [`Controller::new`], with an estimator beside them.
-    pub fn with_estimate(setup: Setup, mut start: Start, window: Window, estimate: Estimate) -> Self {
-        let state = begin(&setup, &mut start);
-        let measured = Box::new(Measured { start, window, estimate });
-        Self { state, recovering: false, only_grows: false, algorithm: Algorithm::Measured(measured) }
+    /// A connection that begins with `start` and goes on with `window`, with an estimator beside them if there is one.
+    pub fn new(setup: Setup, start: Start, window: Window, estimate: Option<Estimate>) -> Self {
+        let mut state = WindowState::new(&setup);
+        let only_grows = estimate.is_none() && start.only_grows();
+        let algorithm = Algorithm::parts(&setup, &mut state, start, window, estimate);
+        Self { state, recovering: false, only_grows, algorithm, before: None }
     }
 
     /// A connection that `model` begins and goes on with.
-    pub fn with_model(setup: Setup, mut model: Model) -> Self {
-        let state = WindowState::new(&setup);
-        model.begin(&setup, &state);
-        Self {
-            state,
-            recovering: false,
-            only_grows: false,
-            algorithm: Algorithm::Model(Box::new(Owner::BuiltIn(model))),
+    pub fn with_model(setup: Setup, model: Model) -> Self {
+        let mut state = WindowState::new(&setup);
+        let algorithm = Algorithm::model(&setup, &mut state, model);
+        Self { state, recovering: false, only_grows: false, algorithm, before: None }
+    }
+
+    /// Something happened: the one door for traces, fuzzers and adapters. Each event has a method of its own, too.
+    pub fn on(&mut self, event: &Event) {
+        match event {
+            Event::Established(event) => self.on_established(event),
+            Event::HandshakeLost(event) => self.on_handshake_loss(event),
+            Event::Sent(event) => self.on_sent(event),
+            Event::Acknowledged(event) => self.on_ack(event),
+            Event::DuplicateAck(event) => self.on_duplicate_ack(event),
+            Event::LossDetected(event) => self.on_loss(event),
+            Event::EcnEcho(event) => self.on_ecn_echo(event),
+            Event::Timeout(event) => self.on_timeout(event),
+            Event::RecoveryEnded(event) => self.on_recovery_ended(event),
+            Event::SpuriousLoss(event) => self.on_spurious_loss(event),
+            Event::MssChanged(event) => self.on_mss_changed(event),
         }
     }
 
-    /// A connection that an algorithm of another crate begins and goes on with.
-    pub(crate) fn with_custom(setup: Setup, choice: &CustomChoice) -> Self {
-        let state = WindowState::new(&setup);
-        let model = Owner::Custom(choice.build(&setup, &state));
-        Self { state, recovering: false, only_grows: false, algorithm: Algorithm::Model(Box::new(model)) }
-    }
-
-    /// An acknowledgement advanced.
+    /// An ACK advanced. The usual algorithm is told in place, as it would be by `Algorithm::tell` if closures were always inlined.
     #[inline(always)]
     pub fn on_ack(&mut self, event: &Acknowledged) {
         match &mut self.algorithm {
-            Algorithm::Parts { start, window } => advance(start, window, event, &mut self.state),
-            Algorithm::Measured(measured) => {
-                let Measured { start, window, estimate } = &mut **measured;
-                estimate.on_ack(event, &mut self.state);
+            Algorithm::Parts { start, window } => {
                 advance(start, window, event, &mut self.state);
+                self.state.cwnd = self.state.cwnd.min(MAXIMUM_WINDOW_SEGMENTS);
             }
-            Algorithm::Model(model) => model.on_ack(event, &mut self.state),
+            Algorithm::Other(other) => other.tell(event.now, &mut self.state, |roles, state| match roles {
+                Roles::Parts(start, window, estimate) => {
+                    if let Some(estimate) = estimate {
+                        estimate.on_ack(event, state);
+                    }
+                    advance(start, window, event, state);
+                }
+                Roles::Model(model) => model.on_ack(event, state),
+            }),
         }
     }
 
-    /// An acknowledgement repeated.
+    /// A duplicate ACK arrived.
     pub fn on_duplicate_ack(&mut self, event: &DuplicateAck) {
-        match &mut self.algorithm {
-            Algorithm::Parts { start, .. } => start.on_duplicate_ack(event),
-            Algorithm::Measured(measured) => {
-                measured.estimate.abandon(event.now);
-                measured.start.on_duplicate_ack(event);
+        self.algorithm.tell(event.now, &mut self.state, |roles, state| match roles {
+            Roles::Parts(start, _, estimate) => {
+                abandon(estimate, event.now);
+                start.on_duplicate_ack(event);
             }
-            Algorithm::Model(model) => model.on_duplicate_ack(event, &mut self.state),
-        }
+            Roles::Model(model) => model.on_duplicate_ack(event, state),
+        });
     }
 
     /// A loss was detected.
     pub fn on_loss(&mut self, event: &LossDetected) {
         self.recovering = true;
-        let before = self.state.cwnd;
-        match &mut self.algorithm {
-            Algorithm::Parts { start, window } => {
-                window.on_loss(event, &mut self.state);
-                start.on_loss(event, &mut self.state);
+        let before = self.state.before();
+        self.before = Some(before);
+        self.algorithm.tell(event.now, &mut self.state, |roles, state| match roles {
+            Roles::Parts(start, window, estimate) => {
+                abandon(estimate, event.now);
+                window.on_loss(event, state);
+                start.on_loss(event, state);
             }
-            Algorithm::Measured(measured) => {
-                measured.estimate.abandon(event.now);
-                measured.window.on_loss(event, &mut self.state);
-                measured.start.on_loss(event, &mut self.state);
-            }
-            Algorithm::Model(model) => model.on_loss(event, &mut self.state),
-        }
+            Roles::Model(model) => model.on_loss(event, state),
+        });
         // Our choice: a loss never raises the window. By the letter of RFC 5681 it could shortly after a timeout,
         // when cwnd is one segment and FlightSize still a whole window.
-        self.state.cwnd = self.state.cwnd.min(before);
+        self.state.cwnd = self.state.cwnd.min(before.cwnd);
     }
 
-    /// The receiver echoed a congestion mark.
+    /// The receiver echoed a CE mark.
     pub fn on_ecn_echo(&mut self, event: &EcnEcho) {
         let before = self.state.cwnd;
-        match &mut self.algorithm {
-            Algorithm::Parts { start, window } => {
-                window.on_ecn_echo(event, &mut self.state);
+        self.before = None;
+        self.algorithm.tell(event.now, &mut self.state, |roles, state| match roles {
+            Roles::Parts(start, window, estimate) => {
+                abandon(estimate, event.now);
+                window.on_ecn_echo(event, state);
                 start.on_ecn_echo(event);
             }
-            Algorithm::Measured(measured) => {
-                measured.estimate.abandon(event.now);
-                measured.window.on_ecn_echo(event, &mut self.state);
-                measured.start.on_ecn_echo(event);
-            }
-            Algorithm::Model(model) => model.on_ecn_echo(event, &mut self.state),
-        }
+            Roles::Model(model) => model.on_ecn_echo(event, state),
+        });
         self.state.cwnd = self.state.cwnd.min(before);
     }
 
-    /// The connection starts again from one segment.
+    /// The connection restarts from one segment.
     pub fn on_timeout(&mut self, event: &Timeout) {
         self.recovering = false;
+        if !event.repeated {
+            self.before = Some(self.state.before());
+        }
         self.state.slow_start_limit = 1.0;
-        match &mut self.algorithm {
-            Algorithm::Parts { start, window } => {
-                window.on_timeout(event, &mut self.state);
+        self.algorithm.tell(event.now, &mut self.state, |roles, state| match roles {
+            Roles::Parts(start, window, estimate) => {
+                abandon(estimate, event.now);
+                window.on_timeout(event, state);
                 start.on_timeout(event);
             }
-            Algorithm::Measured(measured) => {
-                measured.estimate.abandon(event.now);
-                measured.window.on_timeout(event, &mut self.state);
-                measured.start.on_timeout(event);
-            }
-            Algorithm::Model(model) => model.on_timeout(event, &mut self.state),
-        }
+            Roles::Model(model) => model.on_timeout(event, state),
+        });
         self.state.cwnd = 1.0;
+    }
+
+    /// The last loss or timeout was spurious: the response to it is undone, once.
+    pub fn on_spurious_loss(&mut self, event: &SpuriousLoss) {
+        let Some(before) = self.before.take() else { return };
+        self.recovering = false;
+        self.algorithm.tell(event.now, &mut self.state, |roles, state| match roles {
+            Roles::Parts(_, window, _) => window.on_spurious_loss(event, &before, state),
+            Roles::Model(model) => model.on_spurious_loss(event, &before, state),
+        });
+        self.state.hold();
+    }
+
+    /// The size of a segment has changed. The window stays the same number of bytes.
+    pub fn on_mss_changed(&mut self, event: &MssChanged) {
+        if event.mss == Bytes::ZERO {
+            return;
+        }
+        let ratio = self.state.mss.get() as f64 / event.mss.get() as f64;
+        self.state.mss = event.mss;
+        self.before = None;
+        self.algorithm.tell(event.now, &mut self.state, |roles, state| {
+            state.rescale(ratio);
+            match roles {
+                Roles::Parts(_, window, _) => window.on_mss_changed(ratio),
+                Roles::Model(model) => model.on_mss_changed(ratio),
+            }
+        });
     }
 
     /// The option that the SYN carries. Asked for each SYN.
     pub fn option_for_syn(&mut self) -> Option<PeerOption> {
-        match &mut self.algorithm {
-            Algorithm::Parts { start, .. } => start.option_for_syn(),
-            Algorithm::Measured(measured) => measured.start.option_for_syn(),
-            Algorithm::Model(_) => None,
+        match self.algorithm.roles_mut()? {
+            Roles::Parts(start, ..) => start.option_for_syn(),
+            Roles::Model(_) => None,
         }
     }
 
     /// The handshake is complete, and no data has left.
     pub fn on_established(&mut self, event: &Established) {
-        let start = match &mut self.algorithm {
-            Algorithm::Parts { start, .. } => start,
-            Algorithm::Measured(measured) => &mut measured.start,
-            Algorithm::Model(model) => return model.on_established(event, &mut self.state),
-        };
-        start.on_established(event, &mut self.state);
+        self.algorithm.tell(event.now, &mut self.state, |roles, state| match roles {
+            Roles::Parts(start, ..) => start.on_established(event, state),
+            Roles::Model(model) => model.on_established(event, state),
+        });
         self.state.hold();
     }
 
     /// The SYN or its answer was lost: "the initial window used by a sender after a correctly transmitted SYN MUST be
     /// one segment" (RFC 5681, section 3.1).
-    pub fn on_handshake_loss(&mut self) {
+    pub const fn on_handshake_loss(&mut self, _event: &HandshakeLost) {
         self.state.cwnd = 1.0;
     }
 
-    /// A repair is complete.
+    /// Recovery is over.
     pub fn on_recovery_ended(&mut self, event: &RecoveryEnded) {
         self.recovering = false;
-        if let Algorithm::Model(model) = &mut self.algorithm {
-            model.on_recovery_ended(event, &mut self.state);
-        }
+        self.algorithm.tell(event.now, &mut self.state, |roles, state| {
+            if let Roles::Model(model) = roles {
+                model.on_recovery_ended(event, state);
+            }
+        });
     }
 
     /// A segment left.
@@ -296,39 +210,42 @@ impl Controller {
         if self.only_grows {
             return;
         }
-        match &mut self.algorithm {
-            Algorithm::Parts { start, .. } => start.on_sent(event),
-            Algorithm::Measured(measured) => {
-                measured.start.on_sent(event);
-                measured.estimate.on_sent(event, &self.state);
+        self.algorithm.tell(event.now, &mut self.state, |roles, state| match roles {
+            Roles::Parts(start, _, estimate) => {
+                start.on_sent(event);
+                if let Some(estimate) = estimate {
+                    estimate.on_sent(event, state);
+                }
             }
-            Algorithm::Model(model) => model.on_sent(event, &mut self.state),
-        }
+            Roles::Model(model) => model.on_sent(event, state),
+        });
     }
 
     /// Of a member of a group of parallel flows, before each event: it takes what the group knows.
     pub fn take_from(&mut self, group: &Group) {
-        if let Algorithm::Parts { window, .. } = &mut self.algorithm {
+        if let Some(Roles::Parts(_, window, _)) = self.algorithm.roles_mut() {
             window.take_from(group, &mut self.state);
         }
     }
 
-    /// After each event it gives the group what there is to know.
+    /// After each event it gives the group what it knows.
     pub fn give_to(&mut self, group: &mut Group) {
-        if let Algorithm::Parts { window, .. } = &mut self.algorithm {
+        if let Some(Roles::Parts(_, window, _)) = self.algorithm.roles_mut() {
             window.give_to(group, &self.state);
         }
     }
 
-    /// It has a use for [`Acknowledged::rate`] and [`DuplicateAck::rate`]: the sender has to measure them.
+    /// It uses [`Acknowledged::rate`] and [`DuplicateAck::rate`]: the sender has to measure them.
     pub fn wants_rate_samples(&self) -> bool {
-        match &self.algorithm {
-            Algorithm::Parts { start, window } => start.wants_rate_samples() || window.wants_rate_samples(),
-            Algorithm::Measured(measured) => {
-                measured.start.wants_rate_samples() || measured.window.wants_rate_samples()
-            }
-            Algorithm::Model(model) => model.wants_rate_samples(),
+        match self.algorithm.roles() {
+            Roles::Parts(start, window, _) => start.wants_rate_samples() || window.wants_rate_samples(),
+            Roles::Model(model) => model.wants_rate_samples(),
         }
+    }
+
+    /// It sets the window in recovery by itself: proportional rate reduction (RFC 6937) is to stay off.
+    pub fn owns_window_in_recovery(&self) -> bool {
+        matches!(self.algorithm.roles(), Roles::Model(model) if model.owns_window_in_recovery())
     }
 
     /// The option that the next segment of new data carries. Taken once per segment.
@@ -337,76 +254,62 @@ impl Controller {
         if self.only_grows {
             return None;
         }
-        match &mut self.algorithm {
-            Algorithm::Parts { start, .. } => start.option_for(part),
-            Algorithm::Measured(measured) => measured.start.option_for(part),
-            Algorithm::Model(model) => model.option_for(&self.state),
+        match self.algorithm.roles_mut()? {
+            Roles::Parts(start, ..) => start.option_for(part),
+            Roles::Model(model) => model.option_for(&self.state),
         }
     }
 
-    /// The algorithm is of another crate.
+    /// Some of the algorithm is user-defined: it can fail.
     pub fn is_custom(&self) -> bool {
-        matches!(&self.algorithm, Algorithm::Model(model) if matches!(model.as_ref(), Owner::Custom(_)))
+        self.algorithm.is_custom()
     }
 
-    /// Makes an algorithm of another crate fail, unless it has failed before: its window is then one segment. Does nothing
-    /// to others.
+    /// Makes a user-defined algorithm fail, unless it has failed before: its window is then one segment. Does nothing to
+    /// others.
     pub fn fail(&mut self, now: Time, reason: Reason) {
-        if let Algorithm::Model(model) = &mut self.algorithm
-            && let Owner::Custom(model) = model.as_mut()
-        {
-            model.fail(now, reason, &mut self.state);
-        }
+        self.algorithm.fail(now, reason, &mut self.state);
     }
 
-    /// Why the algorithm cannot go on, if it cannot. Only one of another crate can fail.
+    /// Why the algorithm cannot go on, if it cannot. Only a user-defined one can fail.
     pub fn failure(&self) -> Option<&Failure> {
-        match &self.algorithm {
-            Algorithm::Model(model) => match model.as_ref() {
-                Owner::Custom(model) => model.failure(),
-                Owner::BuiltIn(_) => None,
-            },
-            Algorithm::Parts { .. } | Algorithm::Measured(_) => None,
-        }
+        self.algorithm.failure()
     }
 
-    /// The model of another crate that controls the connection; `None` if that is none, or one of another type.
+    /// The user-defined model that controls the connection; `None` if there is none, or one of another type.
     pub fn custom<M: ModelPart + 'static>(&self) -> Option<&M> {
-        let Algorithm::Model(model) = &self.algorithm else { return None };
-        let Owner::Custom(model) = model.as_ref() else { return None };
-        model.get()
+        let Roles::Model(Model::Custom(model)) = self.algorithm.roles() else { return None };
+        let model: &dyn core::any::Any = model.as_ref();
+        model.downcast_ref()
     }
 
-    /// Lets someone outside of the connection change a model of another crate and the window. `None` if the model is not
-    /// of this type, or has failed.
+    /// Lets someone outside of the connection change a user-defined model and the window. `None` if the model is not of
+    /// this type, or has failed.
     pub fn steer<M: ModelPart + 'static, R>(
         &mut self,
         now: Time,
         change: impl FnOnce(&mut M, &mut WindowState) -> R,
     ) -> Option<R> {
-        let Algorithm::Model(model) = &mut self.algorithm else { return None };
-        let Owner::Custom(model) = model.as_mut() else { return None };
-        let result = model.steer(now, &mut self.state, change);
-        self.state.hold();
+        let mut result = None;
+        self.algorithm.tell(now, &mut self.state, |roles, state| {
+            let Roles::Model(Model::Custom(model)) = roles else { return };
+            let model: &mut dyn core::any::Any = model.as_mut();
+            result = model.downcast_mut().map(|model| change(model, state));
+        });
         result
     }
 
-    /// [`Controller::decision`] says no more than a window, no segment carries an option, and nobody listens to
-    /// [`Controller::on_sent`]. Constant for a connection.
+    /// [`Controller::decision`] says no more than a window, no segment carries an option, and [`Controller::on_sent`] does
+    /// nothing. Constant for a connection.
     pub const fn only_grows(&self) -> bool {
         self.only_grows
     }
 
-    /// The same of an algorithm of another crate, as it is now.
+    /// The same, as it is now: a user-defined model may change its mind.
     #[inline(never)]
     pub fn sets_window_alone(&self) -> bool {
-        match &self.algorithm {
-            Algorithm::Model(model) => match model.as_ref() {
-                Owner::Custom(model) => model.sets_window_alone(),
-                Owner::BuiltIn(_) => false,
-            },
-            Algorithm::Parts { .. } | Algorithm::Measured(_) => false,
-        }
+        self.only_grows
+            || matches!(self.algorithm.roles(), Roles::Model(Model::Custom(model)) if model.sets_window_alone())
     }
 
     /// Payload that may be in flight now.
@@ -429,31 +332,27 @@ impl Controller {
     /// Apart, so that the usual decision is short where it is asked for.
     #[inline(never)]
     fn shaped_decision(&self, window: Bytes) -> Decision {
-        let (pacing, probe, allowance) = match &self.algorithm {
-            Algorithm::Parts { start, .. } => {
-                let probe = if self.recovering { None } else { start.probe(&self.state) };
-                (start.pacing(&self.state), probe, start.allowance(&self.state))
+        let state = &self.state;
+        let (pacing, probe, allowance) = match self.algorithm.roles() {
+            Roles::Parts(start, _, estimate) => {
+                let probe = if self.recovering { None } else { start.probe(state) };
+                let measured = estimate.map(|estimate| (estimate.pacing(state), estimate.allowance(state)));
+                let (pacing, allowance) = measured.unwrap_or((None, Bytes::MAX));
+                (pacing.or_else(|| start.pacing(state)), probe, allowance.min(start.allowance(state)))
             }
-            Algorithm::Measured(measured) => {
-                let Measured { start, estimate, .. } = &**measured;
-                let probe = if self.recovering { None } else { start.probe(&self.state) };
-                let pacing = estimate.pacing(&self.state).or_else(|| start.pacing(&self.state));
-                let allowance = estimate.allowance(&self.state).min(start.allowance(&self.state));
-                (pacing, probe, allowance)
-            }
-            Algorithm::Model(model) => (model.pacing(&self.state), None, Bytes::MAX),
+            Roles::Model(model) => (model.pacing(state), None, Bytes::MAX),
         };
+        let pacing = pacing.and_then(|pacing| self.algorithm.usable(pacing));
         Decision { window, pacing, probe, allowance }
     }
 
     /// The state for a record.
     pub fn snapshot(&self) -> Snapshot {
-        let own = match &self.algorithm {
-            Algorithm::Parts { .. } | Algorithm::Measured(_) if self.recovering => Some(Phase::Recovery),
-            Algorithm::Parts { start, .. } => start.phase(),
-            Algorithm::Measured(measured) => measured.start.phase(),
-            // A model that has phases of its own is in them also while a loss is under repair.
-            Algorithm::Model(model) => model.phase().or(self.recovering.then_some(Phase::Recovery)),
+        let recovery = self.recovering.then_some(Phase::Recovery);
+        let own = match self.algorithm.roles() {
+            Roles::Parts(start, ..) => recovery.or_else(|| start.phase()),
+            // A model that has phases of its own is in them also in recovery.
+            Roles::Model(model) => model.phase().or(recovery),
         };
         let phase = own.unwrap_or(if self.state.in_slow_start() {
             Phase::SlowStart
@@ -466,6 +365,30 @@ impl Controller {
             phase,
             path: self.state.path,
         }
+    }
+}
+
+/// An ACK advanced: grows the window.
+#[inline(always)]
+fn advance(start: &mut Start, window: &mut Window, event: &Acknowledged, state: &mut WindowState) {
+    start.on_ack(event, state);
+    window.on_ack(event, state);
+    if event.recovering || !event.window_limited {
+        return;
+    }
+    if start.holds_window() {
+        start.grow(event, state);
+    } else if !state.in_slow_start() {
+        window.grow(event, state);
+    } else if !window.holds_slow_start() {
+        start.grow(event, state);
+    }
+}
+
+/// What an estimator measures is void.
+fn abandon(estimate: Option<&mut Estimate>, now: Time) {
+    if let Some(estimate) = estimate {
+        estimate.abandon(now);
     }
 }
 
@@ -508,6 +431,98 @@ mod tests {
                 let measured = Selection::new(entry.name, "cubic").and_then(|it| it.with_estimate("icim"));
                 assert_eq!(wants(measured), expected, "{} beside an estimator", entry.name);
             }
+        }
+    }
+
+    /// Grows to ten times the initial window, past ssthresh, at 100 ms a round trip.
+    fn grown(name: &str) -> (Controller, Time) {
+        let mut control = crate::registry::Selection::named(name).expect("listed").controller(setup());
+        let rtt = crate::units::Duration::from_milliseconds(100);
+        let (mut now, mut total) = (Time::ZERO, 0);
+        for _ in 0..20 {
+            now += rtt;
+            for _ in 0..control.window().get() / 1000 {
+                total += 1000;
+                control.on_ack(&Acknowledged {
+                    acknowledged_total: Bytes(total),
+                    sent_total: Bytes(total) + control.window(),
+                    in_flight: control.window(),
+                    ..crate::fixtures::ack_at(now.seconds(), 0.1)
+                });
+            }
+        }
+        (control, now)
+    }
+
+    fn window(control: &Controller) -> (f64, f64) {
+        let snapshot = control.snapshot();
+        (snapshot.cwnd_segments, snapshot.ssthresh_segments)
+    }
+
+    /// A loss, a timeout, or both: what the last of them met comes back, once.
+    #[test]
+    fn a_spurious_loss_is_undone() {
+        let mut names: Vec<&str> = crate::window::ENTRIES.iter().map(|entry| entry.name).collect();
+        names.extend(["prague", "xcp"]);
+        for name in names {
+            let (mut control, now) = grown(name);
+            let (before, flight) = (window(&control), control.window());
+            control.on(&LossDetected::new(now, flight).into());
+            assert!(window(&control).0 < before.0, "{name}");
+            assert_eq!(control.snapshot().phase, Phase::Recovery);
+            control.on(&SpuriousLoss::new(now).into());
+            assert_eq!(window(&control), before, "{name}");
+            assert_ne!(control.snapshot().phase, Phase::Recovery);
+            control.on(&SpuriousLoss::new(now).into());
+            assert_eq!(window(&control), before, "{name}: there is nothing left to undo");
+
+            control.on(&Timeout::new(now, flight).into());
+            let repeated = Timeout { repeated: true, ..Timeout::new(now, Bytes(1000)) };
+            control.on(&repeated.into());
+            control.on(&SpuriousLoss::new(now).into());
+            assert_eq!(window(&control), before, "{name}: all of the timeouts");
+        }
+    }
+
+    /// A window that has grown beyond what it was stays, and a mark is congestion whatever the loss was.
+    #[test]
+    fn what_is_not_undone() {
+        for name in ["reno", "cubic", "bic"] {
+            let (mut control, now) = grown(name);
+            let flight = control.window();
+            control.on_loss(&LossDetected::new(now, flight));
+            control.state.cwnd = 1e4;
+            let beyond = window(&control);
+            control.on_spurious_loss(&SpuriousLoss::new(now));
+            assert_eq!(window(&control), beyond, "{name}");
+
+            control.on_loss(&LossDetected::new(now, flight));
+            control.on_ecn_echo(&EcnEcho::new(now, flight));
+            let marked = window(&control);
+            control.on_spurious_loss(&SpuriousLoss::new(now));
+            assert_eq!(window(&control), marked, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_window_stays_the_same_number_of_bytes() {
+        for name in ["reno", "cubic", "bic", "prague"] {
+            let (mut control, now) = grown(name);
+            let (before, bytes) = (window(&control), control.window());
+            control.on(&MssChanged::new(now, Bytes::ZERO).into());
+            assert_eq!(control.window(), bytes, "no size at all is ignored");
+            control.on(&MssChanged::new(now, Bytes(500)).into());
+            assert_eq!(window(&control), (2.0 * before.0, 2.0 * before.1), "{name}");
+            assert!(control.window().get().abs_diff(bytes.get()) <= 1);
+        }
+    }
+
+    #[test]
+    fn who_sets_the_window_in_recovery() {
+        use crate::registry::Selection;
+        for entry in crate::registry::ENTRIES {
+            let control = Selection::named(entry.name).expect("listed").controller(setup());
+            assert!(!control.owns_window_in_recovery(), "{}", entry.name);
         }
     }
 }

@@ -1,230 +1,88 @@
-//! Algorithms of other crates: registered by name, run beside the built-in ones.
+//! User-defined algorithms: starts, window algorithms and models of other crates, registered by name and combined freely
+//! with the built-in ones.
 //!
-//! Another crate implements [`ModelPart`] for its algorithm and [`Custom`] for its parameters, and registers the
-//! parameters with [`Registry::register`](crate::registry::Registry::register). `examples/rust-algorithm` in the
+//! Another crate implements [`StartPart`], [`WindowPart`] or [`ModelPart`] for its algorithm and [`Custom`] for its
+//! parameters, and registers the parameters with a [`Registry`](crate::Registry). `examples/rust-algorithm` in the
 //! repository is such a crate.
-//!
-//! Calls of these go through a pointer. Built-in algorithms do not: their path stays as it is.
 
-use std::any::Any;
-use std::fmt;
-use std::sync::Arc;
+use alloc::boxed::Box;
 
-use crate::decision::{Pacing, Phase};
+use core::fmt;
+
 use crate::entry::Entry;
-use crate::event::{
-    Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, RecoveryEnded, Sent, Timeout,
-};
-use crate::failure::{Failure, InvalidWindow, Reason};
-use crate::option::PeerOption;
+use crate::open::{AnyModel, AnyStart, AnyWindow};
 use crate::parameter::{ParameterError, Value};
-use crate::part::ModelPart;
-use crate::receiver::Partner;
-use crate::state::{Setup, WindowState};
-use crate::units::{Bytes, Duration, Time};
+use crate::part::{ModelPart, StartPart, WindowPart};
 
-/// An algorithm of another crate with the parameters chosen for it. Plain data: a scenario is copied to other threads.
+/// A user-defined algorithm with the parameters chosen for it. Plain data: a scenario is copied to other threads.
 pub trait Custom: Clone + fmt::Debug + Send + Sync + 'static {
-    /// What runs a connection.
-    type Model: ModelPart + Clone + fmt::Debug + Send + Sync + 'static;
-    /// Its row in the registry. It counts as a model, whatever part the row says.
+    /// What runs a connection: a start, a window algorithm or a model.
+    type Part: Clone + fmt::Debug + Send + Sync + 'static;
+    /// Its row in the registry.
     fn entry(&self) -> Entry;
     /// Sets one parameter by name. The struct that [`parameters!`](crate::parameters) declares has a function for it.
     fn set(&mut self, name: &str, value: Value<'_>) -> Result<(), ParameterError>;
     /// A new one for a connection.
-    fn build(&self) -> Self::Model;
+    fn build(&self) -> Self::Part;
 }
 
-/// [`Custom`] without its type.
+/// [`Custom`] without its type, of one kind of part.
 #[derive(Debug)]
-pub(crate) struct CustomChoice(Box<dyn AnyCustom>);
+pub(crate) struct CustomChoice<P: ?Sized>(Box<dyn AnyCustom<P>>);
 
-trait AnyCustom: fmt::Debug + Send + Sync {
-    fn clone_box(&self) -> Box<dyn AnyCustom>;
+trait AnyCustom<P: ?Sized>: fmt::Debug + Send + Sync {
+    fn clone_box(&self) -> Box<dyn AnyCustom<P>>;
     fn entry(&self) -> Entry;
     fn set(&mut self, name: &str, value: Value<'_>) -> Result<(), ParameterError>;
-    fn build(&self) -> Box<dyn AnyModel>;
+    fn build(&self) -> Box<P>;
 }
 
-impl<C: Custom> AnyCustom for C {
-    fn clone_box(&self) -> Box<dyn AnyCustom> {
-        Box::new(self.clone())
-    }
-    fn entry(&self) -> Entry {
-        Custom::entry(self)
-    }
-    fn set(&mut self, name: &str, value: Value<'_>) -> Result<(), ParameterError> {
-        Custom::set(self, name, value)
-    }
-    fn build(&self) -> Box<dyn AnyModel> {
-        Box::new(Custom::build(self))
-    }
+macro_rules! choices {
+    ($($part:ident => $any:ident, $kind:ident;)+) => {
+        $(impl<C: Custom<Part: $part>> AnyCustom<dyn $any> for C {
+            fn clone_box(&self) -> Box<dyn AnyCustom<dyn $any>> {
+                Box::new(self.clone())
+            }
+            fn entry(&self) -> Entry {
+                Entry { part: crate::entry::Part::$kind, ..Custom::entry(self) }
+            }
+            fn set(&mut self, name: &str, value: Value<'_>) -> Result<(), ParameterError> {
+                Custom::set(self, name, value)
+            }
+            fn build(&self) -> Box<dyn $any> {
+                Box::new(Custom::build(self))
+            }
+        }
+
+        impl CustomChoice<dyn $any> {
+            pub(crate) fn new(custom: impl Custom<Part: $part>) -> Self {
+                Self(Box::new(custom))
+            }
+        })+
+    };
 }
 
-impl Clone for CustomChoice {
+choices! {
+    StartPart => AnyStart, Start;
+    WindowPart => AnyWindow, Window;
+    ModelPart => AnyModel, Model;
+}
+
+impl<P: ?Sized> Clone for CustomChoice<P> {
     fn clone(&self) -> Self {
         Self(self.0.clone_box())
     }
 }
 
-impl CustomChoice {
-    pub(crate) fn new(custom: impl Custom) -> Self {
-        Self(Box::new(custom))
-    }
+impl<P: ?Sized> CustomChoice<P> {
     pub(crate) fn entry(&self) -> Entry {
         self.0.entry()
     }
     pub(crate) fn set(&mut self, name: &str, value: Value<'_>) -> Result<(), ParameterError> {
         self.0.set(name, value)
     }
-    pub(crate) fn partner(&self) -> Partner {
-        self.0.build().partner()
-    }
-    /// A new one for a connection that begins like this.
-    pub(crate) fn build(&self, setup: &Setup, state: &WindowState) -> CustomModel {
-        let mut model = CustomModel { model: self.0.build(), failure: None };
-        model.model.begin(setup, state);
-        model.look_for_failure(Time::ZERO);
-        model
-    }
-}
-
-/// A model of another crate. Once it has failed it hears of nothing more, and its window is one segment.
-#[derive(Debug)]
-pub(crate) struct CustomModel {
-    model: Box<dyn AnyModel>,
-    failure: Option<Failure>,
-}
-
-trait AnyModel: ModelPart + fmt::Debug + Send + Sync + Any {
-    fn clone_box(&self) -> Box<dyn AnyModel>;
-}
-
-impl<M: ModelPart + Clone + fmt::Debug + Send + Sync + 'static> AnyModel for M {
-    fn clone_box(&self) -> Box<dyn AnyModel> {
-        Box::new(self.clone())
-    }
-}
-
-impl Clone for CustomModel {
-    fn clone(&self) -> Self {
-        Self { model: self.model.clone_box(), failure: self.failure.clone() }
-    }
-}
-
-impl CustomModel {
-    /// The model, if it is of this type.
-    pub(crate) fn get<M: ModelPart + 'static>(&self) -> Option<&M> {
-        let model: &dyn Any = self.model.as_ref();
-        model.downcast_ref()
-    }
-
-    /// Lets someone outside change the model, if it is of this type.
-    pub(crate) fn steer<M: ModelPart + 'static, R>(
-        &mut self,
-        now: Time,
-        state: &mut WindowState,
-        change: impl FnOnce(&mut M, &mut WindowState) -> R,
-    ) -> Option<R> {
-        let mut result = None;
-        self.tell(now, state, |model, state| {
-            let model: &mut dyn Any = model;
-            result = model.downcast_mut().map(|model| change(model, state));
-        });
-        result
-    }
-
-    pub(crate) fn failure(&self) -> Option<&Failure> {
-        self.failure.as_ref()
-    }
-
-    /// Tells the model of an event and looks at what it made of it.
-    fn tell(
-        &mut self,
-        now: Time,
-        state: &mut WindowState,
-        event: impl FnOnce(&mut dyn AnyModel, &mut WindowState),
-    ) {
-        if self.failure.is_some() {
-            return;
-        }
-        event(self.model.as_mut(), state);
-        self.look_for_failure(now);
-        // NaN is in no range.
-        let no_window = if !(0.0..f64::INFINITY).contains(&state.cwnd) {
-            Some(InvalidWindow::Cwnd(state.cwnd))
-        } else if !(0.0..=f64::INFINITY).contains(&state.ssthresh) {
-            Some(InvalidWindow::Ssthresh(state.ssthresh))
-        } else {
-            None
-        };
-        if let Some(refused) = no_window
-            && self.failure.is_none()
-        {
-            self.failure = Some(Failure { now, reason: Arc::new(refused) });
-        }
-        if self.failure.is_some() {
-            (state.cwnd, state.ssthresh) = (1.0, 2.0);
-        }
-        state.ssthresh = state.ssthresh.max(2.0);
-    }
-
-    /// Someone else has found that it cannot go on.
-    pub(crate) fn fail(&mut self, now: Time, reason: Reason, state: &mut WindowState) {
-        self.failure.get_or_insert(Failure { now, reason });
-        (state.cwnd, state.ssthresh) = (1.0, 2.0);
-    }
-
-    fn look_for_failure(&mut self, now: Time) {
-        self.failure = self.model.failure().map(|reason| Failure { now, reason });
-    }
-
-    pub(crate) fn wants_rate_samples(&self) -> bool {
-        self.model.wants_rate_samples()
-    }
-    pub(crate) fn on_established(&mut self, event: &Established, state: &mut WindowState) {
-        self.tell(event.now, state, |model, state| model.on_established(event, state));
-    }
-    pub(crate) fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState) {
-        self.tell(event.now, state, |model, state| model.on_ack(event, state));
-    }
-    pub(crate) fn on_duplicate_ack(&mut self, event: &DuplicateAck, state: &mut WindowState) {
-        self.tell(event.now, state, |model, state| model.on_duplicate_ack(event, state));
-    }
-    pub(crate) fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
-        self.tell(event.now, state, |model, state| model.on_loss(event, state));
-    }
-    pub(crate) fn on_ecn_echo(&mut self, event: &EcnEcho, state: &mut WindowState) {
-        self.tell(event.now, state, |model, state| model.on_ecn_echo(event, state));
-    }
-    pub(crate) fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
-        self.tell(event.now, state, |model, state| model.on_timeout(event, state));
-    }
-    pub(crate) fn on_recovery_ended(&mut self, event: &RecoveryEnded, state: &mut WindowState) {
-        self.tell(event.now, state, |model, state| model.on_recovery_ended(event, state));
-    }
-    pub(crate) fn on_sent(&mut self, event: &Sent, state: &mut WindowState) {
-        self.tell(event.now, state, |model, state| model.on_sent(event, state));
-    }
-    pub(crate) fn pacing(&self, state: &WindowState) -> Option<Pacing> {
-        if self.failure.is_some() {
-            return None;
-        }
-        // A release that takes no time or no bytes would be repeated for ever.
-        self.model.pacing(state).map(|pacing| Pacing {
-            interval: pacing.interval.max(Duration::from_picoseconds(1)),
-            size: pacing.size.max(Bytes(1)),
-            ..pacing
-        })
-    }
-    pub(crate) fn option_for(&mut self, state: &WindowState) -> Option<PeerOption> {
-        if self.failure.is_some() { None } else { self.model.option_for(state) }
-    }
-    pub(crate) fn sets_window_alone(&self) -> bool {
-        self.model.sets_window_alone()
-    }
-    pub(crate) fn phase(&self) -> Option<Phase> {
-        self.model.phase()
+    pub(crate) fn build(&self) -> Box<P> {
+        self.0.build()
     }
 }
 
@@ -233,11 +91,19 @@ mod tests {
     use super::*;
     use crate::controller::Controller;
     use crate::decision::ProbePart;
+    use crate::decision::{Pacing, Phase};
     use crate::entry::{Marks, Part};
-    use crate::event::RestartCause;
+    use crate::event::{
+        Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, RecoveryEnded, Sent, Timeout,
+    };
+    use crate::failure::{InvalidWindow, Reason};
     use crate::fixtures::ack;
+    use crate::option::PeerOption;
     use crate::option::XcpOption;
     use crate::registry::{RegistrationError, Registry, Selection};
+    use crate::state::{Setup, WindowState};
+    use crate::units::{Bytes, Duration, Time};
+    use std::sync::Arc;
 
     /// A model that does as it is told, and keeps what it hears.
     #[derive(Clone, Debug, Default)]
@@ -306,7 +172,7 @@ mod tests {
     }
 
     impl Custom for Told {
-        type Model = Self;
+        type Part = Self;
         fn entry(&self) -> Entry {
             Entry { name: "told", marks: Marks::InProportion, ..Entry::WINDOW }
         }
@@ -343,24 +209,22 @@ mod tests {
     fn all_events(controller: &mut Controller) {
         let now = Time::from_picoseconds(5);
         let nothing = Bytes::ZERO;
-        controller.on_established(&Established { now, rtt: None, option: None });
-        controller.on_sent(&Sent { now, size: nothing, in_flight: nothing, held_back: nothing });
+        controller.on_established(&Established::new(now, None));
+        controller.on_sent(&Sent::new(now, nothing, nothing));
         controller.on_ack(&Acknowledged { now, ..ack(1000) });
         let (count, rtt, rate, option) = (1, None, None, None);
         controller.on_duplicate_ack(&DuplicateAck {
-            now,
-            count,
             rtt,
             in_flight: nothing,
             marked: nothing,
             rate,
             option,
+            ..DuplicateAck::new(now, count)
         });
-        controller.on_ecn_echo(&EcnEcho { now, flight_size: nothing });
-        controller.on_loss(&LossDetected { now, flight_size: nothing });
-        controller.on_recovery_ended(&RecoveryEnded { now });
-        let cause = RestartCause::TimerExpired;
-        controller.on_timeout(&Timeout { now, flight_size: nothing, repeated: false, cause });
+        controller.on_ecn_echo(&EcnEcho::new(now, nothing));
+        controller.on_loss(&LossDetected::new(now, nothing));
+        controller.on_recovery_ended(&RecoveryEnded::new(now));
+        controller.on_timeout(&Timeout::new(now, nothing));
     }
 
     const ALL: [&str; 9] =
@@ -475,7 +339,7 @@ mod tests {
     #[test]
     fn parameters_and_what_it_says_of_itself_pass_through() {
         let mut registry = Registry::built_in();
-        registry.register(Told::default()).expect("a new name");
+        registry.register_model(Told::default()).expect("a new name");
         let mut selection = registry.model("told").expect("registered");
         assert!(selection.is_custom() && !Selection::named("bbr3").expect("listed").is_custom());
         let groups = |name| Selection::named(name).expect("listed").forms_groups();
@@ -498,7 +362,7 @@ mod tests {
         #[derive(Clone, Debug)]
         struct Named(&'static str, &'static [crate::parameter::Parameter]);
         impl Custom for Named {
-            type Model = Told;
+            type Part = Told;
             fn entry(&self) -> Entry {
                 Entry { name: self.0, parameters: self.1, ..Entry::MODEL }
             }
@@ -513,20 +377,121 @@ mod tests {
         assert_eq!(longest.len(), 60);
         let mut registry = Registry::built_in();
         for good in ["a", "x-1_b", longest] {
-            assert_eq!(registry.register(Named(good, &[])), Ok(()), "{good}");
+            assert_eq!(registry.register_model(Named(good, &[])), Ok(()), "{good}");
         }
         let too_long: &'static str = Box::leak(format!("{longest}b").into_boxed_str());
         for bad in ["", "1a", "-a", "_", "A", "aB", "a b", "ä", "aä", too_long] {
-            assert_eq!(registry.register(Named(bad, &[])), Err(RegistrationError::BadName), "{bad}");
+            assert_eq!(registry.register_model(Named(bad, &[])), Err(RegistrationError::BadName), "{bad}");
         }
-        assert_eq!(registry.register(Named("cubic", &[])), Err(RegistrationError::BuiltIn));
+        assert_eq!(registry.register_model(Named("cubic", &[])), Err(RegistrationError::BuiltIn));
         for error in [RegistrationError::BadName, RegistrationError::BuiltIn] {
             assert!(error.to_string().contains("name"));
         }
         // One of the same name takes the place of the earlier one.
         assert_eq!(registry.entries().count(), crate::registry::ENTRIES.len() + 3);
-        assert_eq!(registry.register(Named("a", &[])), Ok(()));
+        assert_eq!(registry.register_model(Named("a", &[])), Ok(()));
         assert_eq!(registry.entries().count(), crate::registry::ENTRIES.len() + 3);
         assert!(!registry.model("a").expect("registered").responds_to_marks(true), "nothing said: no");
+    }
+
+    /// A start that doubles every ACK's worth and paces, and a window algorithm that sets what it is told.
+    #[derive(Clone, Debug)]
+    struct Eager;
+
+    impl StartPart for Eager {
+        fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
+            state.cwnd += 2.0 * state.segments(event.size);
+        }
+        fn pacing(&self, _state: &WindowState) -> Option<Pacing> {
+            Some(Pacing { interval: Duration::ZERO, size: Bytes(1000), tick: Duration::ZERO })
+        }
+    }
+
+    impl Custom for Eager {
+        type Part = Self;
+        fn entry(&self) -> Entry {
+            Entry { name: "eager", ..Entry::START }
+        }
+        fn set(&mut self, _name: &str, _value: Value<'_>) -> Result<(), ParameterError> {
+            Err(ParameterError::Unknown)
+        }
+        fn build(&self) -> Self {
+            self.clone()
+        }
+    }
+
+    #[derive(Clone, Debug)]
+    struct Obedient(f64);
+
+    impl WindowPart for Obedient {
+        fn grow(&mut self, _event: &Acknowledged, state: &mut WindowState) {
+            state.cwnd = self.0;
+        }
+        fn on_loss(&mut self, _event: &LossDetected, state: &mut WindowState) {
+            (state.cwnd, state.ssthresh) = (5.0, 5.0);
+        }
+        fn on_timeout(&mut self, _event: &Timeout, _state: &mut WindowState) {}
+    }
+
+    impl Custom for Obedient {
+        type Part = Self;
+        fn entry(&self) -> Entry {
+            Entry { name: "obedient", ..Entry::WINDOW }
+        }
+        fn set(&mut self, name: &str, value: Value<'_>) -> Result<(), ParameterError> {
+            let ("cwnd", Value::Number(cwnd)) = (name, value) else { return Err(ParameterError::Unknown) };
+            self.0 = cwnd;
+            Ok(())
+        }
+        fn build(&self) -> Self {
+            self.clone()
+        }
+    }
+
+    /// A user-defined start with a built-in window algorithm, the other way round, and both.
+    #[test]
+    fn starts_and_windows_combine_freely() {
+        let mut registry = Registry::built_in();
+        registry.register_start(Eager).expect("a new name");
+        registry.register_window(Obedient(33.0)).expect("a new name");
+        let own = registry.entries().skip(crate::registry::ENTRIES.len());
+        let parts: Vec<_> = own.map(|entry| (entry.name, entry.part)).collect();
+        assert_eq!(parts, [("eager", Part::Start), ("obedient", Part::Window)]);
+        for (start, window, slow, avoiding) in [
+            ("eager", "reno", 12.0, 12.0 + 1.0 / 12.0),
+            ("slow-start", "obedient", 11.0, 33.0),
+            ("eager", "obedient", 12.0, 33.0),
+        ] {
+            let selection = registry.parts(start, window).expect("both are there");
+            assert!(selection.is_custom() && selection.responds_to_marks(false), "{start} and {window}");
+            let mut control = selection.controller(setup());
+            control.on_ack(&ack(1000));
+            assert_eq!(control.snapshot().cwnd_segments, slow, "{start} and {window}");
+            let mut control =
+                selection.controller(Setup { initial_window: 12.0, initial_ssthresh: 12.0, ..setup() });
+            control.on_ack(&ack(1000));
+            assert_eq!(control.snapshot().cwnd_segments, avoiding, "{start} and {window}");
+            assert_eq!(control.only_grows(), start == "slow-start");
+            let pacing = control.decision().pacing.map(|pacing| pacing.interval.picoseconds());
+            assert_eq!(pacing, (start == "eager").then_some(1), "a release takes time");
+        }
+        let unknown = registry.parts("eager", "obedience").or_else(|| registry.parts("eagle", "obedient"));
+        assert!(unknown.is_none());
+        assert!(registry.named("eager").is_some() && Selection::named("eager").is_none());
+    }
+
+    /// A window that is none ends it, as it ends a model; the start's pacing is not asked for any more.
+    #[test]
+    fn an_invalid_window_of_a_part_ends_it() {
+        let mut registry = Registry::built_in();
+        registry.register_start(Eager).expect("a new name");
+        registry.register_window(Obedient(33.0)).expect("a new name");
+        let mut selection = registry.parts("eager", "obedient").expect("both are there");
+        selection.set("cwnd", Value::Number(f64::NAN)).expect("a parameter of the window");
+        let mut control = selection.controller(Setup { initial_ssthresh: 5.0, ..setup() });
+        assert!(control.decision().pacing.is_some() && control.failure().is_none());
+        control.on_ack(&ack(1000));
+        assert!(control.failure().is_some_and(|failure| failure.reason.to_string().contains("cwnd")));
+        assert_eq!((control.window(), control.decision().pacing), (Bytes(1000), None));
     }
 }

@@ -5,7 +5,7 @@ use crate::state::{PathEstimate, WindowState};
 use crate::units::{Bytes, Duration, PICOSECONDS_PER_SECOND};
 
 /// Release times of segments that the window allows but that should not leave in one burst.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pacing {
     /// Time between two releases of `size`; a smaller segment waits in proportion.
     pub interval: Duration,
@@ -22,6 +22,10 @@ impl Pacing {
         const LONGEST: Duration = Duration::from_picoseconds(3600 * PICOSECONDS_PER_SECOND);
         let interval = Duration::from_seconds(seconds).clamp(Duration::from_picoseconds(1), LONGEST);
         Self { interval, size, tick: Duration::ZERO }
+    }
+    /// The rate on the wire, as transports ask for that space by rate instead of interval (`sk_pacing_rate` in Linux).
+    pub fn bytes_per_second(&self) -> f64 {
+        self.size.get() as f64 / self.interval.seconds()
     }
     /// Segments of this size on the wire at so many bit/s on the wire, above 0.
     pub fn at_wire_rate(bits_per_second: f64, size: Bytes) -> Self {
@@ -135,6 +139,7 @@ mod tests {
         let size = Bytes(1250);
         // 10 kbit at 1 Mbit/s.
         assert_eq!(Pacing::at_wire_rate(1e6, size).interval, Duration::from_milliseconds(10));
+        assert_eq!(Pacing::at_wire_rate(1e6, size).bytes_per_second(), 125_000.0);
         assert_eq!(
             Pacing::every(0.25, size),
             Pacing { interval: Duration::from_milliseconds(250), size, tick: Duration::ZERO }

@@ -3,7 +3,8 @@
 //! An enum, not a trait object: the path of an ACK has no dynamic dispatch. Every method of a part's trait is forwarded by
 //! the macro that [`crate::part`] makes beside the trait.
 
-/// Declares one kind of part: `Part, chosen by Choice { module::Algorithm, ... }`.
+/// Declares one kind of part: `Part, chosen by Choice { module::Algorithm, ... }`, and with `open as AnyPart` after the
+/// choice one that user-defined algorithms can join.
 ///
 /// A listed module has an `ENTRY` for the registry, `Parameters`, and the algorithm with a `new(Parameters)`. A large and
 /// seldom used algorithm is held `in Box`, so that it does not make every connection large.
@@ -12,7 +13,8 @@ macro_rules! algorithms {
     (@held $held:ty, $box:ident) => { $box<$held> };
     (@hold $value:expr) => { $value };
     (@hold $value:expr, $box:ident) => { $box::new($value) };
-    ($(#[$meta:meta])* $part:ident, chosen by $choice:ident {
+    (@custom $part:ident $any:ident $each:ident) => { $part::Custom($each) };
+    ($(#[$meta:meta])* $part:ident, chosen by $choice:ident $(, open as $any:ident)? {
         $($module:ident::$algorithm:ident $(in $box:ident)?,)+
     }) => {
         $(#[$meta])*
@@ -21,25 +23,20 @@ macro_rules! algorithms {
             $(#[doc = concat!("[`", stringify!($module), "`]")] $algorithm(
                 $crate::dispatch::algorithms!(@held $module::$algorithm $(, $box)?)
             ),)+
-        }
-
-        impl $part {
-            /// Its row in the registry.
-            #[allow(dead_code, reason = "not every kind of part is asked for it")]
-            pub(crate) const fn entry(&self) -> &'static $crate::entry::Entry {
-                match self {
-                    $(Self::$algorithm(_) => &$module::ENTRY,)+
-                }
-            }
+            $(
+                /// A user-defined one.
+                Custom(alloc::boxed::Box<dyn $any>),
+            )?
         }
 
         /// The registry's rows for these.
         pub(crate) const ENTRIES: &[$crate::entry::Entry] = &[$($module::ENTRY,)+];
 
         /// One of these with its parameters, not yet running.
-        #[derive(Clone, Copy, Debug)]
+        #[derive(Clone, Debug)]
         pub(crate) enum $choice {
             $($algorithm($module::Parameters),)+
+            $(Custom($crate::custom::CustomChoice<dyn $any>),)?
         }
 
         impl $choice {
@@ -52,9 +49,10 @@ macro_rules! algorithms {
             }
 
             /// Its row in the registry.
-            pub(crate) const fn entry(&self) -> &'static $crate::entry::Entry {
+            pub(crate) fn entry(&self) -> $crate::entry::Entry {
                 match self {
-                    $(Self::$algorithm(_) => &$module::ENTRY,)+
+                    $(Self::$algorithm(_) => $module::ENTRY,)+
+                    $(Self::Custom(custom) => $crate::custom::CustomChoice::<dyn $any>::entry(custom),)?
                 }
             }
 
@@ -66,6 +64,7 @@ macro_rules! algorithms {
             ) -> Result<(), $crate::parameter::ParameterError> {
                 match self {
                     $(Self::$algorithm(parameters) => parameters.set(name, value),)+
+                    $(Self::Custom(custom) => $crate::custom::CustomChoice::<dyn $any>::set(custom, name, value),)?
                 }
             }
 
@@ -75,6 +74,9 @@ macro_rules! algorithms {
                     $(Self::$algorithm(parameters) => $part::$algorithm(
                         $crate::dispatch::algorithms!(@hold $module::$algorithm::new(*parameters) $(, $box)?)
                     ),)+
+                    $(Self::Custom(custom) => {
+                        $part::Custom($crate::custom::CustomChoice::<dyn $any>::build(custom))
+                    })?
                 }
             }
         }
@@ -84,6 +86,7 @@ macro_rules! algorithms {
             ($of:expr, $each:ident => $call:expr) => {
                 match $of {
                     $($part::$algorithm($each) => $call,)+
+                    $($crate::dispatch::algorithms!(@custom $part $any $each) => $call,)?
                 }
             };
         }

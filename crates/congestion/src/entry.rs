@@ -63,9 +63,6 @@ pub struct Entry {
     pub estimate: Option<&'static str>,
     /// A window algorithm of which parallel flows can form a [`Group`](crate::window::Group).
     pub groups: bool,
-    /// A start that sets nothing but the window: no pacing, no probes, no options, and it ignores segments that leave. The
-    /// sender then takes its shortest path.
-    pub only_grows: bool,
 }
 
 impl Entry {
@@ -80,7 +77,6 @@ impl Entry {
         router: None,
         estimate: None,
         groups: false,
-        only_grows: false,
     };
     /// The same, a window algorithm. It responds to marks, because [`WindowPart::on_ecn_echo`] takes them for losses.
     ///

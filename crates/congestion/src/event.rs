@@ -1,10 +1,76 @@
 //! What can happen to a connection.
+//!
+//! Every event is a small struct with a constructor for the fields that it cannot do without; the others are set
+//! afterwards. [`Event`] is any of them: the one door for traces, fuzzers and adapters
+//! ([`Controller::on`](crate::Controller::on)).
 
 use crate::option::PeerOption;
 use crate::units::{Bytes, Duration, Rate, Time};
 
+/// Declares [`Event`] from the events that there are.
+macro_rules! events {
+    ($($(#[$meta:meta])* $event:ident,)+) => {
+        /// Anything that can happen to a connection.
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        #[non_exhaustive]
+        pub enum Event {
+            $($(#[$meta])* $event($event),)+
+        }
+
+        impl Event {
+            /// When it happens.
+            pub const fn now(&self) -> Time {
+                match self {
+                    $(Self::$event(event) => event.now,)+
+                }
+            }
+
+            /// The same at another time.
+            #[must_use]
+            pub const fn at(mut self, now: Time) -> Self {
+                match &mut self {
+                    $(Self::$event(event) => event.now = now,)+
+                }
+                self
+            }
+        }
+
+        $(impl From<$event> for Event {
+            fn from(event: $event) -> Self {
+                Self::$event(event)
+            }
+        })+
+    };
+}
+
+events! {
+    /// The answer to the SYN has arrived.
+    Established,
+    /// The SYN or its answer was lost.
+    HandshakeLost,
+    /// A segment of data left.
+    Sent,
+    /// An ACK advanced.
+    Acknowledged,
+    /// A duplicate ACK arrived.
+    DuplicateAck,
+    /// A loss was detected.
+    LossDetected,
+    /// The receiver echoed a CE mark.
+    EcnEcho,
+    /// The connection restarts from one segment.
+    Timeout,
+    /// Recovery is over.
+    RecoveryEnded,
+    /// The last loss or timeout was none.
+    SpuriousLoss,
+    /// The path takes larger segments, or smaller ones.
+    MssChanged,
+}
+
 /// The answer to the SYN has arrived.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Established {
     /// When.
     pub now: Time,
@@ -14,8 +80,33 @@ pub struct Established {
     pub option: Option<PeerOption>,
 }
 
+impl Established {
+    /// At this time, with this round-trip time.
+    #[inline]
+    pub const fn new(now: Time, rtt: Option<Duration>) -> Self {
+        Self { now, rtt, option: None }
+    }
+}
+
+/// The SYN or its answer was lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct HandshakeLost {
+    /// When.
+    pub now: Time,
+}
+
+impl HandshakeLost {
+    /// At this time.
+    #[inline]
+    pub const fn new(now: Time) -> Self {
+        Self { now }
+    }
+}
+
 /// A segment of data left the sender.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Sent {
     /// When.
     pub now: Time,
@@ -25,26 +116,37 @@ pub struct Sent {
     pub in_flight: Bytes,
     /// Payload the window allows now but pacing holds back.
     pub held_back: Bytes,
+    /// The application has no more to send: what is sent now is not limited by the window.
+    pub app_limited: bool,
 }
 
-/// What an acknowledgement says of the rate at which data is delivered, after draft-ietf-ccwg-bbr, section 4.1.
-/// Only computed for algorithms that ask for it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+impl Sent {
+    /// At this time, a segment of this size, which brings the flight to `in_flight`.
+    #[inline]
+    pub const fn new(now: Time, size: Bytes, in_flight: Bytes) -> Self {
+        Self { now, size, in_flight, held_back: Bytes::ZERO, app_limited: false }
+    }
+}
+
+/// What an ACK says of the rate at which data is delivered, after draft-ietf-ccwg-bbr, section 4.1. Only computed for
+/// algorithms that ask for it ([`Controller::wants_rate_samples`](crate::Controller::wants_rate_samples)).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct RateSample {
     /// Delivery rate over the interval. Zero if the interval is shorter than the smallest round-trip time, and so tells
     /// nothing.
     pub delivery_rate: Rate,
-    /// The longer of the send and the acknowledgement interval.
+    /// The longer of the send and the ACK interval.
     pub interval: Duration,
     /// Payload delivered over the interval.
     pub delivered: Bytes,
-    /// Payload delivered since the connection began, this acknowledgement included.
+    /// Payload delivered since the connection began, this ACK included.
     pub delivered_total: Bytes,
     /// What `delivered_total` was when the newest segment acknowledged here was sent.
     pub prior_delivered: Bytes,
-    /// Payload acknowledged or SACKed by this acknowledgement.
+    /// Payload acknowledged or SACKed by this ACK.
     pub newly_acked: Bytes,
-    /// Payload marked lost since the previous sample, with this acknowledgement too.
+    /// Payload marked lost since the previous sample, with this ACK too.
     pub newly_lost: Bytes,
     /// Payload marked lost between the sending of the newest segment acknowledged here and now.
     pub lost: Bytes,
@@ -54,20 +156,22 @@ pub struct RateSample {
     pub is_app_limited: bool,
 }
 
-/// An acknowledgement advanced the cumulative acknowledgement number.
+/// Data was newly acknowledged: the cumulative ACK advanced. A transport that acknowledges packets one by one (QUIC) sums
+/// up what one ACK frame acknowledges.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Acknowledged {
-    /// When it arrived at the sender.
+    /// When the ACK arrived at the sender.
     pub now: Time,
     /// Payload newly acknowledged.
     pub size: Bytes,
-    /// Payload acknowledged since the connection began, this included.
+    /// Payload delivered since the connection began, this included: bytes, not a sequence number.
     pub acknowledged_total: Bytes,
-    /// Payload sent since the connection began, repeated segments counted once. A round trip is over when
+    /// Payload sent since the connection began, retransmitted segments counted once. A round trip is over when
     /// `acknowledged_total` reaches what this was at its beginning.
     pub sent_total: Bytes,
-    /// Round-trip time of the newest segment that this acknowledgement covers, without the wait for a delayed
-    /// acknowledgement that older ones have in it, if it could be measured (Karn's rule).
+    /// Round-trip time of the newest segment that this ACK covers, without the wait for a delayed ACK that older ones have in
+    /// it, if it could be measured (Karn's rule).
     pub rtt: Option<Duration>,
     /// Smoothed round-trip time of the retransmission timer (RFC 6298), once there is one. With that wait.
     pub smoothed_rtt: Option<Duration>,
@@ -77,48 +181,97 @@ pub struct Acknowledged {
     pub in_flight: Bytes,
     /// The window was what kept the sender from sending more. A window that is not used should not grow.
     pub window_limited: bool,
-    /// The sender is repairing a loss (fast recovery), or the acknowledgement echoes a congestion mark (RFC 3168): the
-    /// window is not to grow on it.
+    /// The sender is in recovery, or the ACK echoes a CE mark (RFC 3168): the window is not to grow on it.
     pub recovering: bool,
-    /// Payload that the receiver newly reports as marked congestion-experienced (accurate ECN feedback).
+    /// Payload that the receiver newly reports as CE-marked (accurate ECN feedback).
     pub marked: Bytes,
     /// Delivery rate, for algorithms that ask for it.
     pub rate: Option<RateSample>,
-    /// The peer's option on this acknowledgement.
+    /// The peer's option on this ACK.
     pub option: Option<PeerOption>,
 }
 
-/// An acknowledgement repeated the last number while data was outstanding.
-#[derive(Clone, Copy, Debug, PartialEq)]
+impl Acknowledged {
+    /// At this time, this much payload, of a sender that the window limits.
+    #[inline]
+    pub const fn new(now: Time, size: Bytes) -> Self {
+        Self {
+            now,
+            size,
+            acknowledged_total: size,
+            sent_total: size,
+            rtt: None,
+            smoothed_rtt: None,
+            minimum_rtt: None,
+            in_flight: Bytes::ZERO,
+            window_limited: true,
+            recovering: false,
+            marked: Bytes::ZERO,
+            rate: None,
+            option: None,
+        }
+    }
+}
+
+impl Default for Acknowledged {
+    fn default() -> Self {
+        Self::new(Time::ZERO, Bytes::ZERO)
+    }
+}
+
+/// An ACK repeated the last number while data was outstanding.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct DuplicateAck {
     /// When it arrived at the sender.
     pub now: Time,
-    /// How many in a row, this one included.
+    /// Duplicates in a row, this one included.
     pub count: u32,
     /// Round-trip time measured from a newly SACKed segment, if it could be.
     pub rtt: Option<Duration>,
     /// Payload in flight afterwards.
     pub in_flight: Bytes,
-    /// Payload that the receiver newly reports as marked congestion-experienced (accurate ECN feedback).
+    /// Payload that the receiver newly reports as CE-marked (accurate ECN feedback).
     pub marked: Bytes,
     /// Delivery rate, for algorithms that ask for it: a duplicate may report newly SACKed data.
     pub rate: Option<RateSample>,
-    /// The peer's option on this acknowledgement.
+    /// The peer's option on this ACK.
     pub option: Option<PeerOption>,
 }
 
-/// Loss was detected by duplicate or selective acknowledgements; the missing segment is about to be sent again.
-/// Reported once per window of data.
-#[derive(Clone, Copy, Debug, PartialEq)]
+impl DuplicateAck {
+    /// At this time, the `count`th in a row.
+    #[inline]
+    pub const fn new(now: Time, count: u32) -> Self {
+        let nothing = Bytes::ZERO;
+        Self { now, count, rtt: None, in_flight: nothing, marked: nothing, rate: None, option: None }
+    }
+}
+
+/// Loss was detected by duplicate or selective ACKs; the missing segment is about to be retransmitted. Reported once per
+/// window of data.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct LossDetected {
     /// When.
     pub now: Time,
     /// FlightSize of RFC 5681: payload outstanding when the loss was detected, without what Limited Transmit sent.
     pub flight_size: Bytes,
+    /// Payload that is known to be lost; zero where the transport does not say.
+    pub lost: Bytes,
 }
 
-/// The sender starts again from one segment.
-#[derive(Clone, Copy, Debug, PartialEq)]
+impl LossDetected {
+    /// At this time, with this much outstanding.
+    #[inline]
+    pub const fn new(now: Time, flight_size: Bytes) -> Self {
+        Self { now, flight_size, lost: Bytes::ZERO }
+    }
+}
+
+/// The sender restarts from one segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Timeout {
     /// When.
     pub now: Time,
@@ -126,21 +279,31 @@ pub struct Timeout {
     pub flight_size: Bytes,
     /// The segment had timed out before: ssthresh stays as the first expiry set it (RFC 5681, section 3.1).
     pub repeated: bool,
-    /// What made it start again.
+    /// What made it restart.
     pub cause: RestartCause,
 }
 
-/// Why a sender starts again from one segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+impl Timeout {
+    /// The retransmission timer expired for the first time, with this much outstanding.
+    #[inline]
+    pub const fn new(now: Time, flight_size: Bytes) -> Self {
+        Self { now, flight_size, repeated: false, cause: RestartCause::TimerExpired }
+    }
+}
+
+/// Why a sender restarts from one segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RestartCause {
     /// The retransmission timer expired.
+    #[default]
     TimerExpired,
-    /// The third duplicate acknowledgement, in a Tahoe sender, which has no fast recovery.
+    /// The third duplicate ACK, in a Tahoe sender, which has no fast recovery.
     TahoeFastRetransmit,
 }
 
-/// The receiver echoed a congestion mark (RFC 3168). Reported at most once per window of data.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The receiver echoed a CE mark (RFC 3168). Reported at most once per window of data.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct EcnEcho {
     /// When.
     pub now: Time,
@@ -148,9 +311,61 @@ pub struct EcnEcho {
     pub flight_size: Bytes,
 }
 
+impl EcnEcho {
+    /// At this time, with this much outstanding.
+    #[inline]
+    pub const fn new(now: Time, flight_size: Bytes) -> Self {
+        Self { now, flight_size }
+    }
+}
+
 /// Everything outstanding when the loss was detected has been acknowledged.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct RecoveryEnded {
     /// When.
     pub now: Time,
+}
+
+impl RecoveryEnded {
+    /// At this time.
+    #[inline]
+    pub const fn new(now: Time) -> Self {
+        Self { now }
+    }
+}
+
+/// The last [`LossDetected`] or [`Timeout`] was spurious: nothing had been lost, as timestamps (RFC 4015), F-RTO (RFC 5682)
+/// or DSACK (RFC 3708) show.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct SpuriousLoss {
+    /// When it became known.
+    pub now: Time,
+}
+
+impl SpuriousLoss {
+    /// At this time.
+    #[inline]
+    pub const fn new(now: Time) -> Self {
+        Self { now }
+    }
+}
+
+/// The path takes larger segments, or smaller ones (RFC 8899).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct MssChanged {
+    /// When.
+    pub now: Time,
+    /// Payload of a full segment from now on. Zero is ignored.
+    pub mss: Bytes,
+}
+
+impl MssChanged {
+    /// At this time, to this payload.
+    #[inline]
+    pub const fn new(now: Time, mss: Bytes) -> Self {
+        Self { now, mss }
+    }
 }

@@ -1,8 +1,8 @@
 //! Why an algorithm of another crate could not go on.
 
-use std::error::Error;
-use std::fmt;
-use std::sync::Arc;
+use alloc::sync::Arc;
+use core::error::Error;
+use core::fmt;
 
 use crate::units::Time;
 

@@ -1,6 +1,6 @@
 //! States, events and paths for the tests of the algorithms.
 
-use crate::event::{Acknowledged, EcnEcho, LossDetected, RestartCause, Timeout};
+use crate::event::{Acknowledged, EcnEcho, LossDetected, Timeout};
 use crate::part::{StartPart, WindowPart};
 use crate::state::{PathEstimate, Setup, WindowState};
 use crate::units::{Bytes, Duration, Time};
@@ -36,8 +36,6 @@ pub fn setup() -> Setup {
 /// An acknowledgement of so many bytes.
 pub fn ack(size: u64) -> Acknowledged {
     Acknowledged {
-        now: Time::ZERO,
-        size: Bytes(size),
         acknowledged_total: Bytes(size),
         sent_total: Bytes(size),
         rtt: None,
@@ -49,6 +47,7 @@ pub fn ack(size: u64) -> Acknowledged {
         marked: Bytes::ZERO,
         rate: None,
         option: None,
+        ..Acknowledged::new(Time::ZERO, Bytes(size))
     }
 }
 
@@ -66,23 +65,24 @@ pub fn avoiding(cwnd: f64) -> WindowState {
 
 /// A loss when all of the window is in flight.
 pub fn loss(state: &WindowState) -> LossDetected {
-    LossDetected { now: Time::ZERO, flight_size: Bytes((state.cwnd * 1000.0) as u64) }
+    LossDetected::new(Time::ZERO, Bytes((state.cwnd * 1000.0) as u64))
 }
 
 /// A congestion mark when all of the window is in flight.
 pub fn echo(state: &WindowState) -> EcnEcho {
-    let LossDetected { now, flight_size } = loss(state);
-    EcnEcho { now, flight_size }
+    let LossDetected { now, flight_size, .. } = loss(state);
+    EcnEcho::new(now, flight_size)
 }
 
 /// A timeout when all of the window is in flight.
 pub fn timeout(state: &WindowState) -> Timeout {
-    let LossDetected { now, flight_size } = loss(state);
-    Timeout { now, flight_size, repeated: false, cause: crate::event::RestartCause::TimerExpired }
+    let LossDetected { now, flight_size, .. } = loss(state);
+    Timeout::new(now, flight_size)
 }
 
 /// One flow of full segments, all acknowledged one by one, on a path with one queue. The acknowledgement clock
 /// in closed form: a window takes a round-trip time, and what the window has beyond the path is in the queue.
+#[derive(Clone)]
 pub struct LoneFlow {
     /// Round-trip time without a queue, in seconds.
     pub base_rtt: f64,
@@ -163,11 +163,10 @@ pub fn ends() -> [(&'static str, Tell); 3] {
     const NOW: Time = Time::ZERO;
     const FLIGHT: Bytes = Bytes(10_000);
     [
-        ("loss", |start, state| start.on_loss(&LossDetected { now: NOW, flight_size: FLIGHT }, state)),
-        ("mark", |start, _| start.on_ecn_echo(&EcnEcho { now: NOW, flight_size: FLIGHT })),
+        ("loss", |start, state| start.on_loss(&LossDetected::new(NOW, FLIGHT), state)),
+        ("mark", |start, _| start.on_ecn_echo(&EcnEcho::new(NOW, FLIGHT))),
         ("timeout", |start, _| {
-            let cause = RestartCause::TimerExpired;
-            start.on_timeout(&Timeout { now: NOW, flight_size: FLIGHT, repeated: false, cause });
+            start.on_timeout(&Timeout::new(NOW, FLIGHT));
         }),
     ]
 }

@@ -3,6 +3,8 @@
 //! [`parameters!`](crate::parameters) declares the struct and, from the same lines, the table that
 //! `selfclock algorithms` prints and the function that sets a parameter by name.
 
+use core::fmt;
+
 use crate::units::{Bytes, Duration, Packets, Rate};
 
 /// What kind of value a parameter takes.
@@ -55,6 +57,27 @@ pub enum Value<'a> {
     Several(u32),
 }
 
+impl Value<'_> {
+    /// The same, with the word of `kind` in place of a borrowed one; `None` if `kind` has no such word.
+    pub(crate) fn kept(self, kind: Kind) -> Option<Value<'static>> {
+        Some(match self {
+            Self::Switch(on) => Value::Switch(on),
+            Self::Number(number) => Value::Number(number),
+            Self::Duration(span) => Value::Duration(span),
+            Self::Bytes(size) => Value::Bytes(size),
+            Self::Rate(rate) => Value::Rate(rate),
+            Self::Count(count) => Value::Count(count),
+            Self::Packets(packets) => Value::Packets(packets),
+            Self::Several(words) => Value::Several(words),
+            Self::Choice(word) => Value::Choice(match kind {
+                Kind::Choice(words) => words.iter().copied().find(|other| *other == word)?,
+                Kind::OrWord(_, other) if other == word => other,
+                _ => return None,
+            }),
+        })
+    }
+}
+
 /// One row of `selfclock algorithms NAME`.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
@@ -91,6 +114,18 @@ pub enum ParameterError {
     /// The number is outside of the allowed range.
     OutOfRange(f64, f64),
 }
+
+impl fmt::Display for ParameterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown => f.write_str("no parameter has this name"),
+            Self::WrongKind(kind) => write!(f, "the value is of another kind than {kind:?}"),
+            Self::OutOfRange(low, high) => write!(f, "the value is outside of {low} to {high}"),
+        }
+    }
+}
+
+impl core::error::Error for ParameterError {}
 
 /// A type that a parameter can have.
 pub trait ParameterType: Sized {

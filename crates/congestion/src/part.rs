@@ -6,12 +6,13 @@
 
 use crate::decision::{Pacing, Phase, Probe, ProbePart};
 use crate::event::{
-    Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, RecoveryEnded, Sent, Timeout,
+    Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, RecoveryEnded, Sent, SpuriousLoss,
+    Timeout,
 };
 use crate::failure::Reason;
 use crate::option::PeerOption;
 use crate::receiver::Partner;
-use crate::state::{Setup, WindowState};
+use crate::state::{Setup, WindowBefore, WindowState};
 use crate::units::{Bytes, Time};
 
 /// Declares a trait, and a macro that forwards each of its methods ([`crate::dispatch`]).
@@ -80,6 +81,11 @@ pub trait StartPart {
     fn option_for(&mut self, _part: ProbePart) -> Option<PeerOption> {
         None
     }
+    /// It sets nothing but the window: no pacing, no probes, no options, and it ignores [`StartPart::on_sent`]. The sender
+    /// then takes its shortest path, and does not call these. Constant for a connection.
+    fn only_grows(&self) -> bool {
+        false
+    }
     /// It uses the delivery rates that ACKs measure. Constant for a connection.
     fn wants_rate_samples(&self) -> bool {
         false
@@ -113,11 +119,17 @@ pub trait WindowPart {
     /// The receiver echoed a CE mark: set ssthresh and cwnd. "The indication of congestion should be treated just as a
     /// congestion loss in non-ECN-Capable TCP" (RFC 3168, section 6.1.2).
     fn on_ecn_echo(&mut self, event: &EcnEcho, state: &mut WindowState) {
-        let EcnEcho { now, flight_size } = *event;
-        self.on_loss(&LossDetected { now, flight_size }, state);
+        self.on_loss(&LossDetected::new(event.now, event.flight_size), state);
     }
     /// The connection restarts from one segment: set ssthresh.
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState);
+    /// The last loss or timeout was spurious: undo the response to it. `before` is the window that it met.
+    fn on_spurious_loss(&mut self, _event: &SpuriousLoss, before: &WindowBefore, state: &mut WindowState) {
+        state.restore(before);
+    }
+    /// The size of a segment has changed: a number of segments that is remembered becomes `ratio` times as large. The window
+    /// and the threshold have been rescaled.
+    fn on_mss_changed(&mut self, _ratio: f64) {}
 }
 }
 
@@ -149,6 +161,13 @@ pub trait ModelPart {
     fn on_ecn_echo(&mut self, _event: &EcnEcho, _state: &mut WindowState) {}
     /// The connection restarts from one segment.
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState);
+    /// The last loss or timeout was spurious: undo the response to it. `before` is the window that it met.
+    fn on_spurious_loss(&mut self, _event: &SpuriousLoss, before: &WindowBefore, state: &mut WindowState) {
+        state.restore(before);
+    }
+    /// The size of a segment has changed: a number of segments that is remembered becomes `ratio` times as large. The window
+    /// and the threshold have been rescaled.
+    fn on_mss_changed(&mut self, _ratio: f64) {}
     /// Recovery is over.
     fn on_recovery_ended(&mut self, _event: &RecoveryEnded, _state: &mut WindowState) {}
     /// A segment left.
@@ -162,6 +181,11 @@ pub trait ModelPart {
     /// For now it sets nothing but the window: no pacing, no options, and it ignores [`ModelPart::on_sent`]. The sender
     /// then takes its shortest path, and does not call these. Only a user-defined model is asked.
     fn sets_window_alone(&self) -> bool {
+        false
+    }
+    /// It sets the window in recovery by itself, as an algorithm with `cong_control` does in Linux: the transport is not to
+    /// bring the window down by proportional rate reduction (RFC 6937). Constant for a connection.
+    fn owns_window_in_recovery(&self) -> bool {
         false
     }
     /// The phase of its own that it is in.

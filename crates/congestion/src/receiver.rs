@@ -2,7 +2,9 @@
 //!
 //! A receiver without such a part ignores the options it gets; the sender then behaves as plain TCP.
 
-use std::fmt;
+use alloc::boxed::Box;
+
+use core::fmt;
 
 use crate::option::PeerOption;
 use crate::units::Time;

@@ -1,14 +1,17 @@
 //! Every part of an algorithm by name.
 
-use std::fmt;
+use alloc::vec::Vec;
+
+use core::fmt;
 
 use crate::controller::Controller;
 use crate::custom::{Custom, CustomChoice};
 use crate::entry::{Entry, Marks, Part, RouterPartner};
 use crate::estimate::{self, EstimateChoice};
 use crate::model::{self, ModelChoice};
+use crate::open::{AnyModel, AnyStart, AnyWindow};
 use crate::parameter::{Parameter, ParameterError, Value};
-use crate::part::{ModelPart, StartPart};
+use crate::part::{ModelPart, StartPart, WindowPart};
 use crate::receiver::Partner;
 use crate::start::{self, StartChoice};
 use crate::state::Setup;
@@ -39,10 +42,12 @@ pub const DEFAULT_WINDOW: &str = window::reno::ENTRY.name;
 /// The word for no estimator.
 pub const NO_ESTIMATE: &str = "none";
 
-/// The built-in algorithms and those of other crates: what a scenario can name.
+/// The built-in algorithms and the user-defined ones: what a scenario can name.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
-    custom: Vec<CustomChoice>,
+    starts: Vec<CustomChoice<dyn AnyStart>>,
+    windows: Vec<CustomChoice<dyn AnyWindow>>,
+    models: Vec<CustomChoice<dyn AnyModel>>,
 }
 
 /// Why an algorithm was not registered.
@@ -71,17 +76,40 @@ impl fmt::Display for RegistrationError {
     }
 }
 
-impl std::error::Error for RegistrationError {}
+impl core::error::Error for RegistrationError {}
 
 impl Registry {
     /// The built-in algorithms.
     pub const fn built_in() -> Self {
-        Self { custom: Vec::new() }
+        Self { starts: Vec::new(), windows: Vec::new(), models: Vec::new() }
     }
 
-    /// Adds an algorithm of another crate, in place of an earlier one of this name.
-    pub fn register(&mut self, custom: impl Custom) -> Result<(), RegistrationError> {
-        let entry = custom.entry();
+    /// Adds a user-defined start, in place of an earlier algorithm of this name.
+    pub fn register_start(&mut self, custom: impl Custom<Part: StartPart>) -> Result<(), RegistrationError> {
+        self.make_room(custom.entry())?;
+        self.starts.push(CustomChoice::<dyn AnyStart>::new(custom));
+        Ok(())
+    }
+
+    /// Adds a user-defined window algorithm, in place of an earlier algorithm of this name.
+    pub fn register_window(
+        &mut self,
+        custom: impl Custom<Part: WindowPart>,
+    ) -> Result<(), RegistrationError> {
+        self.make_room(custom.entry())?;
+        self.windows.push(CustomChoice::<dyn AnyWindow>::new(custom));
+        Ok(())
+    }
+
+    /// Adds a user-defined model, in place of an earlier algorithm of this name.
+    pub fn register_model(&mut self, custom: impl Custom<Part: ModelPart>) -> Result<(), RegistrationError> {
+        self.make_room(custom.entry())?;
+        self.models.push(CustomChoice::<dyn AnyModel>::new(custom));
+        Ok(())
+    }
+
+    /// Checks a row, and removes an earlier algorithm of its name.
+    fn make_room(&mut self, entry: Entry) -> Result<(), RegistrationError> {
         let mut characters = entry.name.chars();
         let good = characters.next().is_some_and(|first| first.is_ascii_lowercase())
             && characters.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_')
@@ -95,40 +123,50 @@ impl Registry {
         if let Some(reserved) = entry.parameters.iter().find(|parameter| RESERVED.contains(&parameter.name)) {
             return Err(RegistrationError::ReservedParameter(reserved.name));
         }
-        let custom = CustomChoice::new(custom);
-        match self.custom.iter_mut().find(|other| other.entry().name == entry.name) {
-            Some(earlier) => *earlier = custom,
-            None => self.custom.push(custom),
-        }
+        self.starts.retain(|other| other.entry().name != entry.name);
+        self.windows.retain(|other| other.entry().name != entry.name);
+        self.models.retain(|other| other.entry().name != entry.name);
         Ok(())
     }
 
-    /// The built-in algorithms, then the others in the order in which their names were registered.
+    /// The built-in algorithms, then the user-defined starts, window algorithms and models.
     pub fn entries(&self) -> impl Iterator<Item = Entry> + Clone {
-        ENTRIES.iter().copied().chain(self.custom().map(|(entry, _)| entry))
+        let starts = self.starts.iter().map(CustomChoice::entry);
+        let windows = self.windows.iter().map(CustomChoice::entry);
+        let models = self.models.iter().map(CustomChoice::entry);
+        ENTRIES.iter().copied().chain(starts).chain(windows).chain(models)
     }
 
-    /// The model with this name, with default parameters.
+    /// The named start and window, with the window's usual estimator; `None` if there is no such part.
+    pub fn parts(&self, start: &str, window: &str) -> Option<Selection> {
+        let start =
+            StartChoice::named(start).or_else(|| find(&self.starts, start).map(StartChoice::Custom))?;
+        let window =
+            WindowChoice::named(window).or_else(|| find(&self.windows, window).map(WindowChoice::Custom))?;
+        let estimate = usual_estimate(&window);
+        Some(Choice::Parts { start, window, estimate }.into())
+    }
+
+    /// The model with this name.
     pub fn model(&self, name: &str) -> Option<Selection> {
-        let custom = || self.custom().find(|(entry, _)| entry.name == name);
-        Selection::model(name)
-            .or_else(|| custom().map(|(_, custom)| Selection(Choice::Custom(custom.clone()))))
+        let model = ModelChoice::named(name).or_else(|| find(&self.models, name).map(ModelChoice::Custom))?;
+        Some(Choice::Model(model).into())
     }
 
-    fn custom(&self) -> impl Iterator<Item = (Entry, &CustomChoice)> + Clone {
-        self.custom.iter().map(|custom| (Entry { part: Part::Model, ..custom.entry() }, custom))
+    /// The algorithm with this name: a model, or a part with the default of the others.
+    pub fn named(&self, name: &str) -> Option<Selection> {
+        match self.entries().find(|entry| entry.name == name)?.part {
+            Part::Start => self.parts(name, DEFAULT_WINDOW),
+            Part::Window => self.parts(DEFAULT_START, name),
+            Part::Model => self.model(name),
+            Part::Estimate => self.parts(DEFAULT_START, DEFAULT_WINDOW)?.with_estimate(name),
+        }
     }
 }
 
-/// A start and a window, with an estimator if there is one, or a model; with their parameters, chosen by name.
-#[derive(Clone, Debug)]
-pub struct Selection(Choice);
-
-#[derive(Clone, Debug)]
-enum Choice {
-    Parts { start: StartChoice, window: WindowChoice, estimate: Option<EstimateChoice> },
-    Model(ModelChoice),
-    Custom(CustomChoice),
+/// The user-defined algorithm with this name.
+fn find<P: ?Sized>(choices: &[CustomChoice<P>], name: &str) -> Option<CustomChoice<P>> {
+    choices.iter().find(|choice| choice.entry().name == name).cloned()
 }
 
 /// The estimator that a window algorithm has where none is chosen.
@@ -136,66 +174,87 @@ fn usual_estimate(window: &WindowChoice) -> Option<EstimateChoice> {
     EstimateChoice::named(window.entry().estimate?)
 }
 
+/// A start and a window, with an estimator if there is one, or a model; with their parameters, chosen by name.
+#[derive(Clone)]
+pub struct Selection {
+    choice: Choice,
+    /// Follows from the choice's parameters, so that it does not tell two selections apart.
+    settings: Vec<(&'static str, Value<'static>)>,
+}
+
+impl fmt::Debug for Selection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Selection").field(&self.choice).finish()
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Choice {
+    Parts { start: StartChoice, window: WindowChoice, estimate: Option<EstimateChoice> },
+    Model(ModelChoice),
+}
+
+impl From<Choice> for Selection {
+    fn from(choice: Choice) -> Self {
+        Self { choice, settings: Vec::new() }
+    }
+}
+
 impl Selection {
-    /// The named start and window, with the estimator that the window needs, if it needs one; `None` if there is no part of
-    /// that kind with that name.
+    /// The built-in start and window with these names: [`Registry::parts`].
     pub fn new(start: &str, window: &str) -> Option<Self> {
-        let (start, window) = (StartChoice::named(start)?, WindowChoice::named(window)?);
-        Some(Self(Choice::Parts { start, window, estimate: usual_estimate(&window) }))
+        Registry::built_in().parts(start, window)
+    }
+
+    /// The built-in model with this name: [`Registry::model`].
+    pub fn model(name: &str) -> Option<Self> {
+        Registry::built_in().model(name)
+    }
+
+    /// The built-in algorithm with this name: [`Registry::named`].
+    pub fn named(name: &str) -> Option<Self> {
+        Registry::built_in().named(name)
+    }
+
+    /// A user-defined model, without a registry.
+    pub fn custom(custom: impl Custom<Part: ModelPart>) -> Self {
+        Choice::Model(ModelChoice::Custom(CustomChoice::<dyn AnyModel>::new(custom))).into()
     }
 
     /// The same start and window with the named estimator, or with none; `None` if there is no estimator with that name, or
     /// a model has been chosen.
     pub fn with_estimate(self, name: &str) -> Option<Self> {
-        let Choice::Parts { start, window, .. } = self.0 else { return None };
+        let Choice::Parts { start, window, .. } = self.choice else { return None };
         let estimate = if name == NO_ESTIMATE { None } else { Some(EstimateChoice::named(name)?) };
-        Some(Self(Choice::Parts { start, window, estimate }))
+        Some(Self { choice: Choice::Parts { start, window, estimate }, settings: self.settings })
     }
 
-    /// The name of the estimator, if it is not the one that the window has without being told.
+    /// The name of the estimator, if it is not the window's usual one.
     pub fn unusual_estimate(&self) -> Option<&'static str> {
-        let Choice::Parts { window, estimate, .. } = &self.0 else { return None };
+        let Choice::Parts { window, estimate, .. } = &self.choice else { return None };
         let name =
             |choice: &Option<EstimateChoice>| choice.as_ref().map_or(NO_ESTIMATE, |it| it.entry().name);
         let (own, usual) = (name(estimate), name(&usual_estimate(window)));
         (own != usual).then_some(own)
     }
 
-    /// An algorithm of another crate, without a registry.
-    pub fn custom(custom: impl Custom) -> Self {
-        Self(Choice::Custom(CustomChoice::new(custom)))
-    }
-
-    /// The built-in model with this name; `None` if there is none.
-    pub fn model(name: &str) -> Option<Self> {
-        ModelChoice::named(name).map(|model| Self(Choice::Model(model)))
-    }
-
-    /// Whatever has this name: a model, or a start or a window with the other part as it is by default.
-    pub fn named(name: &str) -> Option<Self> {
-        match ENTRIES.iter().find(|entry| entry.name == name)?.part {
-            Part::Start => Self::new(name, DEFAULT_WINDOW),
-            Part::Window => Self::new(DEFAULT_START, name),
-            Part::Model => Self::model(name),
-            Part::Estimate => Self::new(DEFAULT_START, DEFAULT_WINDOW)?.with_estimate(name),
+    /// Some of it is user-defined.
+    pub const fn is_custom(&self) -> bool {
+        match &self.choice {
+            Choice::Parts { start, window, .. } => {
+                matches!(start, StartChoice::Custom(_)) || matches!(window, WindowChoice::Custom(_))
+            }
+            Choice::Model(model) => matches!(model, ModelChoice::Custom(_)),
         }
-    }
-
-    /// It is of another crate.
-    pub fn is_custom(&self) -> bool {
-        matches!(self.0, Choice::Custom(_))
     }
 
     /// The rows of what was chosen: of the window algorithm, the start and the estimator, or of the model.
     pub fn entries(&self) -> impl Iterator<Item = Entry> {
-        let rows = match &self.0 {
-            Choice::Parts { start, window, estimate } => [
-                Some(*window.entry()),
-                Some(*start.entry()),
-                estimate.as_ref().map(|estimate| *estimate.entry()),
-            ],
-            Choice::Model(model) => [Some(*model.entry()), None, None],
-            Choice::Custom(custom) => [Some(custom.entry()), None, None],
+        let rows = match &self.choice {
+            Choice::Parts { start, window, estimate } => {
+                [Some(window.entry()), Some(start.entry()), estimate.as_ref().map(EstimateChoice::entry)]
+            }
+            Choice::Model(model) => [Some(model.entry()), None, None],
         };
         rows.into_iter().flatten()
     }
@@ -236,7 +295,7 @@ impl Selection {
 
     /// Sets a parameter of what was chosen.
     pub fn set(&mut self, name: &str, value: Value<'_>) -> Result<(), ParameterError> {
-        match &mut self.0 {
+        let result = match &mut self.choice {
             Choice::Parts { start, window, estimate } => {
                 let mut result = window.set(name, value);
                 if result == Err(ParameterError::Unknown) {
@@ -248,30 +307,40 @@ impl Selection {
                 }
             }
             Choice::Model(model) => model.set(name, value),
-            Choice::Custom(custom) => custom.set(name, value),
+        };
+        if result.is_ok()
+            && let Some(parameter) = self.parameter(name)
+            && let Some(value) = value.kept(parameter.kind)
+        {
+            self.settings.retain(|(other, _)| *other != parameter.name);
+            self.settings.push((parameter.name, value));
         }
+        result
+    }
+
+    /// The parameters that were set, with their values.
+    pub fn settings(&self) -> &[(&'static str, Value<'static>)] {
+        &self.settings
     }
 
     /// The sender's part for a new connection.
     pub fn controller(&self, setup: Setup) -> Controller {
-        match &self.0 {
-            Choice::Parts { start, window, estimate: None } => {
-                Controller::new(setup, start.build(), window.build())
-            }
-            Choice::Parts { start, window, estimate: Some(estimate) } => {
-                Controller::with_estimate(setup, start.build(), window.build(), estimate.build())
-            }
+        match &self.choice {
+            Choice::Parts { start, window, estimate } => Controller::new(
+                setup,
+                start.build(),
+                window.build(),
+                estimate.as_ref().map(EstimateChoice::build),
+            ),
             Choice::Model(model) => Controller::with_model(setup, model.build()),
-            Choice::Custom(custom) => Controller::with_custom(setup, custom),
         }
     }
 
     /// The receiver's part for a new connection.
     pub fn partner(&self) -> Partner {
-        match &self.0 {
+        match &self.choice {
             Choice::Parts { start, .. } => start.build().partner(),
             Choice::Model(model) => model.build().partner(),
-            Choice::Custom(custom) => custom.partner(),
         }
     }
 }

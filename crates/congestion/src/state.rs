@@ -54,6 +54,25 @@ impl WindowState {
     pub(crate) fn hold(&mut self) {
         self.cwnd = self.cwnd.clamp(1.0, MAXIMUM_WINDOW_SEGMENTS);
     }
+    /// What a response to a loss changes.
+    pub(crate) const fn before(&self) -> WindowBefore {
+        let Self { cwnd, ssthresh, slow_start_limit, .. } = *self;
+        WindowBefore { cwnd, ssthresh, slow_start_limit }
+    }
+    /// Undoes the response to a loss, unless the window has grown beyond what it was: "if the current cwnd has already
+    /// exceeded the previous cwnd, CUBIC will continue to use the current cwnd" (RFC 9438, section 4.9.2).
+    pub fn restore(&mut self, before: &WindowBefore) {
+        if self.cwnd < before.cwnd {
+            let WindowBefore { cwnd, ssthresh, slow_start_limit } = *before;
+            (self.cwnd, self.ssthresh, self.slow_start_limit) = (cwnd, ssthresh, slow_start_limit);
+        }
+    }
+    /// Segments are another size: their number becomes `ratio` times as large.
+    pub(crate) fn rescale(&mut self, ratio: f64) {
+        self.cwnd *= ratio;
+        self.ssthresh = (self.ssthresh * ratio).max(2.0);
+        self.hold();
+    }
     /// cwnd is below ssthresh.
     #[inline]
     pub fn in_slow_start(&self) -> bool {
@@ -94,6 +113,17 @@ impl WindowState {
     pub fn window_in_use(&self) -> f64 {
         self.cwnd.min(self.receive_window_segments())
     }
+}
+
+/// The window that a loss or a timeout met, for the case that it was spurious.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WindowBefore {
+    /// [`WindowState::cwnd`].
+    pub cwnd: f64,
+    /// [`WindowState::ssthresh`].
+    pub ssthresh: f64,
+    /// [`WindowState::slow_start_limit`].
+    pub slow_start_limit: f64,
 }
 
 /// Largest window, in segments: far beyond any path, and small enough that a window in bytes cannot overflow.

@@ -163,6 +163,20 @@ impl Rate {
     }
 }
 
+impl From<core::time::Duration> for Duration {
+    /// Saturates at [`Duration::MAX`], 213 days.
+    fn from(span: core::time::Duration) -> Self {
+        let picoseconds = span.as_nanos().saturating_mul(1000);
+        Self(u64::try_from(picoseconds).unwrap_or(u64::MAX))
+    }
+}
+impl From<Duration> for core::time::Duration {
+    /// Rounded down to whole nanoseconds.
+    fn from(span: Duration) -> Self {
+        Self::from_nanos(span.0 / 1000)
+    }
+}
+
 impl Add<Duration> for Time {
     type Output = Self;
     /// Saturates at [`Time::NEVER`].
@@ -300,6 +314,20 @@ mod tests {
         assert_eq!(span(u64::MAX).scaled(2, 1), Duration::MAX);
         assert_eq!(span(u64::MAX).scaled(1, 1), Duration::MAX);
         assert_eq!(span(10).scaled(0, 4), Duration::ZERO);
+    }
+
+    /// Nanoseconds are whole in both; what std can say and we cannot is held, and picoseconds are rounded down.
+    #[test]
+    fn lengths_of_time_of_the_standard_library() {
+        use core::time::Duration as Std;
+        for nanoseconds in [0, 1, 999_999_999, 18_446_744_073_709_551] {
+            let span = Duration::from(Std::from_nanos(nanoseconds));
+            assert_eq!(span, Duration::from_picoseconds(nanoseconds * 1000));
+            assert_eq!(Std::from(span), Std::from_nanos(nanoseconds));
+        }
+        assert_eq!(Duration::from(Std::MAX), Duration::MAX);
+        assert_eq!(Duration::from(Std::from_nanos(18_446_744_073_709_552)), Duration::MAX);
+        assert_eq!(Std::from(Duration::from_picoseconds(1999)), Std::from_nanos(1));
     }
 
     /// As errors and failed tests show them.

@@ -3,7 +3,7 @@
 
 mod harness;
 
-use harness::{Case, Connection, Event, MSS, groups, names, ordinary, subjects};
+use harness::{Case, Connection, MSS, Step, groups, names, ordinary, subjects};
 use proptest::prelude::*;
 use selfclock_congestion::entry::Part;
 use selfclock_congestion::option::{
@@ -11,7 +11,10 @@ use selfclock_congestion::option::{
 };
 use selfclock_congestion::registry::Selection;
 use selfclock_congestion::state::Setup;
-use selfclock_congestion::{Acknowledged, Bytes, Duration, PeerOption, Rate, RateSample, Time};
+use selfclock_congestion::{
+    Acknowledged, Bytes, DuplicateAck, Duration, EcnEcho, Established, HandshakeLost, LossDetected,
+    MssChanged, PeerOption, Rate, RateSample, RecoveryEnded, Sent, SpuriousLoss, Time, Timeout,
+};
 
 /// Mostly like what happens, with the ends of the range among it.
 fn bytes() -> impl Strategy<Value = u64> {
@@ -58,23 +61,25 @@ fn rate() -> impl Strategy<Value = Option<RateSample>> {
     let losses = (prop_oneof![2 => Just(0), 1 => bytes()], prop_oneof![2 => Just(0), 1 => bytes()], bytes());
     let bits = prop_oneof![4 => 1000..1_000_000_000_u64, 1 => any::<u64>(), 1 => Just(0)];
     let sample = (sizes, losses, bits, span(), any::<bool>()).prop_map(
-        |(sizes, (newly_lost, lost, tx_in_flight), bits, interval, is_app_limited)| RateSample {
-            delivery_rate: Rate::from_bits_per_second(bits),
-            interval,
-            delivered: Bytes(sizes.0),
-            delivered_total: Bytes(sizes.1),
-            prior_delivered: Bytes(sizes.2),
-            newly_acked: Bytes(sizes.3),
-            newly_lost: Bytes(newly_lost),
-            lost: Bytes(lost),
-            tx_in_flight: Bytes(tx_in_flight),
-            is_app_limited,
+        |(sizes, (newly_lost, lost, tx_in_flight), bits, interval, is_app_limited)| {
+            let mut sample = RateSample::default();
+            sample.delivery_rate = Rate::from_bits_per_second(bits);
+            sample.interval = interval;
+            sample.delivered = Bytes(sizes.0);
+            sample.delivered_total = Bytes(sizes.1);
+            sample.prior_delivered = Bytes(sizes.2);
+            sample.newly_acked = Bytes(sizes.3);
+            sample.newly_lost = Bytes(newly_lost);
+            sample.lost = Bytes(lost);
+            sample.tx_in_flight = Bytes(tx_in_flight);
+            sample.is_app_limited = is_app_limited;
+            sample
         },
     );
     proptest::option::weighted(0.8, sample)
 }
 
-fn event() -> impl Strategy<Value = Event> {
+fn step() -> impl Strategy<Value = Step> {
     let sizes = (bytes(), bytes(), bytes(), bytes());
     let times =
         (span(), proptest::option::of(span()), proptest::option::of(span()), proptest::option::of(span()));
@@ -84,36 +89,47 @@ fn event() -> impl Strategy<Value = Event> {
         |(repeat, sizes, times, (window_limited, unlikely), option, (marked, rate))| {
             let (size, acknowledged, sent, in_flight) = sizes;
             let (interval, rtt, smoothed_rtt, minimum_rtt) = times;
-            let event = Acknowledged {
-                now: Time::ZERO,
-                size: Bytes(size),
-                acknowledged_total: Bytes(acknowledged),
-                sent_total: Bytes(sent),
-                rtt,
-                smoothed_rtt,
-                minimum_rtt,
-                in_flight: Bytes(in_flight),
-                window_limited,
-                recovering: unlikely && !window_limited,
-                marked: Bytes(marked),
-                rate,
-                option,
-            };
-            Event::Acknowledged { repeat, interval, event }
+            let mut event = Acknowledged::new(Time::ZERO, Bytes(size));
+            (event.acknowledged_total, event.sent_total) = (Bytes(acknowledged), Bytes(sent));
+            (event.rtt, event.smoothed_rtt, event.minimum_rtt) = (rtt, smoothed_rtt, minimum_rtt);
+            (event.in_flight, event.marked) = (Bytes(in_flight), Bytes(marked));
+            event.window_limited = window_limited;
+            event.recovering = unlikely && !window_limited;
+            (event.rate, event.option) = (rate, option);
+            Step { repeat, interval, ..event.into() }
         },
     );
+    let duplicate = (0..10_u32, marked(), rate(), option()).prop_map(|(count, marked, rate, option)| {
+        let mut event = DuplicateAck::new(Time::ZERO, count);
+        (event.marked, event.rate, event.option) = (Bytes(marked), rate, option);
+        event.into()
+    });
+    let timeout = (proptest::option::of(bytes()), any::<bool>()).prop_map(|(flight, repeated)| {
+        Step::with_flight(flight, |now, flight| {
+            let mut event = Timeout::new(now, flight);
+            event.repeated = repeated;
+            event
+        })
+    });
+    let sent = (bytes(), bytes(), any::<bool>()).prop_map(|(size, held_back, app_limited)| {
+        let mut event = Sent::new(Time::ZERO, Bytes(size), Bytes(size));
+        (event.held_back, event.app_limited) = (Bytes(held_back), app_limited);
+        event.into()
+    });
     prop_oneof![
         8 => acknowledged,
-        1 => (0..10_u32, marked(), rate(), option())
-            .prop_map(|(count, marked, rate, option)| Event::Duplicate { count, marked, rate, option }),
-        2 => proptest::option::of(bytes()).prop_map(Event::Loss),
-        1 => proptest::option::of(bytes()).prop_map(Event::Echo),
-        1 => (proptest::option::of(bytes()), any::<bool>())
-            .prop_map(|(flight, repeated)| Event::Timeout { flight, repeated }),
-        1 => Just(Event::RecoveryEnded),
-        2 => (bytes(), bytes()).prop_map(|(size, held_back)| Event::Sent { size, held_back }),
-        1 => Just(Event::HandshakeLoss),
-        1 => (proptest::option::of(span()), 0..16_u8).prop_map(|(rtt, rate)| Event::Established { rtt, rate }),
+        1 => duplicate,
+        2 => proptest::option::of(bytes()).prop_map(|flight| Step::with_flight(flight, LossDetected::new)),
+        1 => proptest::option::of(bytes()).prop_map(|flight| Step::with_flight(flight, EcnEcho::new)),
+        1 => timeout,
+        1 => Just(RecoveryEnded::default().into()),
+        2 => sent,
+        1 => Just(HandshakeLost::default().into()),
+        1 => (proptest::option::of(span()), 0..16_u8).prop_map(|(rtt, approved)| {
+            Step { approved, ..Established::new(Time::ZERO, rtt).into() }
+        }),
+        1 => Just(SpuriousLoss::default().into()),
+        1 => prop_oneof![Just(0), 1..65_536_u64].prop_map(|mss| MssChanged::new(Time::ZERO, Bytes(mss)).into()),
     ]
 }
 
@@ -135,21 +151,18 @@ fn divided_acknowledgements_gain_nothing() {
                 byte_counting: false,
                 seed: 1,
             };
-            let mut connection = Connection { control: selection.controller(setup), now: Time::ZERO };
+            let mut connection = Connection::new(selection.controller(setup));
             // Ten round trips of 40 ms at 100 segments each.
             let (interval, mut total) = (Duration::from_microseconds(400), 0);
             for _ in 0..1000 {
                 connection.now += interval;
                 for _ in 0..parts {
                     total += MSS / parts;
-                    connection.control.on_ack(&Acknowledged {
-                        now: connection.now,
-                        size: Bytes(MSS / parts),
-                        acknowledged_total: Bytes(total),
-                        sent_total: Bytes(total + 100 * MSS),
-                        in_flight: Bytes(100 * MSS),
-                        ..ordinary(Duration::from_milliseconds(40))
-                    });
+                    let mut ack = ordinary(Duration::from_milliseconds(40));
+                    (ack.now, ack.size, ack.in_flight) =
+                        (connection.now, Bytes(MSS / parts), Bytes(100 * MSS));
+                    (ack.acknowledged_total, ack.sent_total) = (Bytes(total), Bytes(total + 100 * MSS));
+                    connection.control.on_ack(&ack);
                 }
             }
             connection.cwnd()
@@ -178,7 +191,7 @@ proptest! {
 
     #[test]
     fn any_order_of_events_leaves_a_usable_window(
-        events in prop::collection::vec(event(), 1..60),
+        events in prop::collection::vec(step(), 1..60),
         choices in prop::collection::vec(any::<u8>(), 32),
         initial_window in prop_oneof![Just(1.0), Just(10.0), Just(1e9), 1.0..1e5_f64],
         initial_ssthresh in prop_oneof![Just(f64::INFINITY), 1.0..1e4_f64],
@@ -196,7 +209,7 @@ proptest! {
 
     #[test]
     fn any_order_of_events_leaves_usable_windows_in_a_group(
-        events in prop::collection::vec((0..64_usize, event()), 1..90),
+        events in prop::collection::vec((0..64_usize, step()), 1..90),
         members in 1..9_usize,
         choices in prop::collection::vec(any::<u8>(), 32),
         initial_window in prop_oneof![Just(10.0), Just(1e9), 1.0..1e5_f64],

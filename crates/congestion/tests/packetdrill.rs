@@ -20,7 +20,6 @@
 //! segments, for the first and the third, was written down before the first run; it became 3 when the second was seen: 2.4.
 
 use selfclock_congestion::controller::Controller;
-use selfclock_congestion::event::RestartCause;
 use selfclock_congestion::parameter::Value;
 use selfclock_congestion::registry::Selection;
 use selfclock_congestion::state::Setup;
@@ -62,22 +61,14 @@ impl Script {
     fn ack(&mut self, segments: u64, window_limited: bool) {
         for _ in 0..segments {
             self.acknowledged += MSS;
+            let mut ack = Acknowledged::new(self.now, Bytes(MSS));
+            ack.acknowledged_total = Bytes(self.acknowledged);
+            ack.sent_total = Bytes(self.acknowledged + 50 * MSS);
             let rtt = Some(Duration::from_milliseconds(100));
-            self.control.on_ack(&Acknowledged {
-                now: self.now,
-                size: Bytes(MSS),
-                acknowledged_total: Bytes(self.acknowledged),
-                sent_total: Bytes(self.acknowledged + 50 * MSS),
-                rtt,
-                smoothed_rtt: rtt,
-                minimum_rtt: rtt,
-                in_flight: Bytes(50 * MSS),
-                window_limited,
-                recovering: false,
-                marked: Bytes::ZERO,
-                rate: None,
-                option: None,
-            });
+            (ack.rtt, ack.smoothed_rtt, ack.minimum_rtt) = (rtt, rtt, rtt);
+            ack.in_flight = Bytes(50 * MSS);
+            ack.window_limited = window_limited;
+            self.control.on_ack(&ack);
         }
     }
 
@@ -184,13 +175,7 @@ fn bulk_with_an_idle_time() {
 fn a_timeout_then_slow_start_then_congestion_avoidance() {
     let mut script = Script::new(f64::INFINITY);
     script.wait(100);
-    let timeout = |now| Timeout {
-        now,
-        flight_size: Bytes(10 * MSS),
-        repeated: false,
-        cause: RestartCause::TimerExpired,
-    };
-    script.control.on_timeout(&timeout(script.now));
+    script.control.on_timeout(&Timeout::new(script.now, Bytes(10 * MSS)));
     script.wait(100);
     script.ack(1, true);
     let snapshot = script.control.snapshot();

@@ -296,7 +296,7 @@ impl fmt::Debug for PythonAlgorithm {
 }
 
 impl Custom for PythonAlgorithm {
-    type Model = PythonModel;
+    type Part = PythonModel;
 
     fn entry(&self) -> Entry {
         self.class.entry
@@ -627,5 +627,5 @@ pub fn register(
     let number = calls::number_of(entry.name);
     let class = Arc::new(Class { class: own.unbind(), entry, heard, wants_rate_samples, number, code });
     let algorithm = PythonAlgorithm { class, values };
-    registry().register(algorithm).map_err(|error| PyValueError::new_err(error.to_string()))
+    registry().register_model(algorithm).map_err(|error| PyValueError::new_err(error.to_string()))
 }

@@ -119,7 +119,7 @@ struct Steered {
 }
 
 impl Custom for Steered {
-    type Model = Self;
+    type Part = Self;
 
     fn entry(&self) -> Entry {
         Entry { name: NAME, marks: Marks::Once, ..Entry::MODEL }

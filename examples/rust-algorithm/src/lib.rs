@@ -1,7 +1,10 @@
 //! Additive increase, multiplicative decrease: a congestion control that selfclock does not have.
 //!
 //! Three things make an algorithm: its parameters, its reaction to events, and its name. With the default parameters this
-//! one is Reno, so its results can be checked against the built-in one; `tests/as_reno.rs` does.
+//! one is Reno, so its results can be checked against the built-in one; `tests/as_reno.rs` does. Here it is a model, which
+//! owns start and window; [`window`] has it as a window algorithm, which any start goes with.
+
+pub mod window;
 
 use selfclock_congestion::custom::Custom;
 use selfclock_congestion::decision::Pacing;
@@ -24,7 +27,7 @@ parameters! {
 }
 
 impl Custom for Parameters {
-    type Model = Aimd;
+    type Part = Aimd;
 
     fn entry(&self) -> Entry {
         Entry {
@@ -74,8 +77,7 @@ impl ModelPart for Aimd {
         state.cwnd = state.ssthresh;
     }
     fn on_ecn_echo(&mut self, event: &EcnEcho, state: &mut WindowState) {
-        let EcnEcho { now, flight_size } = *event;
-        self.on_loss(&LossDetected { now, flight_size }, state);
+        self.on_loss(&LossDetected::new(event.now, event.flight_size), state);
     }
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
         if !event.repeated {

@@ -27,7 +27,7 @@ congestion_control = "cubic"
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut registry = Registry::built_in();
-    registry.register(Parameters::default())?;
+    registry.register_model(Parameters::default())?;
     let scenario = Scenario::parse_with(&registry, SCENARIO, "example", &[])?;
     for flow in Simulation::new(&scenario.plan).run()?.summary.flows {
         println!("{:8} {:8} {:5.2} Mbit/s", flow.name, flow.algorithm, flow.goodput_bps / 1e6);

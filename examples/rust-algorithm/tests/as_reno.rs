@@ -1,6 +1,7 @@
 //! With its default parameters the example is Reno: the same packets at the same times.
 
 use my_aimd::Parameters;
+use my_aimd::window::WindowParameters;
 use selfclock_congestion::registry::{RegistrationError, Registry};
 use selfclock_simulator::scenario::{Scenario, ScenarioError};
 use selfclock_simulator::{Outcome, Simulation};
@@ -8,7 +9,8 @@ use selfclock_simulator::{Outcome, Simulation};
 /// Losses of every kind, timeouts and marks are in it.
 fn scenario(control: &str, overrides: &[&str]) -> Result<Scenario, ScenarioError> {
     let mut registry = Registry::built_in();
-    registry.register(Parameters::default()).expect("a new name");
+    registry.register_model(Parameters::default()).expect("a new name");
+    registry.register_window(WindowParameters::default()).expect("a new name");
     let text = format!(
         r#"
         schema = 1
@@ -58,6 +60,22 @@ fn same_packets_as_reno() {
     }
 }
 
+/// As a window algorithm it goes with built-in starts, which pace, probe and end slow start as they do before Reno.
+#[test]
+fn any_start_goes_with_the_window_algorithm() {
+    for start in ["slow-start", "hystart++", "swift-start", "packet-pair"] {
+        for overrides in [&["profile=modern"][..], &["profile=classic"]] {
+            let under = |window| {
+                let control = format!("{{ window = \"{window}\", start = \"{start}\" }}");
+                run(&scenario(&control, overrides).unwrap())
+            };
+            let (reno, own) = (under("reno"), under("my-window"));
+            assert!(reno.packets.len() > 4_000, "{start}");
+            assert_eq!(format!("{:?}", own.packets), format!("{:?}", reno.packets), "{start}, {overrides:?}");
+        }
+    }
+}
+
 #[test]
 fn its_parameters_are_checked_like_any() {
     let error = scenario("{ model = \"my-aimd\", decrease = 1 }", &[]).unwrap_err();
@@ -78,9 +96,9 @@ fn another_registry_does_not_know_it() {
     let error = Scenario::parse(&text, "test", &[]).unwrap_err();
     assert!(error.message.contains("my-aimd"), "{}", error.message);
     let mut registry = Registry::built_in();
-    assert_eq!(registry.register(Parameters::default()), Ok(()));
+    assert_eq!(registry.register_model(Parameters::default()), Ok(()));
     assert_eq!(
-        registry.register(Parameters::default()),
+        registry.register_model(Parameters::default()),
         Ok::<(), RegistrationError>(()),
         "the later one counts"
     );

@@ -10,7 +10,9 @@
 //! with the N P bits of a burst for B S, and the P bits of one packet for those of a pair. Without other traffic and with S = 0
 //! that is the usual P / R. It is ill-conditioned where R is near S, so the sending rate has to be well above A.
 
-use std::collections::VecDeque;
+use alloc::vec::Vec;
+
+use alloc::collections::VecDeque;
 
 /// Sending rate over available bandwidth from which on a burst or pair is used, and how much its spacing must grow. Our
 /// choice: an error of 1 % in the spacing then becomes one of 2 % or less where half of the link is free.

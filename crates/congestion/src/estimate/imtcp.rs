@@ -7,6 +7,8 @@
 //! It cannot work beyond some 100 Mbit/s on hosts whose network cards collect packets: then all acknowledgements of a stream
 //! come at one time. Nor does it measure the physical bandwidth: the mechanism that used it took that for known.
 
+use alloc::boxed::Box;
+
 use super::ack_clock::AckClock;
 use super::search_range::{Place, SearchRange};
 use crate::decision::Pacing;
@@ -398,7 +400,7 @@ mod tests {
                     assert_eq!(pacing.size, Bytes(1040));
                     let now = Time::ZERO + Duration::from_seconds(at);
                     let nothing = Bytes::ZERO;
-                    let sent = Sent { now, size: Bytes(1000), in_flight: nothing, held_back: nothing };
+                    let sent = Sent::new(now, Bytes(1000), nothing);
                     self.imtcp.on_sent(&sent, &self.state);
                     intervals.push(pacing.interval.seconds() * 1e6);
                     at += pacing.interval.seconds();

@@ -1,7 +1,7 @@
 //! What a path can carry, and what it does, estimated from what comes back.
 //!
 //! An estimator that can be chosen by name runs beside a start and a window algorithm, which find what it has measured in
-//! [`crate::controller::WindowState::path`]. A new one is a file, declared below, and a line in the list.
+//! [`crate::state::WindowState::path`]. A new one is a file, declared below, and a line in the list.
 
 pub mod ack_clock;
 pub mod capacity;

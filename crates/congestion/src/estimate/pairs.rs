@@ -10,7 +10,7 @@ use crate::parameters;
 use crate::part::EstimatePart;
 use crate::state::WindowState;
 use crate::units::{Bytes, Duration, Time};
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {
@@ -162,7 +162,7 @@ mod tests {
         }
         fn send(&mut self) {
             let (now, nothing) = (Time::ZERO, Bytes::ZERO);
-            let sent = Sent { now, size: Bytes(1000), in_flight: nothing, held_back: nothing };
+            let sent = Sent::new(now, Bytes(1000), nothing);
             self.pairs.on_sent(&sent, &self.state);
         }
         /// Stores and sends a pair at `at` ms that is acknowledged after these delays, ms; all before it has been acknowledged.

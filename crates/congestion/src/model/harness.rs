@@ -6,7 +6,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use crate::controller::Controller;
 use crate::decision::Phase;
-use crate::event::{Acknowledged, LossDetected, RateSample, RecoveryEnded, RestartCause, Sent, Timeout};
+use crate::event::{Acknowledged, LossDetected, RateSample, RecoveryEnded, Sent, Timeout};
 use crate::random::Random;
 use crate::registry::Selection;
 use crate::state::Setup;
@@ -266,12 +266,7 @@ impl Bench {
                 lost: flow.lost,
                 in_flight: flow.in_flight,
             }));
-            flow.control.on_sent(&Sent {
-                now,
-                size: Bytes(MSS),
-                in_flight: Bytes(flow.in_flight),
-                held_back: Bytes::ZERO,
-            });
+            flow.control.on_sent(&Sent::new(now, Bytes(MSS), Bytes(flow.in_flight)));
             if let Some(pacing) = decision.pacing {
                 flow.next_release = flow.next_release.max(now) + pacing.interval;
             }
@@ -325,8 +320,6 @@ impl Bench {
         let rate = flow.rate_sample(now, &packet, newly_lost);
         let next = flow.base + flow.packets.len() as u64;
         flow.control.on_ack(&Acknowledged {
-            now,
-            size: Bytes(MSS),
             acknowledged_total: Bytes(flow.delivered),
             sent_total: Bytes(flow.delivered + flow.in_flight),
             rtt: Some(rtt),
@@ -338,14 +331,15 @@ impl Bench {
             marked: Bytes(if marked { MSS } else { 0 }),
             rate: Some(rate),
             option: None,
+            ..Acknowledged::new(now, Bytes(MSS))
         });
         if flow.recover.is_some_and(|recover| flow.base >= recover) {
             flow.recover = None;
-            flow.control.on_recovery_ended(&RecoveryEnded { now });
+            flow.control.on_recovery_ended(&RecoveryEnded::new(now));
         }
         if newly_lost > 0 && flow.recover.is_none() {
             flow.recover = Some(next);
-            flow.control.on_loss(&LossDetected { now, flight_size: Bytes(flow.in_flight + newly_lost) });
+            flow.control.on_loss(&LossDetected::new(now, Bytes(flow.in_flight + newly_lost)));
         }
         self.send(now, i);
     }
@@ -354,8 +348,7 @@ impl Bench {
         let flow = &mut self.flows[i];
         if flow.in_flight > 0 && now >= flow.last_heard + TIMEOUT {
             let flight_size = Bytes(flow.in_flight);
-            let cause = RestartCause::TimerExpired;
-            flow.control.on_timeout(&Timeout { now, flight_size, repeated: false, cause });
+            flow.control.on_timeout(&Timeout::new(now, flight_size));
             flow.lost += flow.in_flight;
             flow.in_flight = 0;
             flow.base += flow.packets.len() as u64;

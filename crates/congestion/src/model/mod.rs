@@ -10,18 +10,20 @@ pub mod xcp;
 use crate::decision::{Pacing, Phase};
 use crate::dispatch::algorithms;
 use crate::event::{
-    Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, RecoveryEnded, Sent, Timeout,
+    Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, RecoveryEnded, Sent, SpuriousLoss,
+    Timeout,
 };
 use crate::failure::Reason;
+use crate::open::AnyModel;
 use crate::option::PeerOption;
 use crate::part::{ModelPart, model_methods};
 use crate::receiver::Partner;
-use crate::state::{Setup, WindowState};
+use crate::state::{Setup, WindowBefore, WindowState};
 
 algorithms! {
     /// One of the models.
     #[expect(clippy::large_enum_variant, reason = "a controller boxes the whole of it")]
-    Model, chosen by ModelChoice {
+    Model, chosen by ModelChoice, open as AnyModel {
         bbr3::Bbr3,
         prague::Prague,
         xcp::Xcp,

@@ -233,10 +233,8 @@ mod tests {
         let mut prague = Prague::new(Parameters::default());
         let mut state = avoiding(100.0);
         let timeout = |repeated| crate::event::Timeout {
-            now: crate::units::Time::ZERO,
-            flight_size: Bytes(100_000),
             repeated,
-            cause: crate::event::RestartCause::TimerExpired,
+            ..Timeout::new(crate::units::Time::ZERO, Bytes(100_000))
         };
         prague.on_timeout(&timeout(false), &mut state);
         let kept = 100.0 * Parameters::default().loss_beta;
@@ -347,7 +345,14 @@ mod tests {
         let duplicate = |marked| {
             let nothing = Bytes::ZERO;
             let (now, rtt, rate, option) = (crate::units::Time::ZERO, None, None, None);
-            DuplicateAck { now, count: 1, rtt, in_flight: nothing, marked: Bytes(marked), rate, option }
+            DuplicateAck {
+                rtt,
+                in_flight: nothing,
+                marked: Bytes(marked),
+                rate,
+                option,
+                ..DuplicateAck::new(now, 1)
+            }
         };
         let mut prague = Prague::new(Parameters::default());
         let mut state = avoiding(100.0);

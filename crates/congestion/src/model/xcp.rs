@@ -132,7 +132,6 @@ fn as_reno(event: &Acknowledged, state: &mut WindowState) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::RestartCause;
     use crate::fixtures::{ack, state};
     use crate::units::Bytes;
 
@@ -197,14 +196,13 @@ mod tests {
     fn losses() {
         let mut xcp = Xcp::new(Parameters::default());
         let mut state = state(12.0);
-        let loss = LossDetected { now: Time::ZERO, flight_size: Bytes(12_000) };
+        let loss = LossDetected::new(Time::ZERO, Bytes(12_000));
         for (window, threshold) in [(6.0, 6.0), (3.0, 3.0), (1.5, 2.0), (1.0, 2.0), (1.0, 2.0)] {
             xcp.on_loss(&loss, &mut state);
             assert_eq!((state.cwnd, state.ssthresh), (window, threshold));
         }
         state.cwnd = 12.0;
-        let cause = RestartCause::TimerExpired;
-        let timeout = Timeout { now: Time::ZERO, flight_size: Bytes(12_000), repeated: false, cause };
+        let timeout = Timeout::new(Time::ZERO, Bytes(12_000));
         xcp.on_timeout(&timeout, &mut state);
         assert_eq!(state.ssthresh, 6.0);
         state.cwnd = 1.0;

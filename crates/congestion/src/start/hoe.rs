@@ -94,7 +94,7 @@ impl Hoe {
             let spacing = event.now.since(last).seconds();
             // Zero: both came with one interrupt, and tell nothing.
             if spacing > 0.0 {
-                let product = (rtt.seconds() / spacing * state.segments(event.size)).floor();
+                let product = libm::floor(rtt.seconds() / spacing * state.segments(event.size));
                 state.ssthresh = state.ssthresh.min(product.max(LEAST_THRESHOLD));
             }
         }
@@ -212,9 +212,8 @@ mod tests {
     fn one_ack_lets_three_segments_go_after_a_loss() {
         let (mut start, mut state) = (hoe(AckPair::CloselySpaced), state(10.0));
         assert_eq!(start.allowance(&state), Bytes::MAX);
-        start.on_loss(&LossDetected { now: Time::ZERO, flight_size: Bytes(20_000) }, &mut state);
-        let sent =
-            Sent { now: Time::ZERO, size: Bytes(1000), in_flight: Bytes(1000), held_back: Bytes::ZERO };
+        start.on_loss(&LossDetected::new(Time::ZERO, Bytes(20_000)), &mut state);
+        let sent = Sent::new(Time::ZERO, Bytes(1000), Bytes(1000));
         let large = Acknowledged { in_flight: Bytes::ZERO, ..ack(10_000) };
         for _ in 0..2 {
             start.on_ack(&large, &state);

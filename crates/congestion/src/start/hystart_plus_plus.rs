@@ -17,7 +17,6 @@ pub const ENTRY: Entry = Entry {
             unless the growth was spurious.",
     source: "RFC 9406",
     parameters: Parameters::TABLE,
-    only_grows: true,
     ..Entry::START
 };
 
@@ -115,6 +114,10 @@ impl HyStartPlusPlus {
 }
 
 impl StartPart for HyStartPlusPlus {
+    fn only_grows(&self) -> bool {
+        true
+    }
+
     fn on_ack(&mut self, event: &Acknowledged, state: &WindowState) {
         if self.stage == Stage::Over || !state.in_slow_start() {
             return;
@@ -308,9 +311,7 @@ mod tests {
     fn only_the_first_slow_start_is_watched() {
         let mut connection = Connection::new();
         connection.round(0.1, 0.0);
-        connection
-            .start
-            .on_loss(&LossDetected { now: Time::ZERO, flight_size: Bytes(10_000) }, &mut connection.state);
+        connection.start.on_loss(&LossDetected::new(Time::ZERO, Bytes(10_000)), &mut connection.state);
         for round in 1..5 {
             connection.round(0.1 * f64::from(round), 0.0);
         }

@@ -13,7 +13,6 @@ pub const ENTRY: Entry = Entry {
             max_ssthresh.",
     source: "RFC 3742",
     parameters: Parameters::TABLE,
-    only_grows: true,
     ..Entry::START
 };
 
@@ -40,6 +39,10 @@ impl Limited {
 }
 
 impl StartPart for Limited {
+    fn only_grows(&self) -> bool {
+        true
+    }
+
     /// "For each arriving ACK in slow-start: If (cwnd <= max_ssthresh) cwnd += MSS; else
     /// K = int(cwnd/(0.5 max_ssthresh)); cwnd += int(MSS/K);" Our choices: what slow start adds in the place of MSS, and it is
     /// not rounded down to whole bytes.
@@ -49,7 +52,7 @@ impl StartPart for Limited {
         let k = if state.cwnd <= self.parameters.max_ssthresh {
             1.0
         } else {
-            (state.cwnd / (0.5 * self.parameters.max_ssthresh)).floor()
+            libm::floor(state.cwnd / (0.5 * self.parameters.max_ssthresh))
         };
         state.cwnd += acknowledged / k;
     }

@@ -2,6 +2,8 @@
 //!
 //! A new way to begin is a file, declared below (rustfmt finds files by these declarations), and a line in the list.
 
+use alloc::boxed::Box;
+
 pub mod bbr_startup;
 pub mod hoe;
 pub mod hystart_plus_plus;
@@ -16,6 +18,7 @@ pub mod swift_start;
 use crate::decision::{Pacing, Phase, Probe, ProbePart};
 use crate::dispatch::algorithms;
 use crate::event::{Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, Sent, Timeout};
+use crate::open::AnyStart;
 use crate::option::PeerOption;
 use crate::part::{StartPart, start_methods};
 use crate::receiver::Partner;
@@ -24,7 +27,7 @@ use crate::units::Bytes;
 
 algorithms! {
     /// One of the ways to begin.
-    Start, chosen by StartChoice {
+    Start, chosen by StartChoice, open as AnyStart {
         slow_start::SlowStart,
         limited::Limited,
         hystart_plus_plus::HyStartPlusPlus in Box,

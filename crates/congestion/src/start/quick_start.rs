@@ -89,7 +89,7 @@ impl QuickStart {
     }
 
     fn request(&mut self) -> Option<PeerOption> {
-        if std::mem::replace(&mut self.asked, true) {
+        if core::mem::replace(&mut self.asked, true) {
             return None;
         }
         let (rate, ttl, nonce) = (self.parameters.quick_start_request as u8, self.ttl, self.nonce);
@@ -285,9 +285,8 @@ mod tests {
 
     fn answer(rate: u8, ttl_difference: u8, nonce: u32) -> Established {
         Established {
-            now: Time::ZERO,
-            rtt: Some(Duration::from_milliseconds(100)),
             option: Some(PeerOption::QuickStart(QuickStartOption::Response { rate, ttl_difference, nonce })),
+            ..Established::new(Time::ZERO, Some(Duration::from_milliseconds(100)))
         }
     }
 
@@ -351,7 +350,7 @@ mod tests {
         }
         // The window algorithm has halved.
         (state.cwnd, state.ssthresh) = (30.0, 30.0);
-        start.on_loss(&LossDetected { now: Time::ZERO, flight_size: Bytes(21_000) }, &mut state);
+        start.on_loss(&LossDetected::new(Time::ZERO, Bytes(21_000)), &mut state);
         assert_eq!((state.cwnd, state.ssthresh), (10.0, 20.0));
     }
 

@@ -12,7 +12,6 @@ pub const ENTRY: Entry = Entry {
     about: "Doubles the window every round-trip time until ssthresh or a loss.",
     source: "RFC 5681 section 3.1",
     parameters: Parameters::TABLE,
-    only_grows: true,
     ..Entry::START
 };
 
@@ -42,6 +41,10 @@ impl SlowStart {
 }
 
 impl StartPart for SlowStart {
+    fn only_grows(&self) -> bool {
+        true
+    }
+
     /// "During slow start, a TCP increments cwnd by at most SMSS bytes for each ACK received that cumulatively
     /// acknowledges new data." `min(N, SMSS)` guards against a receiver that divides its acknowledgements. With byte counting
     /// two segments, what a delayed acknowledgement covers.
@@ -57,7 +60,7 @@ impl StartPart for SlowStart {
 mod tests {
     use super::*;
     use crate::controller::Controller;
-    use crate::event::{RestartCause, Timeout};
+    use crate::event::Timeout;
     use crate::fixtures::{ack, setup, state};
     use crate::start::Start;
     use crate::state::Setup;
@@ -91,13 +94,13 @@ mod tests {
                 setup,
                 Start::SlowStart(SlowStart::new(parameters)),
                 Window::Reno(Reno::new(reno::Parameters::default())),
+                None,
             );
             let mut found = Vec::new();
             for (segments, after_timeout) in [(1, false), (2, false), (4, false), (4, true)] {
                 if after_timeout {
                     let (now, flight_size) = (Time::ZERO, Bytes(40_000));
-                    let cause = RestartCause::TimerExpired;
-                    controller.on_timeout(&Timeout { now, flight_size, repeated: false, cause });
+                    controller.on_timeout(&Timeout::new(now, flight_size));
                 }
                 let before = controller.snapshot().cwnd_segments;
                 controller.on_ack(&ack(segments * 1000));

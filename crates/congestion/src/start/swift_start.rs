@@ -301,7 +301,7 @@ mod tests {
         happen(&mut start, &mut state, &ack(1, 470.0));
         happen(&mut start, &mut state, &ack(2, 480.0));
         assert!((state.cwnd - 23.5).abs() < 1e-9);
-        let sent = Sent { now: Time::ZERO, size: Bytes(1000), in_flight: Bytes(0), held_back: Bytes(0) };
+        let sent = Sent::new(Time::ZERO, Bytes(1000), Bytes(0));
         let mut burst = 0;
         while start.pacing(&state).is_none() {
             start.on_sent(&sent);
@@ -321,7 +321,7 @@ mod tests {
         let (mut start, mut state) = begun(Parameters::default());
         happen(&mut start, &mut state, &ack(1, 470.0));
         happen(&mut start, &mut state, &ack(2, 470.25));
-        start.on_loss(&LossDetected { now: Time::ZERO, flight_size: Bytes(10_000) }, &mut state);
+        start.on_loss(&LossDetected::new(Time::ZERO, Bytes(10_000)), &mut state);
         assert_eq!((start.pacing(&state), start.holds_window()), (None, false));
     }
 

@@ -4,10 +4,10 @@ use super::decrease::cut_to;
 use super::reno::Reno;
 use crate::entry::Entry;
 use crate::estimate::round_trip::RoundTrip;
-use crate::event::{Acknowledged, LossDetected, Timeout};
+use crate::event::{Acknowledged, LossDetected, SpuriousLoss, Timeout};
 use crate::parameters;
 use crate::part::WindowPart;
-use crate::state::WindowState;
+use crate::state::{WindowBefore, WindowState};
 
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {
@@ -48,6 +48,8 @@ pub struct Bic {
     round: RoundTrip,
     /// Wmax: where the last loss happened; 0 before the first.
     maximum: f64,
+    /// Wmax before the last reduction.
+    maximum_before: f64,
     /// Segments to add in the round trip that began with this window.
     step: Step,
 }
@@ -62,7 +64,14 @@ impl Bic {
     /// With these parameters.
     pub fn new(parameters: Parameters) -> Self {
         let step = Step { window: 1.0, increment: 0.0 };
-        Self { parameters, reno: Reno::STANDARD, round: RoundTrip::default(), maximum: 0.0, step }
+        Self {
+            parameters,
+            reno: Reno::STANDARD,
+            round: RoundTrip::default(),
+            maximum: 0.0,
+            maximum_before: 0.0,
+            step,
+        }
     }
 
     /// What to add in a round trip that begins with this window.
@@ -83,6 +92,7 @@ impl Bic {
     fn decreased(&mut self, state: &WindowState) -> f64 {
         let w = state.window_in_use();
         let beta = self.parameters.beta;
+        self.maximum_before = self.maximum;
         self.maximum = if self.parameters.fast_convergence && w < self.maximum {
             // The saturation point has moved down: aim for the middle between here and the window after the loss.
             w * (2.0 - beta) / 2.0
@@ -130,6 +140,19 @@ impl WindowPart for Bic {
         } else {
             state.ssthresh = kept.max(2.0);
         }
+    }
+
+    /// Our choice, after CUBIC (RFC 9438, section 4.9.2).
+    fn on_spurious_loss(&mut self, _event: &SpuriousLoss, before: &WindowBefore, state: &mut WindowState) {
+        if state.cwnd < before.cwnd {
+            self.maximum = self.maximum_before;
+        }
+        state.restore(before);
+    }
+
+    fn on_mss_changed(&mut self, ratio: f64) {
+        self.maximum *= ratio;
+        self.step.increment = 0.0;
     }
 }
 

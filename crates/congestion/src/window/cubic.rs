@@ -1,14 +1,15 @@
 //! CUBIC, RFC 9438: the window is a cubic function of the time since the last loss.
 //!
-//! Section numbers below are those of RFC 9438. What it leaves optional, to undo a reduction that proves spurious
-//! (section 4.9), is not here.
+//! Section numbers below are those of RFC 9438.
+
+use alloc::boxed::Box;
 
 use super::decrease::cut_to;
 use crate::entry::Entry;
-use crate::event::{Acknowledged, EcnEcho, LossDetected, Timeout};
+use crate::event::{Acknowledged, EcnEcho, LossDetected, SpuriousLoss, Timeout};
 use crate::parameters;
 use crate::part::WindowPart;
-use crate::state::WindowState;
+use crate::state::{WindowBefore, WindowState};
 use crate::units::{Bytes, Duration, Time};
 
 /// What `selfclock algorithms` says.
@@ -53,38 +54,47 @@ struct Epoch {
     estimate: f64,
 }
 
-/// CUBIC.
-#[derive(Clone, Debug)]
-pub struct Cubic {
-    parameters: Parameters,
+/// What the window follows, and what a reduction that proves spurious restores.
+#[derive(Clone, Copy, Debug)]
+struct Curve {
     /// W_max; `None`: the next stage begins on the plateau, whatever its window is.
     maximum: Option<f64>,
     /// cwnd_prior; 0 before ssthresh is first set.
     prior: f64,
-    /// `None` between a loss and the first acknowledgement of the next congestion avoidance stage.
+    /// `None` between a loss and the first ACK of the next congestion avoidance stage.
     epoch: Option<Epoch>,
+}
+
+/// CUBIC.
+#[derive(Clone, Debug)]
+pub struct Cubic {
+    parameters: Parameters,
+    curve: Curve,
+    /// The curve before the last reduction. Boxed, or every window algorithm would be as large.
+    before: Option<Box<Curve>>,
     last_ack: Time,
 }
 
 impl Cubic {
     /// With these parameters.
     pub const fn new(parameters: Parameters) -> Self {
-        Self { parameters, maximum: None, prior: 0.0, epoch: None, last_ack: Time::ZERO }
+        let curve = Curve { maximum: None, prior: 0.0, epoch: None };
+        Self { parameters, curve, before: None, last_ack: Time::ZERO }
     }
 
     fn begin_epoch(&mut self, now: Time, cwnd: f64) -> Epoch {
-        if self.prior == 0.0 {
+        if self.curve.prior == 0.0 {
             // "When CUBIC uses HyStart++, it may exit the first slow start without incurring any packet loss and
             // thus W_max is undefined. In this special case, CUBIC sets cwnd_prior = cwnd" (section 4.10).
-            self.prior = cwnd;
+            self.curve.prior = cwnd;
         }
-        let maximum = match self.maximum {
+        let maximum = match self.curve.maximum {
             Some(maximum) => maximum.max(cwnd),
             // After a timeout or such a slow start "K is set to 0, and W_max is set to the congestion window size
             // at the beginning of the current congestion avoidance stage" (sections 4.8 and 4.10).
             None => cwnd,
         };
-        self.maximum = Some(maximum);
+        self.curve.maximum = Some(maximum);
         // "K = cubic root of ((W_max - cwnd_epoch)/C)" (section 4.2). Our choice: 0 where the window is above
         // W_max.
         let k = libm::cbrt((maximum - cwnd) / self.parameters.c);
@@ -95,21 +105,27 @@ impl Cubic {
     /// "W_cubic(t) = C * (t - K)^3 + W_max" (section 4.2).
     fn cubic(&self, epoch: &Epoch, seconds: f64) -> f64 {
         let from_plateau = seconds - epoch.k;
-        self.parameters.c * from_plateau * from_plateau * from_plateau + self.maximum.unwrap_or_default()
+        self.parameters.c * from_plateau * from_plateau * from_plateau
+            + self.curve.maximum.unwrap_or_default()
     }
 
     /// Sets W_max and cwnd_prior; the ssthresh to go on with.
     fn decreased(&mut self, beta: f64, flight_size: Bytes, state: &WindowState) -> f64 {
+        match &mut self.before {
+            Some(before) => **before = self.curve,
+            None => self.before = Some(Box::new(self.curve)),
+        }
         let fast_convergence = self.parameters.fast_convergence;
         let cwnd = state.window_in_use();
         // "W_max = cwnd * (1 + beta_cubic)/2 if cwnd < W_max and fast convergence enabled, further reduce W_max;
         // cwnd otherwise, remember cwnd before reduction" (section 4.7).
         // Our choice: in whole segments, as in Linux. A lone flow loses at windows that differ by a fraction of one, now
         // above and now below, and would take every second time for a flow that has joined.
-        let earlier = fast_convergence && self.maximum.is_some_and(|maximum| cwnd.floor() < maximum.floor());
-        self.maximum = Some(if earlier { cwnd * (1.0 + beta) / 2.0 } else { cwnd });
-        self.prior = cwnd;
-        self.epoch = None;
+        let earlier = fast_convergence
+            && self.curve.maximum.is_some_and(|maximum| libm::floor(cwnd) < libm::floor(maximum));
+        self.curve.maximum = Some(if earlier { cwnd * (1.0 + beta) / 2.0 } else { cwnd });
+        self.curve.prior = cwnd;
+        self.curve.epoch = None;
         // "ssthresh = flight_size * beta_cubic" (section 4.6). Our choice: of no more than cwnd. While a repair
         // takes long, more than a window has been sent since the oldest segment outstanding.
         state.segments(flight_size).min(cwnd) * beta
@@ -122,7 +138,7 @@ impl WindowPart for Cubic {
         // "The elapsed time t MUST NOT include periods during which cwnd has not been updated due to
         // application-limited behavior" (section 4.2).
         if !event.window_limited
-            && let Some(epoch) = &mut self.epoch
+            && let Some(epoch) = &mut self.curve.epoch
         {
             epoch.began += event.now.since(self.last_ack);
         }
@@ -131,17 +147,17 @@ impl WindowPart for Cubic {
 
     fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
         let Parameters { beta, .. } = self.parameters;
-        let mut epoch = match self.epoch {
+        let mut epoch = match self.curve.epoch {
             Some(epoch) => epoch,
             None => self.begin_epoch(event.now, state.cwnd),
         };
         // "alpha_cubic = 3 * (1 - beta_cubic)/(1 + beta_cubic)"; "Once W_est has grown to reach the cwnd at the
         // time of most recently setting ssthresh, that is, W_est >= cwnd_prior, the sender SHOULD set alpha_cubic
         // to 1" (section 4.3).
-        let alpha = if epoch.estimate >= self.prior { 1.0 } else { 3.0 * (1.0 - beta) / (1.0 + beta) };
+        let alpha = if epoch.estimate >= self.curve.prior { 1.0 } else { 3.0 * (1.0 - beta) / (1.0 + beta) };
         // "W_est = W_est + alpha_cubic * segments_acked/cwnd"
         epoch.estimate += alpha * state.segments(event.size) / state.cwnd;
-        self.epoch = Some(epoch);
+        self.curve.epoch = Some(epoch);
 
         let t = event.now.since(epoch.began).seconds();
         if self.cubic(&epoch, t) < epoch.estimate {
@@ -176,8 +192,26 @@ impl WindowPart for Cubic {
         if !event.repeated {
             state.ssthresh = self.decreased(self.parameters.beta, event.flight_size, state).max(2.0);
         }
-        self.epoch = None;
-        self.maximum = None;
+        self.curve.epoch = None;
+        self.curve.maximum = None;
+    }
+
+    /// "cwnd = undo_cwnd, cwnd_prior = undo_cwnd_prior, ssthresh = undo_ssthresh, W_max = undo_W_max, K = undo_K, t_epoch =
+    /// undo_t_epoch, W_est = undo_W_est", if cwnd is below undo_cwnd (section 4.9.2).
+    fn on_spurious_loss(&mut self, _event: &SpuriousLoss, before: &WindowBefore, state: &mut WindowState) {
+        if state.cwnd < before.cwnd
+            && let Some(curve) = &self.before
+        {
+            self.curve = **curve;
+        }
+        state.restore(before);
+    }
+
+    /// Our choice: a new stage begins, towards the same plateau.
+    fn on_mss_changed(&mut self, ratio: f64) {
+        let Curve { maximum, prior, .. } = self.curve;
+        self.curve =
+            Curve { maximum: maximum.map(|maximum| maximum * ratio), prior: prior * ratio, epoch: None };
     }
 }
 
@@ -252,8 +286,8 @@ mod tests {
             cubic.on_loss(&loss(&state), &mut state);
             state.cwnd = 800.0;
             cubic.on_loss(&loss(&state), &mut state);
-            assert_eq!(cubic.maximum, Some(maximum));
-            assert_eq!(cubic.prior, 800.0);
+            assert_eq!(cubic.curve.maximum, Some(maximum));
+            assert_eq!(cubic.curve.prior, 800.0);
         }
     }
 
@@ -265,7 +299,7 @@ mod tests {
             cubic.on_loss(&loss(&state), &mut state);
             state.cwnd = later;
             cubic.on_loss(&loss(&state), &mut state);
-            assert_eq!(cubic.maximum, Some(maximum));
+            assert_eq!(cubic.curve.maximum, Some(maximum));
         }
     }
 
@@ -284,7 +318,7 @@ mod tests {
             flow.run_until(&mut cubic, &mut state, 10.0);
             let expected = begin + 0.4 * 1000.0;
             assert!((state.cwnd / expected - 1.0).abs() < 0.01, "{} against {expected}", state.cwnd);
-            assert_eq!(cubic.prior, 1000.0);
+            assert_eq!(cubic.curve.prior, 1000.0);
         }
     }
 
@@ -304,7 +338,7 @@ mod tests {
             let mut cubic = Cubic::new(Parameters { abe, ..Parameters::default() });
             let mut state = avoiding(1000.0);
             cubic.on_ecn_echo(&echo(&state), &mut state);
-            assert_eq!((state.cwnd, state.ssthresh, cubic.maximum), (expected, expected, Some(1000.0)));
+            assert_eq!((state.cwnd, state.ssthresh, cubic.curve.maximum), (expected, expected, Some(1000.0)));
         }
     }
 
@@ -331,5 +365,32 @@ mod tests {
         cubic.on_ack(&Acknowledged { window_limited: false, ..flow.next(state.cwnd) }, &mut state);
         flow.run(&mut cubic, &mut state, 10);
         assert!(state.cwnd - before < 0.1, "{} from {before}", state.cwnd);
+    }
+
+    /// Section 4.9.2: after a reduction that is undone the window goes on as if it had not been, to the bit.
+    #[test]
+    fn an_undone_reduction_leaves_no_trace() {
+        for timeouts in [false, true] {
+            let (mut cubic, mut state) = (Cubic::new(Parameters::default()), avoiding(100.0));
+            let mut flow = LoneFlow::without_queue(0.1);
+            flow.run(&mut cubic, &mut state, 500);
+            cubic.on_loss(&loss(&state), &mut state);
+            flow.run(&mut cubic, &mut state, 500);
+            let (mut other, mut undisturbed) = (cubic.clone(), state);
+            let mut alone = flow.clone();
+            let before = state.before();
+            if timeouts {
+                cubic.on_timeout(&timeout(&state), &mut state);
+                state.cwnd = 1.0;
+            } else {
+                cubic.on_loss(&loss(&state), &mut state);
+            }
+            cubic.on_spurious_loss(&SpuriousLoss::default(), &before, &mut state);
+            for _ in 0..2000 {
+                flow.run(&mut cubic, &mut state, 1);
+                alone.run(&mut other, &mut undisturbed, 1);
+                assert_eq!(state, undisturbed);
+            }
+        }
     }
 }

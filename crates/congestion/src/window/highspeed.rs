@@ -96,7 +96,7 @@ impl WindowPart for HighSpeed {
         if state.cwnd <= self.parameters.low_window {
             return self.reno.grow(event, state);
         }
-        let w = state.cwnd.floor();
+        let w = libm::floor(state.cwnd);
         if self.increase.0 != w {
             self.increase = (w, self.increase(w));
         }

@@ -7,6 +7,8 @@
 //!
 //! A new algorithm is a file, declared below (rustfmt finds files by these declarations), and a line in the list.
 
+use alloc::boxed::Box;
+
 pub mod adaptive;
 pub mod altcp;
 pub mod bic;
@@ -24,13 +26,14 @@ pub mod vegas;
 pub use adaptive::Group;
 
 use crate::dispatch::algorithms;
-use crate::event::{Acknowledged, EcnEcho, LossDetected, Timeout};
+use crate::event::{Acknowledged, EcnEcho, LossDetected, SpuriousLoss, Timeout};
+use crate::open::AnyWindow;
 use crate::part::{WindowPart, window_methods};
-use crate::state::WindowState;
+use crate::state::{WindowBefore, WindowState};
 
 algorithms! {
     /// One of the window algorithms.
-    Window, chosen by WindowChoice {
+    Window, chosen by WindowChoice, open as AnyWindow {
         reno::Reno,
         highspeed::HighSpeed,
         scalable::Scalable,

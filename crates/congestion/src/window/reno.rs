@@ -114,7 +114,7 @@ impl Reno {
         };
         let part = match self.parameters.threshold {
             Threshold::Exact => base * factor,
-            Threshold::WholeSegments => (base * factor).floor(),
+            Threshold::WholeSegments => libm::floor(base * factor),
         };
         part.max(2.0)
     }
@@ -155,7 +155,6 @@ impl WindowPart for Reno {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::RestartCause;
     use crate::fixtures::{ack, state};
     use crate::units::Time;
 
@@ -197,9 +196,9 @@ mod tests {
     fn loss_halves_the_flight_but_never_below_two_segments() {
         let mut reno = Reno::new(Parameters::default());
         let mut state = state(100.0);
-        reno.on_loss(&LossDetected { now: Time::ZERO, flight_size: Bytes(60_000) }, &mut state);
+        reno.on_loss(&LossDetected::new(Time::ZERO, Bytes(60_000)), &mut state);
         assert_eq!((state.cwnd, state.ssthresh), (30.0, 30.0));
-        reno.on_loss(&LossDetected { now: Time::ZERO, flight_size: Bytes(3000) }, &mut state);
+        reno.on_loss(&LossDetected::new(Time::ZERO, Bytes(3000)), &mut state);
         assert_eq!(state.ssthresh, 2.0);
     }
 
@@ -207,7 +206,7 @@ mod tests {
     fn half_in_whole_segments() {
         let mut reno = Reno::new(Parameters { threshold: Threshold::WholeSegments, ..Parameters::default() });
         let mut state = state(100.0);
-        reno.on_loss(&LossDetected { now: Time::ZERO, flight_size: Bytes(61_500) }, &mut state);
+        reno.on_loss(&LossDetected::new(Time::ZERO, Bytes(61_500)), &mut state);
         assert_eq!((state.cwnd, state.ssthresh), (30.0, 30.0));
     }
 
@@ -216,7 +215,7 @@ mod tests {
         for (abe, expected) in [(false, 20.0), (true, 32.0)] {
             let mut reno = Reno::new(Parameters { abe, ..Parameters::default() });
             let mut state = state(40.0);
-            reno.on_ecn_echo(&EcnEcho { now: Time::ZERO, flight_size: Bytes(40_000) }, &mut state);
+            reno.on_ecn_echo(&EcnEcho::new(Time::ZERO, Bytes(40_000)), &mut state);
             assert_eq!((state.cwnd, state.ssthresh), (expected, expected));
         }
     }
@@ -225,12 +224,7 @@ mod tests {
     fn a_repeated_timeout_keeps_ssthresh() {
         let mut reno = Reno::new(Parameters::default());
         let mut state = state(40.0);
-        let timeout = |repeated, flight| Timeout {
-            now: Time::ZERO,
-            flight_size: Bytes(flight),
-            repeated,
-            cause: RestartCause::TimerExpired,
-        };
+        let timeout = |repeated, flight| Timeout { repeated, ..Timeout::new(Time::ZERO, Bytes(flight)) };
         reno.on_timeout(&timeout(false, 40_000), &mut state);
         assert_eq!(state.ssthresh, 20.0);
         reno.on_timeout(&timeout(true, 1000), &mut state);

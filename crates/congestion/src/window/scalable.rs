@@ -78,9 +78,9 @@ impl Scalable {
         let lost = self.parameters.decrease * w;
         match self.parameters.variant {
             // "w <- w - ceil(b w)"
-            Variant::Kelly => w - lost.ceil(),
+            Variant::Kelly => w - libm::ceil(lost),
             // Linux shifts, so that up to 7 segments a loss takes nothing. Our choice: it takes at least one.
-            Variant::Linux => w - lost.floor().max(1.0),
+            Variant::Linux => w - libm::floor(lost).max(1.0),
         }
     }
 }

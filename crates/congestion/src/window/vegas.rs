@@ -130,7 +130,7 @@ impl WindowPart for Vegas {
                     if self.is_linux() {
                         // The window at which the queue would be empty, and one segment.
                         let empty = state.cwnd * base / (base + queued * base / state.cwnd);
-                        state.cwnd = state.cwnd.min(empty.floor() + 1.0).max(2.0);
+                        state.cwnd = state.cwnd.min(libm::floor(empty) + 1.0).max(2.0);
                         state.ssthresh = state.ssthresh.min(state.cwnd - 1.0).max(2.0);
                     } else {
                         state.cwnd = (state.cwnd - state.cwnd / 8.0).max(2.0);

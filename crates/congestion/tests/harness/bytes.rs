@@ -1,10 +1,13 @@
 //! Cases from the bytes of a fuzzer: any bytes are a case, and a change of one byte changes little.
 
-use super::{Case, Event, MSS, groups, subjects};
+use super::{Case, MSS, Step, groups, subjects};
 use selfclock_congestion::option::{
     PacketPairOption, PairMark, PeerOption, QuickStartOption, SwiftStartOption, XcpOption,
 };
-use selfclock_congestion::{Acknowledged, Bytes, Duration, Rate, RateSample, Time};
+use selfclock_congestion::{
+    Acknowledged, Bytes, DuplicateAck, Duration, EcnEcho, Established, HandshakeLost, LossDetected,
+    MssChanged, Rate, RateSample, RecoveryEnded, Sent, SpuriousLoss, Time, Timeout,
+};
 
 /// Most events of a case.
 const EVENTS: usize = 200;
@@ -76,57 +79,75 @@ impl Source<'_> {
         })
     }
     fn rate(&mut self) -> Option<RateSample> {
-        self.maybe(|source| RateSample {
-            delivery_rate: Rate::from_bits_per_second(match source.byte() % 4 {
+        self.maybe(|source| {
+            let mut sample = RateSample::default();
+            sample.delivery_rate = Rate::from_bits_per_second(match source.byte() % 4 {
                 0 => 0,
                 1 => source.long(),
                 _ => u64::from(source.word()),
-            }),
-            interval: source.span(),
-            delivered: Bytes(source.size()),
-            delivered_total: Bytes(source.size()),
-            prior_delivered: Bytes(source.size()),
-            newly_acked: Bytes(source.size()),
-            newly_lost: Bytes(source.size()),
-            lost: Bytes(source.size()),
-            tx_in_flight: Bytes(source.size()),
-            is_app_limited: source.flag(),
+            });
+            sample.interval = source.span();
+            sample.delivered = Bytes(source.size());
+            sample.delivered_total = Bytes(source.size());
+            sample.prior_delivered = Bytes(source.size());
+            sample.newly_acked = Bytes(source.size());
+            sample.newly_lost = Bytes(source.size());
+            sample.lost = Bytes(source.size());
+            sample.tx_in_flight = Bytes(source.size());
+            sample.is_app_limited = source.flag();
+            sample
         })
     }
-    fn event(&mut self) -> Event {
-        match self.byte() % 16 {
-            0 | 1 => Event::Loss(self.maybe(Self::size)),
-            2 => Event::Echo(self.maybe(Self::size)),
-            3 => Event::Timeout { flight: self.maybe(Self::size), repeated: self.flag() },
-            4 => Event::RecoveryEnded,
-            5 => Event::Sent { size: self.size(), held_back: self.size() },
-            6 => Event::HandshakeLoss,
-            7 => Event::Established { rtt: self.maybe(Self::span), rate: self.byte() % 16 },
-            8 => Event::Duplicate {
-                count: self.byte().into(),
-                marked: self.size(),
-                rate: self.rate(),
-                option: self.option(),
-            },
-            _ => Event::Acknowledged {
-                repeat: u32::from(self.byte()) + 1,
-                interval: self.span(),
-                event: Acknowledged {
-                    now: Time::ZERO,
-                    size: Bytes(self.size()),
-                    acknowledged_total: Bytes(self.size()),
-                    sent_total: Bytes(self.size()),
-                    rtt: self.maybe(Self::span),
-                    smoothed_rtt: self.maybe(Self::span),
-                    minimum_rtt: self.maybe(Self::span),
-                    in_flight: Bytes(self.size()),
-                    window_limited: self.flag(),
-                    recovering: self.flag(),
-                    marked: Bytes(if self.flag() { self.size() } else { 0 }),
-                    rate: self.rate(),
-                    option: self.option(),
-                },
-            },
+    fn step(&mut self) -> Step {
+        const NOW: Time = Time::ZERO;
+        match self.byte() % 18 {
+            0 | 1 => Step::with_flight(self.maybe(Self::size), LossDetected::new),
+            2 => Step::with_flight(self.maybe(Self::size), EcnEcho::new),
+            3 => {
+                let (flight, repeated) = (self.maybe(Self::size), self.flag());
+                Step::with_flight(flight, |now, flight| {
+                    let mut event = Timeout::new(now, flight);
+                    event.repeated = repeated;
+                    event
+                })
+            }
+            4 => RecoveryEnded::new(NOW).into(),
+            5 => {
+                let size = Bytes(self.size());
+                let mut event = Sent::new(NOW, size, size);
+                event.held_back = Bytes(self.size());
+                event.into()
+            }
+            6 => HandshakeLost::new(NOW).into(),
+            7 => {
+                let event = Established::new(NOW, self.maybe(Self::span));
+                Step { approved: self.byte() % 16, ..event.into() }
+            }
+            8 => {
+                let mut event = DuplicateAck::new(NOW, self.byte().into());
+                event.marked = Bytes(self.size());
+                event.rate = self.rate();
+                event.option = self.option();
+                event.into()
+            }
+            16 => SpuriousLoss::new(NOW).into(),
+            17 => MssChanged::new(NOW, Bytes(self.short().into())).into(),
+            _ => {
+                let (repeat, interval) = (u32::from(self.byte()) + 1, self.span());
+                let mut event = Acknowledged::new(NOW, Bytes(self.size()));
+                event.acknowledged_total = Bytes(self.size());
+                event.sent_total = Bytes(self.size());
+                event.rtt = self.maybe(Self::span);
+                event.smoothed_rtt = self.maybe(Self::span);
+                event.minimum_rtt = self.maybe(Self::span);
+                event.in_flight = Bytes(self.size());
+                event.window_limited = self.flag();
+                event.recovering = self.flag();
+                event.marked = Bytes(if self.flag() { self.size() } else { 0 });
+                event.rate = self.rate();
+                event.option = self.option();
+                Step { repeat, interval, ..event.into() }
+            }
         }
     }
 }
@@ -142,7 +163,7 @@ pub fn run(bytes: &[u8]) {
     let (selective_acks, seed) = (source.flag(), source.long());
     let mut events = Vec::new();
     while !source.0.is_empty() && events.len() < EVENTS {
-        events.push((usize::from(source.byte()), source.event()));
+        events.push((usize::from(source.byte()), source.step()));
     }
     let case =
         Case { events, choices, initial_window, initial_ssthresh, receive_window, selective_acks, seed };

@@ -6,7 +6,6 @@
 use selfclock_congestion::custom::Custom;
 use selfclock_congestion::decision::ProbePart;
 use selfclock_congestion::entry::{Entry, Part};
-use selfclock_congestion::event::RestartCause;
 use selfclock_congestion::option::{PeerOption, QuickStartOption};
 use selfclock_congestion::parameter::{Kind, Parameter, ParameterError, Value};
 use selfclock_congestion::part::ModelPart;
@@ -15,8 +14,8 @@ use selfclock_congestion::registry::{ENTRIES, Selection};
 use selfclock_congestion::state::{MAXIMUM_WINDOW_SEGMENTS, Setup, WindowState};
 use selfclock_congestion::window::Group;
 use selfclock_congestion::{
-    Acknowledged, Bytes, Controller, DuplicateAck, Duration, EcnEcho, Established, LossDetected, Pacing,
-    Rate, RateSample, RecoveryEnded, Sent, Time, Timeout,
+    Acknowledged, Bytes, Controller, Duration, Event, LossDetected, Pacing, Rate, RateSample, RecoveryEnded,
+    Sent, Time, Timeout,
 };
 
 pub mod bytes;
@@ -29,7 +28,7 @@ pub const MSS: u64 = 1000;
 struct Wild;
 
 impl Custom for Wild {
-    type Model = Self;
+    type Part = Self;
     fn entry(&self) -> Entry {
         Entry { name: "wild", ..Entry::MODEL }
     }
@@ -65,40 +64,31 @@ impl ModelPart for Wild {
     }
 }
 
-/// Something that happens.
+/// Something that happens now, whatever time the event says.
 #[derive(Clone, Debug)]
-pub enum Event {
-    /// So many acknowledgements, each after `interval`.
-    Acknowledged {
-        repeat: u32,
-        interval: Duration,
-        event: Acknowledged,
-    },
-    Duplicate {
-        count: u32,
-        marked: u64,
-        rate: Option<RateSample>,
-        option: Option<PeerOption>,
-    },
-    /// With so many bytes in flight; `None`: the whole window.
-    Loss(Option<u64>),
-    /// With so many bytes in flight; `None`: the whole window.
-    Echo(Option<u64>),
-    Timeout {
-        flight: Option<u64>,
-        repeated: bool,
-    },
-    RecoveryEnded,
-    Sent {
-        size: u64,
-        held_back: u64,
-    },
-    HandshakeLoss,
-    /// The SYN is answered; Quick-Start's routers have left this rate.
-    Established {
-        rtt: Option<Duration>,
-        rate: u8,
-    },
+pub struct Step {
+    pub event: Event,
+    /// Of an ACK: this many, each after `interval`.
+    pub repeat: u32,
+    pub interval: Duration,
+    /// Of a loss, a mark or a timeout: the whole window is in flight, whatever the event says.
+    pub whole_window: bool,
+    /// Of an answer to the SYN: Quick-Start's routers have left this rate.
+    pub approved: u8,
+}
+
+impl<E: Into<Event>> From<E> for Step {
+    fn from(event: E) -> Self {
+        Self { event: event.into(), repeat: 1, interval: Duration::ZERO, whole_window: false, approved: 0 }
+    }
+}
+
+impl Step {
+    /// One of a congestion event with this flight; `None`: the whole window.
+    pub fn with_flight<E: Into<Event>>(flight: Option<u64>, event: impl FnOnce(Time, Bytes) -> E) -> Self {
+        let whole_window = flight.is_none();
+        Self { whole_window, ..event(Time::ZERO, Bytes(flight.unwrap_or(0))).into().into() }
+    }
 }
 
 /// What a receiver without a router before it answers when so much of the request was left.
@@ -139,83 +129,82 @@ pub fn set(selection: &mut Selection, parameter: &Parameter, choice: u8) {
 pub struct Connection {
     pub control: Controller,
     pub now: Time,
+    mss: u64,
 }
 
 impl Connection {
+    pub fn new(control: Controller) -> Self {
+        Self { control, now: Time::ZERO, mss: MSS }
+    }
+
     pub fn cwnd(&self) -> f64 {
         self.control.snapshot().cwnd_segments
     }
 
-    fn flight(&self, flight: Option<u64>) -> Bytes {
-        Bytes(flight.unwrap_or((self.cwnd() * MSS as f64) as u64))
+    fn whole_window(&self) -> Bytes {
+        Bytes((self.cwnd() * self.mss as f64) as u64)
     }
 
-    fn happen(&mut self, event: &Event) {
+    /// The event as it happens here and now.
+    fn placed(&mut self, step: &Step) -> Event {
+        let flight = if step.whole_window { Some(self.whole_window()) } else { None };
+        let mut event = step.event.at(self.now);
+        match &mut event {
+            Event::LossDetected(event) => event.flight_size = flight.unwrap_or(event.flight_size),
+            Event::EcnEcho(event) => event.flight_size = flight.unwrap_or(event.flight_size),
+            Event::Timeout(event) => event.flight_size = flight.unwrap_or(event.flight_size),
+            Event::Established(event) => {
+                event.option = answer_request(self.control.option_for_syn(), step.approved);
+            }
+            _ => {}
+        }
+        event
+    }
+
+    fn happen(&mut self, step: &Step) {
+        if let Event::Acknowledged(event) = step.event {
+            return self.acknowledge(step, event);
+        }
         let before = self.cwnd();
-        let now = self.now;
+        let event = self.placed(step);
+        self.control.on(&event);
         match event {
-            Event::Acknowledged { repeat, interval, event } => {
-                for i in 0..u64::from(*repeat) {
-                    self.now += *interval;
-                    let total =
-                        |bytes: Bytes| Bytes(bytes.get().saturating_add(event.size.get().saturating_mul(i)));
-                    self.control.on_ack(&Acknowledged {
-                        now: self.now,
-                        acknowledged_total: total(event.acknowledged_total),
-                        sent_total: total(event.sent_total),
-                        // A sample moves on with every acknowledgement.
-                        rate: event.rate.map(|rate| RateSample {
-                            delivered_total: total(rate.delivered_total),
-                            prior_delivered: total(rate.prior_delivered),
-                            ..rate
-                        }),
-                        ..*event
-                    });
-                    self.check();
-                }
+            Event::LossDetected(_) | Event::EcnEcho(_) => {
+                assert!(
+                    self.cwnd() <= before,
+                    "{event:?} raised the window from {before} to {}",
+                    self.cwnd()
+                );
             }
-            Event::Duplicate { count, marked, rate, option } => {
-                self.control.on_duplicate_ack(&DuplicateAck {
-                    now,
-                    count: *count,
-                    rtt: None,
-                    in_flight: Bytes::ZERO,
-                    marked: Bytes(*marked),
-                    rate: *rate,
-                    option: *option,
-                });
-            }
-            Event::Loss(flight) => {
-                let flight_size = self.flight(*flight);
-                self.control.on_loss(&LossDetected { now, flight_size });
-                assert!(self.cwnd() <= before, "a loss raised the window from {before} to {}", self.cwnd());
-            }
-            Event::Echo(flight) => {
-                let flight_size = self.flight(*flight);
-                self.control.on_ecn_echo(&EcnEcho { now, flight_size });
-                assert!(self.cwnd() <= before, "a mark raised the window from {before} to {}", self.cwnd());
-            }
-            Event::Timeout { flight, repeated } => {
-                let flight_size = self.flight(*flight);
-                let (repeated, cause) = (*repeated, RestartCause::TimerExpired);
-                self.control.on_timeout(&Timeout { now, flight_size, repeated, cause });
-                assert_eq!(self.cwnd(), 1.0);
-            }
-            Event::RecoveryEnded => self.control.on_recovery_ended(&RecoveryEnded { now }),
-            Event::Sent { size, held_back } => {
-                let (size, held_back) = (Bytes(*size), Bytes(*held_back));
-                self.control.on_sent(&Sent { now, size, in_flight: size, held_back });
+            Event::Timeout(_) => assert_eq!(self.cwnd(), 1.0),
+            Event::Sent(_) => {
                 for part in [ProbePart::Single, ProbePart::PairFirst, ProbePart::PairSecond] {
                     let _ = self.control.option_for(part);
                 }
             }
-            Event::HandshakeLoss => self.control.on_handshake_loss(),
-            Event::Established { rtt, rate } => {
-                let option = answer_request(self.control.option_for_syn(), *rate);
-                self.control.on_established(&Established { now, rtt: *rtt, option });
-            }
+            Event::MssChanged(event) if event.mss > Bytes::ZERO => self.mss = event.mss.get(),
+            _ => {}
         }
         self.check();
+    }
+
+    fn acknowledge(&mut self, step: &Step, mut event: Acknowledged) {
+        let (size, Acknowledged { acknowledged_total, sent_total, rate, .. }) = (event.size.get(), event);
+        for i in 0..u64::from(step.repeat) {
+            self.now += step.interval;
+            let total = |bytes: Bytes| Bytes(bytes.get().saturating_add(size.saturating_mul(i)));
+            event.now = self.now;
+            event.acknowledged_total = total(acknowledged_total);
+            event.sent_total = total(sent_total);
+            // A sample moves on with every ACK.
+            event.rate = rate.map(|mut rate| {
+                rate.delivered_total = total(rate.delivered_total);
+                rate.prior_delivered = total(rate.prior_delivered);
+                rate
+            });
+            self.control.on(&event.into());
+            self.check();
+        }
     }
 
     fn check(&self) {
@@ -224,8 +213,8 @@ impl Connection {
         assert!((1.0..=MAXIMUM_WINDOW_SEGMENTS).contains(&cwnd), "cwnd {cwnd}: {:?}", self.control);
         assert!(ssthresh >= 2.0, "ssthresh {ssthresh}: {:?}", self.control);
         let decision = self.control.decision();
-        assert_eq!(decision.window, Bytes((cwnd * MSS as f64) as u64));
-        assert!(decision.window >= Bytes(MSS));
+        assert_eq!(decision.window, self.whole_window());
+        assert!(decision.window >= Bytes(self.mss));
         if let Some(pacing) = decision.pacing {
             assert!(!pacing.interval.is_zero(), "{:?}", self.control);
             assert!(pacing.size > Bytes::ZERO);
@@ -235,39 +224,28 @@ impl Connection {
     /// Round trips that deliver one segment and lose three quarters of the window, as rate samples report them, bring
     /// any window down too: to what the largest gains make of one segment, at most.
     fn lose_with_samples(&mut self) {
-        self.control.on_loss(&LossDetected { now: self.now, flight_size: self.flight(None) });
+        self.happen(&Step::with_flight(None, LossDetected::new));
+        let rtt = Duration::from_milliseconds(40);
         for round in 1..5000 {
             if round > 1 && self.cwnd() < 32.0 {
                 return;
             }
-            self.now += Duration::from_milliseconds(40);
-            let lost = Bytes(self.flight(None).get() / 4 * 3);
-            self.control.on_ack(&Acknowledged {
-                now: self.now,
-                size: Bytes(MSS),
-                acknowledged_total: Bytes::MAX,
-                sent_total: Bytes::MAX,
-                rtt: Some(Duration::from_milliseconds(40)),
-                smoothed_rtt: Some(Duration::from_milliseconds(40)),
-                minimum_rtt: Some(Duration::from_milliseconds(40)),
-                in_flight: Bytes::ZERO,
-                window_limited: true,
-                recovering: true,
-                marked: Bytes::ZERO,
-                rate: Some(RateSample {
-                    delivery_rate: Rate::from_bits_per_second(MSS * 8 * 25),
-                    interval: Duration::from_milliseconds(40),
-                    delivered: Bytes(MSS),
-                    delivered_total: Bytes(MSS * round),
-                    prior_delivered: Bytes(MSS * (round - 1)),
-                    newly_acked: Bytes(MSS),
-                    newly_lost: lost,
-                    lost,
-                    tx_in_flight: self.flight(None),
-                    is_app_limited: false,
-                }),
-                option: None,
-            });
+            self.now += rtt;
+            let mut sample = RateSample::default();
+            sample.delivery_rate = Rate::from_bits_per_second(MSS * 8 * 25);
+            sample.interval = rtt;
+            sample.delivered = Bytes(MSS);
+            sample.delivered_total = Bytes(MSS * round);
+            sample.prior_delivered = Bytes(MSS * (round - 1));
+            sample.newly_acked = Bytes(MSS);
+            sample.tx_in_flight = self.whole_window();
+            sample.lost = Bytes(sample.tx_in_flight.get() / 4 * 3);
+            sample.newly_lost = sample.lost;
+            let mut event = ordinary(rtt);
+            event.now = self.now;
+            event.recovering = true;
+            event.rate = Some(sample);
+            self.control.on(&event.into());
             self.check();
         }
         panic!("{} segments after 5000 round trips with losses: {:?}", self.cwnd(), self.control);
@@ -280,8 +258,8 @@ impl Connection {
             if before < 4.0 {
                 return;
             }
-            self.happen(&Event::Loss(None));
-            self.happen(&Event::RecoveryEnded);
+            self.happen(&Step::with_flight(None, LossDetected::new));
+            self.happen(&RecoveryEnded::default().into());
         }
         panic!("{} segments after 5000 losses: {:?}", self.cwnd(), self.control);
     }
@@ -289,21 +267,10 @@ impl Connection {
 
 /// A segment acknowledged after this round trip.
 pub fn ordinary(rtt: Duration) -> Acknowledged {
-    Acknowledged {
-        now: Time::ZERO,
-        size: Bytes(MSS),
-        acknowledged_total: Bytes::MAX,
-        sent_total: Bytes::MAX,
-        rtt: Some(rtt),
-        smoothed_rtt: Some(rtt),
-        minimum_rtt: Some(rtt),
-        in_flight: Bytes::ZERO,
-        window_limited: true,
-        recovering: false,
-        marked: Bytes::ZERO,
-        rate: None,
-        option: None,
-    }
+    let mut event = Acknowledged::new(Time::ZERO, Bytes(MSS));
+    (event.acknowledged_total, event.sent_total) = (Bytes::MAX, Bytes::MAX);
+    (event.rtt, event.smoothed_rtt, event.minimum_rtt) = (Some(rtt), Some(rtt), Some(rtt));
+    event
 }
 
 /// Members of one group: what it knows goes to a member before each event and back after it, as in a simulation.
@@ -314,8 +281,7 @@ pub struct Parallel {
 
 impl Parallel {
     fn new(members: usize, control: impl Fn() -> Controller) -> Self {
-        let connection = || Connection { control: control(), now: Time::ZERO };
-        Self { members: (0..members).map(|_| connection()).collect(), group: Group::default() }
+        Self { members: (0..members).map(|_| Connection::new(control())).collect(), group: Group::default() }
     }
 
     fn now(&self) -> Time {
@@ -323,7 +289,7 @@ impl Parallel {
     }
 
     /// An event of one member. No clock is behind another's: it is the time of the event before.
-    fn happen(&mut self, member: usize, event: &Event) {
+    fn happen(&mut self, member: usize, step: &Step) {
         let now = self.now();
         let connection = &mut self.members[member];
         connection.now = now;
@@ -331,14 +297,9 @@ impl Parallel {
         connection.control.take_from(&self.group);
         assert!(connection.cwnd() <= before, "a loss of another raised the window from {before}");
         connection.check();
-        match event {
-            // Not to the end of time, where all losses would be within one round trip.
-            Event::Acknowledged { repeat, interval, event } => {
-                let interval = (*interval).min(Duration::from_seconds(1.0));
-                connection.happen(&Event::Acknowledged { repeat: *repeat, interval, event: *event });
-            }
-            _ => connection.happen(event),
-        }
+        // Not to the end of time, where all losses would be within one round trip.
+        let interval = step.interval.min(Duration::from_seconds(1.0));
+        connection.happen(&Step { interval, ..step.clone() });
         connection.control.give_to(&mut self.group);
     }
 
@@ -347,16 +308,16 @@ impl Parallel {
     fn lose_everything(&mut self) {
         // Whatever round-trip times it has been told, now they are ordinary.
         let interval = Duration::from_milliseconds(40);
-        self.happen(0, &Event::Acknowledged { repeat: 1, interval, event: ordinary(interval) });
+        self.happen(0, &Step { interval, ..ordinary(interval).into() });
         for _ in 0..5000 {
             if self.members.iter().all(|member| member.cwnd() < 4.0) {
                 return;
             }
             // Losses within a round trip that a member has answered are one loss.
             self.members[0].now = self.now() + Duration::from_seconds(1.0);
-            self.happen(0, &Event::Loss(None));
+            self.happen(0, &Step::with_flight(None, LossDetected::new));
             for member in 0..self.members.len() {
-                self.happen(member, &Event::RecoveryEnded);
+                self.happen(member, &RecoveryEnded::default().into());
             }
         }
         panic!("5000 losses left {:?}", self.members.iter().map(Connection::cwnd).collect::<Vec<_>>());
@@ -371,7 +332,7 @@ pub fn names(part: Part) -> Vec<&'static str> {
 #[derive(Clone, Debug)]
 pub struct Case {
     /// What happens, and to which member of a group.
-    pub events: Vec<(usize, Event)>,
+    pub events: Vec<(usize, Step)>,
     /// Which values the parameters have.
     pub choices: Vec<u8>,
     pub initial_window: f64,
@@ -406,7 +367,7 @@ impl Case {
     pub fn one(&self, Subject { mut selection, is_model }: Subject) {
         self.choose(&mut selection);
         let setup = self.setup();
-        let mut connection = Connection { control: selection.controller(setup), now: Time::ZERO };
+        let mut connection = Connection::new(selection.controller(setup));
         for (_, event) in &self.events {
             connection.happen(event);
         }
@@ -414,8 +375,7 @@ impl Case {
         if is_model && connection.control.wants_rate_samples() {
             // It responds to losses as the samples report them, and a model made of impossible samples can take any
             // time to forget: from the beginning.
-            let control = selection.controller(setup);
-            Connection { control, now: Time::ZERO }.lose_with_samples();
+            Connection::new(selection.controller(setup)).lose_with_samples();
         } else {
             connection.lose_everything();
         }

@@ -24,20 +24,21 @@ pub struct Control {
 
 impl Default for Control {
     fn default() -> Self {
-        Self::new(DEFAULT_START, DEFAULT_WINDOW).expect("the registry knows its defaults")
+        Self::new(&Registry::built_in(), DEFAULT_START, DEFAULT_WINDOW)
+            .expect("the registry knows its defaults")
     }
 }
 
 impl Control {
     /// The part that is a default goes without saying, so "reno" is slow start and Reno, and "packet-pair" is
     /// packet pair and Reno.
-    fn new(start: &str, window: &str) -> Option<Self> {
+    fn new(registry: &Registry, start: &str, window: &str) -> Option<Self> {
         let name = match (start, window) {
             (DEFAULT_START, window) => window.to_owned(),
             (start, DEFAULT_WINDOW) => start.to_owned(),
             (start, window) => format!("{window}+{start}"),
         };
-        Some(Self { selection: Selection::new(start, window)?, name })
+        Some(Self { selection: registry.parts(start, window)?, name })
     }
 
     /// With this estimator, which the name tells if it is not the usual one of the window.
@@ -56,8 +57,8 @@ impl Control {
 
     fn from_name(item: &Item<'_>, name: &str) -> Result<Self, Problem> {
         let control = match item.registry.entries().find(|entry| entry.name == name).map(|entry| entry.part) {
-            Some(Part::Start) => Self::new(name, DEFAULT_WINDOW),
-            Some(Part::Window) => Self::new(DEFAULT_START, name),
+            Some(Part::Start) => Self::new(item.registry, name, DEFAULT_WINDOW),
+            Some(Part::Window) => Self::new(item.registry, DEFAULT_START, name),
             Some(Part::Model) => Self::model(item.registry, name),
             Some(Part::Estimate) => Self::default().with_estimate(name),
             None => None,
@@ -82,7 +83,7 @@ impl Control {
             None => {
                 let start = part(item, "start", Part::Start)?.unwrap_or(DEFAULT_START);
                 let window = part(item, "window", Part::Window)?.unwrap_or(DEFAULT_WINDOW);
-                Self::new(start, window)
+                Self::new(item.registry, start, window)
             }
         }
         .ok_or_else(|| item.place.problem("start and window do not combine", ""))?;

@@ -124,18 +124,19 @@ impl DeliveryRate {
         let delivered = self.delivered - sending.delivered;
         // "Normally we expect interval >= MinRTT": below that, as after a spurious retransmission, it tells nothing.
         let reliable = !interval.is_zero() && minimum_rtt.is_none_or(|minimum| interval >= minimum);
-        let sample = RateSample {
-            delivery_rate: if reliable { rate(delivered, interval) } else { Rate::from_bits_per_second(0) },
-            interval,
-            delivered: Bytes(delivered),
-            delivered_total: Bytes(self.delivered),
-            prior_delivered: Bytes(sending.delivered),
-            newly_acked: Bytes(std::mem::take(&mut self.newly_delivered)),
-            newly_lost: Bytes(lost - std::mem::replace(&mut self.lost_before, lost)),
-            lost: Bytes(lost - sending.lost),
-            tx_in_flight: Bytes(sending.tx_in_flight),
-            is_app_limited: sending.app_limited,
-        };
+        let mut sample = RateSample::default();
+        if reliable {
+            sample.delivery_rate = rate(delivered, interval);
+        }
+        sample.interval = interval;
+        sample.delivered = Bytes(delivered);
+        sample.delivered_total = Bytes(self.delivered);
+        sample.prior_delivered = Bytes(sending.delivered);
+        sample.newly_acked = Bytes(std::mem::take(&mut self.newly_delivered));
+        sample.newly_lost = Bytes(lost - std::mem::replace(&mut self.lost_before, lost));
+        sample.lost = Bytes(lost - sending.lost);
+        sample.tx_in_flight = Bytes(sending.tx_in_flight);
+        sample.is_app_limited = sending.app_limited;
         self.latest = Some(sample);
         Some(sample)
     }

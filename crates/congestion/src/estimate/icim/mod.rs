@@ -407,7 +407,7 @@ mod tests {
             let now = Time::ZERO + Duration::from_seconds(self.now * 1e-3);
             for _ in 0..segments {
                 let nothing = Bytes::ZERO;
-                let sent = Sent { now, size: Bytes(1000), in_flight: nothing, held_back: nothing };
+                let sent = Sent::new(now, Bytes(1000), nothing);
                 self.icim.on_sent(&sent, &self.state);
                 self.sent += 1000;
             }

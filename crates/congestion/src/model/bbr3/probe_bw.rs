@@ -67,7 +67,7 @@ impl Climb {
         }
         self.acked += sample.newly_acked;
         if self.acked >= self.acked_per_inc {
-            let delta = (self.acked / self.acked_per_inc).floor();
+            let delta = libm::floor(self.acked / self.acked_per_inc);
             self.acked -= delta * self.acked_per_inc;
             path.bounds.inflight_longterm += delta * path.mss;
         }

@@ -111,12 +111,8 @@ mod tests {
             rounds.round(2.5e6, 0, 10_000);
         }
         assert_eq!(rounds.phase(), Phase::ProbeRtt);
-        let sent = |seconds| Sent {
-            now: Time::ZERO + Duration::from_seconds(seconds),
-            size: Bytes(1000),
-            in_flight: Bytes(1000),
-            held_back: Bytes::ZERO,
-        };
+        let sent =
+            |seconds| Sent::new(Time::ZERO + Duration::from_seconds(seconds), Bytes(1000), Bytes(1000));
         rounds.bbr.on_sent(&sent(rounds.now + 0.1), &mut rounds.state);
         assert_eq!(rounds.phase(), Phase::ProbeRtt, "its 200 ms are not over");
         rounds.bbr.on_sent(&sent(rounds.now + 1.0), &mut rounds.state);

@@ -56,7 +56,7 @@ impl Recovery {
 mod tests {
     use super::*;
     use crate::decision::Phase;
-    use crate::event::{RestartCause, Timeout};
+    use crate::event::Timeout;
     use crate::model::bbr3::rig::Rounds;
     use crate::part::ModelPart;
     use crate::units::{Duration, Time};
@@ -66,12 +66,7 @@ mod tests {
         let mut rounds = Rounds::new();
         rounds.until(Phase::ProbeCruise);
         let before = rounds.state.cwnd;
-        let timeout = Timeout {
-            now: Time::ZERO + Duration::from_seconds(rounds.now),
-            flight_size: Bytes(100_000),
-            repeated: false,
-            cause: RestartCause::TimerExpired,
-        };
+        let timeout = Timeout::new(Time::ZERO + Duration::from_seconds(rounds.now), Bytes(100_000));
         rounds.bbr.on_timeout(&timeout, &mut rounds.state);
         rounds.state.cwnd = 1.0;
         rounds.round(2.5e6, 0, 90_000);

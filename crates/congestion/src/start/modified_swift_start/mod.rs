@@ -418,9 +418,7 @@ mod tests {
         let window = connection.state.cwnd;
         connection.ack(6, 1000.0, Some(243));
         assert_eq!(connection.state.cwnd, window, "the same pair-id");
-        connection
-            .start
-            .on_loss(&LossDetected { now: Time::ZERO, flight_size: Bytes(0) }, &mut connection.state);
+        connection.start.on_loss(&LossDetected::new(Time::ZERO, Bytes(0)), &mut connection.state);
         assert_eq!(connection.start.probe(&connection.state), None);
         assert!(!connection.start.holds_window());
     }

@@ -338,14 +338,9 @@ mod tests {
         let mut start = PacketPair::new(Parameters::default());
         let mut state = state(2.0);
         start.on_ack(&Acknowledged { option: reply(4), ..ack(1000) }, &state);
-        start.on_loss(&LossDetected { now: Time::ZERO, flight_size: Bytes(10_000) }, &mut state);
+        start.on_loss(&LossDetected::new(Time::ZERO, Bytes(10_000)), &mut state);
         assert_eq!((start.pacing(&state), start.probe(&state)), (None, None), "awaiting the repair");
-        let timeout = Timeout {
-            now: Time::ZERO,
-            flight_size: Bytes(10_000),
-            repeated: false,
-            cause: crate::event::RestartCause::TimerExpired,
-        };
+        let timeout = Timeout::new(Time::ZERO, Bytes(10_000));
         start.on_timeout(&timeout);
         assert_eq!(start.probe(&state), Some(Probe::Pair));
         let pacing = start.pacing(&state).expect("spaced");
@@ -372,16 +367,14 @@ mod tests {
         let mut state = state(10.0);
         state.ssthresh = 5.0;
         start.on_ack(&Acknowledged { option: reply(4), ..ack(1000) }, &state);
-        start.on_loss(&LossDetected { now: Time::ZERO, flight_size: Bytes(10_000) }, &mut state);
+        start.on_loss(&LossDetected::new(Time::ZERO, Bytes(10_000)), &mut state);
         assert_eq!(start.pacing(&state), None, "fast recovery itself is Reno's");
         start.on_ack(&ack_at(1.0, 0.2), &state);
         assert_eq!(start.phase(), Some(Phase::SafeTransmit));
         assert!(start.pacing(&state).is_some());
         let sent = |seconds, held_back| Sent {
-            now: Time::ZERO + Duration::from_seconds(seconds),
-            size: Bytes(1000),
-            in_flight: Bytes(5000),
             held_back: Bytes(held_back),
+            ..Sent::new(Time::ZERO + Duration::from_seconds(seconds), Bytes(1000), Bytes(5000))
         };
         start.on_sent(&sent(1.1, 0));
         assert_eq!(start.phase(), Some(Phase::SafeTransmit), "a round trip has not passed");
@@ -399,7 +392,7 @@ mod tests {
         let mut start = PacketPair::new(Parameters::default());
         let mut state = state(100.0);
         state.ssthresh = 50.0;
-        start.on_loss(&LossDetected { now: Time::ZERO, flight_size: Bytes(100_000) }, &mut state);
+        start.on_loss(&LossDetected::new(Time::ZERO, Bytes(100_000)), &mut state);
         start.on_ack(&ack_at(1.0, 0.05), &state);
         let pacing = start.pacing(&state).expect("spaced");
         assert_eq!(pacing.interval, Duration::from_microseconds(500));

@@ -1,6 +1,6 @@
 //! The receiver's part of packet-pair TCP.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 use super::{AckRatio, Parameters, Probing};
 use crate::estimate::pair_interval::TickClock;

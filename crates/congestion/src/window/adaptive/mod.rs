@@ -6,6 +6,8 @@
 //! (srtt - srtt_min) exceeds some threshold". The threshold, the growth of k and the detector are ours; each is
 //! marked "our choice".
 
+use alloc::boxed::Box;
+
 mod detector;
 mod group;
 mod parameters;

@@ -329,7 +329,7 @@ impl Sender {
         self.totals.timeouts += 1;
         self.estimators.time_none();
         if let Connection::SynSent(_) = self.connection {
-            self.congestion.handshake_loss();
+            self.congestion.handshake_loss(context.now);
             return self.send_syn(context);
         }
         let verdict = self.recovery.on_timeout(context.now, &self.estimators.rtt);

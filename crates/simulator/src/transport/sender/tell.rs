@@ -4,8 +4,8 @@ use crate::plan::{Ecn, TcpPlan, Transport};
 use crate::transport::recovery::{AckKind, Event, LossRecovery, News, Verdict};
 use crate::transport::rto::RttEstimator;
 use selfclock_congestion::{
-    Acknowledged, Bytes, Controller, DuplicateAck, Duration, EcnEcho, Established, LossDetected, PeerOption,
-    RateSample, RecoveryEnded, Sent, Setup, Time, Timeout,
+    Acknowledged, Bytes, Controller, DuplicateAck, Duration, EcnEcho, Established, HandshakeLost,
+    LossDetected, PeerOption, RateSample, RecoveryEnded, Sent, Setup, Time, Timeout,
 };
 
 /// The congestion control of a sender, and what only it is told.
@@ -60,7 +60,9 @@ impl Congestion {
 
     /// The handshake is over.
     pub fn established(&mut self, now: Time, rtt: Option<Duration>, option: Option<PeerOption>) {
-        self.controller.on_established(&Established { now, rtt, option });
+        let mut event = Established::new(now, rtt);
+        event.option = option;
+        self.controller.on_established(&event);
     }
 
     /// An ACK of new data that tells nothing else.
@@ -71,21 +73,15 @@ impl Congestion {
 
     #[inline(always)]
     fn acknowledged(&self, ack: &Advanced, rtt: &RttEstimator) -> Acknowledged {
-        Acknowledged {
-            now: ack.now,
-            size: Bytes(ack.size),
-            acknowledged_total: Bytes(ack.acknowledgement),
-            sent_total: Bytes(ack.next),
-            rtt: ack.rtt,
-            smoothed_rtt: rtt.smoothed(),
-            minimum_rtt: rtt.minimum(),
-            in_flight: Bytes(ack.in_flight),
-            window_limited: self.limited_by_window || !self.grow_only_when_limited,
-            recovering: false,
-            marked: Bytes::ZERO,
-            rate: None,
-            option: None,
-        }
+        let mut event = Acknowledged::new(ack.now, Bytes(ack.size));
+        event.acknowledged_total = Bytes(ack.acknowledgement);
+        event.sent_total = Bytes(ack.next);
+        event.rtt = ack.rtt;
+        event.smoothed_rtt = rtt.smoothed();
+        event.minimum_rtt = rtt.minimum();
+        event.in_flight = Bytes(ack.in_flight);
+        event.window_limited = self.limited_by_window || !self.grow_only_when_limited;
+        event
     }
 
     /// An ACK and what the loss recovery makes of it, but for what a reaction follows. `rate` is the delivery rate that it
@@ -101,8 +97,8 @@ impl Congestion {
         let now = news.now;
         if let Some(flight_size) = verdict.repaired_by_probe {
             // "Repaired the single loss": the congestion control is told, though there is nothing left to recover.
-            self.controller.on_loss(&LossDetected { now, flight_size: Bytes(flight_size) });
-            self.controller.on_recovery_ended(&RecoveryEnded { now });
+            self.controller.on_loss(&LossDetected::new(now, Bytes(flight_size)));
+            self.controller.on_recovery_ended(&RecoveryEnded::new(now));
         }
         let (in_flight, marked, option) = (Bytes(verdict.in_flight), Bytes(news.marked), news.option);
         match verdict.ack {
@@ -119,17 +115,21 @@ impl Congestion {
                 // "The sending TCP SHOULD NOT increase the congestion window in response to the receipt of an ECN-Echo ACK
                 // packet" (RFC 3168, section 6.1.2).
                 let recovering = verdict.was_recovering || news.congestion_echo && self.classic_ecn;
-                let event = Acknowledged { recovering, marked, rate, option, ..self.acknowledged(&ack, rtt) };
+                let mut event = self.acknowledged(&ack, rtt);
+                (event.recovering, event.marked) = (recovering, marked);
+                (event.rate, event.option) = (rate, option);
                 self.controller.on_ack(&event);
             }
             AckKind::Duplicate(count) => {
-                let rtt = news.newest_sacked.map(|sent| now.since(sent));
-                let event = DuplicateAck { now, count, rtt, in_flight, marked, rate, option };
+                let mut event = DuplicateAck::new(now, count);
+                event.rtt = news.newest_sacked.map(|sent| now.since(sent));
+                (event.in_flight, event.marked) = (in_flight, marked);
+                (event.rate, event.option) = (rate, option);
                 self.controller.on_duplicate_ack(&event);
             }
         }
         if verdict.ended {
-            self.controller.on_recovery_ended(&RecoveryEnded { now });
+            self.controller.on_recovery_ended(&RecoveryEnded::new(now));
         }
     }
 
@@ -138,31 +138,29 @@ impl Congestion {
         match event {
             Event::Loss { reduces: false, .. } => return false,
             Event::Loss { flight_size, .. } => {
-                self.controller.on_loss(&LossDetected { now, flight_size: Bytes(flight_size) });
+                self.controller.on_loss(&LossDetected::new(now, Bytes(flight_size)));
             }
             Event::Restart { flight_size, repeated, cause } => {
-                let flight_size = Bytes(flight_size);
-                self.controller.on_timeout(&Timeout { now, flight_size, repeated, cause });
+                let mut event = Timeout::new(now, Bytes(flight_size));
+                (event.repeated, event.cause) = (repeated, cause);
+                self.controller.on_timeout(&event);
             }
             Event::CongestionEcho { flight_size } => {
-                self.controller.on_ecn_echo(&EcnEcho { now, flight_size: Bytes(flight_size) });
+                self.controller.on_ecn_echo(&EcnEcho::new(now, Bytes(flight_size)));
             }
         }
         true
     }
 
     /// A SYN was lost.
-    pub fn handshake_loss(&mut self) {
-        self.controller.on_handshake_loss();
+    pub fn handshake_loss(&mut self, now: Time) {
+        self.controller.on_handshake_loss(&HandshakeLost::new(now));
     }
 
     /// A segment with this payload has left. `held_back`: payload that the window allows but the pacing does not.
     pub fn sent(&mut self, now: Time, payload: u32, in_flight: u64, held_back: u64) {
-        self.controller.on_sent(&Sent {
-            now,
-            size: Bytes(payload.into()),
-            in_flight: Bytes(in_flight),
-            held_back: Bytes(held_back),
-        });
+        let mut event = Sent::new(now, Bytes(payload.into()), Bytes(in_flight));
+        event.held_back = Bytes(held_back);
+        self.controller.on_sent(&event);
     }
 }

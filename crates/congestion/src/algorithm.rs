@@ -1,0 +1,202 @@
+//! The parts of one connection's algorithm, and who hears of an event.
+
+use alloc::boxed::Box;
+
+use alloc::sync::Arc;
+
+use crate::decision::Pacing;
+use crate::estimate::Estimate;
+use crate::failure::{Failure, InvalidWindow, Reason};
+use crate::model::Model;
+use crate::part::{ModelPart, StartPart};
+use crate::start::Start;
+use crate::state::{Setup, WindowState};
+use crate::units::{Bytes, Duration, Time};
+use crate::window::Window;
+
+/// Who owns the window.
+#[derive(Clone, Debug)]
+pub(crate) enum Algorithm {
+    /// A built-in start below ssthresh, a built-in window algorithm above: the usual case, in place.
+    Parts { start: Start, window: Window },
+    /// Everything else is larger, or may fail.
+    Other(Box<Other>),
+}
+
+/// An algorithm that is held apart from its connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Other {
+    kind: Kind,
+    /// Some of it is user-defined: what it sets is checked.
+    custom: bool,
+    /// Once it has failed it hears of nothing more, and its window is one segment.
+    failure: Option<Failure>,
+}
+
+#[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "it is boxed as a whole")]
+enum Kind {
+    Parts { start: Start, window: Window, estimate: Option<Estimate> },
+    Model(Model),
+}
+
+/// What an algorithm is made of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Roles<S, W, E, M> {
+    /// A start and a window algorithm, which know what the estimator finds, if there is one.
+    Parts(S, W, Option<E>),
+    /// An algorithm that is all in one.
+    Model(M),
+}
+
+/// To be told of an event.
+pub(crate) type RolesMut<'a> = Roles<&'a mut Start, &'a mut Window, &'a mut Estimate, &'a mut Model>;
+/// To be asked.
+pub(crate) type RolesRef<'a> = Roles<&'a Start, &'a Window, &'a Estimate, &'a Model>;
+
+impl Algorithm {
+    /// A start and a window algorithm that begin a connection, with an estimator beside them if there is one.
+    pub(crate) fn parts(
+        setup: &Setup,
+        state: &mut WindowState,
+        mut start: Start,
+        window: Window,
+        estimate: Option<Estimate>,
+    ) -> Self {
+        start.begin(setup, state);
+        let custom = matches!(start, Start::Custom(_)) || matches!(window, Window::Custom(_));
+        if !custom && estimate.is_none() {
+            state.hold();
+            return Self::Parts { start, window };
+        }
+        Self::other(Kind::Parts { start, window, estimate }, custom, state)
+    }
+
+    /// A model that begins a connection.
+    pub(crate) fn model(setup: &Setup, state: &mut WindowState, mut model: Model) -> Self {
+        model.begin(setup, state);
+        let custom = matches!(model, Model::Custom(_));
+        Self::other(Kind::Model(model), custom, state)
+    }
+
+    fn other(kind: Kind, custom: bool, state: &mut WindowState) -> Self {
+        let mut other = Other { kind, custom, failure: None };
+        other.tell(Time::ZERO, state, |_, _| ());
+        Self::Other(Box::new(other))
+    }
+
+    /// Tells it of an event. The usual algorithm is told in place, others out of line.
+    #[inline(always)]
+    pub(crate) fn tell(
+        &mut self,
+        now: Time,
+        state: &mut WindowState,
+        event: impl FnOnce(RolesMut<'_>, &mut WindowState),
+    ) {
+        match self {
+            Self::Parts { start, window } => event(Roles::Parts(start, window, None), state),
+            Self::Other(other) => other.tell(now, state, event),
+        }
+    }
+
+    /// Its parts.
+    #[inline]
+    pub(crate) fn roles(&self) -> RolesRef<'_> {
+        match self {
+            Self::Parts { start, window } => Roles::Parts(start, window, None),
+            Self::Other(other) => match &other.kind {
+                Kind::Parts { start, window, estimate } => Roles::Parts(start, window, estimate.as_ref()),
+                Kind::Model(model) => Roles::Model(model),
+            },
+        }
+    }
+
+    /// Its parts, to be asked for what they give away once, unless it has failed.
+    #[inline]
+    pub(crate) fn roles_mut(&mut self) -> Option<RolesMut<'_>> {
+        match self {
+            Self::Parts { start, window } => Some(Roles::Parts(start, window, None)),
+            Self::Other(other) if other.failure.is_none() => Some(other.kind.roles_mut()),
+            Self::Other(_) => None,
+        }
+    }
+
+    /// Why it cannot go on, if it cannot.
+    pub(crate) fn failure(&self) -> Option<&Failure> {
+        if let Self::Other(other) = self { other.failure.as_ref() } else { None }
+    }
+
+    /// Some of it is user-defined.
+    pub(crate) fn is_custom(&self) -> bool {
+        matches!(self, Self::Other(other) if other.custom)
+    }
+
+    /// Makes a user-defined algorithm fail, unless it has failed before.
+    pub(crate) fn fail(&mut self, now: Time, reason: Reason, state: &mut WindowState) {
+        if let Self::Other(other) = self
+            && other.custom
+        {
+            other.failure.get_or_insert(Failure { now, reason });
+            (state.cwnd, state.ssthresh) = (1.0, 2.0);
+        }
+    }
+
+    /// The pacing that is asked for, if it is usable: a release that takes no time or no bytes would be repeated for ever.
+    pub(crate) fn usable(&self, pacing: Pacing) -> Option<Pacing> {
+        if !self.is_custom() {
+            return Some(pacing);
+        }
+        let (interval, size) =
+            (pacing.interval.max(Duration::from_picoseconds(1)), pacing.size.max(Bytes(1)));
+        self.failure().is_none().then_some(Pacing { interval, size, ..pacing })
+    }
+}
+
+impl Kind {
+    #[inline]
+    fn roles_mut(&mut self) -> RolesMut<'_> {
+        match self {
+            Self::Parts { start, window, estimate } => Roles::Parts(start, window, estimate.as_mut()),
+            Self::Model(model) => Roles::Model(model),
+        }
+    }
+}
+
+impl Other {
+    /// See [`Algorithm::tell`].
+    #[inline(never)]
+    pub(crate) fn tell(
+        &mut self,
+        now: Time,
+        state: &mut WindowState,
+        event: impl FnOnce(RolesMut<'_>, &mut WindowState),
+    ) {
+        if self.failure.is_some() {
+            return;
+        }
+        event(self.kind.roles_mut(), state);
+        if self.custom {
+            self.check(now, state);
+        }
+        state.hold();
+    }
+
+    /// Looks at what a user-defined algorithm made of an event.
+    fn check(&mut self, now: Time, state: &mut WindowState) {
+        let own = if let Kind::Model(model) = &mut self.kind { model.failure() } else { None };
+        // NaN is in no range.
+        let invalid = if !(0.0..f64::INFINITY).contains(&state.cwnd) {
+            Some(InvalidWindow::Cwnd(state.cwnd))
+        } else if !(0.0..=f64::INFINITY).contains(&state.ssthresh) {
+            Some(InvalidWindow::Ssthresh(state.ssthresh))
+        } else {
+            None
+        };
+        let reason = own.or_else(|| invalid.map(|invalid| Arc::new(invalid) as Reason));
+        self.failure = reason.map(|reason| Failure { now, reason });
+        if self.failure.is_some() {
+            (state.cwnd, state.ssthresh) = (1.0, 2.0);
+        }
+        state.ssthresh = state.ssthresh.max(2.0);
+    }
+}

@@ -1,0 +1,89 @@
+//! What a trace consists of, and why it could not be read or replayed.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use core::fmt;
+
+use crate::decision::{Decision, ProbePart};
+use crate::event::Event;
+use crate::option::PeerOption;
+use crate::parameter::ParameterError;
+
+/// Version of the format that is written, and the only one that is read.
+pub const VERSION: u8 = 1;
+
+/// Why a trace could not be read, or was not replayed.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum TraceError {
+    /// It does not begin as a trace does.
+    NotATrace,
+    /// It is of this version.
+    Version(u8),
+    /// It ends inside a record.
+    Truncated,
+    /// A field has a value that it cannot have.
+    Malformed,
+    /// The registry has no such algorithm.
+    UnknownAlgorithm(String),
+    /// The algorithm does not take this parameter.
+    Parameter(String, ParameterError),
+    /// An answer differs from the one on record.
+    Differs(Box<Difference>),
+}
+
+/// Where a replay differs from its trace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// Events before it, the last one included.
+    pub events: u64,
+    /// The last event.
+    pub event: Option<Event>,
+    /// The answer on record.
+    pub recorded: Record,
+    /// The answer now.
+    pub answered: Record,
+}
+
+/// One record of a trace.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Record {
+    /// Something happened.
+    Event(Event),
+    /// What was decided after the event before, if that changed it.
+    Decision(Decision),
+    /// The option for a SYN.
+    OptionForSyn(Option<PeerOption>),
+    /// The option for a segment.
+    OptionFor(ProbePart, Option<PeerOption>),
+    /// The window at the end.
+    End {
+        /// Congestion window, as bits of a number of segments.
+        cwnd: u64,
+        /// Slow start threshold, as bits of a number of segments.
+        ssthresh: u64,
+        /// Number of the phase.
+        phase: u8,
+    },
+}
+
+impl fmt::Display for TraceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotATrace => f.write_str("this is no trace"),
+            Self::Version(version) => {
+                write!(f, "the trace is of version {version}; this program reads version {VERSION}")
+            }
+            Self::Truncated => f.write_str("the trace ends inside a record"),
+            Self::Malformed => f.write_str("the trace has a field with an impossible value"),
+            Self::UnknownAlgorithm(name) => write!(f, "unknown algorithm {name:?}"),
+            Self::Parameter(name, error) => write!(f, "parameter {name:?}: {error}"),
+            Self::Differs(difference) => {
+                let Difference { events, event, recorded, answered } = &**difference;
+                write!(f, "after {events} events, the last {event:?}: {answered:?}, on record {recorded:?}")
+            }
+        }
+    }
+}
+
+impl core::error::Error for TraceError {}

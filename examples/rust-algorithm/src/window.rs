@@ -1,0 +1,53 @@
+//! The same as a window algorithm: what happens below ssthresh is left to the start, so that any start goes with it.
+
+use selfclock_congestion::custom::Custom;
+use selfclock_congestion::entry::Entry;
+use selfclock_congestion::event::{Acknowledged, LossDetected, Timeout};
+use selfclock_congestion::parameter::{ParameterError, Value};
+use selfclock_congestion::part::WindowPart;
+use selfclock_congestion::state::WindowState;
+
+use crate::{Aimd, Parameters};
+
+/// The parameters of the window algorithm: `congestion_control = { window = "my-window", start = "hystart++", decrease = 0.7 }`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WindowParameters(pub Parameters);
+
+impl Custom for WindowParameters {
+    type Part = AimdWindow;
+
+    fn entry(&self) -> Entry {
+        Entry {
+            name: "my-window",
+            about: "Additive increase, multiplicative decrease, after any start.",
+            source: "an example",
+            parameters: Parameters::TABLE,
+            ..Entry::WINDOW
+        }
+    }
+    fn set(&mut self, name: &str, value: Value<'_>) -> Result<(), ParameterError> {
+        self.0.set(name, value)
+    }
+    fn build(&self) -> AimdWindow {
+        AimdWindow(Aimd { parameters: self.0 })
+    }
+}
+
+/// One connection's state. A mark is answered as a loss is, unless `on_ecn_echo` says otherwise.
+#[derive(Clone, Copy, Debug)]
+pub struct AimdWindow(Aimd);
+
+impl WindowPart for AimdWindow {
+    fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
+        state.cwnd += self.0.parameters.increase * state.counted(event.size) / state.cwnd;
+    }
+    fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
+        state.ssthresh = self.0.decreased(event.flight_size, state);
+        state.cwnd = state.ssthresh;
+    }
+    fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
+        if !event.repeated {
+            state.ssthresh = self.0.decreased(event.flight_size, state);
+        }
+    }
+}
