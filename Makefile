@@ -115,6 +115,9 @@ untested: rust-test python-test
 lint: build
 	cargo fmt --check
 	cargo clippy --workspace --all-targets --locked -- --deny warnings
+	for features in '' pcap scenario-files; do \
+	  cargo clippy -p selfclock-simulator --no-default-features --features "$$features" --locked -- --deny warnings || exit 1; \
+	done
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy

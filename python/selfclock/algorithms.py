@@ -98,6 +98,18 @@ def routers() -> list[Algorithm]:
     return _entries(_core.routers())
 
 
+def label_parts(label: str) -> dict[str, str]:
+    """Return the parts of a label such as "cubic", "packet-pair", "cubic+hystart++" or "reno+icim", by their keys.
+
+    >>> label_parts("cubic+hystart++")
+    {'window': 'cubic', 'start': 'hystart++'}
+    """
+    if label.endswith(".py") or "/" in label:
+        message = f"{label!r} is a file: give it with --algorithm {label}, and name the algorithm that it registers"
+        raise _core.ScenarioError(message)
+    return _core.label_parts(label)
+
+
 def _entries(document: str) -> list[Algorithm]:
     def entry(row: dict[str, Any]) -> Algorithm:
         parameters = [Parameter(**parameter) for parameter in row["parameters"]]

@@ -8,9 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from selfclock._core import ScenarioError
-from selfclock.algorithms import algorithms
+from selfclock.algorithms import algorithms, label_parts
 from selfclock.dumbbell import dumbbell
-from selfclock.names import nearest, unknown
 from selfclock.result import Summary
 from selfclock.save import digests, file_stem, identity, staged, write_document, write_figure, write_table
 from selfclock.scenario import run_many
@@ -139,7 +138,7 @@ def compare(
     for argument, quantity, example in [("rate", rate, "100 Mbps"), ("rtt", rtt, "40 ms"), ("buffer", buffer, "1 bdp"),
                                         ("duration", duration, "60 s")]:  # fmt: skip
         _check_unit(argument, quantity, example)
-    controls = {name: parse(name) for name in names}
+    controls = {name: label_parts(name) for name in names}
     if not controls:
         raise ScenarioError(f"no algorithm to compare; there are {', '.join(a.name for a in algorithms())}")
     scenarios = [
@@ -157,48 +156,6 @@ def compare(
     results = run_many(scenarios, progress=progress)
     path = f"{rate}, {rtt}, buffer {buffer}, {flows} flow{'s' if flows > 1 else ''}"
     return Comparison(path, dict(zip(controls, results, strict=True)))
-
-
-def parse(name: str) -> dict[str, str]:
-    """Return the parts that a name such as "cubic", "packet-pair", "cubic+hystart++" or "reno+icim" stands for."""
-    known = algorithms()
-    windows = [algorithm.name for algorithm in known if algorithm.part == "window"]
-    starts = [algorithm.name for algorithm in known if algorithm.part == "start"]
-    models = [algorithm.name for algorithm in known if algorithm.part == "model"]
-    if name in models:
-        return {"model": name}
-    if name in windows:
-        return {"window": name}
-    estimates = [algorithm.name for algorithm in known if algorithm.part == "estimate"]
-    if name in starts:
-        return {"start": name}
-    if name in estimates:
-        return {"estimate": name}
-    for estimate in estimates:
-        if name.endswith(f"+{estimate}"):
-            return {**parse(name.removesuffix(f"+{estimate}")), "estimate": estimate}
-    for window in windows:
-        # A name may have a plus sign of its own.
-        if name.startswith(f"{window}+") and (start := name.removeprefix(f"{window}+")) in starts:
-            return {"window": window, "start": start}
-    raise ScenarioError(_unknown(name, windows, starts, models, estimates))
-
-
-def _unknown(name: str, windows: list[str], starts: list[str], models: list[str], estimates: list[str]) -> str:
-    if name.endswith(".py") or "/" in name:
-        return f"{name!r} is a file: give it with --algorithm {name}, and name the algorithm that it registers"
-    every = [*windows, *starts, *models, *estimates]
-    first, plus, second = name.partition("+")
-    near = None if plus else nearest(name, every)
-    if plus and (window := nearest(first, windows)) and (partner := nearest(second, [*starts, *estimates])):
-        near = f"{window}+{partner}"
-    if near is not None:
-        return f'{unknown("algorithm", name, every, near)} "selfclock algorithms" lists all'
-    return (
-        f"no algorithm is named {name!r}; there are the windows {', '.join(windows)}, the starts "
-        f"{', '.join(starts)}, the models {', '.join(models)}, the estimators {', '.join(estimates)}, "
-        "and a window with a start or an estimator, as in 'cubic+hystart++' or 'reno+icim'"
-    )
 
 
 def jain(shares: Sequence[float]) -> float | None:

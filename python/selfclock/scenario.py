@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from selfclock import _core
 from selfclock._core import ScenarioError
-from selfclock.algorithms import algorithms
 from selfclock.own import registered, sources
 from selfclock.result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from os import PathLike
 
     from selfclock.sources import Source
@@ -47,7 +46,14 @@ class Scenario:
         return Scenario(self._core.with_seed(seed), self.sources)
 
     def with_overrides(self, overrides: Sequence[str]) -> Scenario:
-        """Return the same scenario with other values: "path=value", as `selfclock run --set` takes it."""
+        """Return the same scenario with other values: "path=value", as `selfclock run --set` takes it.
+
+        A seed of `with_seed` and the choice of `unrecorded` stay unless an override says otherwise.
+
+        >>> import selfclock as sc
+        >>> sc.dumbbell().with_seed(7).with_overrides(["duration=1 s"]).seed
+        7
+        """
         return Scenario(self._core.with_overrides(list(overrides)))
 
     def unrecorded(self) -> Scenario:
@@ -177,33 +183,9 @@ def run_stream(
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON Schema of scenario files; algorithms of one's own that are registered are in it."""
+    """Return the JSON Schema of scenario files, with the registered user-defined algorithms."""
     loaded: dict[str, Any] = json.loads(_core.schema())
-    own = [algorithm for algorithm in algorithms() if algorithm.name in registered()]
-    for control in _controls(loaded):
-        names, table = control["anyOf"]
-        properties = table["properties"]
-        for algorithm in own:
-            names["enum"].append(algorithm.name)
-            properties["model"]["enum"].append(algorithm.name)
-            for parameter in algorithm.parameters:
-                # Only the library knows what each accepts: an editor is told the name and the meaning.
-                known = properties.get(parameter.name, {}).get("description", "")
-                properties[parameter.name] = {"description": f"{known} {algorithm.name}: {parameter.about}".strip()}
     return loaded
-
-
-def _controls(node: object) -> Iterator[dict[str, Any]]:
-    """Every place of a schema where an algorithm is chosen."""
-    if isinstance(node, list):
-        for inner in node:
-            yield from _controls(inner)
-    elif isinstance(node, dict):
-        for key, inner in node.items():
-            if key == "congestion_control":
-                yield inner
-            else:
-                yield from _controls(inner)
 
 
 def grid_schema() -> dict[str, Any]:

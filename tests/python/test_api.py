@@ -35,6 +35,9 @@ def test_scenario_properties() -> None:
     assert scenario.flow_names == ["flow1", "flow2"]
     assert "bottleneck" in scenario.link_names
     assert scenario.with_seed(9).seed == 9
+    # An override of anything else once brought the seed of the file back.
+    assert scenario.with_seed(9).with_overrides(["duration=1 s"]).seed == 9
+    assert scenario.with_seed(9).with_overrides(["seed=3"]).seed == 3
     assert scenario.seed == 1
 
 

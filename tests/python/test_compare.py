@@ -9,7 +9,8 @@ import pytest
 
 import selfclock as sc
 from selfclock import style
-from selfclock.compare import jain, parse
+from selfclock.algorithms import label_parts
+from selfclock.compare import jain
 from selfclock.own import registered
 
 if TYPE_CHECKING:
@@ -91,10 +92,10 @@ def test_an_algorithm_alone_is_what_run_says() -> None:
 
 
 def test_names() -> None:
-    assert parse("cubic") == {"window": "cubic"}
-    assert parse("hystart++") == {"start": "hystart++"}
-    assert parse("cubic+hystart++") == {"window": "cubic", "start": "hystart++"}
-    assert parse("reno+packet-pair") == {"window": "reno", "start": "packet-pair"}
+    assert label_parts("cubic") == {"window": "cubic"}
+    assert label_parts("hystart++") == {"start": "hystart++"}
+    assert label_parts("cubic+hystart++") == {"window": "cubic", "start": "hystart++"}
+    assert label_parts("reno+packet-pair") == {"window": "reno", "start": "packet-pair"}
 
 
 def test_jain() -> None:
@@ -112,4 +113,4 @@ def test_every_algorithm_has_a_look_of_its_own() -> None:
 
 def test_every_algorithm_can_be_compared() -> None:
     for algorithm in sc.algorithms():
-        assert algorithm.name in parse(algorithm.name).values()
+        assert algorithm.name in label_parts(algorithm.name).values()

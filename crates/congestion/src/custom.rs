@@ -248,7 +248,7 @@ mod tests {
             (failure.now, failure.reason.to_string().as_str()),
             (now, "cwnd was set to 1000000000: it is a number of segments from 0")
         );
-        let mut built_in = Selection::named("reno").expect("listed").controller(setup());
+        let mut built_in = Selection::from_label("reno").expect("listed").controller(setup());
         built_in.fail(now, Arc::new(fmt::Error));
         assert!(built_in.failure().is_none() && !built_in.is_custom() && controller.is_custom());
     }
@@ -341,8 +341,8 @@ mod tests {
         let mut registry = Registry::built_in();
         registry.register_model(Told::default()).expect("a new name");
         let mut selection = registry.model("told").expect("registered");
-        assert!(selection.is_custom() && !Selection::named("bbr3").expect("listed").is_custom());
-        let groups = |name| Selection::named(name).expect("listed").forms_groups();
+        assert!(selection.is_custom() && !Selection::from_label("bbr3").expect("listed").is_custom());
+        let groups = |name| Selection::from_label(name).expect("listed").forms_groups();
         assert!(!selection.forms_groups() && !groups("bbr3") && !groups("reno") && groups("adaptive"));
         assert!(selection.responds_to_marks(true));
         assert!(!selection.responds_to_marks(false));
@@ -477,7 +477,7 @@ mod tests {
         }
         let unknown = registry.parts("eager", "obedience").or_else(|| registry.parts("eagle", "obedient"));
         assert!(unknown.is_none());
-        assert!(registry.named("eager").is_some() && Selection::named("eager").is_none());
+        assert!(registry.select("eager").is_ok() && Selection::from_label("eager").is_err());
     }
 
     /// A window that is none ends it, as it ends a model; the start's pacing is not asked for any more.

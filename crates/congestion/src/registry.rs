@@ -1,12 +1,16 @@
 //! Every part of an algorithm by name.
 
+mod label;
+
 use alloc::vec::Vec;
 
 use core::fmt;
 
+pub use label::{LabelError, nearest};
+
 use crate::controller::Controller;
 use crate::custom::{Custom, CustomChoice};
-use crate::entry::{Entry, Marks, Part, RouterPartner};
+use crate::entry::{Entry, Marks, RouterPartner};
 use crate::estimate::{self, EstimateChoice};
 use crate::model::{self, ModelChoice};
 use crate::open::{AnyModel, AnyStart, AnyWindow};
@@ -152,16 +156,6 @@ impl Registry {
         let model = ModelChoice::named(name).or_else(|| find(&self.models, name).map(ModelChoice::Custom))?;
         Some(Choice::Model(model).into())
     }
-
-    /// The algorithm with this name: a model, or a part with the default of the others.
-    pub fn named(&self, name: &str) -> Option<Selection> {
-        match self.entries().find(|entry| entry.name == name)?.part {
-            Part::Start => self.parts(name, DEFAULT_WINDOW),
-            Part::Window => self.parts(DEFAULT_START, name),
-            Part::Model => self.model(name),
-            Part::Estimate => self.parts(DEFAULT_START, DEFAULT_WINDOW)?.with_estimate(name),
-        }
-    }
 }
 
 /// The user-defined algorithm with this name.
@@ -200,6 +194,13 @@ impl From<Choice> for Selection {
     }
 }
 
+/// Slow start and Reno.
+impl Default for Selection {
+    fn default() -> Self {
+        Self::new(DEFAULT_START, DEFAULT_WINDOW).expect("the defaults are listed")
+    }
+}
+
 impl Selection {
     /// The built-in start and window with these names: [`Registry::parts`].
     pub fn new(start: &str, window: &str) -> Option<Self> {
@@ -209,11 +210,6 @@ impl Selection {
     /// The built-in model with this name: [`Registry::model`].
     pub fn model(name: &str) -> Option<Self> {
         Registry::built_in().model(name)
-    }
-
-    /// The built-in algorithm with this name: [`Registry::named`].
-    pub fn named(name: &str) -> Option<Self> {
-        Registry::built_in().named(name)
     }
 
     /// A user-defined model, without a registry.
@@ -348,11 +344,12 @@ impl Selection {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::entry::Part;
 
     #[test]
     fn every_entry_can_be_chosen() {
         for entry in ENTRIES {
-            let selection = Selection::named(entry.name).expect(entry.name);
+            let selection = Selection::from_label(entry.name).expect(entry.name);
             for parameter in entry.parameters {
                 assert!(selection.parameter(parameter.name).is_some());
             }
@@ -385,7 +382,7 @@ mod tests {
         let cubic = Selection::new("slow-start", "cubic").expect("both are listed");
         assert_eq!(cubic.unusual_estimate(), None);
         assert_eq!(cubic.with_estimate("icim").expect("listed").unusual_estimate(), Some("icim"));
-        let own = Selection::named("lotka-volterra").expect("listed");
+        let own = Selection::from_label("lotka-volterra").expect("listed");
         assert_eq!(own.unusual_estimate(), None, "ICIM goes without saying");
         assert_eq!(own.clone().with_estimate("none").expect("allowed").unusual_estimate(), Some("none"));
         assert!(own.with_estimate("reno").is_none());

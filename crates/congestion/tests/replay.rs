@@ -44,7 +44,7 @@ fn every_event_is_on_record() {
             .map(|event| format!("{event:?}").split(['(', ' ']).next().map(str::to_owned))
             .collect();
         // No handshake is lost; a mark is either echoed or counted.
-        let responds = Selection::named(entry.name).is_some_and(|it| it.responds_to_marks(false));
+        let responds = Selection::from_label(entry.name).is_ok_and(|it| it.responds_to_marks(false));
         assert_eq!(kinds.len(), if responds { 10 } else { 9 }, "{}: {kinds:?}", entry.name);
     }
 }
@@ -53,13 +53,13 @@ fn every_event_is_on_record() {
 #[test]
 fn a_change_is_seen() {
     let trace = recorded("cubic");
-    let mut cubic = Selection::named("cubic").expect("built in");
+    let mut cubic = Selection::from_label("cubic").expect("built in");
     assert!(replay_as(&cubic, &trace).is_ok());
     cubic.set("beta", Value::Number(0.700_000_7)).expect("in range");
     let error = replay_as(&cubic, &trace).expect_err("another beta");
     let TraceError::Differs(difference) = error else { panic!("{error}") };
     assert!(difference.events > 10 && difference.recorded != difference.answered);
-    assert!(replay_as(&Selection::named("reno").expect("built in"), &trace).is_err());
+    assert!(replay_as(&Selection::from_label("reno").expect("built in"), &trace).is_err());
 }
 
 /// What is not a trace is refused, and nothing that is read panics.
@@ -121,7 +121,7 @@ fn the_header_makes_the_same_connection() {
 #[ignore = "writes the traces"]
 fn record_them_again() {
     for entry in ENTRIES {
-        let selection = Selection::named(entry.name).expect("listed");
+        let selection = Selection::from_label(entry.name).expect("listed");
         fs::write(file(entry.name), path::record(&selection)).expect("written");
     }
 }

@@ -1,14 +1,16 @@
 //! What can be named in a scenario.
 
 use pyo3::prelude::*;
+use pyo3::types::{IntoPyDict, PyDict};
+use selfclock_congestion::Registry;
 use selfclock_congestion::entry::Entry;
 use selfclock_congestion::parameter::{Kind, Parameter};
-use selfclock_congestion::{Registry, Selection};
 use selfclock_simulator::named::Named;
 use selfclock_simulator::plan::{DisciplinePlan, MechanismPlan};
 use serde_json::{Value, json};
 
 use crate::control::registry;
+use crate::scenario::ScenarioError;
 
 /// Every algorithm with its parameters, as JSON text.
 #[pyfunction]
@@ -37,6 +39,13 @@ fn named<T: Named>(part: &str) -> String {
     Value::Array(T::all().map(row).collect()).to_string()
 }
 
+/// The parts that a label such as "cubic+hystart++" names, by the key of a scenario.
+#[pyfunction]
+pub fn label_parts<'py>(py: Python<'py>, label: &str) -> PyResult<Bound<'py, PyDict>> {
+    let parts = registry().label_parts(label).map_err(|error| ScenarioError::new_err(error.to_string()))?;
+    parts.iter().map(|entry| (entry.part.name(), entry.name)).into_py_dict(py)
+}
+
 fn entry(registry: &Registry, entry: Entry) -> Value {
     let Entry { name, about, source, parameters, .. } = entry;
     let mut row = row(name, entry.part.name(), about, source, parameters);
@@ -44,8 +53,7 @@ fn entry(registry: &Registry, entry: Entry) -> Value {
     row["router"] = json!(entry.router.map(|router| {
         json!({ "mechanism": router.mechanism, "everywhere": router.everywhere, "without": router.without })
     }));
-    let selection = Selection::named(name).or_else(|| registry.model(name));
-    row["peer"] = selection.is_some_and(|selection| !selection.partner().is_none()).into();
+    row["peer"] = registry.select(name).is_ok_and(|selection| !selection.partner().is_none()).into();
     row
 }
 

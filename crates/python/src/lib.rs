@@ -11,6 +11,7 @@ mod calls;
 mod control;
 mod environment;
 mod events;
+mod grid;
 mod interrupt;
 mod memory;
 mod outcome;
@@ -24,7 +25,7 @@ mod table;
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::algorithms::{algorithms, queues, routers};
+    use super::algorithms::{algorithms, label_parts, queues, routers};
     #[pymodule_export]
     use super::bench::{footprint, run_bare_loop};
     #[pymodule_export]
@@ -37,13 +38,15 @@ mod _core {
         Timeout,
     };
     #[pymodule_export]
+    use super::grid::{Grid, grid_schema};
+    #[pymodule_export]
     use super::interrupt::end_at_second_interrupt;
     #[pymodule_export]
     use super::outcome::Outcome;
     #[pymodule_export]
     use super::run::{RunError, run, run_many};
     #[pymodule_export]
-    use super::scenario::{Scenario, ScenarioError, error_at, grid, grid_schema, schema};
+    use super::scenario::{Scenario, ScenarioError, schema};
     #[pymodule_export]
     use super::stream::run_stream;
     #[pymodule_export]

@@ -8,8 +8,8 @@ use arrow_array::{ArrayRef, BooleanArray, Float64Array, StringArray, UInt32Array
 use arrow_schema::{DataType, Field, Fields};
 use pyo3::prelude::*;
 use selfclock_congestion::PeerOption;
-use selfclock_simulator::packet::{Codepoint, PacketKind};
 use selfclock_simulator::plan::Plan;
+use selfclock_simulator::record::packets::{Codepoint, PacketKind};
 use selfclock_simulator::record::packets::{PacketEvent, PacketRecord};
 
 use crate::table::{Table, few_names, names, optional_names};

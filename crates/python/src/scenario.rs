@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use pyo3::create_exception;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use selfclock_congestion::units::{Duration, Time};
-use selfclock_simulator::plan::{Plan, RecordPlan};
+use selfclock_simulator::plan::Plan;
 use selfclock_simulator::scenario;
 
 use crate::control::registry;
@@ -28,23 +28,24 @@ impl Scenario {
     pub fn plan(&self) -> &Plan {
         &self.inner.plan
     }
+    pub fn scenario(&self) -> &scenario::Scenario {
+        &self.inner
+    }
     /// What stands for the file in messages.
     pub fn source(&self) -> &str {
         &self.inner.source_name
     }
 }
 
-fn checked(read: Result<scenario::Scenario, scenario::ScenarioError>) -> PyResult<Scenario> {
-    match read {
-        Ok(inner) => Ok(Scenario { inner }),
-        Err(error) => Err(Python::attach(|py| {
-            let raised = ScenarioError::new_err(error.to_string());
-            // For whoever places it elsewhere: a grid file.
-            let parts = (error.key, error.message, error.help);
-            let _ = raised.value(py).setattr("parts", parts);
-            raised
-        })),
+impl From<scenario::Scenario> for Scenario {
+    fn from(inner: scenario::Scenario) -> Self {
+        Self { inner }
     }
+}
+
+/// An error of a scenario or a grid as an exception.
+pub fn raised(error: scenario::ScenarioError) -> PyErr {
+    ScenarioError::new_err(error.to_string())
 }
 
 #[pymethods]
@@ -54,7 +55,7 @@ impl Scenario {
     #[pyo3(signature = (path, overrides = Vec::new()))]
     fn load(path: PathBuf, overrides: Vec<String>) -> PyResult<Self> {
         let registry = registry().clone();
-        checked(scenario::Scenario::load_with(&registry, &path, &overrides))
+        scenario::Scenario::load_with(&registry, &path, &overrides).map(Self::from).map_err(raised)
     }
 
     /// Reads a text; `source_name` stands for the file in messages.
@@ -62,27 +63,25 @@ impl Scenario {
     #[pyo3(signature = (text, source_name = "scenario", overrides = Vec::new()))]
     fn parse(text: &str, source_name: &str, overrides: Vec<String>) -> PyResult<Self> {
         let registry = registry().clone();
-        checked(scenario::Scenario::parse_with(&registry, text, source_name, &overrides))
+        scenario::Scenario::parse_with(&registry, text, source_name, &overrides)
+            .map(Self::from)
+            .map_err(raised)
     }
 
     /// The same scenario with another seed.
     fn with_seed(&self, seed: u64) -> Self {
-        let mut inner = self.inner.clone();
-        inner.plan.seed = seed;
-        Self { inner }
+        Self { inner: self.inner.clone().with_seed(seed) }
     }
 
     /// The same scenario with further overrides.
     #[pyo3(name = "with_overrides")]
     fn with(&self, overrides: Vec<String>) -> PyResult<Self> {
-        checked(self.inner.with(&overrides))
+        self.inner.with(&overrides).map(Self::from).map_err(raised)
     }
 
     /// The same scenario without series and packets; its summary is the same.
     fn unrecorded(&self) -> Self {
-        let mut inner = self.inner.clone();
-        inner.plan.record = RecordPlan { interval: None, packets: false };
-        Self { inner }
+        Self { inner: self.inner.clone().unrecorded() }
     }
 
     /// Every setting of the run with the defaults filled in, as text: two scenarios with the same text are the same
@@ -171,35 +170,8 @@ impl Scenario {
     }
 }
 
-/// The JSON Schema of scenario files, as JSON text.
+/// The JSON Schema of scenario files that may name any registered algorithm, as JSON text.
 #[pyfunction]
 pub fn schema() -> String {
-    scenario::schema().to_string()
-}
-
-/// The text of an error at a range of bytes of a text, as those of scenario files are.
-#[pyfunction]
-pub fn error_at(
-    text: &str,
-    source_name: &str,
-    span: (usize, usize),
-    key: &str,
-    message: &str,
-    help: &str,
-) -> String {
-    scenario::error_at(text, source_name, span.0..span.1, key, message, help).to_string()
-}
-
-/// What a grid file says, as JSON text.
-#[pyfunction]
-pub fn grid(text: &str, source_name: &str) -> PyResult<String> {
-    let grid = scenario::Grid::parse(text, source_name)
-        .map_err(|error| ScenarioError::new_err(error.to_string()))?;
-    serde_json::to_string(&grid).map_err(|error| PyRuntimeError::new_err(error.to_string()))
-}
-
-/// The JSON Schema of grid files, as JSON text.
-#[pyfunction]
-pub fn grid_schema() -> String {
-    scenario::grid_schema().to_string()
+    scenario::schema(&registry()).to_string()
 }

@@ -1,24 +1,30 @@
-//! A deterministic packet-level simulator for congestion control.
+#![doc = include_str!("../README.md")]
 //!
-//! [`scenario::Scenario`] reads a file into a [`plan::Plan`], [`Simulation`] runs it, [`Outcome`] is what it leaves
-//! behind.
+//! ## Where to start
+//!
+//! [`plan::Plan`] is a run, fully resolved, [`Simulation`] runs it, and [`Outcome`] is what it leaves behind, made of
+//! the types in [`record`]. [`environment::Environment`] is a run that an agent steers. [`queue`] and [`router`] have
+//! the settings of queue disciplines and router mechanisms.
 
 pub mod bare_loop;
 pub mod delivery_trace;
-pub mod engine;
+mod engine;
 pub mod environment;
+#[cfg(feature = "scenario-files")]
+mod graph;
 pub mod named;
-pub mod network;
-pub mod packet;
+mod network;
+mod packet;
 pub mod plan;
 pub mod queue;
 pub mod record;
 pub mod router;
+#[cfg(feature = "scenario-files")]
 pub mod scenario;
 mod shared;
 mod simulation;
-pub mod traffic;
-pub mod transport;
+mod traffic;
+mod transport;
 
 pub use shared::Shared;
 pub use simulation::{Outcome, Progress, Simulation, Stopped};

@@ -194,6 +194,12 @@ impl Extras {
         if index == NO_EXTRA { Extra::default() } else { self.places[index as usize] }
     }
 
+    /// The part at this index, in its place; `None` for [`NO_EXTRA`].
+    #[inline]
+    pub fn peek(&self, index: u32) -> Option<&Extra> {
+        self.places.get(index as usize)
+    }
+
     /// The part at this index, to change.
     pub fn get_mut(&mut self, index: u32) -> Option<&mut Extra> {
         self.places.get_mut(index as usize)

@@ -4,10 +4,10 @@ mod common;
 
 use common::{Dumbbell, add_flow, ms, run, tcp};
 use selfclock_simulator::Outcome;
-use selfclock_simulator::packet::{Codepoint, PacketKind};
 use selfclock_simulator::plan::{
     DisciplinePlan, Ecn, LossPlan, MarkAbove, Plan, Protocol, QueueLimit, Transport,
 };
+use selfclock_simulator::record::packets::{Codepoint, PacketKind};
 use selfclock_simulator::record::packets::{PacketEvent, PacketRecord};
 
 /// One flow across 10 Mbit/s and 44 ms there and back (37 packets), with 500 packets of queue that mark above `threshold`.

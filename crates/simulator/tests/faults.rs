@@ -4,8 +4,8 @@ mod common;
 
 use common::run;
 use selfclock_congestion::units::Duration;
-use selfclock_simulator::packet::PacketKind;
 use selfclock_simulator::plan::Plan;
+use selfclock_simulator::record::packets::PacketKind;
 use selfclock_simulator::record::packets::{PacketEvent, PacketRecord};
 use selfclock_simulator::scenario::Scenario;
 use selfclock_simulator::{Outcome, Simulation};

@@ -1,9 +1,9 @@
 //! FICCRD in whole runs: the paper's network, its lost figure 2 rebuilt.
 
 use selfclock_congestion::units::Duration;
-use selfclock_simulator::packet::PacketKind;
 use selfclock_simulator::plan::{MechanismPlan, Plan, Protocol};
 use selfclock_simulator::record::packets::PacketEvent;
+use selfclock_simulator::record::packets::PacketKind;
 use selfclock_simulator::router::ficcrd::{ControlUnit, Feedback, Parameters};
 use selfclock_simulator::scenario::Scenario;
 use selfclock_simulator::{Outcome, Simulation};

@@ -81,7 +81,7 @@ fn settled(series: &FlowSeries, column: &[f64]) -> f64 {
 fn icim_and_the_lotka_volterra_window() {
     for (load, coalescing) in [(0.0, 100), (0.0, 0), (0.5, 100), (0.5, 0), (0.8, 100)] {
         let udp = (load * RATE as f64) as u64;
-        let control = Selection::named("lotka-volterra").expect("listed");
+        let control = Selection::from_label("lotka-volterra").expect("listed");
         let outcome = run(&plan(control, udp, Duration::from_microseconds(coalescing), 1));
         let series = outcome.flow_series.columns();
         let (physical, available) = (RATE as f64, (1.0 - load) * RATE as f64);
@@ -112,7 +112,7 @@ fn an_available_bandwidth_that_nothing_confirms_is_forgotten() {
     let limit = QueueLimit::Bytes(Bytes(window * 1500));
     let mut plan = Dumbbell::new(1, (4 * link_rate, ms(1)), (link_rate, ms(28)), limit).plan(ms(60_000));
     plan.record.interval = Some(ms(1000));
-    let control = Selection::named("lotka-volterra").expect("listed");
+    let control = Selection::from_label("lotka-volterra").expect("listed");
     let transport = Transport {
         timestamps: false,
         mss: Bytes(1460),
@@ -142,7 +142,7 @@ fn an_available_bandwidth_that_nothing_confirms_is_forgotten() {
 /// segment's time.
 #[test]
 fn delayed_acknowledgements_do_not_hide_the_bandwidth() {
-    let control = Selection::named("lotka-volterra").expect("listed");
+    let control = Selection::from_label("lotka-volterra").expect("listed");
     let outcome = run(&plan(control, RATE / 2, Duration::from_microseconds(100), 2));
     let series = outcome.flow_series.columns();
     let found = settled(&series, &series.available_bps);
@@ -155,8 +155,7 @@ fn delayed_acknowledgements_do_not_hide_the_bandwidth() {
 #[test]
 fn imtcp_needs_cards_that_interrupt_for_each_packet() {
     let found = |coalescing| {
-        let mut control =
-            Selection::named("reno").and_then(|reno| reno.with_estimate("imtcp")).expect("listed");
+        let mut control = Selection::from_label("reno+imtcp").expect("listed");
         control.set("pause", Value::Number(0.5)).expect("a parameter of ImTCP");
         let outcome = run(&plan(control, RATE / 2, coalescing, 1));
         let series = outcome.flow_series.columns();
@@ -171,7 +170,7 @@ fn imtcp_needs_cards_that_interrupt_for_each_packet() {
 /// The pair with the smallest delay met nothing: the packet time of the narrowest link, to the digit.
 #[test]
 fn pairs_tell_the_physical_bandwidth_of_a_path_that_is_idle_at_times() {
-    let control = Selection::named("reno").and_then(|reno| reno.with_estimate("capacity")).expect("listed");
+    let control = Selection::from_label("reno+capacity").expect("listed");
     let mut plan = plan(control, RATE / 5, Duration::ZERO, 1);
     let Protocol::Tcp(tcp) = &mut plan.flows[0].protocol else { unreachable!() };
     tcp.transport.receive_window = Bytes(200 * 1460);
@@ -188,7 +187,7 @@ fn measuring_does_not_slow_reno_down() {
     let goodput = |control: Selection| {
         run(&plan(control, 0, Duration::from_microseconds(100), 1)).summary.flows[0].goodput_bps
     };
-    let reno = Selection::named("reno").expect("listed");
+    let reno = Selection::from_label("reno").expect("listed");
     let (alone, measuring) = (goodput(reno.clone()), goodput(reno.with_estimate("icim").expect("listed")));
     assert!(measuring > 0.97 * alone, "{measuring} {alone}");
 }

@@ -7,7 +7,7 @@ use selfclock_congestion::PeerOption;
 use selfclock_congestion::decision::Phase;
 use selfclock_congestion::option::PacketPairOption;
 use selfclock_simulator::Outcome;
-use selfclock_simulator::packet::PacketKind;
+use selfclock_simulator::record::packets::PacketKind;
 use selfclock_simulator::record::packets::{PacketEvent, PacketRecord};
 use selfclock_simulator::scenario::Scenario;
 

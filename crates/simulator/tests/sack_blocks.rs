@@ -3,8 +3,8 @@
 mod common;
 
 use common::run;
-use selfclock_simulator::packet::PacketKind;
 use selfclock_simulator::record::packets::PacketEvent;
+use selfclock_simulator::record::packets::PacketKind;
 use selfclock_simulator::scenario::Scenario;
 
 /// "A SACK option that specifies n blocks will have a length of 8*n+2 bytes, so the 40 bytes available for TCP options can specify

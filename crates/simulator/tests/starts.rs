@@ -6,7 +6,7 @@ use common::run;
 use selfclock_congestion::PeerOption;
 use selfclock_congestion::option::{QuickStartOption, SwiftStartOption};
 use selfclock_simulator::Outcome;
-use selfclock_simulator::packet::PacketKind;
+use selfclock_simulator::record::packets::PacketKind;
 use selfclock_simulator::record::packets::{PacketEvent, PacketRecord};
 use selfclock_simulator::scenario::Scenario;
 

@@ -4,8 +4,8 @@ mod common;
 
 use common::run;
 use selfclock_simulator::Outcome;
-use selfclock_simulator::packet::PacketKind;
 use selfclock_simulator::record::packets::PacketEvent;
+use selfclock_simulator::record::packets::PacketKind;
 use selfclock_simulator::scenario::Scenario;
 
 /// A UDP flow with these keys over a link of 1 Gbit/s.

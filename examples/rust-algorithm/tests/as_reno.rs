@@ -3,7 +3,7 @@
 use my_aimd::Parameters;
 use my_aimd::window::WindowParameters;
 use selfclock_congestion::registry::{RegistrationError, Registry};
-use selfclock_simulator::scenario::{Scenario, ScenarioError};
+use selfclock_simulator::scenario::{Scenario, ScenarioError, schema};
 use selfclock_simulator::{Outcome, Simulation};
 
 /// Losses of every kind, timeouts and marks are in it.
@@ -103,4 +103,16 @@ fn another_registry_does_not_know_it() {
         "the later one counts"
     );
     assert_eq!(registry.entries().filter(|entry| entry.name == "my-aimd").count(), 1);
+}
+
+/// What an editor completes from.
+#[test]
+fn the_schema_has_the_algorithms_of_its_registry() {
+    let mut registry = Registry::built_in();
+    assert!(!schema(&registry).to_string().contains("my-aimd"));
+    registry.register_model(Parameters::default()).expect("a new name");
+    let text = schema(&registry).to_string();
+    // As a word, as a model, and with each parameter.
+    assert_eq!(text.matches("\"my-aimd\"").count(), 2);
+    assert_eq!(text.matches("my-aimd: ").count(), 2);
 }

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from selfclock.algorithms import algorithms
-from selfclock.compare import parse
+from selfclock.algorithms import algorithms, label_parts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +31,7 @@ class Subject:
 
         Partners are there: what an algorithm does without them is a row of its own.
         """
-        subject = cls(label, parse(label))
+        subject = cls(label, label_parts(label))
         parts = subject._algorithms()
         routers = [part.router for part in parts if part.router is not None]
         return cls(

@@ -8,7 +8,7 @@
 //! use selfclock_congestion::trace::{Recorder, replay};
 //! use selfclock_congestion::{Acknowledged, Bytes, Registry, Selection, Setup, Time};
 //!
-//! let cubic = Selection::named("cubic").expect("built in");
+//! let cubic = Selection::from_label("cubic").expect("built in");
 //! let mut connection = Recorder::new(&cubic, Setup::default());
 //! connection.on(&Acknowledged::new(Time::ZERO, Bytes(1448)).into());
 //! let trace = connection.finish();

@@ -132,6 +132,7 @@ impl<T: Due> Lanes<T> {
     }
 
     /// There is none.
+    #[cfg(test)]
     pub fn is_empty(&self) -> bool {
         self.lanes.iter().all(Ring::is_empty)
     }

@@ -13,7 +13,7 @@ pub mod random;
 pub mod ring;
 pub mod timer;
 
-pub use event_queue::{Event, EventQueue, Target};
+pub use event_queue::{EventQueue, Target};
 pub use lanes::{Due, Lanes};
 pub use random::Stream;
 pub use ring::Ring;

@@ -1,4 +1,4 @@
-//! Links, packets in flight, topologies, and the way packets take from stop to stop.
+//! Links, packets in flight, and the way packets take from stop to stop.
 //!
 //! A packet has to *stop*, that is, wait for its turn in the event queue, only where it can meet packets that come
 //! another way. A link that is fed by one upstream link alone sees its packets in the order in which they left that
@@ -14,11 +14,9 @@ pub mod gate;
 pub mod link;
 mod prefetch;
 mod record;
-pub mod route;
 mod route_table;
-pub mod topology;
 
-pub use link::{Link, Passage};
+pub use link::Link;
 pub use route_table::FlowRoutes;
 
 use crate::engine::memory;

@@ -62,3 +62,8 @@ pub struct RecordPlan {
     /// Record every packet: send, enqueue, drop, deliver, acknowledge.
     pub packets: bool,
 }
+
+impl RecordPlan {
+    /// Only the summary.
+    pub const NOTHING: Self = Self { interval: None, packets: false };
+}

@@ -37,6 +37,8 @@ pub struct Transport {
     pub handshake: bool,
     /// Timestamps option: 12 bytes on every segment, a round-trip sample on every acknowledgement.
     pub timestamps: bool,
+    /// Undo the response to a loss that timestamps show to have been none (Eifel, RFC 3522). Needs `timestamps`.
+    pub undo: bool,
     /// Delayed acknowledgement.
     pub delayed_ack: DelayedAck,
     /// Explicit congestion notification.
@@ -91,6 +93,7 @@ impl Transport {
             window_scaling: true,
             handshake: true,
             timestamps: true,
+            undo: false,
             ecn: Ecn::Off,
             delayed_ack: DelayedAck {
                 every: 2,
@@ -134,6 +137,7 @@ impl Transport {
             window_scaling: true,
             handshake: false,
             timestamps: false,
+            undo: false,
             ecn: Ecn::Off,
             delayed_ack: DelayedAck {
                 every: 1,

@@ -26,7 +26,7 @@ settings!(
 
 /// CoDel over one FIFO.
 #[derive(Clone, Debug)]
-pub struct CoDel {
+pub(crate) struct CoDel {
     plan: Parameters,
     waiting: Ring<Packet>,
     state: CoDelState,
@@ -34,7 +34,7 @@ pub struct CoDel {
 
 /// The state variables of RFC 8289, section 5.4, for one queue.
 #[derive(Clone, Copy, Debug)]
-pub struct CoDelState {
+pub(crate) struct CoDelState {
     /// When the sojourn time will have been above the target for an interval.
     first_above_time: Option<Time>,
     /// Time of the next drop.

@@ -85,7 +85,7 @@ impl Batch {
 /// The packets that wait, the one in service not among them. What every waiting packet touches stands first.
 #[derive(Clone, Debug)]
 #[repr(C)]
-pub struct DropTail {
+pub(crate) struct DropTail {
     /// The first batch. Empty: nothing waits.
     first: Batch,
     /// Packets and bytes in the batches behind the first.
@@ -219,7 +219,7 @@ impl DropTail {
 
     /// Adds a packet whose transmission begins at `start`, when those before it have been transmitted, and takes so long;
     /// `previous` is the size of the packet accepted last.
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, start: Time, size: u32, time: Duration, previous: u32) {
         let batch = Batch { start, end: start + time, each: time, size, count: 1 };
         if self.first.count == 0 {

@@ -22,7 +22,7 @@ settings!(
 
 /// A queue for each flow.
 #[derive(Clone, Debug)]
-pub struct Drr {
+pub(crate) struct Drr {
     quantum: i64,
     flows: Vec<FlowQueue>,
     /// Flows with packets, in the order of service.

@@ -39,7 +39,7 @@ settings!(
 
 /// The two queues.
 #[derive(Clone, Debug)]
-pub struct DualPi2 {
+pub(crate) struct DualPi2 {
     plan: Parameters,
     low_latency: Ring<Packet>,
     classic: Ring<Packet>,

@@ -31,7 +31,7 @@ settings!(
 
 /// Queues with CoDel.
 #[derive(Clone, Debug)]
-pub struct FqCoDel {
+pub(crate) struct FqCoDel {
     codel: codel::Parameters,
     flows: FlowQueues<CoDelState>,
 }

@@ -35,7 +35,7 @@ settings!(
 
 /// Queues with PIE.
 #[derive(Clone, Debug)]
-pub struct FqPie {
+pub(crate) struct FqPie {
     pie: pie::Parameters,
     stream: Stream,
     flows: FlowQueues<Managed>,

@@ -1,6 +1,6 @@
 //! Queue disciplines of links.
 //!
-//! A new discipline is a file here, with its [`Settings`](crate::named::Settings) and a [`managed::Discipline`], declared below
+//! A new discipline is a file here, with its [`Settings`](crate::named::Settings) and a `managed::Discipline`, declared below
 //! (rustfmt finds files by these declarations), and a line in the list.
 
 pub mod codel;
@@ -10,12 +10,13 @@ pub mod dualpi2;
 mod flow_queues;
 pub mod fq_codel;
 pub mod fq_pie;
-pub mod managed;
+pub(crate) mod managed;
 pub mod pie;
 pub mod red;
 
-pub use drop_tail::{DropTail, MarkAbove};
-pub use managed::ManagedQueue;
+pub(crate) use drop_tail::DropTail;
+pub use drop_tail::MarkAbove;
+pub(crate) use managed::ManagedQueue;
 
 use crate::named::named;
 use crate::packet::Packet;
@@ -65,7 +66,7 @@ macro_rules! disciplines {
 
         /// The discipline of a [`ManagedQueue`].
         #[derive(Clone, Debug)]
-        pub enum AnyDiscipline {
+        pub(crate) enum AnyDiscipline {
             $(#[doc = concat!("[`", stringify!($module), "`].")] $name($module::$name),)+
         }
 

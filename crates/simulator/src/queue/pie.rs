@@ -39,7 +39,7 @@ settings!(
 
 /// PIE over one FIFO.
 #[derive(Clone, Debug)]
-pub struct Pie {
+pub(crate) struct Pie {
     plan: Parameters,
     rate: Rate,
     waiting: Ring<Packet>,
@@ -49,7 +49,7 @@ pub struct Pie {
 
 /// The state variables of RFC 8033, section 4, for one queue.
 #[derive(Clone, Copy, Debug)]
-pub struct PieState {
+pub(crate) struct PieState {
     control: Control,
     accumulated: f64,
     next_update: Time,

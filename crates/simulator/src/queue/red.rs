@@ -57,7 +57,7 @@ impl Parameters {
 
 /// RED over one FIFO.
 #[derive(Clone, Debug)]
-pub struct Red {
+pub(crate) struct Red {
     plan: Parameters,
     /// "min_th" and "max_th", packets.
     minimum: f64,

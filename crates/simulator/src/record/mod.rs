@@ -2,6 +2,7 @@
 
 pub mod connections;
 pub mod packets;
+#[cfg(feature = "pcap")]
 pub mod pcapng;
 pub mod series;
 pub mod summary;

@@ -1,6 +1,8 @@
 //! Every packet, on request.
 
-use crate::packet::{Codepoint, Extra, Flags, MAXIMUM_SACK_BLOCKS, Packet, PacketKind, ResourceDiscovery};
+pub use crate::packet::{Codepoint, MAXIMUM_SACK_BLOCKS, PacketKind, ResourceDiscovery};
+
+use crate::packet::{Extra, Flags, Packet};
 use crate::plan::Plan;
 use selfclock_congestion::PeerOption;
 use selfclock_congestion::names;

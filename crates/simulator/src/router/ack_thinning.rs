@@ -27,7 +27,7 @@ settings!(
 /// a connection within small interval" (Khalil et al., section 3.1b). An acknowledgement waits that long for its
 /// successor; if one comes the earlier is dropped, because the later says all that it did, and the later goes on.
 #[derive(Clone, Debug)]
-pub struct AckThinning {
+pub(crate) struct AckThinning {
     interval: Duration,
     /// What waits, in the order of its time.
     waiting: VecDeque<(Time, Packet)>,

@@ -32,7 +32,7 @@ const LOWERED: f64 = 0.99;
 
 /// Edge and core of a group of links.
 #[derive(Clone, Debug)]
-pub struct Csfq {
+pub(crate) struct Csfq {
     settings: Parameters,
     /// Edge: rate of each flow whose packets it labels.
     flows: BTreeMap<u32, Average>,

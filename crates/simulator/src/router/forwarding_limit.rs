@@ -42,7 +42,7 @@ settings!(
 
 /// One processor for all the links before which it stands: a FIFO queue with a constant service time per packet.
 #[derive(Clone, Debug)]
-pub struct ForwardingLimit {
+pub(crate) struct ForwardingLimit {
     /// Time that a packet takes.
     service: Duration,
     /// Packets that wait at most, beside the one in service.

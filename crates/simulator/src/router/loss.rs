@@ -102,7 +102,7 @@ enum Pattern {
 
 /// Drops packets of some kinds.
 #[derive(Clone, Debug)]
-pub struct LossOfKinds {
+pub(crate) struct LossOfKinds {
     settings: Parameters,
     /// `None`: no packet is lost.
     pattern: Option<Pattern>,

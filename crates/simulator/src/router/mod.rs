@@ -4,7 +4,7 @@
 //! Packets stop where one stands, so it sees them in the order of time. Where a route begins at a host, so does the first
 //! link: a mechanism there sees what that host sends.
 //!
-//! A new mechanism is a file here, with its [`Settings`](crate::named::Settings) and a [`Mechanism`], declared below (rustfmt
+//! A new mechanism is a file here, with its [`Settings`](crate::named::Settings) and a `mechanism::Mechanism`, declared below (rustfmt
 //! finds files by these declarations), and a line in the list.
 
 pub mod ack_thinning;
@@ -12,16 +12,18 @@ pub mod csfq;
 pub mod ficcrd;
 pub mod forwarding_limit;
 pub mod loss;
-pub mod mechanism;
+pub(crate) mod mechanism;
 pub mod policer;
 pub mod quick_start;
 pub mod reordering;
 pub mod tampering;
 pub mod xcp;
 
+pub use mechanism::Placement;
+
 use crate::named::named;
 use crate::packet::Packet;
-use mechanism::{Fate, Mechanism, Placement, RouterSite, Station};
+use mechanism::{Fate, Mechanism, RouterSite, Station};
 use selfclock_congestion::units::Bytes;
 
 /// Makes the list of mechanisms: the plan and the running mechanism of each, and what forwards to them.
@@ -38,13 +40,14 @@ macro_rules! mechanisms {
                 match self { $(Self::$name(_) => $module::$name::PLACEMENT,)+ }
             }
 
-            /// As [`Mechanism::note`].
+            /// A consequence of the settings that can hardly be meant, before a link whose largest data packets have this
+            /// size, if there is one.
             pub fn note(&self, largest_packet: Option<Bytes>) -> Option<&'static str> {
                 match self { $(Self::$name(settings) => $module::$name::note(settings, largest_packet),)+ }
             }
 
             /// The mechanism before the first packet.
-            pub fn at(self, site: &RouterSite<'_>) -> AnyMechanism {
+            pub(crate) fn at(self, site: &RouterSite<'_>) -> AnyMechanism {
                 match self {
                     $(Self::$name(settings) => AnyMechanism::$name($module::$name::new(settings, site)),)+
                 }
@@ -55,7 +58,7 @@ macro_rules! mechanisms {
         /// network.
         #[derive(Clone, Debug)]
         #[allow(clippy::large_enum_variant)]
-        pub enum AnyMechanism {
+        pub(crate) enum AnyMechanism {
             $(#[doc = concat!("[`", stringify!($module), "`].")] $name($module::$name),)+
         }
 

@@ -25,7 +25,7 @@ settings!(
 /// A bucket of tokens before each of its links. A token is the time that a byte takes at the policed rate, so the bucket
 /// is a time: that at which it would be full (the virtual scheduling form of the leaky bucket).
 #[derive(Clone, Debug)]
-pub struct Policer {
+pub(crate) struct Policer {
     settings: Parameters,
     /// For each link: when the bucket will be full.
     full_at: Vec<Time>,

@@ -32,7 +32,7 @@ settings!(
 /// Approves up to a share of each link's rate, less what the link carries and what was approved of late. This is the
 /// "Target algorithm" of Sarolahti, Allman and Floyd, the one that RFC 4782 describes for routers.
 #[derive(Clone, Debug)]
-pub struct QuickStart {
+pub(crate) struct QuickStart {
     settings: Parameters,
     links: Vec<Accounts>,
     random: Stream,

@@ -28,7 +28,7 @@ settings!(
 
 /// Holds packets at random, all for the same time.
 #[derive(Clone, Debug)]
-pub struct Reordering {
+pub(crate) struct Reordering {
     settings: Parameters,
     stream: Stream,
     /// What is held, in the order of the time at which it goes on.

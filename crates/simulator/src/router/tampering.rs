@@ -45,7 +45,7 @@ settings!(
 
 /// Changes packets at random.
 #[derive(Clone, Debug)]
-pub struct Tampering {
+pub(crate) struct Tampering {
     settings: Parameters,
     stream: Stream,
     /// Of each flow of the plan: its transport header cannot be read.

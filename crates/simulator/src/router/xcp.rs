@@ -31,7 +31,7 @@ const FIRST: f64 = 0.05;
 
 /// Every output queue before which it stands.
 #[derive(Clone, Debug)]
-pub struct Xcp {
+pub(crate) struct Xcp {
     queues: Vec<OutputQueue>,
 }
 

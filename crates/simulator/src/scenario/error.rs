@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use selfclock_congestion::registry::nearest;
+
 /// Why a scenario was refused, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError {
@@ -179,35 +181,6 @@ pub fn allowed<'a>(given: &str, names: impl Iterator<Item = &'a str> + Clone) ->
     format!("{meant}allowed: {}{more}", listed.join(", "))
 }
 
-/// The name that was probably meant, whatever its case.
-pub fn nearest<'a>(given: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let lower = given.to_lowercase();
-    let distances = names.map(|name| (edit_distance(&lower, &name.to_lowercase()), name));
-    // Of two that differ in case alone, the one with more letters as they were written.
-    let unlike = |name: &str| name.chars().zip(given.chars()).filter(|(a, b)| a != b).count();
-    let (distance, name) = distances.min_by_key(|&(distance, name)| (distance, unlike(name), name))?;
-    (distance <= 2 && distance < name.chars().count().min(given.chars().count())).then_some(name)
-}
-
-/// Levenshtein's distance; texts of very different length are not compared and count as far apart.
-fn edit_distance(a: &str, b: &str) -> usize {
-    if a.len().abs_diff(b.len()) > 8 {
-        return usize::MAX;
-    }
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(row[j + 1] + 1);
-        }
-    }
-    row[b.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -261,14 +234,5 @@ mod tests {
         assert_eq!(allowed("bandwidth", names.into_iter()), "allowed: rate, delay, queue");
         assert_eq!(allowed("x", ["a", "b"].into_iter()), "allowed: a, b");
         assert!(allowed("RATE", names.into_iter()).starts_with("did you mean \"rate\"? "));
-    }
-
-    #[test]
-    fn edit_distances() {
-        for (a, b, distance) in [("", "", 0), ("abc", "abc", 0), ("abc", "abd", 1), ("kitten", "sitting", 3)]
-        {
-            assert_eq!(edit_distance(a, b), distance);
-            assert_eq!(edit_distance(b, a), distance);
-        }
     }
 }

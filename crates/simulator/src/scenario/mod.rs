@@ -37,7 +37,6 @@ mod tests;
 mod units;
 
 use std::io::Read as _;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use selfclock_congestion::registry::Registry;
@@ -45,12 +44,12 @@ use toml::de::{DeTable, DeValue};
 use toml_edit::DocumentMut;
 
 pub use error::{Location, ScenarioError};
-pub use grid::{Axis, Grid, Setting, ValueRange, grid_schema};
+pub use grid::{Grid, Setting, SettingValue, grid_schema};
 pub use notes::notes;
 pub use schema::schema;
 
 use crate::delivery_trace::DeliveryTrace;
-use crate::plan::Plan;
+use crate::plan::{Plan, RecordPlan};
 use delivery_trace::DeliveryTraces;
 use error::{Place, Problem};
 use overrides::Override;
@@ -126,24 +125,34 @@ impl Scenario {
         Ok(Self { plan, title, text, source_name, registry: registry.clone(), folder: folder.to_owned() })
     }
 
-    /// The same scenario with further overrides.
+    /// The same scenario with further overrides. A seed of [`Self::with_seed`] and the choice of [`Self::unrecorded`] stay
+    /// unless an override says otherwise.
     pub fn with(&self, overrides: &[String]) -> Result<Self, ScenarioError> {
         let reader = Reader { registry: &self.registry, stem: stem(&self.source_name), folder: &self.folder };
-        let Checked { plan, title, text } = reader.apply(&self.text, &self.source_name, overrides)?;
+        let Checked { mut plan, title, text } = reader.apply(&self.text, &self.source_name, overrides)?;
+        let sets = |key| overrides.iter().any(|change| Override::parse(change).is_ok_and(|it| it.is_in(key)));
+        if !sets("seed") {
+            plan.seed = self.plan.seed;
+        }
+        if self.plan.record == RecordPlan::NOTHING && !sets("record") {
+            plan.record = RecordPlan::NOTHING;
+        }
         Ok(Self { plan, title, text, ..self.clone() })
     }
-}
 
-/// An error at a range of bytes of a text, as those of scenario files are shown: `message` and `help` under `key`.
-pub fn error_at(
-    text: &str,
-    source_name: &str,
-    span: Range<usize>,
-    key: &str,
-    message: &str,
-    help: &str,
-) -> ScenarioError {
-    Place { key: key.to_owned(), span }.problem(message, help).in_text(source_name, text)
+    /// The same scenario with another seed.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.plan.seed = seed;
+        self
+    }
+
+    /// The same scenario without series and packets; its summary is the same.
+    #[must_use]
+    pub fn unrecorded(mut self) -> Self {
+        self.plan.record = RecordPlan::NOTHING;
+        self
+    }
 }
 
 /// Reads the bytes of a delivery trace in Mahimahi's format, as a scenario names one; `name` stands for it in messages.

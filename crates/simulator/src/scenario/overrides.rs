@@ -48,6 +48,11 @@ impl Override {
         Ok(Self { path, value: value.parse().unwrap_or_else(|_| Value::from(value)) })
     }
 
+    /// It sets this top-level key, or something in it.
+    pub fn is_in(&self, key: &str) -> bool {
+        self.path.first().is_some_and(|first| first.name == key)
+    }
+
     /// Edits the document.
     pub fn apply(&self, document: &mut DocumentMut) -> Result<(), Problem> {
         self.set(document.as_item_mut(), &self.path)

@@ -148,6 +148,7 @@ impl DeliveryRate {
     }
 
     /// The last sample.
+    #[cfg(test)]
     pub fn latest(&self) -> Option<RateSample> {
         self.latest
     }

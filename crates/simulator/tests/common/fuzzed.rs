@@ -30,10 +30,12 @@ pub fn scenario(text: &str) {
     }
 }
 
-/// Any text is a grid or an error that can be printed.
+/// Any text is a grid of some points or an error that can be printed.
 pub fn grid(text: &str) {
-    match Grid::parse(text, "fuzz.toml") {
-        Ok(grid) => assert!(!format!("{grid:?}").is_empty()),
+    let plain = "schema = 1\nduration = \"1 s\"\n[network]\ntopology = \"dumbbell\"\nbottleneck = { rate = \"1 Mbps\", delay = \"1 ms\" }\naccess = { rate = \"1 Gbps\", delay = \"1 ms\" }\n[[flow]]\n";
+    let scenario = Scenario::parse(plain, "plain.toml", &[]).expect("a scenario");
+    match Grid::over(scenario, text, "fuzz.toml") {
+        Ok(grid) => assert!(grid.settings(grid.points() - 1).count() == grid.paths().count()),
         Err(error) => assert!(!error.to_string().is_empty()),
     }
 }

@@ -39,7 +39,7 @@ pub fn all() -> Vec<Short> {
         for entry in ENTRIES {
             let runs = match path {
                 "marked" => {
-                    Selection::named(entry.name).is_some_and(|selection| selection.responds_to_marks(true))
+                    Selection::from_label(entry.name).is_ok_and(|selection| selection.responds_to_marks(true))
                 }
                 // It needs its routers.
                 _ => entry.name != "xcp" || path == "wide",

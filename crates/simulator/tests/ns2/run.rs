@@ -3,12 +3,12 @@
 use crate::common::{self, Dumbbell, add_flow, bytes, ms, tcp};
 use selfclock_congestion::parameter::Value;
 use selfclock_congestion::units::{Duration, Time};
-use selfclock_simulator::packet::PacketKind;
 use selfclock_simulator::plan::{
     AckClock, DelayedAck, Plan, Protocol, QueueLimit, Recovery, RetransmissionTimer, RttSamples,
     TimerArithmetic, Transport,
 };
 use selfclock_simulator::record::packets::PacketEvent;
+use selfclock_simulator::record::packets::PacketKind;
 
 /// What a run is: a key of the file of traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,6 @@
 //! * Losses come with the acknowledgement that revealed them, not one by one. What was in flight when the lost segment
 //!   was sent is taken to be what was when the newest acknowledged one was, which left at most a reordering window
 //!   later.
-//! * Nothing tells that a loss was none, so section 5.5.11, which undoes the response, is not here.
 //! * Segments are not sent in quanta of several, which is the smallest quantum that section 5.6.3 asks for; the budget
 //!   for offloading (section 5.5.8) is then below the smallest window and has no effect.
 //! * There is no packet conservation in a recovery: the draft has none ("When a BBR sender is in Fast Recovery it uses
@@ -33,14 +32,17 @@ mod round;
 mod sample;
 mod startup;
 mod state;
+mod undo;
 
 pub use parameters::Parameters;
 
 use crate::decision::{Pacing, Phase, paced_at};
 use crate::entry::Entry;
-use crate::event::{Acknowledged, DuplicateAck, LossDetected, RateSample, RecoveryEnded, Sent, Timeout};
+use crate::event::{
+    Acknowledged, DuplicateAck, LossDetected, RateSample, RecoveryEnded, Sent, SpuriousLoss, Timeout,
+};
 use crate::part::ModelPart;
-use crate::state::{Setup, WindowState};
+use crate::state::{Setup, WindowBefore, WindowState};
 use crate::units::{Duration, Time};
 use path::Path;
 use probe_bw::Cycle;
@@ -48,6 +50,7 @@ use probe_rtt::AppLimited;
 use recovery::Recovery;
 use sample::Sample;
 use state::State;
+use undo::{Probing, Undo};
 
 /// What `selfclock algorithms` says.
 pub const ENTRY: Entry = Entry {
@@ -69,6 +72,7 @@ pub struct Bbr3 {
     state: State,
     cycle: Cycle,
     recovery: Recovery,
+    undo: Undo,
     probe_rtt_samples: AppLimited,
     idle_restart: bool,
     pacing_rate: f64,
@@ -83,6 +87,7 @@ impl Bbr3 {
             state: State::default(),
             cycle: Cycle::new(0),
             recovery: Recovery::default(),
+            undo: Undo::default(),
             probe_rtt_samples: AppLimited::default(),
             idle_restart: false,
             pacing_rate: 0.0,
@@ -103,7 +108,7 @@ impl Bbr3 {
         self.path.first_event(now);
         let sample = rate.map(|rate| {
             self.path.round.delivered = self.path.round.delivered.max(rate.delivered_total);
-            let mut sample = Sample::new(now, in_flight, rate);
+            let mut sample = Sample::new(now, in_flight, state.cwnd, rate);
             sample.is_app_limited |= self.probe_rtt_samples.contains(sample.prior_delivered);
             sample
         });
@@ -112,11 +117,11 @@ impl Bbr3 {
             if sample.newly_lost > 0.0 {
                 self.on_lost(sample, state);
             }
-            self.path.update(sample, self.state.is_probing_bw(), state);
+            self.path.update(sample, self.state.is_probing_bw());
             self.check_startup_done(sample);
             self.check_drain_done(sample);
             if self.path.full_bw.is_reached {
-                self.cycle.update(self.state.probe_bw(), sample, &mut self.path, state);
+                self.cycle.update(self.state.probe_bw(), sample, &mut self.path);
             }
         }
         self.path.min_rtt.update(now, rtt, &self.path.parameters);
@@ -138,8 +143,12 @@ impl Bbr3 {
 
     fn check_startup_done(&mut self, sample: &Sample) {
         let is_startup = matches!(self.state, State::Startup);
-        if is_startup && !self.path.full_bw.is_reached && self.recovery.is_fast {
-            startup::check_high_loss(&mut self.path, sample);
+        if is_startup
+            && !self.path.full_bw.is_reached
+            && self.recovery.is_fast
+            && startup::check_high_loss(&mut self.path, sample)
+        {
+            self.undo.state = Some(Probing::Startup);
         }
         if self.path.signals.is_round_start {
             self.path.signals.loss_events = 0;
@@ -197,9 +206,14 @@ impl Bbr3 {
 
     /// HandleLostPacket, for all that this acknowledgement revealed.
     fn on_lost(&mut self, sample: &Sample, state: &WindowState) {
+        if !self.recovery.is_under_way() {
+            self.save_state(sample.now, state);
+        }
         self.note_loss(state);
         self.path.signals.loss_events = self.path.signals.loss_events.saturating_add(1);
-        self.cycle.on_lost(self.state.probe_bw(), sample, &mut self.path, state);
+        if self.cycle.on_lost(self.state.probe_bw(), sample, &mut self.path) {
+            self.undo.state = Some(Probing::ProbeBwUp);
+        }
     }
 
     // --- control, section 5.6 ---------------------------------------------------------------------------------------
@@ -226,7 +240,7 @@ impl Bbr3 {
         let is_up = self.state.phase() == Phase::ProbeUp;
         let quanta = if is_up { 2.0 * path.mss } else { 0.0 };
         let max_inflight = (bdp + path.extra_acked.get()).max(minimum) + quanta;
-        let mut cwnd = path.cwnd(state);
+        let mut cwnd = path.bytes(state.cwnd);
         if path.full_bw.is_reached {
             cwnd = (cwnd + newly_acked).min(max_inflight);
         } else if cwnd < max_inflight || (path.round.delivered.get() as f64) < path.initial_window {
@@ -241,9 +255,18 @@ impl Bbr3 {
         state.cwnd = cwnd.min(cap) / path.mss;
     }
 
+    fn unmodulated_cwnd(&self, state: &WindowState) -> f64 {
+        self.recovery.unmodulated(self.path.bytes(state.cwnd), matches!(self.state, State::ProbeRtt(_)))
+    }
+
     /// SaveCwnd.
     fn save_cwnd(&mut self, state: &WindowState) {
-        self.recovery.save_cwnd(self.path.cwnd(state), matches!(self.state, State::ProbeRtt(_)));
+        self.recovery.prior_cwnd = self.unmodulated_cwnd(state);
+    }
+
+    /// SaveStateUponLoss.
+    fn save_state(&mut self, now: Time, state: &WindowState) {
+        self.undo.save(now, self.unmodulated_cwnd(state), &self.path);
     }
 
     /// RestoreCwnd.
@@ -292,6 +315,7 @@ impl ModelPart for Bbr3 {
     /// OnEnterFastRecovery: the response is that to what was reported lost, and that at the end of the round trip.
     fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
         self.path.first_event(event.now);
+        self.save_state(event.now, state);
         self.save_cwnd(state);
         self.recovery.is_fast = true;
         self.note_loss(state);
@@ -300,9 +324,39 @@ impl ModelPart for Bbr3 {
     /// OnEnterRTO.
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
         self.path.first_event(event.now);
+        if !event.repeated {
+            self.save_state(event.now, state);
+        }
         self.save_cwnd(state);
         self.recovery.begin_timeout();
         self.note_loss(state);
+    }
+
+    /// HandleSpuriousLossDetection, section 5.5.11. `before` is not used: an ACK that revealed the loss has lowered it.
+    fn on_spurious_loss(&mut self, _event: &SpuriousLoss, _before: &WindowBefore, state: &mut WindowState) {
+        self.recovery.abandon();
+        match (self.undo.restore(&mut self.path, state), &mut self.state) {
+            (None, _) | (Some(Probing::Startup), State::Startup) => {}
+            (Some(Probing::Startup), current) => {
+                self.path.full_bw.is_reached = false;
+                // ProbeRTT goes on to Startup by itself.
+                if !matches!(current, State::ProbeRtt(_)) {
+                    *current = State::Startup;
+                }
+            }
+            (Some(Probing::ProbeBwUp), current) => {
+                if let Some(phase) =
+                    current.probe_bw().filter(|phase| !matches!(phase, probe_bw::State::Up(_)))
+                {
+                    *phase = self.cycle.start_refill(&mut self.path);
+                }
+            }
+        }
+        self.set_cwnd(0.0, state);
+    }
+
+    fn on_mss_changed(&mut self, ratio: f64) {
+        self.path.mss = libm::round(self.path.mss / ratio);
     }
 
     fn on_recovery_ended(&mut self, _event: &RecoveryEnded, state: &mut WindowState) {
@@ -328,7 +382,7 @@ impl ModelPart for Bbr3 {
                 _ => {}
             }
         }
-        if event.in_flight.get() as f64 + self.path.mss > self.path.cwnd(state) {
+        if event.in_flight.get() as f64 + self.path.mss > self.path.bytes(state.cwnd) {
             self.path.round.note_cwnd_limited();
         }
     }
@@ -466,5 +520,23 @@ mod tests {
         rounds.bbr.on_ack(&ack_at(0.04, 0.04), &mut rounds.state);
         let pacing = rounds.bbr.pacing(&rounds.state).expect("it paces");
         assert!((pacing.interval.seconds() - 0.04 / 27.7).abs() < 1e-9, "{:?}", pacing.interval);
+    }
+
+    /// Segments of half the size: the window is as many bytes as without the change, also after the next ACK.
+    #[test]
+    fn another_size_of_segments() {
+        let windows = [false, true].map(|changes| {
+            let mut rounds = Rounds::new();
+            rounds.until(Phase::ProbeCruise);
+            let mut size = 1000.0;
+            if changes {
+                size = 500.0;
+                rounds.state.cwnd *= 2.0;
+                rounds.bbr.on_mss_changed(2.0);
+            }
+            rounds.round(2.5e6, 0, 90_000);
+            rounds.state.cwnd * size
+        });
+        assert_eq!(windows[0], windows[1]);
     }
 }

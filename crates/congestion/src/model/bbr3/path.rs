@@ -33,6 +33,13 @@ impl Bounds {
         self.bw_shortterm = f64::INFINITY;
         self.inflight_shortterm = f64::INFINITY;
     }
+
+    /// No bound is to be lower than these.
+    pub const fn raise_to(&mut self, least: &Self) {
+        self.bw_shortterm = self.bw_shortterm.max(least.bw_shortterm);
+        self.inflight_shortterm = self.inflight_shortterm.max(least.inflight_shortterm);
+        self.inflight_longterm = self.inflight_longterm.max(least.inflight_longterm);
+    }
 }
 
 /// The path, as far as its ACKs have shown it. Volumes are in bytes of payload, rates in bytes per second.
@@ -63,7 +70,7 @@ impl Path {
     /// Takes what is known when the connection begins.
     pub fn set_up(&mut self, setup: &Setup, state: &WindowState) {
         self.mss = setup.mss.get().max(1) as f64;
-        self.initial_window = self.cwnd(state);
+        self.initial_window = self.bytes(state.cwnd);
         self.has_selective_acks = setup.selective_acks;
     }
 
@@ -78,9 +85,9 @@ impl Path {
 
     // --- volumes, section 5.6.4 -------------------------------------------------------------------------------------
 
-    /// C.cwnd.
-    pub const fn cwnd(&self, state: &WindowState) -> f64 {
-        state.cwnd * self.mss
+    /// A window in bytes.
+    pub const fn bytes(&self, segments: f64) -> f64 {
+        segments * self.mss
     }
 
     /// MinPipeCwnd.
@@ -114,28 +121,28 @@ impl Path {
         self.inflight(self.bw, self.parameters.probe_rtt_cwnd_gain)
     }
 
-    /// TargetInflight.
-    pub const fn target_inflight(&self, state: &WindowState) -> f64 {
-        self.bdp_multiple(self.bw, 1.0).min(self.cwnd(state))
+    /// TargetInflight, at this window in segments.
+    pub const fn target_inflight(&self, cwnd: f64) -> f64 {
+        self.bdp_multiple(self.bw, 1.0).min(self.bytes(cwnd))
     }
 
     /// `C.is_cwnd_limited && C.cwnd >= BBR.inflight_longterm`. In segments, the unit in which BoundCwndForModel has set
     /// the window to this very bound: in bytes it could come back a rounding error smaller.
-    pub const fn is_held_by_inflight_longterm(&self, state: &WindowState) -> bool {
-        self.round.is_cwnd_limited() && state.cwnd >= self.bounds.inflight_longterm / self.mss
+    pub const fn is_held_by_inflight_longterm(&self, cwnd: f64) -> bool {
+        self.round.is_cwnd_limited() && cwnd >= self.bounds.inflight_longterm / self.mss
     }
 
     // --- samples ----------------------------------------------------------------------------------------------------
 
     /// The first half of UpdateModelAndState, of section 5.2.3: as far as it does not depend on the state.
-    pub fn update(&mut self, sample: &Sample, is_probing_bw: bool, state: &WindowState) {
+    pub fn update(&mut self, sample: &Sample, is_probing_bw: bool) {
         self.signals.update(sample, &self.round);
         self.round.update(sample.prior_delivered);
         self.max_bw.update(sample.rate, sample.is_app_limited);
         if self.signals.is_round_start {
-            self.adapt_lower_bounds(is_probing_bw, state);
+            self.adapt_lower_bounds(sample, is_probing_bw);
         }
-        let cwnd = self.cwnd(state);
+        let cwnd = self.bytes(sample.cwnd);
         self.extra_acked.update(sample, self.bw, cwnd, &self.round, self.full_bw.is_reached);
         if self.round.is_start {
             self.full_bw.check(sample, &self.parameters);
@@ -144,14 +151,14 @@ impl Path {
 
     /// UpdateCongestionSignals and AdaptLowerBoundsFromCongestion, section 5.5.10.3, on the first ACK of a loss round
     /// trip.
-    fn adapt_lower_bounds(&mut self, is_probing_bw: bool, state: &WindowState) {
+    fn adapt_lower_bounds(&mut self, sample: &Sample, is_probing_bw: bool) {
         if self.signals.is_loss_in_round && !is_probing_bw {
             let Signals { bw_latest, inflight_latest, .. } = self.signals;
             let Bounds { bw_shortterm, inflight_shortterm, .. } = self.bounds;
             // InitLowerBounds
             let bw = if bw_shortterm.is_infinite() { self.max_bw.get() } else { bw_shortterm };
             let inflight =
-                if inflight_shortterm.is_infinite() { self.cwnd(state) } else { inflight_shortterm };
+                if inflight_shortterm.is_infinite() { self.bytes(sample.cwnd) } else { inflight_shortterm };
             // LossLowerBounds
             let beta = self.parameters.beta;
             self.bounds.bw_shortterm = bw_latest.max(beta * bw);
@@ -210,8 +217,8 @@ mod tests {
             bbr.path.bounds.inflight_longterm = f64::from(bytes);
             state.cwnd = 1e6;
             bbr.set_cwnd(0.0, &mut state);
-            assert!(bbr.path.is_held_by_inflight_longterm(&state), "{bytes}");
-            rounded += u32::from(bbr.path.cwnd(&state) < bbr.path.bounds.inflight_longterm);
+            assert!(bbr.path.is_held_by_inflight_longterm(state.cwnd), "{bytes}");
+            rounded += u32::from(bbr.path.bytes(state.cwnd) < bbr.path.bounds.inflight_longterm);
         }
         assert!(rounded > 0, "the test must see the rounding");
     }

@@ -3,7 +3,6 @@
 use super::path::Path;
 use super::sample::Sample;
 use crate::random::Random;
-use crate::state::WindowState;
 use crate::units::{Duration, Time};
 
 /// Most doublings of the growth of inflight_longterm in one ProbeBW_UP (section 5.3.3.9).
@@ -29,10 +28,10 @@ pub struct Wait {
 
 impl Wait {
     /// IsTimeToProbeBW.
-    fn is_over(&self, now: Time, path: &Path, state: &WindowState) -> bool {
-        let rounds = (path.target_inflight(state) / path.mss).min(path.parameters.reno_rounds);
+    fn is_over(&self, sample: &Sample, path: &Path) -> bool {
+        let rounds = (path.target_inflight(sample.cwnd) / path.mss).min(path.parameters.reno_rounds);
         let rounds_since_probe_up = path.round.count.wrapping_sub(self.round_zero);
-        now > self.cycle_stamp + self.bw_probe_wait || rounds_since_probe_up as f64 >= rounds
+        sample.now > self.cycle_stamp + self.bw_probe_wait || rounds_since_probe_up as f64 >= rounds
     }
 }
 
@@ -61,8 +60,8 @@ impl Climb {
     }
 
     /// ProbeInflightLongtermUpward.
-    fn probe_upward(&mut self, sample: &Sample, path: &mut Path, state: &WindowState) {
-        if !path.is_held_by_inflight_longterm(state) {
+    fn probe_upward(&mut self, sample: &Sample, path: &mut Path) {
+        if !path.is_held_by_inflight_longterm(sample.cwnd) {
             return;
         }
         self.acked += sample.newly_acked;
@@ -72,7 +71,7 @@ impl Climb {
             path.bounds.inflight_longterm += delta * path.mss;
         }
         if path.round.is_start {
-            self.raise_slope(path.cwnd(state), path.mss);
+            self.raise_slope(path.bytes(sample.cwnd), path.mss);
         }
     }
 }
@@ -136,7 +135,7 @@ impl Cycle {
     }
 
     /// StartProbeBW_REFILL.
-    fn start_refill(&mut self, path: &mut Path) -> State {
+    pub fn start_refill(&mut self, path: &mut Path) -> State {
         path.bounds.reset_short_term();
         self.prev_probe_precautionary = false;
         self.ack_phase = AckPhase::Refilling;
@@ -145,27 +144,21 @@ impl Cycle {
     }
 
     /// StartProbeBW_UP.
-    fn start_up(&mut self, sample: &Sample, path: &mut Path, state: &WindowState) -> State {
+    fn start_up(&mut self, sample: &Sample, path: &mut Path) -> State {
         self.is_bw_probe_sample = true;
         self.ack_phase = AckPhase::ProbeStarting;
         path.round.restart();
         path.full_bw.restart(sample.rate);
-        State::Up(Climb::new(path.cwnd(state), path.mss))
+        State::Up(Climb::new(path.bytes(sample.cwnd), path.mss))
     }
 
     /// UpdateProbeBWCyclePhase, section 5.3.3.9. Outside ProbeBW there is no phase, but still a model to adapt.
-    pub fn update(
-        &mut self,
-        mut phase: Option<&mut State>,
-        sample: &Sample,
-        path: &mut Path,
-        state: &WindowState,
-    ) {
-        let has_changed = self.adapt_long_term_model(phase.as_deref_mut(), sample, path, state);
+    pub fn update(&mut self, mut phase: Option<&mut State>, sample: &Sample, path: &mut Path) {
+        let has_changed = self.adapt_long_term_model(phase.as_deref_mut(), sample, path);
         let Some(phase) = phase.filter(|_| !has_changed) else { return };
         match phase {
             State::Down(wait) | State::Cruise(wait) => {
-                if wait.is_over(sample.now, path, state) {
+                if wait.is_over(sample, path) {
                     *phase = self.start_refill(path);
                 } else if sample.in_flight <= path.inflight_with_headroom()
                     && sample.in_flight <= path.inflight(path.max_bw.get(), 1.0)
@@ -176,11 +169,11 @@ impl Cycle {
             }
             State::Refill => {
                 if path.round.is_start {
-                    *phase = self.start_up(sample, path, state);
+                    *phase = self.start_up(sample, path);
                 }
             }
             State::Up(_) => {
-                if self.is_time_to_go_down(sample, path, state) {
+                if self.is_time_to_go_down(sample, path) {
                     self.prev_probe_too_high = false;
                     *phase = self.start_down(sample.now, path);
                 }
@@ -188,12 +181,12 @@ impl Cycle {
         }
     }
 
-    fn is_time_to_go_down(&mut self, sample: &Sample, path: &mut Path, state: &WindowState) -> bool {
+    fn is_time_to_go_down(&mut self, sample: &Sample, path: &mut Path) -> bool {
         if self.prev_probe_too_high && sample.in_flight >= path.bounds.inflight_longterm {
             self.prev_probe_precautionary = true;
             return true;
         }
-        if path.is_held_by_inflight_longterm(state) {
+        if path.is_held_by_inflight_longterm(sample.cwnd) {
             // The bandwidth is limited by inflight_longterm, not by the path.
             path.full_bw.restart(sample.rate);
             return false;
@@ -207,7 +200,6 @@ impl Cycle {
         mut phase: Option<&mut State>,
         sample: &Sample,
         path: &mut Path,
-        state: &WindowState,
     ) -> bool {
         if path.round.is_start {
             match self.ack_phase {
@@ -231,35 +223,27 @@ impl Cycle {
         if !path.is_inflight_too_high(sample) && path.bounds.inflight_longterm.is_finite() {
             path.bounds.inflight_longterm = path.bounds.inflight_longterm.max(sample.tx_in_flight);
             if let Some(State::Up(climb)) = phase {
-                climb.probe_upward(sample, path, state);
+                climb.probe_upward(sample, path);
             }
         }
         false
     }
 
-    /// HandleLostPacket, section 5.5.10.2, for all that this ACK revealed.
-    pub fn on_lost(
-        &mut self,
-        phase: Option<&mut State>,
-        sample: &Sample,
-        path: &mut Path,
-        state: &WindowState,
-    ) {
+    /// HandleLostPacket, section 5.5.10.2, for all that this ACK revealed; true if it ends ProbeBW_UP.
+    pub fn on_lost(&mut self, phase: Option<&mut State>, sample: &Sample, path: &mut Path) -> bool {
         if !self.is_bw_probe_sample || !path.is_inflight_too_high(sample) {
-            return;
+            return false;
         }
         // HandleInflightTooHigh
         self.prev_probe_too_high = true;
         self.is_bw_probe_sample = false;
         if !sample.is_app_limited {
-            let least = path.target_inflight(state) * path.parameters.beta;
+            let least = path.target_inflight(sample.cwnd) * path.parameters.beta;
             path.bounds.inflight_longterm = path.inflight_at_loss(sample).max(least);
         }
-        if let Some(phase) = phase
-            && matches!(phase, State::Up(_))
-        {
-            *phase = self.start_down(sample.now, path);
-        }
+        let Some(phase) = phase.filter(|phase| matches!(phase, State::Up(_))) else { return false };
+        *phase = self.start_down(sample.now, path);
+        true
     }
 }
 

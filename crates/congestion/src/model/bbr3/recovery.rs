@@ -23,16 +23,26 @@ enum Rto {
 }
 
 impl Recovery {
-    /// SaveCwnd.
-    pub const fn save_cwnd(&mut self, cwnd: f64, in_probe_rtt: bool) {
-        let is_modulated = self.is_fast || self.is_after_timeout() || in_probe_rtt;
-        self.prior_cwnd = if is_modulated { self.prior_cwnd.max(cwnd) } else { cwnd };
+    /// What SaveCwnd saves: the latest window that neither recovery nor ProbeRTT holds low.
+    pub const fn unmodulated(&self, cwnd: f64, in_probe_rtt: bool) -> f64 {
+        if self.is_under_way() || in_probe_rtt { self.prior_cwnd.max(cwnd) } else { cwnd }
     }
 
     /// A timeout ends fast recovery and begins one of its own.
     pub const fn begin_timeout(&mut self) {
         self.is_fast = false;
         self.timeout = Some(Rto::Unknown);
+    }
+
+    /// Recovery of either kind is under way.
+    pub const fn is_under_way(&self) -> bool {
+        self.is_fast || self.is_after_timeout()
+    }
+
+    /// Recovery is over, because nothing had been lost.
+    pub const fn abandon(&mut self) {
+        self.is_fast = false;
+        self.timeout = None;
     }
 
     pub const fn is_after_timeout(&self) -> bool {
@@ -79,20 +89,20 @@ mod tests {
     fn the_window_before_the_first_of_several_recoveries_is_kept() {
         let mut recovery = Recovery::default();
         for (cwnd, prior) in [(50.0, 50.0), (40.0, 40.0)] {
-            recovery.save_cwnd(cwnd, false);
+            recovery.prior_cwnd = recovery.unmodulated(cwnd, false);
             assert_eq!(recovery.prior_cwnd, prior);
         }
         recovery.begin_timeout();
-        recovery.save_cwnd(1.0, false);
+        recovery.prior_cwnd = recovery.unmodulated(1.0, false);
         assert_eq!(recovery.prior_cwnd, 40.0);
         // Everything that had been sent when the first ACK came, 9000 bytes.
         for (acknowledged, sent, ends) in [(1000, 9000, false), (8999, 20_000, false), (9000, 20_000, true)] {
             assert_eq!(recovery.ends_timeout(Bytes(acknowledged), Bytes(sent)), ends);
         }
         assert!(!recovery.is_after_timeout());
-        recovery.save_cwnd(1.0, true);
+        recovery.prior_cwnd = recovery.unmodulated(1.0, true);
         assert_eq!(recovery.prior_cwnd, 40.0);
-        recovery.save_cwnd(1.0, false);
+        recovery.prior_cwnd = recovery.unmodulated(1.0, false);
         assert_eq!(recovery.prior_cwnd, 1.0);
     }
 }

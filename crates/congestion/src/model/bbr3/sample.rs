@@ -8,6 +8,8 @@ use crate::units::{Bytes, Time};
 pub struct Sample {
     pub now: Time,
     pub in_flight: f64,
+    /// C.cwnd, in segments.
+    pub cwnd: f64,
     pub rate: f64,
     pub delivered: f64,
     pub prior_delivered: Bytes,
@@ -19,11 +21,12 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// The sample of an ACK that arrives now and leaves this many bytes in flight.
-    pub fn new(now: Time, in_flight: f64, rate: &RateSample) -> Self {
+    /// The sample of an ACK that arrives now, leaves this many bytes in flight and finds this window.
+    pub fn new(now: Time, in_flight: f64, cwnd: f64, rate: &RateSample) -> Self {
         Self {
             now,
             in_flight,
+            cwnd,
             rate: rate.delivery_rate.bits_per_second() as f64 / 8.0,
             delivered: rate.delivered.get() as f64,
             prior_delivered: rate.prior_delivered,
@@ -43,6 +46,7 @@ impl Sample {
         Self {
             now: Time::ZERO,
             in_flight: bytes,
+            cwnd: 10.0,
             rate: 0.0,
             delivered: bytes,
             prior_delivered: Bytes::ZERO,

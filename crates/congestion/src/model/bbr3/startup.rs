@@ -3,8 +3,9 @@
 use super::path::Path;
 use super::sample::Sample;
 
-/// CheckStartupHighLoss of section 5.3.1.3, which the draft describes in words, in fast recovery.
-pub fn check_high_loss(path: &mut Path, sample: &Sample) {
+/// CheckStartupHighLoss of section 5.3.1.3, which the draft describes in words, in fast recovery; true if Startup is
+/// over.
+pub fn check_high_loss(path: &mut Path, sample: &Sample) -> bool {
     let is_high = if path.has_selective_acks {
         // A round trip of losses ends a round trip after the first of them, so that a recovery that is still on then has
         // lasted at least one.
@@ -18,6 +19,7 @@ pub fn check_high_loss(path: &mut Path, sample: &Sample) {
         path.full_bw.is_reached = true;
         path.bounds.inflight_longterm = path.bdp_multiple(path.bw, 1.0).max(path.signals.inflight_latest);
     }
+    is_high
 }
 
 #[cfg(test)]
@@ -65,7 +67,7 @@ mod tests {
             path.signals.inflight_latest = 90_000.0;
             let sample =
                 Sample { newly_lost: f64::from(lost), lost: f64::from(lost), ..Sample::of_flight(1e5) };
-            check_high_loss(&mut path, &sample);
+            assert_eq!(check_high_loss(&mut path, &sample), ends);
             assert_eq!(path.full_bw.is_reached, ends, "{lost} lost on {loss_events} ACKs");
             assert_eq!(path.bounds.inflight_longterm, if ends { 90_000.0 } else { f64::INFINITY });
         }

@@ -87,7 +87,7 @@ impl Link {
 mod tests {
     use super::*;
     use crate::delivery_trace::DeliveryTraceBuilder;
-    use crate::network::Passage;
+    use crate::network::link::Passage;
     use crate::plan::{LinkChange, LinkPlan, LossPlan};
     use crate::queue::{DisciplinePlan, MarkAbove, QueueLimit};
     use crate::record::series::Sampling;

@@ -7,7 +7,7 @@
 //!
 //! Resource discovery packets are packets: they take their turn in queues, their bytes count, and they can be lost.
 
-pub mod core;
+mod core;
 mod flow;
 mod settings;
 
@@ -30,7 +30,7 @@ const ACTIVE: Duration = Duration::from_milliseconds(1000);
 
 /// The routers of one domain.
 #[derive(Clone, Debug)]
-pub struct Ficcrd {
+pub(crate) struct Ficcrd {
     settings: Parameters,
     /// Of each link, as an output queue.
     queues: Vec<CoreQueue>,

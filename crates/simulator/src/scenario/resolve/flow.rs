@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::{Duration, Time};
 
 use super::limits::{self, Demand};
 use super::link::{USUAL_PACKET, Wire, find_node};
 use super::transport::transport;
-use crate::network::route::{Edge, routes};
-use crate::network::topology::Topology;
+use crate::graph::route::{Edge, routes};
+use crate::graph::topology::Topology;
 use crate::plan::{
     Arrivals, ConnectionsPlan, Ecn, FlowPlan, Protocol, SizeDistribution, Source, TcpPlan, UdpPlan,
 };
-use crate::scenario::control::Control;
 use crate::scenario::error::{Place, Problem};
 use crate::scenario::reader::{Located, Maybe, place_or, value_or};
 use crate::scenario::table::flow::{Dscp, FlowTable, ProtocolName};
@@ -147,23 +147,23 @@ fn tcp(file: &ScenarioTable, profile: Profile, flow: &FlowTable) -> Result<Proto
     let layers: Vec<_> =
         [&file.transport, &flow.transport].into_iter().flatten().map(|layer| &layer.value).collect();
     let control =
-        flow.congestion_control.as_ref().map_or_else(Control::default, |control| control.value.clone());
+        flow.congestion_control.as_ref().map_or_else(Selection::default, |control| control.value.clone());
     let traffic = match &flow.traffic {
         None => TcpTraffic::One(Source::Bulk),
         Some(Located { value: Traffic::Bulk, .. }) => TcpTraffic::One(Source::Bulk),
         Some(Located { value: Traffic::Table(traffic), place }) => tcp_traffic(traffic, place)?,
     };
     let transport = transport(profile, &layers)?;
-    if !control.selection.responds_to_marks(transport.ecn == Ecn::Accurate) && transport.ecn != Ecn::Off {
+    if !control.responds_to_marks(transport.ecn == Ecn::Accurate) && transport.ecn != Ecn::Off {
         let written = layers.iter().rev().find_map(|layer| layer.ecn.as_ref());
-        let message = format!("{} does not respond to these marks", control.name);
-        let accurate = control.selection.responds_to_marks(true);
+        let message = format!("{} does not respond to these marks", control.label());
+        let accurate = control.responds_to_marks(true);
         let help = if accurate { "it takes ecn = \"accurate\" or \"off\"" } else { "it takes ecn = \"off\"" };
         if let Some(written) = written {
             return Err(written.place.problem(message, help));
         }
     }
-    let plan = |source| TcpPlan { control: control.selection, control_name: control.name, source, transport };
+    let plan = |source| TcpPlan { control_name: control.label(), control, source, transport };
     Ok(match traffic {
         TcpTraffic::One(source) => Protocol::Tcp(plan(source).into()),
         TcpTraffic::Many { interval, size } => {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use selfclock_congestion::units::{Bytes, Duration, Rate};
 
 use crate::delivery_trace::DeliveryTrace;
-use crate::network::topology::{DumbbellWires, PlacedWire, Topology, dumbbell, parking_lot};
+use crate::graph::topology::{DumbbellWires, PlacedWire, Topology, dumbbell, parking_lot};
 use crate::plan::{FlowPlan, LinkChange, LinkPlan, LossPlan, Protocol, TcpPlan};
 use crate::queue::{DisciplinePlan, QueueLimit};
 use crate::scenario::delivery_trace::DeliveryTraces;

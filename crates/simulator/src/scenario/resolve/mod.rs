@@ -14,7 +14,7 @@ use super::reader::{place_or, value_or};
 use super::table::network::NetworkTable;
 use super::table::record::Interval;
 use super::table::{Profile, ScenarioTable};
-use crate::network::topology::Topology;
+use crate::graph::topology::Topology;
 use crate::plan::{FlowPlan, Plan, RecordPlan};
 use crate::record::packets::{MOST_RECORDS, PacketRecord};
 use flow::{copies, expand, find_routes, groups};

@@ -1,7 +1,7 @@
 //! Mechanisms in routers, placed before links.
 
 use super::link::{Wire, find_node};
-use crate::network::topology::Topology;
+use crate::graph::topology::Topology;
 use crate::plan::{FlowPlan, RouterPlan};
 use crate::router::mechanism::Placement;
 use crate::scenario::error::{Problem, allowed};

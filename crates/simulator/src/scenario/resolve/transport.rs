@@ -56,6 +56,7 @@ fn overlay(transport: &mut Transport, layer: &TransportTable) {
     set(&mut transport.window_scaling, &layer.window_scaling, |on| *on);
     set(&mut transport.handshake, &layer.handshake, |on| *on);
     set(&mut transport.timestamps, &layer.timestamps, |on| *on);
+    set(&mut transport.undo, &layer.undo, |on| *on);
     set(&mut transport.ecn, &layer.ecn, |ecn| *ecn);
     set(&mut transport.grow_only_when_limited, &layer.grow_only_when_limited, |on| *on);
     set(&mut transport.byte_counting, &layer.byte_counting, |on| *on);
@@ -119,6 +120,10 @@ fn check(transport: &Transport, layers: &[&TransportTable]) -> Result<(), Proble
         let place = last_place(layers, |layer| place(&layer.receive_window));
         let help = format!("at least {} B, one segment", transport.mss.get());
         return Err(place.problem("the receive window is smaller than a segment", help));
+    }
+    if transport.undo && !transport.timestamps {
+        let place = last_place(layers, |layer| place(&layer.undo));
+        return Err(place.problem("undo needs timestamps", "write timestamps = true, or undo = false"));
     }
     let timer = &transport.timer;
     let timer_place = || last_place(layers, |layer| place(&layer.timer));

@@ -3,8 +3,8 @@
 use super::traffic::Traffic;
 use super::transport::TransportTable;
 use super::value::{Count, Name, ranges};
-use crate::scenario::control::Control;
 use crate::scenario::reader::{Maybe, table, words};
+use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::Duration;
 
 table! {
@@ -24,7 +24,7 @@ table! {
         protocol: Maybe<ProtocolName>,
         /// Congestion control of a TCP flow: a window algorithm, a start algorithm, or a table. Default:
         /// "reno".
-        congestion_control: Maybe<Control>,
+        congestion_control: Maybe<Selection>,
         /// When the flow starts. Default: "0 s".
         start: Maybe<Duration>,
         /// A further uniform random delay of the start, below this. Default: "0 s".

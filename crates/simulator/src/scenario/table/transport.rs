@@ -39,6 +39,9 @@ table! {
         handshake: Maybe<bool>,
         /// Timestamps option: 12 bytes on every segment. Modern: true; classic: false.
         timestamps: Maybe<bool>,
+        /// Undo the response to a loss or a timeout that timestamps show to have been none: the Eifel algorithm, RFC 3522 and
+        /// RFC 4015. Needs timestamps. false.
+        undo: Maybe<bool>,
         /// Explicit congestion notification: none, RFC 3168, or exact counts of marked bytes. "off".
         ecn: Maybe<Ecn>,
         /// Delayed acknowledgement. Modern: every 2 segments, 40 ms after the segment; classic: "off".

@@ -1,6 +1,7 @@
 //! Overrides.
 
 use super::{DUMBBELL, GRAPH, edited, parse, plan_with, tcp};
+use crate::plan::RecordPlan;
 use crate::scenario::{Scenario, ScenarioError};
 use selfclock_congestion::units::{Bytes, Duration};
 
@@ -88,4 +89,17 @@ fn a_scenario_with_further_overrides_is_the_text_with_them() {
     assert_eq!(first.plan.duration, Duration::from_milliseconds(10_000), "the first is as it was");
     let error = first.with(&overrides(&["durations=3 s"])).expect_err("no such key");
     assert!(error.to_string().contains("durations"), "{error}");
+}
+
+/// An override of anything else once brought the seed of the text back.
+#[test]
+fn a_seed_stays_until_an_override_sets_another() {
+    let scenario = Scenario::parse(DUMBBELL, "a.toml", &[]).expect("a scenario").with_seed(u64::MAX);
+    let with = |change: &str| scenario.with(&[change.to_owned()]).expect("a scenario").plan;
+    assert_eq!(with("duration=3 s").seed, u64::MAX);
+    assert_eq!(with("seed=1").seed, 1);
+    let unrecorded = scenario.unrecorded();
+    let with = |change: &str| unrecorded.with(&[change.to_owned()]).expect("a scenario").plan.record;
+    assert_eq!(with("duration=3 s"), RecordPlan::NOTHING);
+    assert!(with("record.packets=true").packets);
 }

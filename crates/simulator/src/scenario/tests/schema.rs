@@ -4,7 +4,7 @@ use super::folder;
 use crate::named::Named as _;
 use crate::plan::{DisciplinePlan, MechanismPlan};
 use crate::scenario::schema;
-use selfclock_congestion::registry::ENTRIES;
+use selfclock_congestion::registry::{ENTRIES, Registry};
 use serde_json::Value as Json;
 
 /// Calls `visit` with the name and schema of every key.
@@ -23,7 +23,7 @@ fn each_key(schema: &Json, visit: &mut impl FnMut(&str, &Json)) {
 
 #[test]
 fn the_schema_describes_every_key() {
-    let schema = schema();
+    let schema = schema(&Registry::built_in());
     assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
     let mut keys = 0;
     each_key(&schema, &mut |name, key| {
@@ -47,7 +47,7 @@ fn the_reference_lists_every_key() {
     let path = folder().join("docs/scenario-reference.md");
     let reference = std::fs::read_to_string(path).expect("the reference");
     let mut names = std::collections::BTreeSet::new();
-    each_key(&schema(), &mut |name, _| {
+    each_key(&schema(&Registry::built_in()), &mut |name, _| {
         names.insert(name.to_owned());
     });
     let named = DisciplinePlan::all().map(|plan| plan.entry().parameters);

@@ -4,9 +4,12 @@
 //! expired, and returns a [`Verdict`]; then it says what is in flight and which segment is the next retransmission. It sends
 //! nothing, sets no timer, and knows neither the network nor the congestion control.
 //!
-//! `duplicates` is Reno and NewReno, `sack` RFC 6675, `rack` RFC 8985 with its `tail_probe`, `prr` RFC 9937.
+//! `judge` comes to the verdict. `duplicates` is Reno and NewReno, `sack` RFC 6675, `rack` RFC 8985 with its `tail_probe`,
+//! `prr` RFC 9937, `eifel` RFC 3522.
 
 mod duplicates;
+mod eifel;
+mod judge;
 mod prr;
 mod rack;
 mod sack;
@@ -22,10 +25,11 @@ pub use verdict::{AckKind, Event, News, RetransmissionTimer, Verdict};
 use super::rto::RttEstimator;
 use crate::plan::{Ecn, Recovery, Transport};
 use duplicates::Inflation;
+use eifel::Eifel;
 use prr::{Progress, Prr};
-use rack::{Conditions, Rack};
+use rack::Rack;
 use scoreboard::DUPLICATE_THRESHOLD;
-use selfclock_congestion::{Duration, RestartCause, Time};
+use selfclock_congestion::{Duration, Time};
 use tail_probe::{Purpose, TailProbe};
 
 /// A fast recovery under way.
@@ -70,6 +74,7 @@ pub struct LossRecovery {
     limited_transmit: bool,
     one_recovery_per_window: bool,
     classic_ecn: bool,
+    undo: bool,
     /// New data that Limited Transmit sent since the last new ACK.
     limited_transmit_bytes: u64,
     rack: Option<Box<RackTlp>>,
@@ -84,6 +89,7 @@ pub struct LossRecovery {
     recover: Option<u64>,
     /// SND.NXT at the last reaction to a CE mark.
     echoed: Option<u64>,
+    eifel: Eifel,
 }
 
 impl LossRecovery {
@@ -103,6 +109,7 @@ impl LossRecovery {
             limited_transmit: transport.limited_transmit,
             one_recovery_per_window: transport.one_recovery_per_window,
             classic_ecn: transport.ecn == Ecn::Classic,
+            undo: transport.undo && transport.timestamps,
             limited_transmit_bytes: 0,
             rack,
             fast: None,
@@ -112,6 +119,7 @@ impl LossRecovery {
             prr: None,
             recover: None,
             echoed: None,
+            eifel: Eifel::default(),
         }
     }
 
@@ -136,6 +144,7 @@ impl LossRecovery {
         self.rack.is_some()
     }
     /// A fast recovery is under way.
+    #[cfg(test)]
     pub fn is_recovering(&self) -> bool {
         self.fast.is_some()
     }
@@ -147,6 +156,15 @@ impl LossRecovery {
     /// A tail loss probe is not accounted for.
     pub fn awaits_probe(&self) -> bool {
         self.rack.as_deref().is_some_and(|tlp| tlp.probe.is_outstanding())
+    }
+
+    #[inline(always)]
+    fn progress(&self) -> Progress {
+        Progress {
+            delivered: self.una + self.board.sacked_bytes(),
+            una: self.una,
+            lost: self.board.lost_total(),
+        }
     }
 
     // --- learn --------------------------------------------------------------------------------------------------
@@ -200,288 +218,6 @@ impl LossRecovery {
         advance
     }
 
-    // --- judge --------------------------------------------------------------------------------------------------
-
-    /// What follows from an ACK.
-    pub fn judge(&mut self, news: &News, rtt: &RttEstimator) -> Verdict {
-        let mut verdict = Verdict { was_recovering: self.fast.is_some(), ..Verdict::default() };
-        let new = news.advance.bytes > 0;
-        if let Some(RackTlp { probe, .. }) = self.rack.as_deref_mut()
-            && probe.on_ack(news.acknowledgement, !new && !news.has_blocks)
-        {
-            verdict.repaired_by_probe = Some(self.board.outstanding_bytes() + news.advance.bytes);
-        }
-        if new {
-            self.judge_new_data(news, rtt, &mut verdict);
-        } else if !self.board.is_empty() {
-            self.judge_duplicate(news, rtt, &mut verdict);
-        }
-        if news.congestion_echo && verdict.ack != AckKind::Stray {
-            self.judge_echo(&mut verdict);
-        }
-        verdict
-    }
-
-    fn judge_new_data(&mut self, news: &News, rtt: &RttEstimator, verdict: &mut Verdict) {
-        verdict.ack = AckKind::NewData;
-        verdict.timer = RetransmissionTimer::Restart;
-        self.duplicates = 0;
-        if let Some(FastRecovery { point, .. }) = self.fast {
-            verdict.ended = match self.method {
-                // "When the next ACK arrives that acknowledges previously unacknowledged data, a TCP MUST set cwnd to
-                // ssthresh" (RFC 5681, section 3.2, step 6).
-                Recovery::Tahoe | Recovery::Reno => true,
-                Recovery::NewReno | Recovery::Sack | Recovery::Rack => news.acknowledgement >= point,
-            };
-            if self.method == Recovery::NewReno && !verdict.ended {
-                self.judge_partial_ack(news, rtt, verdict);
-            }
-        }
-        self.mark_losses(news.now, rtt, verdict.ended);
-        self.note_in_flight(verdict);
-        if self.board.is_empty() {
-            verdict.timer = RetransmissionTimer::Cancel;
-        }
-        // An ACK that advances and tells of newly SACKed data "is counted as a duplicate acknowledgment [...] even if it [...]
-        // moves the cumulative acknowledgment point" (RFC 6675, section 2), and a loss that is known of begins a recovery.
-        if self.method == Recovery::Sack
-            && self.fast.is_none()
-            && news.sacked > 0
-            && self.board.sacked_bytes() > 0
-        {
-            self.duplicates = 1;
-        }
-        if self.method.uses_sack() {
-            self.begin_if_lost(news.now, rtt, verdict);
-        }
-    }
-
-    /// RFC 6582, section 3.2: "retransmit the first unacknowledged segment".
-    fn judge_partial_ack(&mut self, news: &News, rtt: &RttEstimator, verdict: &mut Verdict) {
-        let Some(FastRecovery { inflation, .. }) = &mut self.fast else { return };
-        if !inflation.on_partial_ack(news.advance.bytes, self.mss) {
-            verdict.timer = RetransmissionTimer::Keep;
-        }
-        inflation.begin_round(news.now, rtt.minimum(), self.board.len());
-        self.board.mark_first_lost();
-        verdict.retransmit_first = true;
-    }
-
-    fn judge_duplicate(&mut self, news: &News, rtt: &RttEstimator, verdict: &mut Verdict) {
-        // With SACK only ACKs that tell something count (RFC 6675, section 2).
-        if self.method.uses_sack() && news.sacked == 0 {
-            verdict.ack = AckKind::Repetition;
-            return;
-        }
-        self.duplicates += 1;
-        verdict.ack = AckKind::Duplicate(self.duplicates);
-        self.mark_losses(news.now, rtt, false);
-        self.note_in_flight(verdict);
-        if let Some(FastRecovery { inflation, .. }) = &mut self.fast {
-            if !self.method.uses_sack() {
-                inflation.on_duplicate(self.mss);
-            }
-            return;
-        }
-        let begins = match self.method {
-            Recovery::Rack => self.board.bytes_to_retransmit() > 0,
-            // As soon as the information is there.
-            Recovery::Sack => self.board.begins_recovery(self.duplicates),
-            // Once, at the third.
-            Recovery::Tahoe | Recovery::Reno | Recovery::NewReno => self.duplicates == DUPLICATE_THRESHOLD,
-        };
-        if begins && !self.waits_for_recovery_point() {
-            self.begin(news.now, rtt, verdict);
-        }
-    }
-
-    /// The receiver has told of a CE mark. "TCP should not react to congestion indications more than once every window of
-    /// data": not before what was outstanding at the last reduction, of whatever cause, is acknowledged.
-    fn judge_echo(&mut self, verdict: &mut Verdict) {
-        // Up to and at that point the receiver may not have seen CWR, which comes on the next segment.
-        let reduced_before = self.echoed.max(self.recover).is_some_and(|point| self.una <= point);
-        if self.fast.is_none() && !reduced_before {
-            verdict.event = Some(Event::CongestionEcho { flight_size: self.flight_size() });
-            self.echoed = Some(self.next);
-        }
-    }
-
-    /// What follows from an expiry of the retransmission timer.
-    pub fn on_timeout(&mut self, now: Time, rtt: &RttEstimator) -> Verdict {
-        let repeated = self.board.front().is_some_and(Segment::had_timed_out);
-        if self.board.front().is_some_and(Segment::is_sacked) {
-            self.forget_sacks();
-        }
-        let event = self.restart(now, rtt, repeated, RestartCause::TimerExpired);
-        self.duplicates = 0;
-        self.board.note_timeout_of_first();
-        Verdict { event: Some(event), retransmit_first: true, ..Verdict::default() }
-    }
-
-    /// What follows from an expiry of the reordering timer of RACK.
-    pub fn on_reordering_timer(&mut self, now: Time, rtt: &RttEstimator) -> Verdict {
-        self.before = self.progress();
-        self.detect_by_time(now, rtt);
-        self.judge_detected(now, rtt)
-    }
-
-    /// What follows from losses that [`LossRecovery::detect_by_time`] has found.
-    pub fn judge_detected(&mut self, now: Time, rtt: &RttEstimator) -> Verdict {
-        let mut verdict = Verdict::default();
-        self.begin_if_lost(now, rtt, &mut verdict);
-        verdict
-    }
-
-    fn note_in_flight(&self, verdict: &mut Verdict) {
-        verdict.in_flight = self.board.pipe_bytes();
-        verdict.lost_total = self.board.lost_total();
-    }
-
-    /// Marks what an ACK shows to be lost, and ends the recovery if it did.
-    fn mark_losses(&mut self, now: Time, rtt: &RttEstimator, ended: bool) {
-        if self.method == Recovery::Sack && (self.fast.is_some() || !self.waits_for_recovery_point()) {
-            self.board.mark_lost_below_edge();
-        }
-        if ended {
-            self.fast = None;
-            self.prr = None;
-        }
-        if self.rack.is_some() {
-            self.detect_by_time(now, rtt);
-        } else {
-            self.reduce_proportionally();
-        }
-    }
-
-    fn begin_if_lost(&mut self, now: Time, rtt: &RttEstimator, verdict: &mut Verdict) {
-        if self.fast.is_none() && self.board.bytes_to_retransmit() > 0 && !self.waits_for_recovery_point() {
-            self.begin(now, rtt, verdict);
-        }
-    }
-
-    /// SND.NXT at the last timeout or fast retransmit is not reached: "a new recovery phase [...] MUST NOT be initiated until
-    /// HighACK is greater than or equal to the new value of RecoveryPoint" (RFC 6675, section 5.1). Without SACK the ACK must
-    /// cover more than `recover` (RFC 6582, section 3.2), for at `recover` itself duplicate ACKs may still come from segments
-    /// that were sent twice.
-    fn waits_for_recovery_point(&self) -> bool {
-        self.recover.is_some_and(|recover| match self.method {
-            Recovery::Sack | Recovery::Rack => self.una < recover,
-            _ => self.one_recovery_per_window && self.una <= recover,
-        })
-    }
-
-    /// FlightSize of RFC 5681 without what Limited Transmit sent, as its section 3.2 has it.
-    fn flight_size(&self) -> u64 {
-        self.board.outstanding_bytes().saturating_sub(self.limited_transmit_bytes)
-    }
-
-    /// A fast retransmit, and, but for Tahoe, a fast recovery.
-    fn begin(&mut self, now: Time, rtt: &RttEstimator, verdict: &mut Verdict) {
-        verdict.retransmit_first = true;
-        if self.method == Recovery::Tahoe {
-            verdict.event = Some(self.restart(now, rtt, false, RestartCause::TahoeFastRetransmit));
-            return;
-        }
-        // "The TCP sender's congestion window should be reduced only once in response to a series of dropped and/or CE packets
-        // from a single window of data" (RFC 3168, section 6.1.2).
-        let reduces = !self.classic_ecn || self.echoed.is_none_or(|echoed| self.una >= echoed);
-        verdict.event = Some(Event::Loss { flight_size: self.flight_size(), reduces });
-        self.recover = Some(self.next);
-        let inflation = Inflation::new(now, self.mss, self.board.len());
-        self.fast = Some(FastRecovery { point: self.next, inflation });
-        if self.rack.is_none() {
-            self.board.mark_first_lost();
-        }
-    }
-
-    /// The congestion control has reacted to the loss with which this recovery began: its window is what proportional rate
-    /// reduction comes down to.
-    pub fn reduce_to(&mut self, window: u64) {
-        if self.uses_prr {
-            let prr = Prr::new(window, self.mss, self.before, self.next, self.board.pipe_bytes());
-            self.prr = Some(Box::new(prr));
-            self.reduce_proportionally();
-        }
-    }
-
-    /// Everything outstanding counts as lost.
-    fn restart(&mut self, now: Time, rtt: &RttEstimator, repeated: bool, cause: RestartCause) -> Event {
-        let flight_size = self.flight_size();
-        let conditions = self.rack_conditions(rtt);
-        match self.rack.as_deref_mut() {
-            Some(RackTlp { rack, probe, .. }) => {
-                rack.on_timeout(&mut self.board, now, conditions);
-                probe.on_timeout();
-            }
-            None => self.board.mark_all_lost(),
-        }
-        self.fast = None;
-        self.prr = None;
-        self.recover = Some(self.next);
-        self.limited_transmit_bytes = 0;
-        Event::Restart { flight_size, repeated, cause }
-    }
-
-    /// What the receiver has reported to hold it has not kept: if it had the first segment outstanding, it would have
-    /// acknowledged it. "After a retransmit timeout the data sender SHOULD turn off all of the SACKed bits, since the timeout
-    /// might indicate that the data receiver has reneged" (RFC 2018, section 5); with this test of it others can stay
-    /// (RFC 6675, section 5.1).
-    #[cold]
-    fn forget_sacks(&mut self) {
-        let forgotten = self.board.forget_sacks();
-        if let Some(RackTlp { rack, .. }) = self.rack.as_deref_mut() {
-            rack.on_reneging(&mut self.board, &forgotten);
-        }
-    }
-
-    #[inline(always)]
-    fn progress(&self) -> Progress {
-        Progress {
-            delivered: self.una + self.board.sacked_bytes(),
-            una: self.una,
-            lost: self.board.lost_total(),
-        }
-    }
-
-    /// What has been delivered since the last call lets the window come down. For every ACK in a recovery, after losses are
-    /// marked.
-    #[inline]
-    fn reduce_proportionally(&mut self) {
-        let Some(FastRecovery { point, .. }) = self.fast else { return };
-        let now = self.progress();
-        if let Some(prr) = self.prr.as_deref_mut() {
-            prr.on_ack(now, self.board.pipe_bytes(), self.next - point);
-        }
-    }
-
-    fn rack_conditions(&self, rtt: &RttEstimator) -> Conditions {
-        Conditions {
-            in_recovery: self.fast.is_some() || self.waits_for_recovery_point(),
-            minimum_rtt: rtt.minimum().unwrap_or_default(),
-            smoothed_rtt: rtt.smoothed().unwrap_or_default(),
-        }
-    }
-
-    /// Marks what RACK takes for lost by now.
-    #[inline]
-    pub fn detect_by_time(&mut self, now: Time, rtt: &RttEstimator) {
-        if let Some(RackTlp { rack, .. }) = self.rack.as_deref_mut()
-            && rack.nothing_overtaken()
-        {
-            return self.reduce_proportionally();
-        }
-        self.detect_overtaken(now, rtt);
-    }
-
-    #[inline(never)]
-    fn detect_overtaken(&mut self, now: Time, rtt: &RttEstimator) {
-        let conditions = self.rack_conditions(rtt);
-        if let Some(RackTlp { rack, .. }) = self.rack.as_deref_mut() {
-            rack.detect(&mut self.board, now, conditions);
-        }
-        self.reduce_proportionally();
-    }
-
     // --- asked before something is sent -------------------------------------------------------------------------
 
     /// Payload that counts as in flight against this window.
@@ -521,7 +257,7 @@ impl LossRecovery {
     }
 
     /// Index of the next retransmission.
-    #[inline]
+    #[inline(always)]
     pub fn next_retransmission(&mut self) -> Option<usize> {
         if self.board.bytes_to_retransmit() == 0 {
             return None;

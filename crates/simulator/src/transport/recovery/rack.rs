@@ -7,8 +7,8 @@
 //! At equal times the RFC takes the segment with the higher sequence number for the one sent later; the order of sending
 //! is known here, and that is what counts.
 //!
-//! Names in quotation marks are those of the RFC. There is no D-SACK in the simulator, so the multiplier of the
-//! reordering window ("RACK.reo_wnd_mult") is always one.
+//! Names in quotation marks are those of the RFC. There is no D-SACK in the simulator. Our choice: what widens the reordering
+//! window is a recovery that timestamps show to have been spurious.
 
 use super::scoreboard::{DUPLICATE_THRESHOLD, Scoreboard, Segment};
 use crate::engine::Ring;
@@ -16,6 +16,9 @@ use selfclock_congestion::units::{Duration, Time};
 
 /// No segment.
 const NONE: u64 = u64::MAX;
+
+/// Recoveries for which a wider reordering window stays: "RACK.reo_wnd_persist = 16".
+const PERSISTENCE: u32 = 16;
 
 /// Neighbours in the list of one outstanding segment, by segment number.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +56,9 @@ pub struct Rack {
     highest: u64,
     /// "RACK.reordering_seen".
     reordering_seen: bool,
+    /// "RACK.reo_wnd_mult", and the recoveries until it is one again ("RACK.reo_wnd_persist").
+    multiplier: u64,
+    persist: u32,
     /// When everything sent before the newest segment delivered will be lost, if it is not delivered until then.
     deadline: Option<Time>,
 }
@@ -71,6 +77,8 @@ impl Default for Rack {
             rtt: Duration::ZERO,
             highest: 0,
             reordering_seen: false,
+            multiplier: 1,
+            persist: 0,
             deadline: None,
         }
     }
@@ -99,10 +107,13 @@ impl Rack {
         } else {
             self.take_out(index);
         }
-        let number = self.first + index as u64;
-        let before = std::mem::replace(&mut self.tail, number);
         let order = self.sendings;
         self.sendings += 1;
+        self.append(self.first + index as u64, order);
+    }
+
+    fn append(&mut self, number: u64, order: u64) {
+        let before = std::mem::replace(&mut self.tail, number);
         *self.place(number) = Place { listed: true, order, before, after: NONE };
         if before == NONE {
             self.head = number;
@@ -195,7 +206,37 @@ impl Rack {
         if !self.reordering_seen && (conditions.in_recovery || self.sacked >= DUPLICATE_THRESHOLD) {
             return Duration::ZERO;
         }
-        conditions.minimum_rtt.scaled(1, 4).min(conditions.smoothed_rtt)
+        conditions.minimum_rtt.scaled(self.multiplier, 4).min(conditions.smoothed_rtt)
+    }
+
+    /// A recovery was spurious: what it took for lost is in the network. That was reordering, and the window for it becomes
+    /// wider, as it does after D-SACK in step 4 of section 6.2.
+    pub fn on_spurious_recovery(&mut self, board: &Scoreboard) {
+        self.reordering_seen = true;
+        self.multiplier += 1;
+        self.persist = PERSISTENCE;
+        self.deadline = None;
+        (self.head, self.tail) = (NONE, NONE);
+        let mut in_network = Vec::new();
+        for index in 0..board.len() {
+            let place = &mut self.places[index];
+            place.listed = false;
+            if !board[index].is_sacked() {
+                in_network.push((place.order, self.first + index as u64));
+            }
+        }
+        in_network.sort_unstable();
+        for (order, number) in in_network {
+            self.append(number, order);
+        }
+    }
+
+    /// A recovery has ended.
+    pub fn on_recovery_end(&mut self) {
+        self.persist = self.persist.saturating_sub(1);
+        if self.persist == 0 {
+            self.multiplier = 1;
+        }
     }
 
     /// Nothing in the network was sent before the newest segment delivered, so nothing can be lost.
@@ -261,6 +302,7 @@ impl Rack {
     }
 
     /// Index of the next retransmission: the first outstanding one, if it is lost, then as they were found lost.
+    #[inline(always)]
     pub fn next_retransmission(&mut self, board: &Scoreboard) -> Option<usize> {
         if !board.is_empty() && board[0].awaits_retransmission() {
             return Some(0);

@@ -169,7 +169,7 @@ impl Scoreboard {
     }
 
     /// The receiver has everything below `acknowledgement`.
-    #[inline]
+    #[inline(always)]
     pub fn advance(&mut self, acknowledgement: u64) -> Advance {
         // The usual case by itself: one segment, sent once, and nothing known of it or of the next.
         if let Some(&segment) = self.segments.front()
@@ -273,6 +273,7 @@ impl Scoreboard {
     }
 
     /// The receiver holds the bytes from `start` to before `end`. Returns the payload that this was news of.
+    #[cfg(test)]
     pub fn sack(&mut self, start: u64, end: u64) -> u64 {
         self.sack_each(start, end, |_, _| {})
     }
@@ -395,6 +396,12 @@ impl Scoreboard {
         self.retransmit_from = self.first;
     }
 
+    /// Nothing counts as lost any more, and each segment counts as in flight once.
+    pub fn unmark_losses(&mut self) {
+        self.segments.for_each_mut(|segment| segment.flags &= !(LOST | RESENT));
+        (self.lost, self.resent) = (0, 0);
+    }
+
     /// The retransmission timer makes the first outstanding segment leave once more.
     pub fn note_timeout_of_first(&mut self) {
         if let Some(first) = self.segments.front_mut() {
@@ -403,6 +410,7 @@ impl Scoreboard {
     }
 
     /// Index of the first segment that is lost and not retransmitted.
+    #[inline(always)]
     pub fn next_retransmission(&mut self) -> Option<usize> {
         if self.lost == self.resent {
             return None;

@@ -1,13 +1,15 @@
 //! Loss recoveries without a network: ACKs in, verdicts out. Segments are numbered from 0 and have 1000 bytes.
 
 use super::*;
-use selfclock_congestion::units::Bytes;
+use selfclock_congestion::{Bytes, RestartCause};
 
 const MSS: u64 = 1000;
 
 struct Rig {
     recovery: LossRecovery,
     rtt: RttEstimator,
+    /// The timestamp that ACKs echo.
+    echo: Option<Time>,
 }
 
 fn at(milliseconds: u64) -> Time {
@@ -19,7 +21,7 @@ impl Rig {
     fn new(transport: &Transport, segments: u64) -> Self {
         let mut rtt = RttEstimator::new(transport.timer);
         rtt.sample_handshake(at(0), at(100));
-        let mut rig = Self { recovery: LossRecovery::new(transport), rtt };
+        let mut rig = Self { recovery: LossRecovery::new(transport), rtt, echo: None };
         rig.send(0, segments);
         rig
     }
@@ -49,13 +51,14 @@ impl Rig {
     fn take(&mut self, milliseconds: u64, next: u64, sack: &[(u64, u64)], congestion_echo: bool) -> Verdict {
         let (now, acknowledgement) = (at(milliseconds), next * MSS);
         let has_blocks = !sack.is_empty();
-        let mut news = News { now, acknowledgement, has_blocks, congestion_echo, ..News::default() };
+        let (echo, minimum_rtt) = (self.echo, self.rtt.minimum());
+        let mut news = News { now, acknowledgement, has_blocks, congestion_echo, echo, ..News::default() };
         self.recovery.begin_ack();
         for &(first, end) in sack {
-            self.recovery.take_block((first * MSS, end * MSS), (None, None), &mut news, |_, _| {});
+            self.recovery.take_block((first * MSS, end * MSS), (echo, minimum_rtt), &mut news, |_, _| {});
         }
         if acknowledgement > self.recovery.una() {
-            news.advance = self.recovery.take_cumulative::<true>(now, acknowledgement, None, None);
+            news.advance = self.recovery.take_cumulative::<true>(now, acknowledgement, echo, minimum_rtt);
         }
         self.recovery.judge(&news, &self.rtt)
     }
@@ -89,7 +92,7 @@ fn transport(recovery: Recovery) -> Transport {
 }
 
 fn loss(segments: u64) -> Option<Event> {
-    Some(Event::Loss { flight_size: segments * MSS, reduces: true })
+    Some(Event::Loss { flight_size: segments * MSS, lost: MSS, reduces: true })
 }
 
 fn restart(segments: u64, repeated: bool, cause: RestartCause) -> Option<Event> {
@@ -333,10 +336,82 @@ fn a_window_of_data_is_reacted_to_once() {
     let mut rig = Rig::new(&classic, 20);
     rig.echo(100, 1);
     let verdict = rig.ack(101, 1, &[(2, 6)]);
-    assert_eq!(verdict.event, Some(Event::Loss { flight_size: 19 * MSS, reduces: false }));
+    assert_eq!(verdict.event, Some(Event::Loss { flight_size: 19 * MSS, lost: MSS, reduces: false }));
     assert!(verdict.retransmit_first);
 
     let mut rig = Rig::new(&classic, 20);
     assert_eq!(rig.ack(100, 0, &[(1, 5)]).event, loss(20));
     assert_eq!(rig.echo(101, 6).event, None, "in the recovery");
+}
+
+/// RFC 3522: the ACK that ends the wait for a retransmission echoes the timestamp of the original, or that of the
+/// retransmission.
+#[test]
+fn a_late_segment_makes_a_fast_retransmit_spurious() {
+    for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::Rack] {
+        for (echo, spurious) in [(0, true), (103, false)] {
+            let mut rig = Rig::new(&Transport { undo: true, ..transport(recovery) }, 10);
+            if recovery.uses_sack() {
+                rig.ack(103, 0, &[(1, 4)]);
+            } else {
+                rig.duplicates(103, 0, 3);
+            }
+            assert_eq!(rig.retransmit(103), [0]);
+            rig.echo = Some(at(echo));
+            let verdict = rig.ack(110, 4, &[]);
+            assert_eq!(verdict.spurious, spurious, "{recovery:?}");
+            assert!(verdict.was_recovering);
+            if spurious {
+                assert!(!rig.recovery.is_recovering() && !verdict.ended && verdict.event.is_none());
+                assert_eq!((rig.pipe(10), rig.retransmit(110)), (6, vec![]), "{recovery:?}");
+            }
+            // Once.
+            assert!(!rig.ack(111, 5, &[]).spurious);
+        }
+    }
+}
+
+/// And so after a timeout: what counted as lost is not retransmitted. An ACK of any retransmission shows a loss.
+#[test]
+fn a_delay_makes_a_timeout_spurious() {
+    for recovery in [Recovery::Tahoe, Recovery::NewReno, Recovery::Sack, Recovery::Rack] {
+        for (timeouts, echo, spurious) in [(1, 0, true), (2, 0, true), (2, 1000, false), (2, 3000, false)] {
+            let mut rig = Rig::new(&Transport { undo: true, ..transport(recovery) }, 10);
+            for time in [1000, 3000].into_iter().take(timeouts) {
+                rig.recovery.on_timeout(at(time), &rig.rtt);
+                let first = rig.recovery.next_retransmission().expect("the first segment");
+                rig.recovery.retransmit(first, at(time));
+            }
+            rig.echo = Some(at(echo));
+            assert_eq!(rig.ack(3100, 1, &[]).spurious, spurious, "{recovery:?}, {timeouts}, {echo}");
+            assert_eq!(rig.retransmit(3100).is_empty(), spurious, "{recovery:?}, {timeouts}, {echo}");
+        }
+    }
+}
+
+/// Off, and without timestamps, nothing is undone.
+#[test]
+fn only_undo_with_timestamps_detects_spurious_recoveries() {
+    for (undo, timestamps) in [(false, true), (true, false)] {
+        let mut rig = Rig::new(&Transport { undo, timestamps, ..transport(Recovery::Sack) }, 10);
+        rig.ack(103, 0, &[(1, 4)]);
+        rig.retransmit(103);
+        rig.echo = Some(at(0));
+        assert!(!rig.ack(110, 4, &[]).spurious);
+    }
+}
+
+/// RFC 8985, section 6.2, step 4, with a spurious recovery in the place of D-SACK: "RACK.reo_wnd_mult + 1".
+#[test]
+fn a_spurious_recovery_widens_the_reordering_window() {
+    let mut rig = Rig::new(&Transport { undo: true, ..transport(Recovery::Rack) }, 10);
+    rig.ack(103, 0, &[(1, 4)]);
+    rig.retransmit(103);
+    rig.echo = Some(at(0));
+    assert!(rig.ack(110, 4, &[]).spurious);
+    rig.send(120, 1);
+    rig.send(121, 1);
+    rig.ack(220, 10, &[]);
+    rig.ack(221, 10, &[(11, 12)]);
+    assert_eq!(rig.rack_timer(221), RackTimer::Set(at(121 + 100 + 50)));
 }

@@ -24,6 +24,8 @@ pub struct News {
     pub marked: u64,
     /// It reports a CE mark.
     pub congestion_echo: bool,
+    /// The timestamp that it echoes.
+    pub echo: Option<Time>,
     /// The peer's option.
     pub option: Option<PeerOption>,
 }
@@ -43,6 +45,8 @@ pub struct Verdict {
     pub lost_total: u64,
     /// The fast recovery has ended.
     pub ended: bool,
+    /// The last fast retransmit or timeout was spurious: nothing was lost, and what followed from it is to be undone.
+    pub spurious: bool,
     /// What the congestion control is to react to beside that.
     pub event: Option<Event>,
     /// What becomes of the retransmission timer before anything is sent.
@@ -82,6 +86,8 @@ pub enum Event {
     Loss {
         /// FlightSize of RFC 5681, bytes.
         flight_size: u64,
+        /// Payload known to be lost, bytes.
+        lost: u64,
         /// False where an ECN-Echo of the same window of data has reduced the window.
         reduces: bool,
     },

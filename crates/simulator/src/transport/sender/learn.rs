@@ -47,18 +47,26 @@ impl Estimators {
         }
     }
 
-    /// Takes an ACK.
-    pub fn learn(&mut self, now: Time, packet: &Packet, extra: &Extra, recovery: &mut LossRecovery) -> News {
+    /// Takes an ACK with what it carries out of line.
+    pub fn learn(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        extra: Option<&Extra>,
+        recovery: &mut LossRecovery,
+    ) -> News {
+        let blocks = extra.map_or(&[][..], |extra| &extra.sack[..usize::from(extra.sack_blocks)]);
         let mut news = News {
             now,
             acknowledgement: packet.sequence,
-            has_blocks: extra.sack_blocks > 0,
-            option: extra.option,
+            has_blocks: !blocks.is_empty(),
+            echo: echo_of(packet.echo),
+            option: extra.and_then(|extra| extra.option),
             ..News::default()
         };
-        let (echo, minimum_rtt) = (echo_of(packet.echo), self.rtt.minimum());
+        let (echo, minimum_rtt) = (news.echo, self.rtt.minimum());
         recovery.begin_ack();
-        for &block in &extra.sack[..usize::from(extra.sack_blocks)] {
+        for &block in blocks {
             recovery.take_block(block, (echo, minimum_rtt), &mut news, |index, segment| {
                 if let Some(rate) = &mut self.rate {
                     rate.on_delivered(index, segment, now);

@@ -3,7 +3,7 @@
 //! Whatever happens to it, three acts follow one another. It *learns* (`learn`: round-trip time, delivery rate, ECN counts,
 //! and with them the scoreboard take the packet), it *judges* (`recovery`: what is lost, does a recovery begin or end), and it
 //! *sends* (`transmit`: what recovery, congestion control and outbox let go). `tell` is everything that the congestion control
-//! is told. [`Sender::on_ack`] is the three acts; `plain` and `batch` are shortcuts for the usual ACK.
+//! is told. `Sender::on_ack` is the three acts; `plain` and `batch` are shortcuts for the usual ACK.
 
 mod batch;
 mod learn;
@@ -11,6 +11,8 @@ mod learn;
 mod packetdrill;
 mod plain;
 mod series;
+#[cfg(test)]
+mod shortcut_tests;
 mod tell;
 #[cfg(test)]
 mod tests;
@@ -23,13 +25,13 @@ use super::rtt_histogram::RttHistogram;
 use super::runaway::InFlightLimit;
 use crate::engine::{Target, Timer};
 use crate::network::FlowRoutes;
-use crate::packet::{Extra, Packet, PacketKind};
+use crate::packet::{Packet, PacketKind};
 use crate::plan::{Ecn, TcpPlan};
 use crate::record::series::Sampling;
 use crate::traffic::source::Application;
 use learn::Estimators;
 use selfclock_congestion::window::Group;
-use selfclock_congestion::{Bytes, Controller, Duration, RateSample, Time};
+use selfclock_congestion::{Bytes, Controller, Duration, Time};
 use series::Sampler;
 use tell::Congestion;
 
@@ -166,7 +168,8 @@ impl Sender {
         self.estimators.rtt.smallest()
     }
     /// The delivery rate measured last, if it is measured.
-    pub fn delivery_rate(&self) -> Option<RateSample> {
+    #[cfg(test)]
+    pub fn delivery_rate(&self) -> Option<selfclock_congestion::RateSample> {
         self.estimators.rate.as_ref()?.latest()
     }
     /// Measures delivery rates whether or not the congestion control asks for them.
@@ -242,10 +245,10 @@ impl Sender {
     #[inline(never)]
     fn on_ack(&mut self, context: &mut Context<'_>, packet: &Packet) {
         let Self { recovery, estimators, congestion, .. } = self;
-        let extra = context.network.extras.get(packet.extra);
+        let extra = context.network.extras.peek(packet.extra);
+        let news = estimators.learn(context.now, packet, extra, recovery);
+        let receive_window = extra.and_then(|extra| extra.receive_window);
         context.network.extras.release(packet.extra);
-
-        let news = estimators.learn(context.now, packet, &extra, recovery);
 
         let verdict = recovery.judge(&news, &estimators.rtt);
         let told = matches!(verdict.ack, AckKind::NewData | AckKind::Duplicate(_));
@@ -254,7 +257,7 @@ impl Sender {
         if verdict.repaired_by_probe.is_some() {
             self.outbox.announce_reduction();
         }
-        self.take_receive_window(&extra);
+        self.take_receive_window(receive_window);
         if verdict.ack == AckKind::Stray {
             return;
         }
@@ -396,9 +399,9 @@ impl Sender {
         self.set_rack_timer(context, opportunity);
     }
 
-    /// The window that the ACK lets through. The next ACK says what it is then.
-    fn take_receive_window(&mut self, extra: &Extra) {
-        self.receive_window = extra.receive_window.unwrap_or(self.advertised_window);
+    /// The window that the ACK lets through, if a router has changed it. The next ACK says what it is then.
+    fn take_receive_window(&mut self, changed: Option<u64>) {
+        self.receive_window = changed.unwrap_or(self.advertised_window);
         if self.receive_window >= self.mss {
             self.window_probes = 0;
         }

@@ -8,7 +8,7 @@
 //! *What it skips.* [`super::Sender::on_ack`] would learn no more, and judge that nothing is lost; there is no decision to ask
 //! for but the window, and while segments leave it stays what it is. Without RACK it does not keep what only a recovery needs.
 //!
-//! *Which test proves it equal.* `plain_acks_take_no_part_in_the_result` in `sender/tests.rs` shows the same ACKs to two
+//! *Which test proves it equal.* `plain_acks_take_no_part_in_the_result` in `shortcut_tests.rs` shows the same ACKs to two
 //! senders, one of which takes no shortcut; `batches_change_nothing` in `simulation/batch.rs` does so with whole simulations.
 
 use super::tell::Advanced;

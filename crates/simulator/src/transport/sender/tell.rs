@@ -5,7 +5,7 @@ use crate::transport::recovery::{AckKind, Event, LossRecovery, News, Verdict};
 use crate::transport::rto::RttEstimator;
 use selfclock_congestion::{
     Acknowledged, Bytes, Controller, DuplicateAck, Duration, EcnEcho, Established, HandshakeLost,
-    LossDetected, PeerOption, RateSample, RecoveryEnded, Sent, Setup, Time, Timeout,
+    LossDetected, PeerOption, RateSample, RecoveryEnded, Sent, Setup, SpuriousLoss, Time, Timeout,
 };
 
 /// The congestion control of a sender, and what only it is told.
@@ -131,14 +131,19 @@ impl Congestion {
         if verdict.ended {
             self.controller.on_recovery_ended(&RecoveryEnded::new(now));
         }
+        if verdict.spurious {
+            self.controller.on_spurious_loss(&SpuriousLoss::new(now));
+        }
     }
 
     /// Something to react to. Returns true if the window is reduced.
     pub fn event(&mut self, now: Time, event: Event) -> bool {
         match event {
             Event::Loss { reduces: false, .. } => return false,
-            Event::Loss { flight_size, .. } => {
-                self.controller.on_loss(&LossDetected::new(now, Bytes(flight_size)));
+            Event::Loss { flight_size, lost, .. } => {
+                let mut event = LossDetected::new(now, Bytes(flight_size));
+                event.lost = Bytes(lost);
+                self.controller.on_loss(&event);
             }
             Event::Restart { flight_size, repeated, cause } => {
                 let mut event = Timeout::new(now, Bytes(flight_size));
@@ -157,10 +162,12 @@ impl Congestion {
         self.controller.on_handshake_loss(&HandshakeLost::new(now));
     }
 
-    /// A segment with this payload has left. `held_back`: payload that the window allows but the pacing does not.
-    pub fn sent(&mut self, now: Time, payload: u32, in_flight: u64, held_back: u64) {
+    /// A segment with this payload has left. `held_back`: payload that the window allows but the pacing does not;
+    /// `app_limited`: the application has no more to send, though the window has room.
+    pub fn sent(&mut self, now: Time, payload: u32, in_flight: u64, held_back: u64, app_limited: bool) {
         let mut event = Sent::new(now, Bytes(payload.into()), Bytes(in_flight));
         event.held_back = Bytes(held_back);
+        event.app_limited = app_limited;
         self.controller.on_sent(&event);
     }
 }

@@ -3,14 +3,13 @@
 use super::*;
 use crate::engine::EventQueue;
 use crate::network::Network;
-use crate::packet::{Flags, NO_EXTRA, Packet};
+use crate::packet::{Extra, Flags, NO_EXTRA, Packet};
 use crate::plan::{FlowPlan, LinkPlan, Plan, Protocol, RecordPlan, Recovery, RttSamples, Source, Transport};
 use crate::record::packets::PacketEvent;
-use proptest::prelude::*;
 use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::Rate;
 
-const MSS: u64 = 1000;
+pub(super) const MSS: u64 = 1000;
 
 pub(super) struct Rig {
     events: EventQueue,
@@ -20,6 +19,7 @@ pub(super) struct Rig {
     /// What acknowledgements carry.
     flags: Flags,
     marked: u32,
+    echo: Time,
 }
 
 fn link(name: &str, from: usize, to: usize) -> LinkPlan {
@@ -69,6 +69,7 @@ impl Rig {
             reported: 0,
             flags: Flags::NONE,
             marked: 0,
+            echo: Time::NEVER,
         };
         let Self { events, network, sender, .. } = &mut rig;
         sender.schedule_start(&mut Context { now: Time::ZERO, events, network }, Time::ZERO);
@@ -77,7 +78,7 @@ impl Rig {
     }
 
     /// Nobody answers; the sender's timers run.
-    fn run_until(&mut self, milliseconds: u64) {
+    pub(super) fn run_until(&mut self, milliseconds: u64) {
         let until = Time::ZERO + Duration::from_milliseconds(milliseconds);
         while let Some(event) = self.events.peek()
             && event.time <= until
@@ -95,7 +96,7 @@ impl Rig {
     }
 
     /// A packet arrives at this time, up to this byte; what it carries out of line only if there is something.
-    fn arrive(&mut self, milliseconds: u64, kind: PacketKind, byte: u64, extra: Option<Extra>) {
+    pub(super) fn arrive(&mut self, milliseconds: u64, kind: PacketKind, byte: u64, extra: Option<Extra>) {
         self.run_until(milliseconds);
         let now = Time::ZERO + Duration::from_milliseconds(milliseconds);
         let Self { events, network, sender, .. } = self;
@@ -104,7 +105,7 @@ impl Rig {
             order: 0,
             sequence: byte,
             sent: now,
-            echo: Time::NEVER,
+            echo: self.echo,
             flow: 0,
             hop: 0,
             payload: self.marked,
@@ -132,7 +133,7 @@ impl Rig {
     }
 
     /// An acknowledgement up to this byte, with a window of nothing.
-    fn close_window(&mut self, milliseconds: u64, byte: u64) {
+    pub(super) fn close_window(&mut self, milliseconds: u64, byte: u64) {
         let extra = Extra { receive_window: Some(0), ..Extra::default() };
         self.arrive(milliseconds, PacketKind::Ack, byte, Some(extra));
     }
@@ -162,7 +163,7 @@ impl Rig {
 }
 
 /// Without handshake, timestamps, Limited Transmit and proportional rate reduction.
-fn transport(recovery: Recovery, initial_window: f64) -> Transport {
+pub(super) fn transport(recovery: Recovery, initial_window: f64) -> Transport {
     Transport {
         mss: Bytes(MSS),
         recovery,
@@ -641,155 +642,28 @@ fn a_recovery_with_proportional_rate_reduction_is_never_silent() {
     }
 }
 
-/// What happens to a sender: an ACK of this many segments more (less a part of one), this many duplicates of the last, one
-/// with a SACK block, one that closes the window; each this many milliseconds after the last.
-#[derive(Clone, Copy, Debug)]
-enum Step {
-    New { segments: u64, less: u64 },
-    Duplicates(u64),
-    Sack { first: u64, segments: u64 },
-    CloseWindow,
-    Silence,
-}
-
-/// Shows the same steps to two senders, one of which takes no shortcut, and compares what they send and decide. The other is
-/// changed first. Returns how many ACKs were plain, and where the two part.
-fn compare_with_general_way(
-    (control, source, settings): (&Selection, Source, &Transport),
-    steps: &[(u64, Step)],
-    change: fn(&mut Sender),
-) -> (usize, Option<usize>) {
-    let mut rigs = [(); 2].map(|()| Rig::with(control.clone(), source, settings.clone()));
-    change(&mut rigs[0].sender);
-    rigs[1].sender.take_no_shortcut();
-    let (mut time, mut plain) = (0, 0);
-    for (number, &(wait, step)) in steps.iter().enumerate() {
-        time += wait;
-        let [found, expected] = rigs.each_mut().map(|rig| {
-            rig.run_until(time);
-            let (una, next) = (rig.sender.recovery.una(), rig.sender.recovery.next());
-            let sack = |first: u64, end: u64| {
-                let mut extra = Extra { sack_blocks: 1, ..Extra::default() };
-                extra.sack[0] = (first, end.min(next));
-                Some(extra)
-            };
-            let mut was_plain = false;
-            match step {
-                Step::New { segments, less } => {
-                    let byte = (una + segments * MSS).saturating_sub(less).clamp(una, next);
-                    was_plain = rig.sender.plain == u32::MAX
-                        && byte > una
-                        && rig.sender.sends_plainly()
-                        && rig.sender.recovery.outstanding().is_plain();
-                    rig.arrive(time, PacketKind::Ack, byte, None);
-                }
-                Step::Duplicates(count) => {
-                    for _ in 0..count {
-                        rig.arrive(time, PacketKind::Ack, una, None);
-                    }
-                }
-                Step::Sack { first, segments } => {
-                    let first = (una / MSS + first) * MSS;
-                    let extra = sack(first, first + segments * MSS);
-                    rig.arrive(time, PacketKind::Ack, una, extra);
-                }
-                Step::CloseWindow => rig.close_window(time, una),
-                Step::Silence => {}
-            }
-            let Sender { recovery, estimators, congestion, totals, .. } = &rig.sender;
-            let timers =
-                [rig.sender.retransmission_timer, rig.sender.rack_timer].map(|timer| timer.deadline());
-            let state = format!(
-                "{:?} {:?} {totals:?} {timers:?} {:?} {:?} {:?} {:?}",
-                (recovery.una(), recovery.next(), recovery.outstanding()),
-                (
-                    estimators.rtt.smoothed(),
-                    estimators.rtt.minimum(),
-                    estimators.rtt.timeout(),
-                    estimators.timed
-                ),
-                congestion.limited_by_window,
-                congestion.controller.decision(),
-                congestion.controller.snapshot(),
-                rig.sender.completed,
-            );
-            (was_plain, (rig.sent(), state))
-        });
-        plain += usize::from(found.0);
-        if found.1 != expected.1 {
-            return (plain, Some(number));
-        }
-    }
-    (plain, None)
-}
-
-prop_compose! {
-    fn settings()(
-        recovery in prop::sample::select(vec![
-            Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::Rack, Recovery::Rack,
-        ]),
-        initial_window in 1_u64..40, prr: bool, limited_transmit: bool, grow_only_when_limited: bool,
-        one_at_a_time: bool, handshake in Just(false), window in 4_u64..80, more in 0_u64..MSS,
-    ) -> Transport {
-        let mut settings = Transport {
-            prr, limited_transmit, grow_only_when_limited, handshake,
-            receive_window: Bytes(window * MSS + more),
-            ..transport(recovery, initial_window as f64)
-        };
-        settings.timer.samples = if one_at_a_time { RttSamples::OneAtATime } else { RttSamples::EverySegment };
-        settings
-    }
-}
-
-fn steps() -> impl Strategy<Value = Vec<(u64, Step)>> {
-    let step = prop_oneof![
-        20 => (1_u64..4, prop_oneof![4 => Just(0), 1 => 0..MSS])
-            .prop_map(|(segments, less)| Step::New { segments, less }),
-        1 => (10_u64..60).prop_map(|segments| Step::New { segments, less: 0 }),
-        1 => (1_u64..6).prop_map(Step::Duplicates),
-        2 => (1_u64..12, 1_u64..6).prop_map(|(first, segments)| Step::Sack { first, segments }),
-        1 => Just(Step::CloseWindow),
-        1 => Just(Step::Silence),
-    ];
-    let wait = prop_oneof![8 => 0_u64..5, 2 => 20_u64..200, 1 => 500_u64..3000];
-    prop::collection::vec((wait, step), 1..80)
-}
-
-fn sources() -> impl Strategy<Value = Source> {
-    prop_oneof![
-        3 => Just(Source::Bulk),
-        1 => (1_u64..200_000).prop_map(|bytes| Source::Size(Bytes(bytes))),
-        1 => (10_000_u64..50_000_000).prop_map(|rate| Source::Rate(Rate::from_bits_per_second(rate))),
-    ]
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
-    /// The shortcut for plain ACKs is equal to the general way: same segments, timers, round-trip times and windows.
-    #[test]
-    fn plain_acks_take_no_part_in_the_result(
-        window in prop::sample::select(vec!["reno", "cubic", "highspeed", "vegas", "bic", "altcp"]),
-        source in sources(), settings in settings(), steps in steps(),
-    ) {
-        let control = Selection::new("slow-start", window).expect("known names");
-        let (_, parts) = compare_with_general_way((&control, source, &settings), &steps, |_| {});
-        prop_assert_eq!(parts, None);
-    }
-}
-
-/// The comparison takes the shortcut on most ACKs, and sees it where it does not apply: to a sender that is spaced.
+/// RFC 9438, section 4.9: a reordering that CUBIC took for a loss leaves its window as it was. The ACK echoes the timestamp of
+/// segment 0, which was sent at time zero and late; that of a retransmission would be 103 ms.
 #[test]
-fn the_comparison_sees_a_shortcut_that_does_not_apply() {
-    let control = Selection::new("slow-start", "reno").expect("known names");
-    let steps = [(10, Step::New { segments: 2, less: 0 }); 50];
-    let settings = transport(Recovery::Rack, 10.0);
-    let (plain, parts) = compare_with_general_way((&control, Source::Bulk, &settings), &steps, |_| {});
-    assert_eq!((plain, parts), (50, None));
-    let spaced = Transport { pacing_gain: Some(1.0), ..settings };
-    let (plain, _) = compare_with_general_way((&control, Source::Bulk, &spaced), &steps, |_| {});
-    assert_eq!(plain, 0, "a sender that is spaced has no plain ACKs");
-    let (_, parts) = compare_with_general_way((&control, Source::Bulk, &spaced), &steps, |sender| {
-        sender.window_alone = true
-    });
-    assert!(parts.is_some());
+fn a_reordering_that_cubic_took_for_a_loss_is_undone() {
+    for (recovery, undo, echo, undone) in [
+        (Recovery::Sack, true, 0, true),
+        (Recovery::Rack, true, 0, true),
+        (Recovery::Sack, true, 103, false),
+        (Recovery::Sack, false, 0, false),
+    ] {
+        let control = Selection::new("slow-start", "cubic").expect("known names");
+        let settings = Transport { undo, timestamps: true, ..transport(recovery, 20.0) };
+        let mut rig = Rig::with(control, Source::Bulk, settings);
+        rig.sent();
+        rig.ack(103, 0, &[(1, 4)]);
+        assert_eq!(rig.sent()[0], 0);
+        assert_eq!((rig.cwnd(), rig.ssthresh()), (14.0, 14.0));
+        rig.echo = Time::ZERO + Duration::from_milliseconds(echo);
+        rig.ack(110, 4, &[]);
+        let window = if undone { (20.0, f64::INFINITY) } else { (14.0, 14.0) };
+        assert_eq!((rig.cwnd(), rig.ssthresh()), window, "{recovery:?}, {undo}, {echo}");
+        assert_eq!(rig.sender.recovery.is_recovering(), !undone);
+        assert_eq!(rig.sent().contains(&20), undone, "new data leaves at once");
+    }
 }

@@ -33,7 +33,7 @@ impl Sender {
     }
 
     /// Sends what may be sent now.
-    #[inline(never)]
+    #[inline]
     pub(super) fn transmit(&mut self, context: &mut Context<'_>, opportunity: Opportunity) {
         if self.connection != Connection::Established {
             return;
@@ -210,17 +210,23 @@ impl Sender {
     fn put_on_wire(&mut self, context: &mut Context<'_>, outgoing: Outgoing) {
         self.totals.sent += 1;
         self.outbox.send(context, &outgoing);
-        let held_back = if outgoing.pacing.is_some() { self.held_back(context.now) } else { 0 };
-        let in_flight = self.recovery.outstanding().pipe_bytes();
-        self.congestion.sent(context.now, outgoing.payload, in_flight, held_back);
+        if !self.congestion.controller.only_grows() {
+            self.tell_sent(context.now, &outgoing);
+        }
     }
 
-    /// Payload that the window would let go now.
-    fn held_back(&self, now: Time) -> u64 {
-        let window = self.congestion.controller.decision().window.get();
-        let new = self.bounds(now).limit.saturating_sub(self.recovery.next());
-        let waiting = new + self.recovery.outstanding().bytes_to_retransmit();
-        waiting.min(window.saturating_sub(self.recovery.pipe(window)))
+    /// Tells the congestion control of a segment that has left, if it has a use for that.
+    fn tell_sent(&mut self, now: Time, outgoing: &Outgoing) {
+        let board = self.recovery.outstanding();
+        let Bounds { produced, limit } = self.bounds(now);
+        let (next, in_flight) = (self.recovery.next(), board.pipe_bytes());
+        let window = self.congestion.controller.window().get();
+        // Payload that the window would let go now, but for the pacing.
+        let waiting = limit.saturating_sub(next) + board.bytes_to_retransmit();
+        let room = window.saturating_sub(self.recovery.pipe(window));
+        let held_back = if outgoing.pacing.is_some() { waiting.min(room) } else { 0 };
+        let app_limited = next >= produced && board.bytes_to_retransmit() == 0 && in_flight < window;
+        self.congestion.sent(now, outgoing.payload, in_flight, held_back, app_limited);
     }
 
     /// "TLP_send_probe": a new segment if there is one, or else the last one again, whatever the window; then the

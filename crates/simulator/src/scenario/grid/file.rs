@@ -1,16 +1,17 @@
-//! Grid files: which scenarios a sweep runs.
-//!
-//! Only the structure is read here. What a value means is for the scenario to say, once it is set.
+//! Grid files: their structure. What a value means is for the scenario to say, once it is set.
 
-use serde::Serialize;
+use std::ops::Range;
+
+use selfclock_congestion::registry::Registry;
 use serde_json::{Value as Json, json};
 use toml::de::{DeTable, DeValue};
 
-use super::error::{Place, Problem, ScenarioError};
-use super::reader::{Item, Maybe, Needed, Read, table, value_or, words};
-use super::table::value::{Count, Name};
-use super::table::{SchemaVersion, Seed};
-use selfclock_congestion::registry::Registry;
+use super::Setting;
+use super::values::{Axis, Random, ValueRange, Values};
+use crate::scenario::error::{Place, Problem, ScenarioError};
+use crate::scenario::reader::{Item, Maybe, Needed, Read, table, value_or, words};
+use crate::scenario::table::value::{Count, Name};
+use crate::scenario::table::{SchemaVersion, Seed};
 
 /// A grid names settings; the scenario that they go into is read with the algorithms that there are.
 static NO_OTHERS: Registry = Registry::built_in();
@@ -69,8 +70,8 @@ table! {
 }
 
 /// A grid as the file says it.
-#[derive(Clone, Debug, Serialize)]
-pub struct Grid {
+#[derive(Clone, Debug)]
+pub struct Written {
     /// Path of the scenario file.
     pub scenario: String,
     /// Name in reports.
@@ -85,62 +86,8 @@ pub struct Grid {
     pub axes: Vec<Axis>,
     /// With every one of these, unless there is none.
     pub points: Vec<Vec<Setting>>,
-    /// With every one of so many draws of `drawn`.
-    pub draws: u64,
-    /// Seed of the draws.
-    pub draw_seed: u64,
-    /// What is drawn.
-    pub drawn: Vec<Axis>,
-}
-
-/// A key of the scenario and a value for it.
-#[derive(Clone, Debug, Serialize)]
-pub struct Setting {
-    /// Path, as `--set` takes it.
-    pub path: String,
-    /// Value, as TOML.
-    pub value: String,
-    /// Bytes of the text where the value stands.
-    pub span: Span,
-}
-
-/// A key of the scenario and values for it: a list or a range.
-#[derive(Clone, Debug, Serialize)]
-pub struct Axis {
-    /// Path, as `--set` takes it.
-    pub path: String,
-    /// Bytes of the text where the path stands.
-    pub span: Span,
-    /// Values, as TOML; none for a range.
-    pub values: Vec<String>,
-    /// Bytes of the text where each stands.
-    pub spans: Vec<Span>,
-    /// The range.
-    pub range: Option<ValueRange>,
-}
-
-/// Numbers between two ends.
-#[derive(Clone, Debug, Serialize)]
-pub struct ValueRange {
-    /// One end.
-    pub from: f64,
-    /// The other end.
-    pub to: f64,
-    /// Unit of both, empty for bare numbers.
-    pub unit: String,
-    /// How many; none in random draws.
-    pub steps: Option<u64>,
-    /// Even ratios, not even spacing.
-    pub logarithmic: bool,
-    /// Whole numbers only.
-    pub whole: bool,
-}
-
-impl Grid {
-    /// Reads a text; `source_name` stands for the file in messages.
-    pub fn parse(text: &str, source_name: &str) -> Result<Self, ScenarioError> {
-        read(text).map_err(|problem| problem.in_text(source_name, text))
-    }
+    /// With every draw of this.
+    pub random: Option<Random>,
 }
 
 /// JSON Schema (draft 2020-12) of a grid file.
@@ -151,7 +98,14 @@ pub fn grid_schema() -> Json {
     schema
 }
 
-fn read(text: &str) -> Result<Grid, Problem> {
+impl Written {
+    /// Reads a text; `source_name` stands for the file in messages.
+    pub fn read(text: &str, source_name: &str) -> Result<Self, ScenarioError> {
+        read(text).map_err(|problem| problem.in_text(source_name, text))
+    }
+}
+
+fn read(text: &str) -> Result<Written, Problem> {
     let table = DeTable::parse(text).map_err(|error| {
         let place = Place { key: String::new(), span: error.span().unwrap_or(0..0) };
         place.problem(error.message().replace('\n', ", "), "")
@@ -162,19 +116,42 @@ fn read(text: &str) -> Result<Grid, Problem> {
     let axes = file.grid.map(|axes| axes.value.0).unwrap_or_default();
     let points = file.point.map(|points| points.value.0).unwrap_or_default();
     let random = file.random.map(|random| random.value);
-    let (draws, draw_seed, drawn) = match random {
-        Some(random) => (random.draws.value.0, value_or(&random.seed, Seed(1)).0, random.over.value.0),
-        None => (0, 1, Vec::new()),
-    };
+    let drawn = random.as_ref().map_or(&[][..], |random| &random.over.value.0);
+    check_paths(&set, &axes, &points, drawn)?;
+    check_ranges(&axes, drawn)?;
+    let axis = |entry: &Entry| entry.axis(text);
+    let setting = |entry: &Entry| entry.setting(text);
+    Ok(Written {
+        scenario: file.scenario.value,
+        name: file.name.map(|name| name.value.0),
+        seeds: file.seeds.map(|seeds| seeds.value.0).unwrap_or_default(),
+        confidence: file.confidence.map_or(0.95, |confidence| confidence.value.0),
+        fixed: set.iter().map(setting).collect(),
+        axes: axes.iter().map(axis).collect(),
+        points: points.iter().map(|(point, _)| point.0.iter().map(setting).collect()).collect(),
+        random: random.as_ref().map(|random| Random {
+            draws: random.draws.value.0,
+            seed: value_or(&random.seed, Seed(1)).0,
+            over: drawn.iter().map(axis).collect(),
+        }),
+    })
+}
+
+/// A path is set in one place, and every point sets the same paths.
+fn check_paths(
+    set: &[Entry],
+    axes: &[Entry],
+    points: &[(Settings, Place)],
+    drawn: &[Entry],
+) -> Result<(), Problem> {
     let first = points.first().map_or(&[][..], |(settings, _)| &settings.0);
-    let paths = [&set[..], &axes, first, &drawn];
-    let paths: Vec<&Entry> = paths.into_iter().flatten().collect();
+    let paths: Vec<&Entry> = [set, axes, first, drawn].into_iter().flatten().collect();
     for (number, entry) in paths.iter().enumerate() {
         if paths[..number].iter().any(|earlier| earlier.path == entry.path) {
             return Err(entry.place.problem("this path is set twice", ""));
         }
     }
-    for (point, place) in &points {
+    for (point, place) in points {
         let same = point.0.len() == first.len()
             && first.iter().all(|one| point.0.iter().any(|other| other.path == one.path));
         if !same {
@@ -183,53 +160,47 @@ fn read(text: &str) -> Result<Grid, Problem> {
             return Err(place.problem("every point must set the same paths", help));
         }
     }
-    let written = |span: &Span| text.get(span.clone()).unwrap_or_default().to_owned();
-    let setting = |entry: &Entry| Setting {
-        path: entry.path.clone(),
-        value: entry.values.first().map(&written).unwrap_or_default(),
-        span: entry.values.first().unwrap_or(&entry.place.span).clone(),
-    };
-    let axis = |entry: &Entry| Axis {
-        path: entry.path.clone(),
-        span: entry.place.span.clone(),
-        values: entry.values.iter().map(written).collect(),
-        spans: entry.values.clone(),
-        range: entry.range.clone(),
-    };
-    for entry in &axes {
-        if entry.range.as_ref().is_some_and(|range| range.steps.is_none()) {
-            return Err(entry.place.problem("a range in a grid needs steps", "write steps = 5"));
-        }
-    }
-    for entry in &drawn {
-        if entry.range.as_ref().is_some_and(|range| range.steps.is_some()) {
-            return Err(entry.place.problem("a range to draw from has no steps", "leave them out"));
-        }
-    }
-    Ok(Grid {
-        scenario: file.scenario.value,
-        name: file.name.map(|name| name.value.0),
-        seeds: file.seeds.map(|seeds| seeds.value.0).unwrap_or_default(),
-        confidence: file.confidence.map_or(0.95, |confidence| confidence.value.0),
-        fixed: set.iter().map(setting).collect(),
-        axes: axes.iter().map(axis).collect(),
-        points: points.iter().map(|(point, _)| point.0.iter().map(setting).collect()).collect(),
-        draws,
-        draw_seed,
-        drawn: drawn.iter().map(axis).collect(),
-    })
+    Ok(())
 }
 
-/// Bytes of the text.
-pub type Span = std::ops::Range<usize>;
+/// A range of the grid has steps, one to draw from has none.
+fn check_ranges(axes: &[Entry], drawn: &[Entry]) -> Result<(), Problem> {
+    let steps = |entry: &Entry| entry.range.as_ref().map(|range| range.steps.is_some());
+    if let Some(entry) = axes.iter().find(|entry| steps(entry) == Some(false)) {
+        return Err(entry.place.problem("a range in a grid needs steps", "write steps = 5"));
+    }
+    if let Some(entry) = drawn.iter().find(|entry| steps(entry) == Some(true)) {
+        return Err(entry.place.problem("a range to draw from has no steps", "leave them out"));
+    }
+    Ok(())
+}
 
 /// A path, where it stands, and where its values stand: one, or a list; or a range instead.
 #[derive(Clone, Debug)]
 pub struct Entry {
     path: String,
     place: Place,
-    values: Vec<Span>,
+    values: Vec<Range<usize>>,
     range: Option<ValueRange>,
+}
+
+impl Entry {
+    /// The first value.
+    fn setting(&self, text: &str) -> Setting {
+        let span = self.values.first().unwrap_or(&self.place.span).clone();
+        let toml = text.get(span.clone()).unwrap_or_default().to_owned();
+        Setting { path: self.path.clone(), toml, span, path_span: self.place.span.clone() }
+    }
+
+    fn axis(&self, text: &str) -> Axis {
+        let written =
+            |span: &Range<usize>| (text.get(span.clone()).unwrap_or_default().to_owned(), span.clone());
+        let values = match &self.range {
+            Some(range) => Values::Range(range.clone()),
+            None => Values::List(self.values.iter().map(written).collect()),
+        };
+        Axis { path: self.path.clone(), span: self.place.span.clone(), values }
+    }
 }
 
 /// Paths, each with one value.
@@ -494,29 +465,45 @@ draws = 7
 over = { "network.bottleneck.rate" = { from = "1 Mbps", to = "100 Mbps", scale = "log" } }
 "#;
 
+    fn list(axis: &Axis) -> Vec<(&str, &str)> {
+        match &axis.values {
+            Values::List(values) => {
+                values.iter().map(|(toml, at)| (toml.as_str(), &GRID[at.clone()])).collect()
+            }
+            Values::Range(range) => panic!("{range:?}"),
+        }
+    }
+
+    fn range(axis: &Axis) -> &ValueRange {
+        match &axis.values {
+            Values::Range(range) => range,
+            Values::List(values) => panic!("{values:?}"),
+        }
+    }
+
     #[test]
     fn what_is_written_is_read() {
-        let grid = Grid::parse(GRID, "grid.toml").unwrap();
+        let grid = Written::read(GRID, "grid.toml").unwrap();
         assert_eq!(grid.seeds, [1, 2, 3]);
-        assert_eq!(grid.fixed[0].value, "\"5 s\"");
+        assert_eq!(grid.fixed[0].to_string(), "duration=\"5 s\"");
+        assert_eq!(&GRID[grid.fixed[0].span.clone()], "\"5 s\"");
         let paths: Vec<&str> = grid.axes.iter().map(|axis| axis.path.as_str()).collect();
         assert_eq!(
             paths,
             ["network.bottleneck.queue", "flow.*.congestion_control", "transport.initial_window"]
         );
         assert_eq!(&GRID[grid.axes[0].span.clone()], "\"network.bottleneck.queue\"");
-        assert_eq!(grid.axes[0].values, ["\"5 packets\"", "'unlimited'"]);
-        assert_eq!(&GRID[grid.axes[0].spans[1].clone()], "'unlimited'");
-        assert_eq!(&GRID[grid.fixed[0].span.clone()], "\"5 s\"");
-        assert_eq!(grid.axes[1].values, ["{ window = \"cubic\", start = \"hystart++\" }"]);
-        let range = grid.axes[2].range.as_ref().unwrap();
-        assert!(range.whole && range.steps == Some(4) && !range.logarithmic);
-        assert_eq!(
-            grid.points.iter().map(|point| point[0].value.as_str()).collect::<Vec<_>>(),
-            ["\"1 s\"", "\"2 s\""]
-        );
-        let drawn = grid.drawn[0].range.as_ref().unwrap();
-        assert_eq!((grid.draws, drawn.from, drawn.to, drawn.unit.as_str()), (7, 1.0, 100.0, "Mbps"));
+        assert_eq!(list(&grid.axes[0]), [("\"5 packets\"", "\"5 packets\""), ("'unlimited'", "'unlimited'")]);
+        let control = "{ window = \"cubic\", start = \"hystart++\" }";
+        assert_eq!(list(&grid.axes[1]), [(control, control)]);
+        let steps = range(&grid.axes[2]);
+        assert!(steps.whole && steps.steps == Some(4) && !steps.logarithmic);
+        let points: Vec<&str> = grid.points.iter().map(|point| point[0].toml.as_str()).collect();
+        assert_eq!(points, ["\"1 s\"", "\"2 s\""]);
+        let random = grid.random.expect("random points");
+        let drawn = range(&random.over[0]);
+        assert_eq!((random.draws, random.seed), (7, 1));
+        assert_eq!((drawn.from, drawn.to, drawn.unit.as_str()), (1.0, 100.0, "Mbps"));
         assert!(drawn.logarithmic && !drawn.whole);
     }
 
@@ -557,7 +544,7 @@ over = { "network.bottleneck.rate" = { from = "1 Mbps", to = "100 Mbps", scale =
                 usize::from(to == "[]"),
             );
             let text = text.replacen(from, to, 1);
-            let error = Grid::parse(&text, "grid.toml").expect_err(to);
+            let error = Written::read(&text, "grid.toml").expect_err(to);
             assert!(error.to_string().contains(words), "{to}: {error}");
             assert_eq!(error.line(), Some(line), "{to}: {error}");
         }

@@ -1,0 +1,4 @@
+//! The graph of a network: nodes and links by name, named topologies, shortest paths.
+
+pub mod route;
+pub mod topology;
