@@ -3,7 +3,7 @@
 use super::value::{HeaderSize, OrOff, PacketSize, Positive, SmallCount, ranges};
 use crate::plan::{AckClock, Ecn, Recovery, RttSamples, TimerArithmetic};
 use crate::scenario::error::Problem;
-use crate::scenario::reader::{Item, Maybe, Needed, Read, quantity_schema, table, words};
+use crate::scenario::reader::{FromItem, Item, Maybe, Needed, quantity_schema, table, words};
 use crate::scenario::units::{self, Dimension, Quantity};
 use selfclock_congestion::units::{Bytes, Duration, Rate};
 use serde_json::{Value as Json, json};
@@ -153,7 +153,7 @@ pub enum ReceiveWindow {
     Bytes(Bytes),
 }
 
-impl Read for ReceiveWindow {
+impl FromItem for ReceiveWindow {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         if item.is_word("unlimited") {
             return Ok(Self::Unlimited);
@@ -174,7 +174,7 @@ impl Read for ReceiveWindow {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Segments(pub f64);
 
-impl Read for Segments {
+impl FromItem for Segments {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         match item.quantity(&[Dimension::Segments])? {
             Quantity::Segments(segments) if segments >= 1.0 => Ok(Self(segments)),
@@ -212,7 +212,7 @@ impl InitialWindow {
     }
 }
 
-impl Read for InitialWindow {
+impl FromItem for InitialWindow {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         match item.value.as_str() {
             Some("rfc3390") => Ok(Self::Rfc3390),
@@ -235,7 +235,7 @@ impl Read for InitialWindow {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Threshold(pub f64);
 
-impl Read for Threshold {
+impl FromItem for Threshold {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         if item.is_word("unlimited") {
             return Ok(Self(f64::INFINITY));
