@@ -179,8 +179,13 @@ fn parameter_keys(registry: &Registry) -> impl Iterator<Item = KeySchema> + use<
     for entry in registry.entries() {
         for parameter in entry.parameters {
             let (algorithm, about) = (entry.name, parameter.about.trim());
-            let (default, source) = (parameter.default, parameter.source);
-            let about = format!("{algorithm}: {about} Default: {default} ({source}).");
+            let default = match parameter.requires {
+                Some((other, value)) if parameter.default.is_empty() => {
+                    format!("Required with {other} = {value}")
+                }
+                _ => format!("Default: {}", parameter.default),
+            };
+            let about = format!("{algorithm}: {about} {default} ({}).", parameter.source);
             keys.entry(parameter.name).or_default().push((about, value_schema(parameter)));
         }
     }
