@@ -200,6 +200,9 @@ def test_algorithms(selfclock: Command) -> None:
         "name", "about", "kind", "unit", "default", "allowed", "source", "requires",
     ]  # fmt: skip
     assert "10 ms" in selfclock("algorithms", "packet-pair").stdout
+    both = json.loads(selfclock("algorithms", "--queues", "--routers", "--json").stdout)["algorithms"]
+    assert {each["part"] for each in both} == {"queue", "router"}
+    assert "rate, required" in selfclock("algorithms", "policer").stdout
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ use serde_json::{Value as Json, json};
 
 use super::error::{Problem, allowed};
 use super::named::{read_value, refusal, value_schema};
-use super::reader::{Item, KeySchema, Read, table_schema};
+use super::reader::{FromItem, Item, KeySchema, table_schema};
 
-impl Read for Selection {
+impl FromItem for Selection {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         match item.value.as_str() {
             Some(name) => from_name(item, name),
