@@ -23,6 +23,7 @@ from selfclock._core import (
     RunError,
     ScenarioError,
     Sent,
+    SpuriousLoss,
     Table,
     Timeout,
 )
@@ -60,6 +61,7 @@ __all__ = [
     "ScenarioError",
     "Scorecard",
     "Sent",
+    "SpuriousLoss",
     "Summary",
     "Sweep",
     "Table",

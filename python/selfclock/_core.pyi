@@ -25,6 +25,7 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "Sent",
+    "SpuriousLoss",
     "Table",
     "Timeout",
     "algorithms",
@@ -160,6 +161,8 @@ class Sent:
     def in_flight_bytes(self) -> int: ...
     @property
     def held_back_bytes(self) -> int: ...
+    @property
+    def app_limited(self) -> bool: ...
 
 @final
 class RateSample:
@@ -232,6 +235,8 @@ class LossDetected:
     def now_s(self) -> float: ...
     @property
     def flight_size_bytes(self) -> int: ...
+    @property
+    def lost_bytes(self) -> int: ...
 
 @final
 class EcnEcho:
@@ -253,6 +258,11 @@ class Timeout:
 
 @final
 class RecoveryEnded:
+    @property
+    def now_s(self) -> float: ...
+
+@final
+class SpuriousLoss:
     @property
     def now_s(self) -> float: ...
 
@@ -286,6 +296,7 @@ class CongestionControl:
     def on_ecn_echo(self, event: EcnEcho) -> None: ...
     def on_timeout(self, event: Timeout) -> None: ...
     def on_recovery_ended(self, event: RecoveryEnded) -> None: ...
+    def on_spurious_loss(self, event: SpuriousLoss) -> None: ...
 
 def register(
     own: type[CongestionControl],

@@ -38,6 +38,8 @@ class Parameter:
     allowed: list[str] | dict[str, float | None]
     #: Where the default comes from.
     source: str
+    #: What must stand beside it, or it does nothing: 'abe = true'.
+    requires: str | None = None
 
     @property
     def allowed_text(self) -> str:

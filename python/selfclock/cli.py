@@ -588,6 +588,7 @@ def list_algorithms(
         console.print(f"[bold]{algorithm.name}[/bold] ({algorithm.part})\n{algorithm.about}\n{algorithm.source}\n")
         for parameter in algorithm.parameters:
             default = f" = {parameter.default}" if parameter.default else ", required"
+            default += f" with {parameter.requires}" if parameter.requires else ""
             console.print(f"[bold]{parameter.name}[/bold]{default}", highlight=False)
             source = f"\nSource: {parameter.source}." if parameter.source else ""
             details = f"{parameter.about}\nAllowed: {parameter.allowed_text}.{source}"

@@ -35,6 +35,7 @@ EVENTS = (
     "on_ecn_echo",
     "on_timeout",
     "on_recovery_ended",
+    "on_spurious_loss",
 )
 #: What an event method sets.
 SETTABLE = ("cwnd", "cwnd_bytes", "ssthresh", "pacing_bps")

@@ -196,8 +196,13 @@ def test_algorithms(selfclock: Command) -> None:
     assert {"reno", "slow-start", "packet-pair"} <= {algorithm["name"] for algorithm in listed}
     one = json.loads(selfclock("algorithms", "packet-pair", "--json").stdout)["algorithms"]
     assert [algorithm["name"] for algorithm in one] == ["packet-pair"]
-    assert list(one[0]["parameters"][0]) == ["name", "about", "kind", "unit", "default", "allowed", "source"]
+    assert list(one[0]["parameters"][0]) == [
+        "name", "about", "kind", "unit", "default", "allowed", "source", "requires",
+    ]  # fmt: skip
     assert "10 ms" in selfclock("algorithms", "packet-pair").stdout
+    both = json.loads(selfclock("algorithms", "--queues", "--routers", "--json").stdout)["algorithms"]
+    assert {each["part"] for each in both} == {"queue", "router"}
+    assert "rate, required" in selfclock("algorithms", "policer").stdout
 
 
 @pytest.mark.parametrize(

@@ -84,6 +84,7 @@ fn parameter(parameter: &Parameter) -> Value {
         "default": parameter.default,
         "allowed": allowed,
         "source": parameter.source,
+        "requires": parameter.requires.map(|(other, value)| format!("{other} = {value}")),
     })
 }
 

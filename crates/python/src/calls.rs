@@ -41,6 +41,7 @@ methods! {
     EcnEcho = "on_ecn_echo",
     Timeout = "on_timeout",
     RecoveryEnded = "on_recovery_ended",
+    SpuriousLoss = "on_spurious_loss",
     Sent = "on_sent",
 }
 

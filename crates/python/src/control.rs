@@ -18,7 +18,7 @@ use selfclock_congestion::failure::Reason;
 use selfclock_congestion::parameter::{Kind, Parameter, ParameterError, Value, magnitude};
 use selfclock_congestion::part::ModelPart;
 use selfclock_congestion::registry::Registry;
-use selfclock_congestion::state::{Setup, WindowState};
+use selfclock_congestion::state::{Setup, WindowBefore, WindowState};
 use selfclock_congestion::{Bytes, Duration, Rate, Time};
 
 use crate::calls::{self, Method};
@@ -255,6 +255,9 @@ impl CongestionControl {
     /// A repair is complete.
     #[expect(unused_variables, clippy::unused_self, reason = "a derived class has a use for it")]
     fn on_recovery_ended(&self, event: &events::RecoveryEnded) {}
+    /// The last loss or timeout was spurious. `cwnd` and `ssthresh` are what they were before it, or above.
+    #[expect(unused_variables, clippy::unused_self, reason = "a derived class has a use for it")]
+    fn on_spurious_loss(&self, event: &events::SpuriousLoss) {}
 }
 
 /// Which events a class has a method for: the others are not worth a call.
@@ -265,6 +268,7 @@ struct Heard {
     duplicate_ack: bool,
     ecn_echo: bool,
     recovery_ended: bool,
+    spurious_loss: bool,
 }
 
 /// A registered class.
@@ -539,6 +543,17 @@ impl ModelPart for PythonModel {
             tell!(self, state, RecoveryEnded "on_recovery_ended", event RecoveryEnded);
         }
     }
+    fn on_spurious_loss(
+        &mut self,
+        event: &congestion::SpuriousLoss,
+        before: &WindowBefore,
+        state: &mut WindowState,
+    ) {
+        state.restore(before);
+        if self.algorithm.class.heard.spurious_loss {
+            tell!(self, state, SpuriousLoss "on_spurious_loss", event SpuriousLoss);
+        }
+    }
     fn on_sent(&mut self, event: &congestion::Sent, state: &mut WindowState) {
         if self.algorithm.class.heard.sent {
             tell!(self, state, Sent "on_sent", event Sent);
@@ -609,6 +624,7 @@ pub fn register(
         duplicate_ack: heard("on_duplicate_ack")?,
         ecn_echo: heard("on_ecn_echo")?,
         recovery_ended: heard("on_recovery_ended")?,
+        spurious_loss: heard("on_spurious_loss")?,
     };
     let wants_rate_samples = match own.getattr_opt("wants_rate_samples")? {
         Some(wanted) => wanted.is_truthy()?,

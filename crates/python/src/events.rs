@@ -80,6 +80,8 @@ event! {
         in_flight_bytes: u64 = |event| event.in_flight.get();
         /// Payload that the window allows now but pacing holds back.
         held_back_bytes: u64 = |event| event.held_back.get();
+        /// The application has no more to send: the window does not limit what is sent now.
+        app_limited: bool = |event| event.app_limited;
     }
 }
 
@@ -167,6 +169,8 @@ event! {
         now_s: f64 = |event| event.now.seconds();
         /// FlightSize of RFC 5681: payload outstanding when the loss was detected.
         flight_size_bytes: u64 = |event| event.flight_size.get();
+        /// Payload that is known to be lost.
+        lost_bytes: u64 = |event| event.lost.get();
     }
 }
 
@@ -201,6 +205,14 @@ event! {
     /// Everything outstanding when the loss was detected has been acknowledged.
     RecoveryEnded of congestion::RecoveryEnded {
         /// When.
+        now_s: f64 = |event| event.now.seconds();
+    }
+}
+
+event! {
+    /// The last loss or timeout was spurious: nothing had been lost.
+    SpuriousLoss of congestion::SpuriousLoss {
+        /// When it became known.
         now_s: f64 = |event| event.now.seconds();
     }
 }

@@ -35,7 +35,7 @@ mod _core {
     #[pymodule_export]
     use super::events::{
         Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, RateSample, RecoveryEnded, Sent,
-        Timeout,
+        SpuriousLoss, Timeout,
     };
     #[pymodule_export]
     use super::grid::{Grid, grid_schema};

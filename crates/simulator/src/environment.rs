@@ -198,6 +198,9 @@ impl ModelPart for Steered {
         self.step.sent_bytes += event.size.get() as f64;
         self.step.in_flight_bytes = event.in_flight.get() as f64;
     }
+    fn owns_window_in_recovery(&self) -> bool {
+        true
+    }
     fn pacing(&self, state: &WindowState) -> Option<Pacing> {
         self.pacing_bps.map(|rate| Pacing::at_wire_rate(rate, state.full_segment_on_wire()))
     }
@@ -230,7 +233,6 @@ impl Environment {
         };
         tcp.control = Selection::custom(Steered::default());
         tcp.control_name = NAME.to_owned();
-        tcp.transport.prr = false;
         let mut simulation = Simulation::new(&plan);
         let start = simulation.start_of(index);
         if start >= simulation.end() {

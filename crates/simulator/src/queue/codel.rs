@@ -2,8 +2,8 @@
 
 use super::managed::{Discipline, LinkSite, Work};
 use crate::engine::Ring;
-use crate::packet::Packet;
 use crate::named::settings;
+use crate::packet::Packet;
 use selfclock_congestion::units::{Duration, Time};
 
 selfclock_congestion::parameters! {
@@ -17,7 +17,12 @@ selfclock_congestion::parameters! {
         ecn: bool = true, shown "true", unit "", range (0.0, 0.0), source "our choice; RFC 8289 leaves it open";
     }
 }
-settings!(Parameters, "codel", "Controlled delay.", "RFC 8289");
+settings!(
+    Parameters,
+    "codel",
+    "Controlled delay: drops at the head when packets have waited longer than the target for an interval, then after interval/√n.",
+    "RFC 8289"
+);
 
 /// CoDel over one FIFO.
 #[derive(Clone, Debug)]
@@ -184,8 +189,8 @@ impl Discipline for CoDel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::queue::managed::tests::site;
     use crate::packet::{Flags, NO_EXTRA, PacketKind};
+    use crate::queue::managed::tests::site;
     use crate::queue::{self, ManagedQueue, QueueLimit};
 
     fn packet() -> Packet {

@@ -2,8 +2,8 @@
 
 use super::managed::{Discipline, LinkSite, Work};
 use crate::engine::Ring;
-use crate::packet::Packet;
 use crate::named::settings;
+use crate::packet::Packet;
 use selfclock_congestion::units::Bytes;
 
 selfclock_congestion::parameters! {

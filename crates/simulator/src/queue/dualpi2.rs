@@ -3,8 +3,8 @@
 
 use super::managed::{Discipline, LinkSite, Work};
 use crate::engine::Ring;
-use crate::packet::{Flags, Packet};
 use crate::named::settings;
+use crate::packet::{Flags, Packet};
 use selfclock_congestion::units::{Duration, Time};
 
 /// Longest round-trip time that the controller is stable for, s: "RTT_max".
@@ -30,7 +30,12 @@ selfclock_congestion::parameters! {
         ramp_length: Duration = Duration::from_microseconds(400), shown "400 us", unit "s", range (0.0, 1000.0), source "RFC 9332, appendix A.1: range";
     }
 }
-settings!(Parameters, "dualpi2", "A short queue for what carries ECT(1) beside one for the rest, coupled.", "RFC 9332");
+settings!(
+    Parameters,
+    "dualpi2",
+    "A short queue for what carries ECT(1) beside one for the rest, coupled.",
+    "RFC 9332"
+);
 
 /// The two queues.
 #[derive(Clone, Debug)]

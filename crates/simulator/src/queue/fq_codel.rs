@@ -3,8 +3,8 @@
 use super::codel::{self, CoDelState};
 use super::flow_queues::{FlowQueues, QueueState};
 use super::managed::{Discipline, LinkSite, Work};
-use crate::packet::Packet;
 use crate::named::settings;
+use crate::packet::Packet;
 use selfclock_congestion::units::{Bytes, Duration};
 
 selfclock_congestion::parameters! {
@@ -22,7 +22,12 @@ selfclock_congestion::parameters! {
         quantum: Bytes = Bytes(1514), shown "1514 B", unit "B", range (1.0, 65535.0), source "RFC 8290, section 5.2.4";
     }
 }
-settings!(Parameters, "fq-codel", "Queues chosen by a hash of the flow, served in turn, each with CoDel.", "RFC 8290");
+settings!(
+    Parameters,
+    "fq-codel",
+    "Queues chosen by a hash of the flow, served in turn, new ones first, each with CoDel.",
+    "RFC 8290"
+);
 
 /// Queues with CoDel.
 #[derive(Clone, Debug)]

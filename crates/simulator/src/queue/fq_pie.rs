@@ -29,7 +29,7 @@ selfclock_congestion::parameters! {
 settings!(
     Parameters,
     "fq-pie",
-    "Queues chosen by a hash of the flow, served in turn, each with PIE.",
+    "Queues chosen by a hash of the flow, served in turn, new ones first, each with PIE.",
     "RFC 8033 and RFC 8290"
 );
 

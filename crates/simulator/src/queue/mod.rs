@@ -1,10 +1,18 @@
 //! Queue disciplines of links.
 //!
-//! A new discipline is a file here, with its [`Settings`](crate::named::Settings) and a `managed::Discipline`, and a line in the list below.
+//! A new discipline is a file here, with its [`Settings`](crate::named::Settings) and a `managed::Discipline`, declared below
+//! (rustfmt finds files by these declarations), and a line in the list.
 
+pub mod codel;
 pub mod drop_tail;
+pub mod drr;
+pub mod dualpi2;
 mod flow_queues;
+pub mod fq_codel;
+pub mod fq_pie;
 pub(crate) mod managed;
+pub mod pie;
+pub mod red;
 
 pub(crate) use drop_tail::DropTail;
 pub use drop_tail::MarkAbove;
@@ -38,11 +46,9 @@ impl QueueLimit {
     }
 }
 
-/// Makes the list of disciplines: their modules, the plan and the running queue of each, and what forwards to them.
+/// Makes the list of disciplines: the plan and the running queue of each, and what forwards to them.
 macro_rules! disciplines {
     ($($module:ident::$name:ident,)+) => {
-        $(pub mod $module;)+
-
         named! {
             /// A queue discipline with its settings.
             DisciplinePlan { drop_tail::DropTail, $($module::$name,)+ }

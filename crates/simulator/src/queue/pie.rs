@@ -2,8 +2,8 @@
 
 use super::managed::{Discipline, LinkSite, Work};
 use crate::engine::{Ring, Stream};
-use crate::packet::Packet;
 use crate::named::settings;
+use crate::packet::Packet;
 use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
 
 /// "alpha" and "beta", per second of delay.
@@ -30,7 +30,12 @@ selfclock_congestion::parameters! {
         ecn: bool = true, shown "true", unit "", range (0.0, 0.0), source "RFC 8033, section 5.1: optional; our choice";
     }
 }
-settings!(Parameters, "pie", "Proportional-integral controller enhanced.", "RFC 8033");
+settings!(
+    Parameters,
+    "pie",
+    "Proportional-integral controller enhanced: drops at arrival with a probability that follows the queueing delay.",
+    "RFC 8033"
+);
 
 /// PIE over one FIFO.
 #[derive(Clone, Debug)]

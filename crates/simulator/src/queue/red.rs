@@ -3,8 +3,8 @@
 
 use super::managed::{Discipline, LinkSite, Work};
 use crate::engine::{Ring, Stream};
-use crate::packet::Packet;
 use crate::named::{Contradiction, settings};
+use crate::packet::Packet;
 use selfclock_congestion::units::{Bytes, Duration, Packets, Time};
 
 /// Step of an adaptation, and between adaptations: "alpha", "beta" and "interval" of the 2001 paper.
@@ -35,7 +35,7 @@ selfclock_congestion::parameters! {
         ecn: bool = true, shown "true", unit "", range (0.0, 0.0), source "RFC 3168, section 7";
     }
 }
-settings!(Parameters, "red", "Random early detection.", "Floyd and Jacobson 1993", check Parameters::thresholds_in_order);
+settings!(Parameters, "red", "Random early detection: drops or marks with a probability that grows with the average queue.", "Floyd and Jacobson 1993", check Parameters::thresholds_in_order);
 
 impl Parameters {
     /// "max_th", packets.

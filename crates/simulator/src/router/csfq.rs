@@ -1,11 +1,10 @@
 //! Core-stateless fair queueing: Stoica, Shenker and Zhang 1998. The first router that stands before a flow's packets labels
 //! them with the flow's rate; the others know no flows and drop by label.
 
-use super::mechanism::{Fate, Mechanism, RouterSite, Station, Waiting};
+use super::mechanism::{Fate, Mechanism, RouterSite, Station};
 use crate::engine::Stream;
 use crate::named::settings;
 use crate::packet::Packet;
-use crate::queue::QueueLimit;
 use selfclock_congestion::parameter::ABOVE_ZERO;
 use selfclock_congestion::units::{Duration, Time};
 use std::collections::BTreeMap;
@@ -161,7 +160,7 @@ impl Mechanism for Csfq {
         if core.congested && label > share && self.stream.happens(1.0 - share / label) {
             return Fate::Drop;
         }
-        if is_full(waiting, packet.size) {
+        if !waiting.has_room(packet.size) {
             core.share = core.share.map(|share| (share * LOWERED).max(core.lowest.min(share)));
         } else {
             core.accepted.add(now, bits, self.settings.link_constant);
@@ -171,15 +170,6 @@ impl Mechanism for Csfq {
         }
         extra.label = Some(label);
         Fate::Pass
-    }
-}
-
-/// The queue will drop a packet of this size.
-fn is_full(Waiting { packets, bytes, limit }: Waiting, size: u16) -> bool {
-    match limit {
-        QueueLimit::Unlimited => false,
-        QueueLimit::Packets(limit) => packets >= limit,
-        QueueLimit::Bytes(limit) => bytes + u64::from(size) > limit.get(),
     }
 }
 

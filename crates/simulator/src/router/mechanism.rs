@@ -131,6 +131,13 @@ pub struct Waiting {
     pub limit: QueueLimit,
 }
 
+impl Waiting {
+    /// The queue has room for a packet of `size` bytes.
+    pub fn has_room(&self, size: u16) -> bool {
+        self.limit.allows(self.packets + 1, || self.bytes + u64::from(size))
+    }
+}
+
 /// The network around a mechanism.
 pub trait Surroundings {
     /// Rate of a link's transmitter for a packet that comes now.

@@ -4,9 +4,20 @@
 //! Packets stop where one stands, so it sees them in the order of time. Where a route begins at a host, so does the first
 //! link: a mechanism there sees what that host sends.
 //!
-//! A new mechanism is a file here, with its [`Settings`](crate::named::Settings) and a `mechanism::Mechanism`, and a line in the list below.
+//! A new mechanism is a file here, with its [`Settings`](crate::named::Settings) and a `mechanism::Mechanism`, declared below (rustfmt
+//! finds files by these declarations), and a line in the list.
 
+pub mod ack_thinning;
+pub mod csfq;
+pub mod ficcrd;
+pub mod forwarding_limit;
+pub mod loss;
 pub(crate) mod mechanism;
+pub mod policer;
+pub mod quick_start;
+pub mod reordering;
+pub mod tampering;
+pub mod xcp;
 
 pub use mechanism::Placement;
 
@@ -15,11 +26,9 @@ use crate::packet::Packet;
 use mechanism::{Fate, Mechanism, RouterSite, Station};
 use selfclock_congestion::units::Bytes;
 
-/// Makes the list of mechanisms: their modules, the plan and the running mechanism of each, and what forwards to them.
+/// Makes the list of mechanisms: the plan and the running mechanism of each, and what forwards to them.
 macro_rules! mechanisms {
     ($($module:ident::$name:ident,)+) => {
-        $(pub mod $module;)+
-
         named! {
             /// A router mechanism with its settings.
             MechanismPlan { $($module::$name,)+ }

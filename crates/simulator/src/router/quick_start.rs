@@ -42,7 +42,7 @@ pub(crate) struct QuickStart {
 #[derive(Clone, Debug, Default)]
 struct Accounts {
     rate: Rate,
-    /// Bytes since the beginning of the interval under way, which is the so-many-th.
+    /// Bytes since the beginning of the interval under way, and its number.
     bytes: u64,
     interval: u64,
     /// Bytes of the interval before.
@@ -127,7 +127,7 @@ impl Mechanism for QuickStart {
     }
 }
 
-/// The largest code of a rate that is no more than so many bits per second.
+/// The largest code of a rate that is no more than `bits` per second.
 fn largest_code_within(bits: f64) -> u8 {
     (1..=QUICK_START_LARGEST_RATE).rev().find(|&code| quick_start_rate(code) as f64 <= bits).unwrap_or(0)
 }

@@ -58,7 +58,8 @@ impl Mechanism for Tampering {
     type Settings = Parameters;
 
     fn new(settings: Parameters, site: &RouterSite<'_>) -> Self {
-        let encrypted = site.layout.flows.iter().map(|flow| flow.tcp.is_none_or(|tcp| tcp.encrypted)).collect();
+        let encrypted =
+            site.layout.flows.iter().map(|flow| flow.tcp.is_none_or(|tcp| tcp.encrypted)).collect();
         Self { settings, stream: site.stream(), encrypted, options: BTreeMap::new() }
     }
 

@@ -11,9 +11,9 @@ use serde_json::{Value as Json, json};
 
 use super::error::{Problem, allowed};
 use super::named::{read_value, refusal, value_schema};
-use super::reader::{Item, KeySchema, Read, table_schema};
+use super::reader::{FromItem, Item, KeySchema, table_schema};
 
-impl Read for Selection {
+impl FromItem for Selection {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         match item.value.as_str() {
             Some(name) => from_name(item, name),
@@ -179,8 +179,13 @@ fn parameter_keys(registry: &Registry) -> impl Iterator<Item = KeySchema> + use<
     for entry in registry.entries() {
         for parameter in entry.parameters {
             let (algorithm, about) = (entry.name, parameter.about.trim());
-            let (default, source) = (parameter.default, parameter.source);
-            let about = format!("{algorithm}: {about} Default: {default} ({source}).");
+            let default = match parameter.requires {
+                Some((other, value)) if parameter.default.is_empty() => {
+                    format!("Required with {other} = {value}")
+                }
+                _ => format!("Default: {}", parameter.default),
+            };
+            let about = format!("{algorithm}: {about} {default} ({}).", parameter.source);
             keys.entry(parameter.name).or_default().push((about, value_schema(parameter)));
         }
     }

@@ -53,7 +53,7 @@ use crate::plan::{Plan, RecordPlan};
 use delivery_trace::DeliveryTraces;
 use error::{Place, Problem};
 use overrides::Override;
-use reader::{Item, Read as _};
+use reader::{FromItem as _, Item};
 use table::ScenarioTable;
 
 /// A scenario: what to run, and the text that says so.

@@ -1,7 +1,7 @@
 //! Settings of things that are chosen by name, read as their lists of parameters say.
 
 use super::error::{Problem, allowed};
-use super::reader::{Item, KeySchema, Read, missing, quantity_schema, table_schema};
+use super::reader::{FromItem, Item, KeySchema, missing, quantity_schema, table_schema};
 use super::units::{Dimension, Quantity};
 use crate::named::{Contradiction, Named};
 use selfclock_congestion::parameter::{ABOVE_ZERO, Kind, Parameter, ParameterError, Value};

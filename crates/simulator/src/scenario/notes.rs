@@ -6,7 +6,7 @@ use selfclock_congestion::units::Bytes;
 use crate::named::Named as _;
 use crate::plan::{Ecn, FlowPlan, LinkPlan, LossPlan, Plan, QueueLimit, RouterPlan};
 
-/// Notes of one kind that are written out; so many flows could have the same.
+/// Notes of one kind that are written out; thousands of flows could have the same.
 const MOST_OF_A_KIND: usize = 3;
 
 /// What a reader should know of a plan before its results surprise: one sentence each.

@@ -1,6 +1,6 @@
 //! From TOML values to typed ones, each with its place in the file.
 //!
-//! A type that can stand in a scenario implements [`Read`]: how it is read, and its JSON Schema. [`table!`]
+//! A type that can stand in a scenario implements [`FromItem`]: how it is read, and its JSON Schema. [`table!`]
 //! declares a struct for a TOML table, so that its keys, their descriptions, the reader and the schema come
 //! from the same lines.
 
@@ -24,7 +24,7 @@ pub struct Item<'a> {
 }
 
 /// A type that can stand in a scenario.
-pub trait Read: Sized {
+pub trait FromItem: Sized {
     /// From a TOML value.
     fn read(item: &Item<'_>) -> Result<Self, Problem>;
     /// JSON Schema of the values that are read.
@@ -73,7 +73,7 @@ impl<'a> Item<'a> {
     }
 
     /// The elements of an array, as [`Item::array`], read.
-    pub fn elements<T: Read>(&self, what: &str) -> Result<List<T>, Problem> {
+    pub fn elements<T: FromItem>(&self, what: &str) -> Result<List<T>, Problem> {
         let items = self.array(what)?.into_iter();
         items.map(|item| Ok(Located { value: T::read(&item)?, place: item.place })).collect()
     }
@@ -260,7 +260,7 @@ pub fn missing(table: &Item<'_>, key: &str) -> Problem {
     table.place.problem(format!("missing key {key:?}"), "")
 }
 
-impl<T: Read> Field for Needed<T> {
+impl<T: FromItem> Field for Needed<T> {
     const REQUIRED: bool = true;
     fn read_key(table: &Item<'_>, key: &str) -> Result<Self, Problem> {
         Maybe::<T>::read_key(table, key)?.ok_or_else(|| missing(table, key))
@@ -270,7 +270,7 @@ impl<T: Read> Field for Needed<T> {
     }
 }
 
-impl<T: Read> Field for Maybe<T> {
+impl<T: FromItem> Field for Maybe<T> {
     const REQUIRED: bool = false;
     fn read_key(table: &Item<'_>, key: &str) -> Result<Self, Problem> {
         table.get(key).map(|item| Ok(Located { value: T::read(&item)?, place: item.place })).transpose()
@@ -280,7 +280,7 @@ impl<T: Read> Field for Maybe<T> {
     }
 }
 
-impl<T: Read> Field for List<T> {
+impl<T: FromItem> Field for List<T> {
     const REQUIRED: bool = true;
     fn read_key(table: &Item<'_>, key: &str) -> Result<Self, Problem> {
         table.get(key).ok_or_else(|| missing(table, key))?.elements("an array")
@@ -294,7 +294,7 @@ impl<T: Read> Field for List<T> {
 #[derive(Clone, Debug)]
 pub struct Several<T>(pub List<T>);
 
-impl<T: Read> Field for Several<T> {
+impl<T: FromItem> Field for Several<T> {
     const REQUIRED: bool = false;
     fn read_key(table: &Item<'_>, key: &str) -> Result<Self, Problem> {
         table.get(key).map_or(Ok(Self(Vec::new())), |_| List::read_key(table, key).map(Self))
@@ -399,7 +399,7 @@ macro_rules! table {
             }
         }
 
-        impl $crate::scenario::reader::Read for $name {
+        impl $crate::scenario::reader::FromItem for $name {
             fn read(
                 item: &$crate::scenario::reader::Item<'_>,
             ) -> Result<Self, $crate::scenario::error::Problem> {
@@ -419,7 +419,7 @@ pub(super) use table;
 /// Reads an enum from words.
 macro_rules! words {
     ($($kind:ty { $($word:literal => $value:expr,)+ })+) => {$(
-        impl $crate::scenario::reader::Read for $kind {
+        impl $crate::scenario::reader::FromItem for $kind {
             fn read(
                 item: &$crate::scenario::reader::Item<'_>,
             ) -> Result<Self, $crate::scenario::error::Problem> {
@@ -445,7 +445,7 @@ pub fn quantity_schema(accepted: &[Dimension]) -> Json {
     json!({ "type": "string", "pattern": units::pattern(accepted) })
 }
 
-impl Read for bool {
+impl FromItem for bool {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         item.value.as_bool().ok_or_else(|| item.expected("true or false"))
     }
@@ -454,7 +454,7 @@ impl Read for bool {
     }
 }
 
-impl Read for String {
+impl FromItem for String {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         item.string("a string").map(str::to_owned)
     }
@@ -463,7 +463,7 @@ impl Read for String {
     }
 }
 
-impl Read for Duration {
+impl FromItem for Duration {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         item.duration()
     }
@@ -472,7 +472,7 @@ impl Read for Duration {
     }
 }
 
-impl Read for Bytes {
+impl FromItem for Bytes {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         item.bytes()
     }
@@ -482,7 +482,7 @@ impl Read for Bytes {
 }
 
 /// A rate of zero would never deliver a packet, so it is refused wherever a rate stands.
-impl Read for Rate {
+impl FromItem for Rate {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         match item.quantity(&[Dimension::Rate])? {
             Quantity::Rate(rate) if rate.bits_per_second() > 0 => Ok(rate),

@@ -4,7 +4,7 @@ use selfclock_congestion::registry::Registry;
 use serde_json::{Value as Json, json};
 
 use super::control;
-use super::reader::Read;
+use super::reader::FromItem;
 use super::table::ScenarioTable;
 
 /// JSON Schema (draft 2020-12) of a scenario file that may name any algorithm of the registry.

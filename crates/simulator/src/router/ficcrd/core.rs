@@ -6,7 +6,7 @@ use crate::router::mechanism::Waiting;
 
 /// State of one output queue: 16 bytes, whatever the number of flows.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct OutputQueue {
+pub struct CoreQueue {
     /// "MAPR", bit/s; `None` before the first packet.
     mean_rate: Option<f64>,
 }
@@ -31,7 +31,7 @@ impl Occupancy {
     }
 }
 
-impl OutputQueue {
+impl CoreQueue {
     /// A resource discovery packet goes forward, with this rate in its APR field; zero: its flow is silent.
     pub fn on_forward(&mut self, settings: &Parameters, occupancy: Occupancy, rate: f64) {
         if rate <= 0.0 {
@@ -100,7 +100,7 @@ mod tests {
     /// Mean rate after one packet, from 1.0.
     fn after(rule: MaprRule, queue: f64, rate: f64) -> f64 {
         let settings = with(rule);
-        let mut core = OutputQueue { mean_rate: Some(1.0) };
+        let mut core = CoreQueue { mean_rate: Some(1.0) };
         core.on_forward(&settings, at(queue), rate);
         core.mean_rate.expect("a mean")
     }
@@ -131,7 +131,7 @@ mod tests {
     /// all of it with ICC; ten equal ones end at the target.
     fn fluid(rule: MaprRule, limits: &[f64]) -> (Vec<f64>, f64) {
         let settings = with(rule);
-        let mut core = OutputQueue::default();
+        let mut core = CoreQueue::default();
         let n = limits.len() as f64;
         let mut rates: Vec<f64> = limits.iter().map(|limit| limit.min(1.0 / n)).collect();
         // Capacity 1 is 305 packets/s; a step is a millisecond, a flow's rates are told of each 32 packets.

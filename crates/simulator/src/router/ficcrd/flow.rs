@@ -1,7 +1,7 @@
 //! What the ingress edge knows of one flow: how far its data and acknowledgements have come, its round-trip time, the
 //! window it was told, the acknowledgements that are held.
 
-use super::Path;
+use super::FlowPath;
 use crate::engine::Ring;
 use crate::packet::Packet;
 use selfclock_congestion::units::{Duration, Time};
@@ -12,9 +12,9 @@ const ROUND: u64 = 8;
 
 /// A flow in the table of an edge.
 #[derive(Clone, Debug)]
-pub(super) struct Flow {
+pub(super) struct EdgeFlow {
     /// Its way through the domain.
-    pub path: Path,
+    pub path: FlowPath,
     /// Last data seen.
     pub last_data: Time,
     /// Byte after the highest data seen.
@@ -48,9 +48,9 @@ pub(super) struct Flow {
     pub slow_start: bool,
 }
 
-impl Flow {
+impl EdgeFlow {
     /// A flow that was not seen before, with this way.
-    pub fn new(now: Time, path: Path) -> Self {
+    pub fn new(now: Time, path: FlowPath) -> Self {
         Self {
             path,
             last_data: now,
@@ -175,7 +175,7 @@ mod tests {
     /// 10; at the smallest, 50 and 10.
     #[test]
     fn both_parts_of_the_round_trip_are_timed() {
-        let path = Path {
+        let path = FlowPath {
             ingress: 0,
             egress: 1,
             turn_position: 0,
@@ -185,7 +185,7 @@ mod tests {
             access_rate: 1e7,
             encrypted: false,
         };
-        let mut flow = Flow::new(at(0), path);
+        let mut flow = EdgeFlow::new(at(0), path);
         flow.on_data(at(0), &data(0));
         flow.on_new_ack(at(50), 1000);
         assert_eq!(flow.current_rtt(), None, "the part of the source is not known");

@@ -1,7 +1,7 @@
 //! Fair Intelligent Congestion Control Resource Discovery: Yu, Li, Hoang, Feng.
 //!
 //! The first router of the domain on a flow's way, its *ingress*, estimates the flow's rate and sends a resource discovery
-//! packet after it for every so many data packets. Each router on the way notes the rate it carries; the last one, the
+//! packet after it for every N data packets. Each router on the way notes the rate it carries; the last one, the
 //! *egress*, turns it round; on the way back each router lowers the explicit rate in it to what the flow's output queue
 //! allows. The ingress then holds the source to that rate by the window in its acknowledgements or by their times.
 //!
@@ -13,15 +13,15 @@ mod settings;
 
 pub use settings::{ControlUnit, DiscoveryInterval, EdgeRtt, Feedback, MaprRule, Parameters};
 
-use self::core::{Occupancy, OutputQueue};
-use self::flow::Flow;
+use self::core::{CoreQueue, Occupancy};
+use self::flow::EdgeFlow;
 use super::mechanism::{Fate, FlowLayout, Layout, Mechanism, Placement, RouterSite, Station};
 use crate::engine::Timer;
 use crate::packet::{Extra, Flags, NO_EXTRA, Packet, PacketKind, ResourceDiscovery};
 use selfclock_congestion::units::{Duration, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// So many time constants of the rate without data are a silence.
+/// Time constants of the rate without data that count as silence.
 const SILENT: u64 = 4;
 /// After so long without data a flow leaves the table when another needs its place, and its timed packets cease.
 const IDLE: Duration = Duration::from_milliseconds(10_000);
@@ -33,14 +33,14 @@ const ACTIVE: Duration = Duration::from_milliseconds(1000);
 pub(crate) struct Ficcrd {
     settings: Parameters,
     /// Of each link, as an output queue.
-    queues: Vec<OutputQueue>,
+    queues: Vec<CoreQueue>,
     /// Node that each link leaves.
     node_before: Vec<usize>,
     /// The way of each flow through the domain; `None`: not controlled.
-    paths: Vec<Option<Path>>,
+    paths: Vec<Option<FlowPath>>,
     /// By number of flow or connection, or by number of class.
     loops: BTreeMap<u32, ControlLoop>,
-    flows: BTreeMap<u32, Flow>,
+    flows: BTreeMap<u32, EdgeFlow>,
     /// Entries in the table of each node.
     entries: Vec<u32>,
     wakes: BTreeSet<(Time, Wake)>,
@@ -58,7 +58,7 @@ enum Wake {
 
 /// The way of a flow through the domain.
 #[derive(Clone, Copy, Debug)]
-struct Path {
+struct FlowPath {
     ingress: usize,
     egress: usize,
     /// Position in the route of acknowledgements of the link that leaves the egress.
@@ -131,7 +131,7 @@ impl Mechanism for Ficcrd {
         let layout = site.layout;
         Self {
             settings,
-            queues: vec![OutputQueue::default(); layout.links.len()],
+            queues: vec![CoreQueue::default(); layout.links.len()],
             node_before: layout.links.iter().map(|link| link.from).collect(),
             paths: paths(settings.unit, site),
             loops: BTreeMap::new(),
@@ -181,7 +181,7 @@ impl Mechanism for Ficcrd {
 
 impl Ficcrd {
     /// The way of the packet's flow. A short connection takes that of its flow of the plan, but has a loop of its own.
-    fn path_of(&self, station: &Station<'_>, packet: &Packet) -> Option<Path> {
+    fn path_of(&self, station: &Station<'_>, packet: &Packet) -> Option<FlowPath> {
         let flow = packet.flow as usize;
         if flow < self.paths.len() {
             return self.paths[flow];
@@ -203,7 +203,7 @@ impl Ficcrd {
 
     // --- the ingress: rates -------------------------------------------------------------------------------------
 
-    fn on_data(&mut self, station: &mut Station<'_>, packet: &Packet, path: Path) -> Fate {
+    fn on_data(&mut self, station: &mut Station<'_>, packet: &Packet, path: FlowPath) -> Fate {
         let now = station.now;
         if !self.flows.contains_key(&packet.flow) && !self.enter_table(now, packet.flow, path) {
             return Fate::Pass;
@@ -224,7 +224,7 @@ impl Ficcrd {
     }
 
     /// Makes room for a flow in the table of its ingress; false if there is none.
-    fn enter_table(&mut self, now: Time, flow: u32, path: Path) -> bool {
+    fn enter_table(&mut self, now: Time, flow: u32, path: FlowPath) -> bool {
         if self.entries[path.ingress] >= self.settings.flows {
             let idlest = self
                 .flows
@@ -241,7 +241,7 @@ impl Ficcrd {
             self.entries[path.ingress] -= 1;
         }
         self.entries[path.ingress] += 1;
-        self.flows.insert(flow, Flow::new(now, path));
+        self.flows.insert(flow, EdgeFlow::new(now, path));
         true
     }
 
@@ -327,10 +327,12 @@ impl Ficcrd {
         &mut self,
         station: &mut Station<'_>,
         packet: &mut Packet,
-        path: Path,
+        path: FlowPath,
         node: usize,
     ) -> Fate {
-        let Some(mut resource) = station.network.extras().get(packet.extra).resource else { return Fate::Pass };
+        let Some(mut resource) = station.network.extras().get(packet.extra).resource else {
+            return Fate::Pass;
+        };
         if !resource.backward && node != path.egress {
             self.note_rate(station, station.link, resource.rate);
             return Fate::Pass;
@@ -364,7 +366,7 @@ impl Ficcrd {
     // --- the ingress: feedback ----------------------------------------------------------------------------------
 
     /// The network allows this rate, bit/s: to one flow, or to a class, whose active flows share it.
-    fn obey(&mut self, station: &mut Station<'_>, path: Path, allowed: f64) {
+    fn obey(&mut self, station: &mut Station<'_>, path: FlowPath, allowed: f64) {
         let now = station.now;
         let mut sharers = 1.0;
         if self.settings.unit == ControlUnit::Class {
@@ -414,7 +416,7 @@ impl Ficcrd {
         flows
     }
 
-    fn on_acknowledgement(&mut self, station: &mut Station<'_>, packet: &mut Packet, path: Path) -> Fate {
+    fn on_acknowledgement(&mut self, station: &mut Station<'_>, packet: &mut Packet, path: FlowPath) -> Fate {
         let now = station.now;
         let Some(flow) = self.flows.get_mut(&packet.flow) else { return Fate::Pass };
         if path.encrypted {
@@ -446,7 +448,7 @@ impl Ficcrd {
 
     /// Explicit window adaptation: the window of the acknowledgement becomes what the allowed rate is worth in a round trip,
     /// in the units of its scale, but the right edge never moves left.
-    fn rewrite_window(&mut self, station: &mut Station<'_>, packet: &mut Packet, path: Path) {
+    fn rewrite_window(&mut self, station: &mut Station<'_>, packet: &mut Packet, path: FlowPath) {
         let allowed = self.allowed(path.control_loop);
         let Some(flow) = self.flows.get_mut(&packet.flow) else { return };
         if packet.kind != PacketKind::Ack {
@@ -517,14 +519,15 @@ impl Ficcrd {
 }
 
 /// The ways of all flows.
-fn paths(unit: ControlUnit, site: &RouterSite<'_>) -> Vec<Option<Path>> {
+fn paths(unit: ControlUnit, site: &RouterSite<'_>) -> Vec<Option<FlowPath>> {
     let Layout { links, flows, .. } = site.layout;
     let domain: BTreeSet<usize> = site.stands_before.iter().map(|&link| links[link].from).collect();
     let mut classes: BTreeMap<(usize, usize, u8), u32> = BTreeMap::new();
     let path = |(index, flow): (usize, &FlowLayout<'_>)| {
         let tcp = flow.tcp?;
         // The hosts themselves are no routers of their own flow.
-        let mut routers = flow.forward.iter().skip(1).map(|&link| links[link].from).filter(|node| domain.contains(node));
+        let mut routers =
+            flow.forward.iter().skip(1).map(|&link| links[link].from).filter(|node| domain.contains(node));
         let ingress = routers.next()?;
         let egress = routers.next_back()?;
         let leaves = |node: usize| flow.reverse.iter().position(|&link| links[link].from == node);
@@ -538,7 +541,7 @@ fn paths(unit: ControlUnit, site: &RouterSite<'_>) -> Vec<Option<Path>> {
                 *classes.entry((ingress, egress, flow.dscp)).or_insert(next)
             }
         };
-        Some(Path {
+        Some(FlowPath {
             ingress,
             egress,
             turn_position: turn as u32,
@@ -559,7 +562,7 @@ mod tests {
     /// State for each flow, bytes, as docs/validation.md has it; the packets that are held come on top.
     #[test]
     fn state_for_each_flow() {
-        assert_eq!(size_of::<Flow>() + size_of::<ControlLoop>(), 320);
+        assert_eq!(size_of::<EdgeFlow>() + size_of::<ControlLoop>(), 320);
     }
 
     /// Equation 1 by hand: a packet of 4096 B each 33 ms after an idle start; K = 100 ms.

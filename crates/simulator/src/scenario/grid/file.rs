@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 use super::Setting;
 use super::values::{Axis, Random, ValueRange, Values};
 use crate::scenario::error::{Place, Problem, ScenarioError};
-use crate::scenario::reader::{Item, Maybe, Needed, Read, table, value_or, words};
+use crate::scenario::reader::{FromItem, Item, Maybe, Needed, table, value_or, words};
 use crate::scenario::table::value::{Count, Name};
 use crate::scenario::table::{SchemaVersion, Seed};
 
@@ -282,7 +282,7 @@ fn paths_schema(values: Json) -> Json {
     json!({ "type": "object", "minProperties": 1, "additionalProperties": values })
 }
 
-impl Read for Settings {
+impl FromItem for Settings {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         let entries = entries(item)?.into_iter();
         let read = entries.map(|(entry, value)| Entry { values: vec![value.place.span], ..entry });
@@ -293,7 +293,7 @@ impl Read for Settings {
     }
 }
 
-impl Read for Axes {
+impl FromItem for Axes {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         let mut axes = Vec::new();
         for (entry, value) in entries(item)? {
@@ -320,7 +320,7 @@ impl Read for Axes {
     }
 }
 
-impl Read for Points {
+impl FromItem for Points {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         let points = item.value.as_array().filter(|points| !points.is_empty());
         let points = points.ok_or_else(|| item.expected("points, each under a heading [[point]]"))?;
@@ -336,7 +336,7 @@ impl Read for Points {
     }
 }
 
-impl Read for Seeds {
+impl FromItem for Seeds {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         let Some(list) = item.value.as_array() else {
             return Ok(Self((1..=item.integer(1, MOST_SEEDS)?.cast_unsigned()).collect()));
@@ -364,7 +364,7 @@ impl Read for Seeds {
     }
 }
 
-impl Read for Confidence {
+impl FromItem for Confidence {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         let level = item.number()?;
         if level > 0.0 && level < 1.0 {
@@ -379,7 +379,7 @@ impl Read for Confidence {
     }
 }
 
-impl Read for Steps {
+impl FromItem for Steps {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         item.integer(2, 1_000_000).map(|steps| Self(steps.cast_unsigned()))
     }
@@ -388,7 +388,7 @@ impl Read for Steps {
     }
 }
 
-impl Read for Bound {
+impl FromItem for Bound {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         let Some(text) = item.value.as_str() else {
             let whole = matches!(item.value, DeValue::Integer(_));

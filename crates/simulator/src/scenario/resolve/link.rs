@@ -106,7 +106,7 @@ fn changes(file: &WireTable, rate: Rate) -> Vec<LinkChange> {
         .collect()
 }
 
-/// The nodes and links of a file with so many flows.
+/// The nodes and links of a file with this number of flows.
 pub fn build(
     file: &ScenarioTable,
     profile: Profile,

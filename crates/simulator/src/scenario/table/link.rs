@@ -6,7 +6,7 @@ use crate::delivery_trace::DeliveryTrace;
 use crate::plan::LossPlan;
 use crate::scenario::delivery_trace;
 use crate::scenario::error::Problem;
-use crate::scenario::reader::{Item, Located, Maybe, Needed, Read, table, words};
+use crate::scenario::reader::{FromItem, Item, Located, Maybe, Needed, table, words};
 use selfclock_congestion::units::{Duration, Rate, Time};
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
@@ -105,7 +105,7 @@ words! {
     QueueCounts { "waiting" => Self::Waiting, "in-system" => Self::InSystem, }
 }
 
-impl Read for LossPlan {
+impl FromItem for LossPlan {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         item.table("a table such as { probability = 0.01 }")?;
         if item.entries().iter().any(|entry| GILBERT_ELLIOTT.contains(&entry.place.last_key())) {
@@ -137,7 +137,7 @@ pub enum WrittenTrace {
     Inline(Arc<DeliveryTrace>),
 }
 
-impl Read for WrittenTrace {
+impl FromItem for WrittenTrace {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         if let Some(path) = item.value.as_str() {
             return Ok(Self::Path(path.to_owned()));
@@ -168,7 +168,7 @@ pub struct Change {
 #[derive(Clone, Debug)]
 pub struct Changes(pub Vec<Change>);
 
-impl Read for Changes {
+impl FromItem for Changes {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         let mut changes: Vec<Change> = Vec::new();
         let example = "a list of tables such as { at = \"30 s\", delay = \"40 ms\" }";

@@ -3,7 +3,7 @@
 use super::link::{LinkTable, WireTable};
 use super::value::{Count, Name};
 use crate::scenario::error::Problem;
-use crate::scenario::reader::{Field, Item, List, Maybe, Needed, Read, table, words};
+use crate::scenario::reader::{Field, FromItem, Item, List, Maybe, Needed, table, words};
 use serde_json::{Value as Json, json};
 
 table! {
@@ -73,14 +73,14 @@ pub enum NetworkTable {
     Graph(Box<GraphTable>),
 }
 
-impl Read for NetworkTable {
+impl FromItem for NetworkTable {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         item.table("a table")?;
         let topology: Needed<TopologyName> = Field::read_key(item, "topology")?;
         Ok(match topology.value {
-            TopologyName::Dumbbell => Self::Dumbbell(Box::new(Read::read(item)?)),
-            TopologyName::ParkingLot => Self::ParkingLot(Box::new(Read::read(item)?)),
-            TopologyName::Graph => Self::Graph(Box::new(Read::read(item)?)),
+            TopologyName::Dumbbell => Self::Dumbbell(Box::new(FromItem::read(item)?)),
+            TopologyName::ParkingLot => Self::ParkingLot(Box::new(FromItem::read(item)?)),
+            TopologyName::Graph => Self::Graph(Box::new(FromItem::read(item)?)),
         })
     }
     fn schema() -> Json {

@@ -4,7 +4,7 @@ use crate::named::Named as _;
 use crate::queue::DisciplinePlan;
 use crate::scenario::error::Problem;
 use crate::scenario::named::{named_schemas, read_named};
-use crate::scenario::reader::{Field, Item, KeySchema, Maybe, Read, quantity_schema};
+use crate::scenario::reader::{Field, FromItem, Item, KeySchema, Maybe, quantity_schema};
 use crate::scenario::units::{self, Dimension, Quantity};
 use selfclock_congestion::units::Bytes;
 use serde_json::{Value as Json, json};
@@ -14,11 +14,11 @@ use serde_json::{Value as Json, json};
 pub enum QueueSize {
     /// Any number.
     Unlimited,
-    /// So many packets.
+    /// A number of packets.
     Packets(u64),
-    /// So many bytes.
+    /// A number of bytes.
     Bytes(Bytes),
-    /// So many bandwidth-delay products.
+    /// A multiple of the bandwidth-delay product.
     Bdp(f64),
 }
 
@@ -26,7 +26,7 @@ impl QueueSize {
     const DIMENSIONS: [Dimension; 3] = [Dimension::Packets, Dimension::Size, Dimension::Bdp];
 }
 
-impl Read for QueueSize {
+impl FromItem for QueueSize {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         if item.is_word("unlimited") {
             return Ok(Self::Unlimited);
@@ -55,7 +55,7 @@ pub struct Queue {
     pub discipline: DisciplinePlan,
 }
 
-impl Read for Queue {
+impl FromItem for Queue {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         if item.value.as_table().is_none() {
             return QueueSize::read(item).map(|limit| Self { limit: Some(limit), ..Self::default() });

@@ -2,7 +2,7 @@
 
 use super::value::Positive;
 use crate::scenario::error::Problem;
-use crate::scenario::reader::{Item, Maybe, Read, table};
+use crate::scenario::reader::{FromItem, Item, Maybe, table};
 use selfclock_congestion::units::Duration;
 use serde_json::{Value as Json, json};
 
@@ -28,7 +28,7 @@ pub enum Interval {
     Every(Duration),
 }
 
-impl Read for Interval {
+impl FromItem for Interval {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         match item.value.as_str() {
             Some("auto") => Ok(Self::Auto),

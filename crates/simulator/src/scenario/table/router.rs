@@ -5,7 +5,7 @@ use crate::router::MechanismPlan;
 use crate::router::mechanism::Placement;
 use crate::scenario::error::Problem;
 use crate::scenario::named::{named_schemas, read_named};
-use crate::scenario::reader::{Field, Item, KeySchema, List, Read, Several};
+use crate::scenario::reader::{Field, FromItem, Item, KeySchema, List, Several};
 use serde_json::{Value as Json, json};
 
 /// A mechanism, as written.
@@ -25,7 +25,7 @@ fn place_key(mechanism: &MechanismPlan) -> &'static str {
     }
 }
 
-impl Read for RouterTable {
+impl FromItem for RouterTable {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         item.table("a table")?;
         let mechanism = read_named(item, ("mechanism", "mechanism"), None, place_key)?;

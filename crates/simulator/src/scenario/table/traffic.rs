@@ -3,7 +3,7 @@
 use super::value::{PacketSize, Positive, ranges};
 use crate::plan::{Arrivals, SizeDistribution};
 use crate::scenario::error::Problem;
-use crate::scenario::reader::{Item, Located, Maybe, Needed, Read, quantity_schema, table, words};
+use crate::scenario::reader::{FromItem, Item, Located, Maybe, Needed, quantity_schema, table, words};
 use crate::scenario::units::Dimension;
 use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
 use serde_json::{Value as Json, json};
@@ -12,7 +12,7 @@ table! {
     /// What the application sends: a size or a rate; short connections have a size and a load or an interval; a UDP source
     /// has a rate, a packet size and arrivals.
     TrafficTable {
-        /// So many bytes, then the flow is complete; of short connections, the size of each, or its distribution. TCP only.
+        /// Bytes to send, then the flow is complete; of short connections, the size of each, or its distribution. TCP only.
         size: Maybe<Size>,
         /// Short connections that start at random (a Poisson process), each a TCP connection of its own: payload that they
         /// have to send per second. TCP only.
@@ -99,7 +99,7 @@ pub enum Traffic {
     Table(Box<TrafficTable>),
 }
 
-impl Read for Traffic {
+impl FromItem for Traffic {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         if let Some(word) = item.value.as_str() {
             return match word {
@@ -121,7 +121,7 @@ impl Read for Traffic {
 #[derive(Clone, Debug)]
 pub struct Steps(pub Vec<(Time, Rate)>);
 
-impl Read for Steps {
+impl FromItem for Steps {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         let mut steps: Vec<(Time, Rate)> = Vec::new();
         for Located { value: step, .. } in
@@ -147,7 +147,7 @@ impl Read for Steps {
 #[derive(Clone, Copy, Debug)]
 pub struct AnyRate(pub Rate);
 
-impl Read for AnyRate {
+impl FromItem for AnyRate {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         item.rate().map(Self)
     }
@@ -164,7 +164,7 @@ pub struct PacketMix(pub Vec<(Bytes, f64)>);
 /// 2000 (Agilent, Mixed Packet Size Throughput, Journal of Internet Test Methodologies).
 const SIMPLE_IMIX: [(Bytes, f64); 3] = [(Bytes(40), 7.0), (Bytes(576), 4.0), (Bytes(1500), 1.0)];
 
-impl Read for PacketMix {
+impl FromItem for PacketMix {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         if item.is_word("imix") {
             return Ok(Self(SIMPLE_IMIX.to_vec()));
@@ -185,7 +185,7 @@ impl Read for PacketMix {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Size(pub SizeDistribution);
 
-impl Read for Size {
+impl FromItem for Size {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         if item.value.as_table().is_none() {
             let size = Positive::<Bytes>::read(item)?.0;

@@ -3,7 +3,7 @@
 use super::value::{HeaderSize, OrOff, PacketSize, Positive, SmallCount, ranges};
 use crate::plan::{AckClock, Ecn, Recovery, RttSamples, TimerArithmetic};
 use crate::scenario::error::Problem;
-use crate::scenario::reader::{Item, Maybe, Needed, Read, quantity_schema, table, words};
+use crate::scenario::reader::{FromItem, Item, Maybe, Needed, quantity_schema, table, words};
 use crate::scenario::units::{self, Dimension, Quantity};
 use selfclock_congestion::units::{Bytes, Duration, Rate};
 use serde_json::{Value as Json, json};
@@ -60,7 +60,7 @@ table! {
         shaper: Maybe<OrOff<ShaperTable>>,
         /// The receiver knows the algorithm's option. true.
         peer_knows_option: Maybe<bool>,
-        /// What the receiver does that it must not: to see what that gains it, and what it costs others. None.
+        /// Misbehaviour of the receiver: to see what it gains by it, and what it costs others. None.
         misbehaviour: Maybe<MisbehaviourTable>,
         /// Routers can neither read nor change the transport header, as with IPsec and QUIC. false.
         encrypted: Maybe<bool>,
@@ -68,14 +68,14 @@ table! {
 
     /// A receiver that wants more than its share, or is broken. A key that is not written keeps its value.
     MisbehaviourTable {
-        /// Divides acknowledgements: so many in the place of one of new data. 1.
+        /// Divides acknowledgements: sends this many in place of one of new data. 1.
         ack_parts: Maybe<SmallCount>,
-        /// Acknowledges what it has not got: gaps as if nothing were missing, and so many segments beyond what has arrived,
+        /// Acknowledges data that has not arrived: gaps as if nothing were missing, and N segments beyond what has arrived,
         /// 0 to 1000000. "off".
         ack_ahead: Maybe<OrOff<Ahead>>,
-        /// Repeats each acknowledgement so many times, 0 to 1000. 0.
+        /// Repeats each acknowledgement N times, 0 to 1000. 0.
         ack_repeats: Maybe<Repeats>,
-        /// At each so-manieth acknowledgement with SACK blocks it throws away the data that it has reported in them. "off".
+        /// Every Nth acknowledgement that carries SACK blocks, discards the data just reported (reneging). "off".
         renege_every: Maybe<OrOff<SmallCount>>,
         /// Multiplies the interval of a pair by this, 0.001 to 1000, before it reports it; it divides Quick-Start rates and
         /// XCP feedback by it. 1.
@@ -84,7 +84,7 @@ table! {
 
     /// Delayed acknowledgement. A key that is not written keeps its value.
     DelayedAckTable {
-        /// Acknowledge every so many full segments. Modern: 2; classic: 1.
+        /// Full segments for each acknowledgement. Modern: 2; classic: 1.
         every: Maybe<SmallCount>,
         /// Acknowledge at the latest after this time. Modern: "40 ms"; classic: "200 ms".
         timer: Maybe<Positive<Duration>>,
@@ -147,13 +147,13 @@ ranges! {
 pub enum ReceiveWindow {
     /// Any size.
     Unlimited,
-    /// So many segments.
+    /// A number of segments.
     Segments(f64),
-    /// So many bytes.
+    /// A number of bytes.
     Bytes(Bytes),
 }
 
-impl Read for ReceiveWindow {
+impl FromItem for ReceiveWindow {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         if item.is_word("unlimited") {
             return Ok(Self::Unlimited);
@@ -174,7 +174,7 @@ impl Read for ReceiveWindow {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Segments(pub f64);
 
-impl Read for Segments {
+impl FromItem for Segments {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         match item.quantity(&[Dimension::Segments])? {
             Quantity::Segments(segments) if segments >= 1.0 => Ok(Self(segments)),
@@ -189,7 +189,7 @@ impl Read for Segments {
 /// An initial window, as written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum InitialWindow {
-    /// So many segments.
+    /// A number of segments.
     Segments(f64),
     /// min(4 MSS, max(2 MSS, 4380 bytes)).
     Rfc3390,
@@ -212,7 +212,7 @@ impl InitialWindow {
     }
 }
 
-impl Read for InitialWindow {
+impl FromItem for InitialWindow {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         match item.value.as_str() {
             Some("rfc3390") => Ok(Self::Rfc3390),
@@ -235,7 +235,7 @@ impl Read for InitialWindow {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Threshold(pub f64);
 
-impl Read for Threshold {
+impl FromItem for Threshold {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         if item.is_word("unlimited") {
             return Ok(Self(f64::INFINITY));

@@ -1,7 +1,7 @@
 //! Values with a range or a word of their own that several tables have.
 
 use crate::scenario::error::Problem;
-use crate::scenario::reader::{Item, Read};
+use crate::scenario::reader::{FromItem, Item};
 use selfclock_congestion::units::Bytes;
 use serde_json::{Value as Json, json};
 
@@ -14,7 +14,7 @@ pub enum OrOff<T> {
     On(T),
 }
 
-impl<T: Read> Read for OrOff<T> {
+impl<T: FromItem> FromItem for OrOff<T> {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         if item.is_word("off") {
             return Ok(Self::Off);
@@ -30,7 +30,7 @@ impl<T: Read> Read for OrOff<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Positive<T>(pub T);
 
-impl<T: Read + Default + PartialEq> Read for Positive<T> {
+impl<T: FromItem + Default + PartialEq> FromItem for Positive<T> {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         let value = T::read(item)?;
         if value == T::default() {
@@ -57,7 +57,7 @@ fn size_within(item: &Item<'_>, low: u64) -> Result<Bytes, Problem> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketSize(pub Bytes);
 
-impl Read for PacketSize {
+impl FromItem for PacketSize {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         size_within(item, 1).map(Self)
     }
@@ -70,7 +70,7 @@ impl Read for PacketSize {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeaderSize(pub Bytes);
 
-impl Read for HeaderSize {
+impl FromItem for HeaderSize {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         size_within(item, 0).map(Self)
     }
@@ -86,7 +86,7 @@ macro_rules! ranges {
         #[derive(Clone, Copy, Debug, PartialEq)]
         pub struct $name(pub $kind);
 
-        impl $crate::scenario::reader::Read for $name {
+        impl $crate::scenario::reader::FromItem for $name {
             fn read(
                 item: &$crate::scenario::reader::Item<'_>,
             ) -> Result<Self, $crate::scenario::error::Problem> {
@@ -116,7 +116,7 @@ pub struct Name(pub String);
 /// Longest name, in bytes.
 const LONGEST_NAME: usize = 200;
 
-impl Read for Name {
+impl FromItem for Name {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         let name = item.string("a name")?;
         let forbidden = |c: char| c.is_control() || matches!(c, '/' | '\\');

@@ -6,6 +6,7 @@ mod files;
 mod flow;
 mod limits;
 mod link;
+mod named;
 mod network;
 mod overrides;
 mod router;

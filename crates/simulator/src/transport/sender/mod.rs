@@ -26,7 +26,7 @@ use super::runaway::InFlightLimit;
 use crate::engine::{Target, Timer};
 use crate::network::FlowRoutes;
 use crate::packet::{Packet, PacketKind};
-use crate::plan::{Ecn, TcpPlan};
+use crate::plan::{Ecn, TcpPlan, Transport};
 use crate::record::series::Sampling;
 use crate::traffic::source::Application;
 use learn::Estimators;
@@ -138,7 +138,10 @@ impl Sender {
             receive_window,
             window_probes: 0,
             retransmission_timer: Timer::default(),
-            recovery: LossRecovery::new(transport),
+            recovery: LossRecovery::new(&Transport {
+                prr: transport.prr && !congestion.controller.owns_window_in_recovery(),
+                ..*transport
+            }),
             estimators: Estimators::new(transport, measures_rate),
             sampler: Sampler::new(sampling),
             totals: SenderTotals::default(),
