@@ -28,10 +28,8 @@
 //! let written: Vec<String> = grid.settings(4).map(|setting| setting.to_string()).collect();
 //! assert_eq!(written, ["flow.0.congestion_control=\"cubic\"", "network.bottleneck.queue=\"1 bdp\""]);
 //! let scenario = grid.scenario_at(4)?.with_seed(grid.seeds[1]);
-//! let mut simulation = Simulation::new(&scenario.plan);
-//! while !simulation.advance(1_000_000) {}
-//! assert!(simulation.finish().summary.flows[0].goodput_bps > 5e6);
-//! # Ok::<(), selfclock_simulator::scenario::ScenarioError>(())
+//! assert!(Simulation::new(&scenario.plan).run()?.summary.flows[0].goodput_bps > 5e6);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod file;
