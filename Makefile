@@ -24,7 +24,7 @@ help:
 	@echo 'make figures    draw the figure of the README again'
 	@echo 'make record     reproduce the papers and write down what their claims came to, for the documents; record-full: with the long experiments'
 	@echo 'make bench      the standard speed cases'
-	@echo 'make package    build wheel and sdist, and install each in an empty environment'
+	@echo 'make package    build wheel and sdist, and install each in an empty environment; pack the crates'
 	@echo 'make scorecards evaluate every built-in algorithm, into docs/scorecards.md'
 	@echo 'make scorecard-truths  assert that the scorecard tells what is known'
 	@echo 'make sweep-10000  a sweep of 10,000 runs, killed and started again'

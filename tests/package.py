@@ -1,4 +1,7 @@
-"""`make package`: the wheel and the source distribution, each installed in an empty environment and tried there."""
+"""`make package`: the wheel and the source distribution, each installed in an empty environment and tried there.
+
+And the crates that others can depend on, packed and built from what is in the package.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,9 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
+
+#: The crates that others can depend on.
+CRATES = ("selfclock-congestion", "selfclock-simulator")
 
 #: Looks for symbols of Python that other versions may not have.
 ABI_CHECK = "abi3audit==0.0.26"
@@ -48,8 +54,15 @@ def check_abi(wheel: Path, folder: Path) -> None:
     run(binaries / "abi3audit", "--strict", wheel, cwd=folder)
 
 
+def pack_crates() -> None:
+    """Pack the crates and build each from its package, the second with the package of the first."""
+    chosen = [argument for crate in CRATES for argument in ("--package", crate)]
+    run("cargo", "package", "--quiet", "--locked", "--allow-dirty", *chosen, cwd=ROOT)
+
+
 def main() -> None:
-    """Build and try both."""
+    """Build and try all."""
+    pack_crates()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         run("maturin", "build", "--release", "--locked", "--out", folder / "wheel", cwd=ROOT)
@@ -70,7 +83,7 @@ def main() -> None:
         (folder / "two").mkdir()
         # As `pip install .` in a clean checkout does.
         try_out(source, folder / "two")
-    sys.stdout.write(f"{wheel.name} and {archive.name} install and run\n")
+    sys.stdout.write(f"{wheel.name} and {archive.name} install and run; {' and '.join(CRATES)} can be published\n")
 
 
 if __name__ == "__main__":

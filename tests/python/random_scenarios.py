@@ -152,6 +152,8 @@ def transports(draw: st.DrawFn, control: str) -> dict[str, Any]:
     for key, values in choices.items():
         if chance(draw, 4):
             transport[key] = draw(st.sampled_from(values))
+    if "timestamps" in transport:  # what is undone needs them
+        transport["undo"] = transport["timestamps"] and chance(draw, 2)
     return transport
 
 

@@ -9,13 +9,14 @@
 
 use super::Simulation;
 use super::ends::{ReceivingEnd, SendingEnd};
-use crate::network::batch::{Batch, MOST_SEGMENTS};
-use crate::transport::Context;
+use crate::network::batch::{Batch, MOST_SEGMENTS, Passage};
+use crate::packet::Packet;
+use crate::transport::{Context, Receiver};
 use selfclock_congestion::units::Duration;
 
 /// A batch of fewer acknowledgements is not worth while.
 const FEWEST: u64 = 3;
-/// So many attempts in vain follow one another; then more and more acknowledgements come before the next, at most so many.
+/// After `ATTEMPTS` consecutive failures, back off exponentially, up to `MOST_PATIENCE` ACKs between attempts.
 const ATTEMPTS: u32 = 4;
 const MOST_PATIENCE: u32 = 64;
 
@@ -44,8 +45,8 @@ impl Patience {
 }
 
 impl Simulation {
-    /// The next event is the first packet of this lane. If it begins a batch, all of it happens, but not more than so many events.
-    /// How many were taken; zero: it is none.
+    /// The next event is the first packet of this lane. If it begins a batch, all of it happens, but at most `most` events.
+    /// Returns how many events were taken; zero: it is none.
     #[inline]
     pub(super) fn run_batch(&mut self, lane: u32, most: u64) -> u64 {
         let Some(first) = self.network.first_of(lane) else { return 0 };
@@ -59,14 +60,14 @@ impl Simulation {
         taken
     }
 
-    #[inline(never)]
-    fn try_batch(&mut self, lane: u32, most: u64) -> Option<u64> {
-        let Self { now, end, events, network, sources, sinks, groups, .. } = self;
+    /// The batch that the first packet of this lane begins, if all of it can be foreseen.
+    #[inline(always)]
+    fn find_batch(&self, lane: u32, most: u64) -> Option<Found> {
+        let Self { network, sources, sinks, groups, .. } = self;
         let gap = network.batch_gap(lane)?;
         let first = *network.first_of(lane)?;
         let flow = first.flow as usize;
-        let (SendingEnd::Tcp(sender), ReceivingEnd::Tcp(receiver)) =
-            (sources.get_mut(flow)?, sinks.get_mut(flow)?)
+        let (SendingEnd::Tcp(sender), ReceivingEnd::Tcp(receiver)) = (sources.get(flow)?, sinks.get(flow)?)
         else {
             return None;
         };
@@ -75,27 +76,37 @@ impl Simulation {
             return None;
         }
         let (segment_size, payload) = sender.full_segment();
-        let (mut acknowledgement, segments_left) =
-            receiver.batch_acknowledgement(segments, sender.sent(), payload)?;
+        let (acknowledgement, left) = receiver.batch_acknowledgement(segments, sender.sent(), payload)?;
         let batch = Batch {
             routes: network.flow_routes[flow],
             start: first.arrival,
             gap,
             segments,
-            left: segments_left,
+            left,
             segment_size,
             acknowledgement_size: acknowledgement.size.into(),
         };
         let passage = network.passage(&batch)?;
-        if !receiver.sets_timer_quietly(passage.received(&batch), segments_left, gap) {
+        if !receiver.sets_timer_quietly(passage.received(&batch), left, gap) {
             return None;
         }
         // One stays behind, so that the lane is never empty.
         let most = most.min(passage.groups).min(network.batch_length(lane) - 1);
-        if most < FEWEST {
+        (most >= FEWEST).then_some(Found { first, batch, passage, acknowledgement, payload, most })
+    }
+
+    #[inline(never)]
+    fn try_batch(&mut self, lane: u32, most: u64) -> Option<u64> {
+        let Found { first, batch, passage, mut acknowledgement, payload, most } =
+            self.find_batch(lane, most)?;
+        let Self { now, end, events, network, sources, sinks, .. } = self;
+        let flow = first.flow as usize;
+        let (SendingEnd::Tcp(sender), ReceivingEnd::Tcp(receiver)) =
+            (sources.get_mut(flow)?, sinks.get_mut(flow)?)
+        else {
             return None;
-        }
-        let (mut groups, mut taken, mut left) = (0, 0, false);
+        };
+        let (mut groups, mut taken, mut is_left) = (0, 0, false);
         let mut lag = Duration::ZERO;
         // The segment that is acknowledged first gives the echo: of this group, or of the one before if some were left of that.
         let mut echo_of_left = receiver.recent_timestamp();
@@ -115,34 +126,60 @@ impl Simulation {
             taken += 1;
             *now = time;
             let mut context = Context { now: time, events, network };
-            if !sender.on_batch_ack(&mut context, (number, echo), segments) {
-                left = true;
+            if !sender.on_batch_ack(&mut context, (number, echo), batch.segments) {
+                is_left = true;
                 break;
             }
-            acknowledgement.sequence = sender.sent() - segments_left * payload;
-            acknowledgement.echo = if segments_left == 0 { time } else { echo_of_left };
+            acknowledgement.sequence = sender.sent() - batch.left * payload;
+            acknowledgement.echo = if batch.left == 0 { time } else { echo_of_left };
             echo_of_left = time;
             timer_order = network.land_acknowledgement(events, &batch, &passage, lag, &mut acknowledgement);
             groups += 1;
-            lag += gap;
+            lag += batch.gap;
         }
         if groups > 0 {
             network.take_batch(&batch, groups);
-            let before_last = gap.times(groups - 1);
-            let end = receiver.delivered_bytes() + groups * segments * payload;
-            let timer = passage.first_left(&batch).map(|first| (first + before_last, timer_order));
-            let (arrived, numbers) =
-                ((groups * segments, segment_size), (end, end - segments_left * payload));
-            receiver.on_batch(arrived, numbers, batch.start + before_last, timer);
+            tell_receiver(receiver, &batch, &passage, payload, groups, timer_order);
         }
         if taken > 0 {
             network.advance_lane(events, lane);
         }
-        if left {
+        if is_left {
             sender.leave_batch(&mut Context { now: *now, events, network });
         }
         Some(taken)
     }
+}
+
+/// A batch that can be taken.
+struct Found {
+    /// The acknowledgement that begins it.
+    first: Packet,
+    batch: Batch,
+    passage: Passage,
+    /// The acknowledgement of a group, to be completed for each.
+    acknowledgement: Packet,
+    /// Payload of a segment, bytes.
+    payload: u64,
+    /// Acknowledgements to take at most.
+    most: u64,
+}
+
+/// `groups` groups of a batch have arrived. `timer_order`: that of the receiver's timer, if it has to set one.
+fn tell_receiver(
+    receiver: &mut Receiver,
+    batch: &Batch,
+    passage: &Passage,
+    payload: u64,
+    groups: u64,
+    timer_order: u64,
+) {
+    let before_last = batch.gap.times(groups - 1);
+    let segments = groups * batch.segments;
+    let end = receiver.delivered_bytes() + segments * payload;
+    let timer = passage.first_left(batch).map(|first| (first + before_last, timer_order));
+    let numbers = (end, end - batch.left * payload);
+    receiver.on_batch((segments, batch.segment_size), numbers, batch.start + before_last, timer);
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! Short connections that come and go: each is a TCP connection of its own, made when it starts and freed when it is
-//! complete. Only the next arrival of a source stands in the event queue.
+//! complete. Only the next arrival of a source is in the event queue.
 
 use std::collections::BTreeMap;
 
@@ -133,7 +133,7 @@ pub struct Connections {
 }
 
 impl Connections {
-    /// None yet, in a run with so many flows.
+    /// None yet, in a simulation of this number of flows.
     pub fn new(flows: usize) -> Self {
         Self {
             first: flows as u32,

@@ -141,7 +141,7 @@ impl DeliveryRate {
         Some(sample)
     }
 
-    /// The application has nothing to send, although the window has room and every loss is repaired: what is sent
+    /// The application has nothing to send, although the window has room and every loss is retransmitted: what is sent
     /// before more than this much has been delivered is application-limited.
     pub fn mark_app_limited(&mut self, in_flight: u64) {
         self.app_limited = (self.delivered + in_flight).max(1);
@@ -235,7 +235,7 @@ mod tests {
         assert!(rig.rate.sample(None, 0).is_none(), "nothing was delivered since");
     }
 
-    /// Segment 0 of four is lost, SACKs come for the others, and it is sent again.
+    /// Segment 0 of four is lost, SACKs come for the others, and it is retransmitted.
     #[test]
     fn a_loss_by_hand() {
         let mut rig = Rig::default();
@@ -265,7 +265,7 @@ mod tests {
         assert_eq!(sample.delivered_total, Bytes(4000));
     }
 
-    /// A segment that was taken for lost is acknowledged right after it was sent again: no path is that fast.
+    /// A segment that was taken for lost is acknowledged right after its retransmission: no path is that fast.
     #[test]
     fn an_interval_below_the_smallest_round_trip_gives_no_rate() {
         let mut rig = Rig::default();

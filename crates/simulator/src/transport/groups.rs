@@ -3,7 +3,7 @@
 use super::Sender;
 use selfclock_congestion::window::Group;
 
-/// The groups of a run. What a group knows is one value: its members take it before each event and give it back after.
+/// The groups of a simulation. What a group knows is one value: its members take it before each event and give it back after.
 #[derive(Clone, Debug)]
 pub struct Groups {
     groups: Vec<Group>,
@@ -12,7 +12,7 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// The groups of so many flows, each by the indices of its members.
+    /// The groups among this number of flows, each given by the indices of its members.
     pub fn new(flows: usize, members: &[Vec<usize>]) -> Self {
         let mut of_flow = if members.is_empty() { Vec::new() } else { vec![None; flows] };
         for (group, members) in members.iter().enumerate() {

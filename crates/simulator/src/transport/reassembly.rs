@@ -75,7 +75,7 @@ impl Reassembly {
         self.insert_with_gaps(start, end)
     }
 
-    /// So many segments arrive, each the next expected, with nothing held: up to before `end`.
+    /// This number of segments arrive, each the next expected, with nothing held: up to before `end`.
     pub fn insert_batch(&mut self, segments: u64, end: u64) {
         self.next = end;
         self.delivered_segments += segments;

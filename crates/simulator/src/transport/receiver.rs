@@ -11,7 +11,7 @@ use selfclock_congestion::PeerOption;
 use selfclock_congestion::receiver::{AckRequest, INITIAL_TTL, Partner};
 use selfclock_congestion::units::{Duration, Time};
 
-/// A TCP receiver. What every segment touches stands first.
+/// A TCP receiver. What every segment touches comes first.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Receiver {
@@ -189,7 +189,7 @@ impl Receiver {
         marked && !std::mem::replace(&mut self.last_was_marked, marked)
     }
 
-    /// If each of the next groups of so many segments with this payload, the first of which begins at `sequence`, is answered by
+    /// If each of the next groups of `segments` segments with this payload, the first of which begins at `sequence`, is answered by
     /// one acknowledgement and nothing else happens here: that acknowledgement, its number and times to be filled in, and how
     /// many of the segments of a group are left for that of the next.
     pub fn batch_acknowledgement(&self, segments: u64, sequence: u64, payload: u64) -> Option<(Packet, u64)> {
@@ -220,7 +220,7 @@ impl Receiver {
             && timer.is_quiet_at(*set_at + delayed_ack.timer)
     }
 
-    /// So many segments of this size on the wire have arrived, up to before `end`, the last group sent at `sent`, and all before
+    /// This number of segments of this size on the wire have arrived, up to before `end`, the last group sent at `sent`, and all before
     /// `acknowledged` are acknowledged. `timer`: for the first of those left, when it arrived and the order number of that.
     pub fn on_batch(
         &mut self,

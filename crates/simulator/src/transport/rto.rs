@@ -134,7 +134,7 @@ impl RttEstimator {
         Duration::from_seconds(base.seconds() * self.backoff).min(settings.maximum)
     }
 
-    /// Time to the next probe of a closed window after so many: "The sending host SHOULD send the first zero-window probe when a
+    /// Time to the next probe of a closed window after this number of probes: "The sending host SHOULD send the first zero-window probe when a
     /// zero window has existed for the retransmission timeout period [...] and SHOULD increase exponentially the interval
     /// between successive probes" (RFC 9293, section 3.8.6.1), also where they are answered.
     pub fn probe_timeout(&self, probes: u32) -> Duration {

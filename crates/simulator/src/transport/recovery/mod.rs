@@ -60,7 +60,7 @@ pub enum RackTimer {
     Set(Time),
 }
 
-/// Loss recovery of one connection. What every ACK touches stands first.
+/// Loss recovery of one connection. What every ACK touches comes first.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct LossRecovery {

@@ -20,7 +20,7 @@ pub struct Prr {
     retransmitted: u64,
 }
 
-/// Where a connection stands; everything only grows.
+/// How far a connection has come; everything only grows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Progress {
     /// SND.UNA plus what is SACKed.

@@ -82,7 +82,7 @@ impl Advance {
     }
 }
 
-/// The outstanding segments, in sequence. What every acknowledgement touches stands first.
+/// The outstanding segments, in sequence. What every ACK touches comes first.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct Scoreboard {

@@ -35,7 +35,7 @@ impl Sender {
     /// An ACK of a batch arrives, with this number and this echo. True: this number of full segments leave, and are
     /// outstanding, but the network has not been told of them. False: something else will leave, and [`Sender::leave_batch`]
     /// comes next.
-    #[inline]
+    #[inline(never)]
     pub fn on_batch_ack(&mut self, context: &mut Context<'_>, told: (u64, Time), segments: u64) -> bool {
         self.sample_before(context);
         if self.recovery.uses_rack() {

@@ -70,7 +70,7 @@ pub struct SenderTotals {
     pub fast_retransmits: u64,
 }
 
-/// A TCP sender. What every ACK touches stands first, so that of ten thousand senders little has to be fetched.
+/// A TCP sender. What every ACK touches comes first, so that of ten thousand senders little has to be fetched.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Sender {
