@@ -2,15 +2,14 @@
 //!
 //! ## Where to start
 //!
-//! [`plan::Plan`] is a run, fully resolved, [`Simulation`] runs it, and [`Outcome`] is what it leaves behind, made of
-//! the types in [`record`]. [`environment::Environment`] is a run that an agent steers. [`queue`] and [`router`] have
-//! the settings of queue disciplines and router mechanisms.
+//! [`plan::Plan`] is a run, fully resolved; [`plan::dumbbell`] and its siblings build one. [`Simulation`] runs it, and
+//! [`Outcome`] is what it leaves behind, made of the types in [`record`]. [`environment::Environment`] is a run that an
+//! agent steers. [`queue`] and [`router`] have the settings of queue disciplines and router mechanisms.
 
 pub mod bare_loop;
 pub mod delivery_trace;
 mod engine;
 pub mod environment;
-#[cfg(feature = "scenario-files")]
 mod graph;
 pub mod named;
 mod network;

@@ -3,13 +3,14 @@
 
 mod common;
 
-use common::{Dumbbell, add_flow, ms, run, tcp};
+use common::{plan, run};
 use selfclock_congestion::entry::Part;
 use selfclock_congestion::parameter::Value;
 use selfclock_congestion::registry::{ENTRIES, Selection};
 use selfclock_simulator::Outcome;
 use selfclock_simulator::plan::{
-    DelayedAck, DisciplinePlan, Ecn, MarkAbove, Protocol, QueueLimit, RttSamples, Transport,
+    self, DelayedAck, DisciplinePlan, Ecn, MarkAbove, PlanBuilder, RttSamples, Transport, bps, dumbbell,
+    gbps, mbps, ms, packets, s, tcp,
 };
 
 struct Flow {
@@ -19,10 +20,13 @@ struct Flow {
     rtt: f64,
 }
 
+/// 100 Mbit/s, 48 ms, 400 packets.
+fn network() -> PlanBuilder {
+    dumbbell(mbps(100), ms(48)).access(gbps(1), ms(1)).queue(packets(400)).unrecorded()
+}
+
 fn flow(start: &str, window: &str) -> Flow {
-    let dumbbell = Dumbbell::new(1, (1_000_000_000, ms(1)), (100_000_000, ms(22)), QueueLimit::Packets(400));
-    let mut plan = dumbbell.plan(ms(30_000));
-    add_flow(&mut plan, 0, tcp(start, window, Transport::modern()));
+    let plan = plan(network().flow(tcp(&format!("{window}+{start}"))));
     let flow = run(&plan).summary.flows.remove(0);
     let rtt = flow.rtt_mean_s.expect("round-trip times");
     println!("{}: {:.1} Mbit/s, mean RTT {:.1} ms", flow.algorithm, flow.goodput_bps / 1e6, rtt * 1e3);
@@ -58,17 +62,15 @@ fn every_window_algorithm_fills_the_path() {
 #[test]
 fn vegas_does_not_starve_under_delayed_acknowledgements() {
     for (rate_bps, one_way_ms) in [(100_000_000, 20), (100_000_000, 30), (20_000_000, 10), (20_000_000, 50)] {
-        let bdp = rate_bps as f64 * f64::from(one_way_ms) * 2e-3 / 12_000.0;
-        let limit = QueueLimit::Packets(bdp as u64);
-        let dumbbell = Dumbbell::new(
-            1,
-            (100 * rate_bps, ms(1)),
-            (rate_bps, ms(u64::from(one_way_ms as u32) - 2)),
-            limit,
+        let bdp = rate_bps as f64 * one_way_ms as f64 * 2e-3 / 12_000.0;
+        let plan = plan(
+            dumbbell(bps(rate_bps), ms(2 * one_way_ms))
+                .access(bps(100 * rate_bps), ms(1))
+                .queue(packets(bdp as u64))
+                .flow("vegas")
+                .duration(s(60))
+                .every(s(1)),
         );
-        let mut plan = dumbbell.plan(ms(60_000));
-        plan.record.interval = Some(ms(1000));
-        add_flow(&mut plan, 0, tcp("slow-start", "vegas", Transport::modern()));
         let outcome = run(&plan);
         let series = outcome.link_series.columns();
         let late: Vec<f64> = (0..series.link.len())
@@ -87,18 +89,13 @@ fn vegas_does_not_starve_under_delayed_acknowledgements() {
 #[test]
 fn linux_vegas_does_not_need_the_samples_of_the_timer() {
     let goodputs = [RttSamples::EverySegment, RttSamples::OneAtATime].map(|samples| {
-        let mut control = Selection::new("slow-start", "vegas").expect("both are listed");
+        let mut control = Selection::from_label("vegas").expect("listed");
         control.set("variant", Value::Choice("linux")).expect("a variant of it");
         let mut transport = Transport::modern();
         transport.timer.samples = samples;
-        let mut protocol = tcp("slow-start", "vegas", transport);
-        if let Protocol::Tcp(tcp) = &mut protocol {
-            tcp.control = control;
-        }
-        let dumbbell =
-            Dumbbell::new(1, (1_000_000_000, ms(1)), (20_000_000, ms(18)), QueueLimit::Packets(400));
-        let mut plan = dumbbell.plan(ms(60_000));
-        add_flow(&mut plan, 0, protocol);
+        let network = dumbbell(mbps(20), ms(40)).access(gbps(1), ms(1)).queue(packets(400));
+        let vegas = plan::Flow::from(control).transport(transport);
+        let plan = plan(network.flow(vegas).duration(s(60)).unrecorded());
         let flow = run(&plan).summary.flows.remove(0);
         // 40 ms and three segments in the queue, after 15 s in which the 150 that slow start leaves there go, one a round trip:
         // 54 ms in the mean. Reno fills the 240 ms of queue that there are, and has 236.
@@ -115,16 +112,19 @@ fn linux_vegas_does_not_need_the_samples_of_the_timer() {
 #[test]
 fn tri_s_searches_around_the_window_that_fills_the_path() {
     for (rate_bps, one_way_ms) in [(100_000_000, 20), (10_000_000, 20), (20_000_000, 50)] {
-        let product = rate_bps as f64 * f64::from(one_way_ms) * 2e-3 / 12_000.0;
-        let limit = QueueLimit::Packets(2 * product as u64);
-        let delay = ms(u64::from(one_way_ms as u32) - 2);
-        let mut plan = Dumbbell::new(1, (100 * rate_bps, ms(1)), (rate_bps, delay), limit).plan(ms(60_000));
-        plan.record.interval = Some(ms(50));
+        let product = rate_bps as f64 * one_way_ms as f64 * 2e-3 / 12_000.0;
         let transport = Transport {
             delayed_ack: DelayedAck { every: 1, ..Transport::modern().delayed_ack },
             ..Transport::modern()
         };
-        add_flow(&mut plan, 0, tcp("slow-start", "tri-s", transport));
+        let plan = plan(
+            dumbbell(bps(rate_bps), ms(2 * one_way_ms))
+                .access(bps(100 * rate_bps), ms(1))
+                .queue(packets(2 * product as u64))
+                .flow(tcp("tri-s").transport(transport))
+                .duration(s(60))
+                .every(ms(50)),
+        );
         let outcome = run(&plan);
         let series = outcome.flow_series.columns();
         let late = (0..series.time_s.len()).filter(|&index| series.time_s[index] > 30.0);
@@ -155,21 +155,11 @@ fn a_small_decrease_does_not_lead_from_timeout_to_timeout() {
 }
 
 /// So many flows of one model, a second apart, on the same path for 40 s.
-fn model(name: &str, flows: usize, transport: &Transport, mark_above: Option<MarkAbove>) -> Outcome {
-    let dumbbell =
-        Dumbbell::new(flows, (1_000_000_000, ms(1)), (100_000_000, ms(22)), QueueLimit::Packets(400));
-    let mut plan = dumbbell.plan(ms(40_000));
-    plan.record.interval = Some(ms(100));
+fn model(name: &str, flows: u64, transport: &Transport, mark_above: Option<MarkAbove>) -> Outcome {
+    let each = (0..flows).map(|number| tcp(name).start(s(number)));
+    let mut plan = plan(network().transport(transport.clone()).flows(each).duration(s(40)).every(ms(100)));
     if let Some(threshold) = mark_above {
         plan.links[0].discipline = DisciplinePlan::marking(threshold);
-    }
-    for pair in 0..flows {
-        let mut protocol = tcp("slow-start", "reno", transport.clone());
-        if let Protocol::Tcp(tcp) = &mut protocol {
-            tcp.control = Selection::model(name).expect("a model");
-        }
-        add_flow(&mut plan, pair, protocol);
-        plan.flows[pair].start += ms(1000 * pair as u64);
     }
     run(&plan)
 }

@@ -2,33 +2,31 @@
 
 mod common;
 
-use common::{Dumbbell, add_flow, bytes, ms, run, tcp};
-use selfclock_congestion::units::Duration;
+use common::{plan, run};
+use selfclock_congestion::units::{Bytes, Duration};
 use selfclock_simulator::Simulation;
 use selfclock_simulator::plan::{
-    ConnectionsPlan, DelayedAck, Plan, Protocol, QueueLimit, SizeDistribution, Transport,
+    DelayedAck, Flow, PlanBuilder, RecordPlan, SizeDistribution, Transport, dumbbell, gbps, mbps, ms,
+    packets, s, tcp,
 };
 use selfclock_simulator::record::connections::ConnectionRecord;
 
-fn connections(interval: Duration, size: SizeDistribution, transport: Transport) -> Protocol {
-    let Protocol::Tcp(tcp) = tcp("slow-start", "cubic", transport) else { unreachable!("a TCP flow") };
-    Protocol::Connections(Box::new(ConnectionsPlan { tcp: (*tcp).clone(), interval, size }))
+fn connections(interval: Duration, size: SizeDistribution) -> Flow {
+    tcp("cubic").connections(interval, size)
 }
 
 /// 48 ms there and back, 100 Mbit/s.
-fn plan(milliseconds: u64, pairs: usize) -> Plan {
-    Dumbbell::new(pairs, (1_000_000_000, ms(1)), (100_000_000, ms(22)), QueueLimit::Packets(400))
-        .plan(ms(milliseconds))
+fn network(duration: Duration) -> PlanBuilder {
+    dumbbell(mbps(100), ms(48)).access(gbps(1), ms(1)).queue(packets(400)).duration(duration).unrecorded()
 }
 
 /// 50,000 connections in 500 s: what is delivered is what is offered, arrivals are a Poisson process, sizes have their
 /// mean, and nothing is left behind.
 #[test]
 fn fifty_thousand_connections_deliver_what_they_offer() {
-    let mut plan = plan(500_000, 1);
     let (mean, interval) = (30_000, ms(10));
-    let size = SizeDistribution::Exponential { mean: bytes(mean) };
-    add_flow(&mut plan, 0, connections(interval, size, Transport::modern()));
+    let size = SizeDistribution::Exponential { mean: Bytes(mean) };
+    let plan = plan(network(s(500)).flow(connections(interval, size)));
     let mut simulation = Simulation::new(&plan);
     while !simulation.advance(1_000_000).expect("nothing stops the run").is_finished() {}
     let (sent, in_flight) = simulation.packets_sent_and_in_flight();
@@ -63,14 +61,13 @@ fn fifty_thousand_connections_deliver_what_they_offer() {
 /// 52 B, its answer, 1448 B of data with 52 B of headers and an acknowledgement of 52 B; the second ends are alike.
 #[test]
 fn a_connection_of_one_segment_takes_two_round_trips() {
-    let mut plan = plan(20_000, 1);
     let transport = Transport {
         delayed_ack: DelayedAck { every: 1, ..Transport::modern().delayed_ack },
         ..Transport::modern()
     };
     // At one in 200 ms a connection hardly ever meets another.
-    add_flow(&mut plan, 0, connections(ms(200), SizeDistribution::Constant(bytes(1448)), transport));
-    let outcome = run(&plan);
+    let flow = connections(ms(200), SizeDistribution::Constant(Bytes(1448))).transport(transport);
+    let outcome = run(&plan(network(s(20)).flow(flow)));
     let transmission = |size: f64| size * 8.0 * (2.0 / 1e9 + 1.0 / 1e8);
     let expected = 2.0 * 0.048 + 3.0 * transmission(52.0) + transmission(1500.0);
     let times: Vec<f64> =
@@ -93,13 +90,11 @@ fn starts(records: &[ConnectionRecord], flow: u32) -> Vec<(f64, u64)> {
 /// a connection starts nor its size. Every packet is accounted for, also those that come after a connection's end.
 #[test]
 fn arrivals_do_not_depend_on_the_network_and_packets_are_conserved() {
-    let size = SizeDistribution::Pareto { minimum: bytes(2_000), maximum: bytes(5_000_000), shape: 1.2 };
-    let mut alone = plan(10_000, 2);
-    alone.record.packets = true;
-    add_flow(&mut alone, 0, connections(ms(1), size, Transport::modern()));
-    let mut crowded = alone.clone();
-    add_flow(&mut crowded, 1, connections(ms(2), size, Transport::modern()));
-    add_flow(&mut crowded, 1, tcp("slow-start", "reno", Transport::modern()));
+    let size = SizeDistribution::Pareto { minimum: Bytes(2_000), maximum: Bytes(5_000_000), shape: 1.2 };
+    let alone = network(s(10)).record(RecordPlan { interval: None, packets: true });
+    let alone = alone.flow(connections(ms(1), size));
+    let crowded = alone.clone().flow(connections(ms(2), size)).flow("reno");
+    let [alone, crowded] = [alone, crowded].map(plan);
     let (alone, outcome) = (run(&alone), run(&crowded));
     assert_eq!(starts(&alone.connections, 0), starts(&outcome.connections, 0));
 

@@ -2,31 +2,34 @@
 
 mod common;
 
-use common::{Dumbbell, add_flow, ms, run, tcp};
-use selfclock_congestion::units::{Bytes, Rate, Time};
+use common::run;
+use selfclock_congestion::units::{Bytes, Time};
 use selfclock_simulator::plan::{
-    Arrivals, LossPlan, Plan, Protocol, QueueLimit, Recovery, Transport, UdpPlan,
+    Arrivals, LossPlan, Plan, Protocol, RecordPlan, Recovery, Transport, UdpPlan, dumbbell, kbps, mbps, ms,
+    packets, s, tcp,
 };
 use selfclock_simulator::{Outcome, Simulation};
 
 /// Everything random is in it: loss, jitter, Poisson arrivals, start times.
 fn plan(seed: u64) -> Plan {
-    let mut plan =
-        Dumbbell::new(5, (20_000_000, ms(3)), (5_000_000, ms(10)), QueueLimit::Packets(12)).plan(ms(4000));
-    plan.seed = seed;
-    plan.record.packets = true;
-    plan.record.interval = Some(ms(10));
+    let flow = |label, recovery| {
+        tcp(label).transport(Transport { recovery, ..Transport::modern() }).start_jitter(ms(300))
+    };
+    let mut plan = common::plan(
+        dumbbell(mbps(5), ms(32))
+            .access(mbps(20), ms(3))
+            .queue(packets(12))
+            .flow(flow("packet-pair", Recovery::Tahoe))
+            .flow(flow("reno", Recovery::Reno))
+            .flow(flow("packet-pair", Recovery::NewReno))
+            .flow(flow("reno", Recovery::Sack))
+            .flow(UdpPlan::steady(Bytes(900), kbps(700), Arrivals::Poisson))
+            .duration(s(4))
+            .seed(seed)
+            .record(RecordPlan { interval: Some(ms(10)), packets: true }),
+    );
     plan.links[0].loss = LossPlan::Bernoulli(0.01);
     plan.links[1].jitter = ms(2);
-    for (pair, recovery) in
-        [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack].into_iter().enumerate()
-    {
-        let start = if pair % 2 == 0 { "packet-pair" } else { "slow-start" };
-        add_flow(&mut plan, pair, tcp(start, "reno", Transport { recovery, ..Transport::modern() }));
-        plan.flows[pair].start_jitter = ms(300);
-    }
-    let udp = UdpPlan::steady(Bytes(900), Rate::from_bits_per_second(700_000), Arrivals::Poisson);
-    add_flow(&mut plan, 4, Protocol::Udp(udp));
     plan
 }
 

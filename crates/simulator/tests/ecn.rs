@@ -2,21 +2,22 @@
 
 mod common;
 
-use common::{Dumbbell, add_flow, ms, run, tcp};
+use common::run;
 use selfclock_simulator::Outcome;
 use selfclock_simulator::plan::{
-    DisciplinePlan, Ecn, LossPlan, MarkAbove, Plan, Protocol, QueueLimit, Transport,
+    DisciplinePlan, Ecn, LossPlan, MarkAbove, Plan, Protocol, RecordPlan, Transport, dumbbell, mbps, ms,
+    packets, s, tcp,
 };
 use selfclock_simulator::record::packets::{Codepoint, PacketKind};
 use selfclock_simulator::record::packets::{PacketEvent, PacketRecord};
 
 /// One flow across 10 Mbit/s and 44 ms there and back (37 packets), with 500 packets of queue that mark above `threshold`.
 fn plan(ecn: Ecn, threshold: MarkAbove) -> Plan {
-    let dumbbell = Dumbbell::new(1, (100_000_000, ms(1)), (10_000_000, ms(20)), QueueLimit::Packets(500));
-    let mut plan = dumbbell.plan(ms(30_000));
+    let network = dumbbell(mbps(10), ms(44)).access(mbps(100), ms(1)).queue(packets(500));
+    let transport = Transport { ecn, ..Transport::modern() };
+    let built = network.flow(tcp("reno").transport(transport)).duration(s(30));
+    let mut plan = common::plan(built.record(RecordPlan { interval: None, packets: true }));
     plan.links[0].discipline = DisciplinePlan::marking(threshold);
-    plan.record.packets = true;
-    add_flow(&mut plan, 0, tcp("slow-start", "reno", Transport { ecn, ..Transport::modern() }));
     plan
 }
 

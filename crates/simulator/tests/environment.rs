@@ -2,10 +2,10 @@
 
 mod common;
 
-use common::{Dumbbell, add_flow, run, tcp};
+use common::run;
 use selfclock_congestion::units::{Bytes, Duration, Time};
 use selfclock_simulator::environment::{Command, Environment, NotSteerable, Step};
-use selfclock_simulator::plan::{Plan, QueueLimit, Transport};
+use selfclock_simulator::plan::{Plan, Transport, dumbbell, gbps, mbps, ms, packets};
 use selfclock_simulator::{Outcome, Simulation, Stopped};
 
 const MSS: f64 = 1448.0;
@@ -13,16 +13,11 @@ const WIRE: f64 = 1500.0;
 
 /// Two pairs across 10 Mbit/s and 40 ms, with a queue of 30 packets; one flow in each.
 fn plan(duration: f64) -> Plan {
-    let access = (1_000_000_000, Duration::from_milliseconds(1));
-    let bottleneck = (10_000_000, Duration::from_milliseconds(18));
-    let mut plan =
-        Dumbbell::new(2, access, bottleneck, QueueLimit::Packets(30)).plan(Duration::from_seconds(duration));
     // Every acknowledgement at once: a closed form has no timer in it.
     let mut transport = Transport::modern();
     transport.delayed_ack.every = 1;
-    add_flow(&mut plan, 0, tcp("slow-start", "reno", transport.clone()));
-    add_flow(&mut plan, 1, tcp("slow-start", "cubic", transport));
-    plan
+    let network = dumbbell(mbps(10), ms(40)).access(gbps(1), ms(1)).queue(packets(30)).transport(transport);
+    common::plan(network.flow("reno").flow("cubic").duration(Duration::from_seconds(duration)).unrecorded())
 }
 
 /// The steered flow alone.

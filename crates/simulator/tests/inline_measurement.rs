@@ -3,33 +3,21 @@
 
 mod common;
 
-use common::{Dumbbell, add_flow, link, ms, run};
+use common::run;
 use selfclock_congestion::parameter::Value;
 use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
 use selfclock_simulator::plan::{
-    Arrivals, DelayedAck, FlowPlan, Plan, Protocol, QueueLimit, RecordPlan, Source, TcpPlan, Transport,
-    UdpPlan,
+    Arrivals, DelayedAck, Flow, Plan, Protocol, QueueSize, Transport, UdpPlan, bps, dumbbell, graph, mbps,
+    ms, s, wire,
 };
 use selfclock_simulator::record::series::FlowSeries;
 
+/// With a round-trip time of 40 ms: 1666 packets of 1500 B.
 const RATE: u64 = 500_000_000;
-/// Round-trip time 40 ms: 1666 packets of 1500 B.
-const ONE_WAY: Duration = ms(18);
-
-fn rate(bits_per_second: u64) -> Rate {
-    Rate::from_bits_per_second(bits_per_second)
-}
 
 /// A connection that measures, beside UDP of this rate that enters at the router.
 fn plan(control: Selection, udp: u64, coalescing: Duration, every: u32) -> Plan {
-    let dumbbell =
-        Dumbbell::new(1, (4 * RATE, ms(1)), (RATE, ONE_WAY), QueueLimit::Bytes(Bytes(1666 * 1500)));
-    let mut plan = dumbbell.plan(ms(15_000));
-    plan.record.interval = Some(ms(50));
-    for link in &mut plan.links[2..] {
-        link.coalescing = coalescing;
-    }
     let modern = Transport::modern();
     let transport = Transport {
         timestamps: false,
@@ -39,32 +27,25 @@ fn plan(control: Selection, udp: u64, coalescing: Duration, every: u32) -> Plan 
         delayed_ack: DelayedAck { every, ..modern.delayed_ack },
         ..modern
     };
-    let control_name = "under test".to_owned();
-    add_flow(
-        &mut plan,
-        0,
-        Protocol::Tcp(selfclock_simulator::Shared::new(TcpPlan {
-            control,
-            control_name,
-            source: Source::Bulk,
-            transport,
-        })),
-    );
+    let mut network = dumbbell(bps(RATE), ms(40))
+        .access(bps(4 * RATE), ms(1))
+        .queue(QueueSize::Bytes(Bytes(1666 * 1500)))
+        .flow(Flow::from(control).transport(transport))
+        .duration(s(15))
+        .every(ms(50));
     if udp > 0 {
-        plan.flows.push(FlowPlan {
-            name: "udp".to_owned(),
-            from: 0,
-            to: 1,
-            forward: vec![0],
-            reverse: vec![],
-            start: Time::ZERO,
-            start_jitter: Duration::ZERO,
-            stop: Time::NEVER,
-            dscp: 0,
-            protocol: Protocol::Udp(UdpPlan::steady(Bytes(500), rate(udp), Arrivals::Constant)),
-        });
+        network = network.flow(datagrams(bps(udp)));
+    }
+    let mut plan = common::plan(network);
+    for link in &mut plan.links[2..] {
+        link.coalescing = coalescing;
     }
     plan
+}
+
+/// UDP that enters at the router, in packets of a third of the size.
+fn datagrams(rate: Rate) -> Flow {
+    Flow::from(UdpPlan::steady(Bytes(500), rate, Arrivals::Constant)).between("left", "right")
 }
 
 /// Mean of a column after 5 s.
@@ -108,10 +89,7 @@ fn icim_and_the_lotka_volterra_window() {
 /// payload.
 #[test]
 fn an_available_bandwidth_that_nothing_confirms_is_forgotten() {
-    let (link_rate, window) = (100_000_000, 500);
-    let limit = QueueLimit::Bytes(Bytes(window * 1500));
-    let mut plan = Dumbbell::new(1, (4 * link_rate, ms(1)), (link_rate, ms(28)), limit).plan(ms(60_000));
-    plan.record.interval = Some(ms(1000));
+    let window = 500;
     let control = Selection::from_label("lotka-volterra").expect("listed");
     let transport = Transport {
         timestamps: false,
@@ -119,14 +97,15 @@ fn an_available_bandwidth_that_nothing_confirms_is_forgotten() {
         initial_ssthresh: window as f64,
         ..Transport::modern()
     };
-    let control_name = "under test".to_owned();
-    let tcp = TcpPlan { control, control_name, source: Source::Bulk, transport };
-    add_flow(&mut plan, 0, Protocol::Tcp(selfclock_simulator::Shared::new(tcp)));
-    let mut udp = plan.flows[0].clone();
-    (udp.from, udp.to, udp.forward, udp.reverse) = (0, 1, vec![0], vec![]);
-    (udp.start, udp.stop) = (Time::ZERO + ms(10_000), Time::ZERO + ms(25_000));
-    udp.protocol = Protocol::Udp(UdpPlan::steady(Bytes(500), rate(70_000_000), Arrivals::Constant));
-    plan.flows.push(udp);
+    let plan = common::plan(
+        dumbbell(mbps(100), ms(60))
+            .access(mbps(400), ms(1))
+            .queue(QueueSize::Bytes(Bytes(window * 1500)))
+            .flow(Flow::from(control).transport(transport))
+            .flow(datagrams(mbps(70)).start(s(10)).stop(s(25)))
+            .duration(s(60))
+            .every(s(1)),
+    );
     let series = run(&plan).flow_series.columns();
     let own: Vec<usize> = (0..series.time_s.len()).filter(|&index| series.flow[index] == 0).collect();
     let megabits = |from: usize, until: usize| {
@@ -201,36 +180,20 @@ fn udp_with_a_schedule_and_a_mix() {
         let udp = UdpPlan {
             packets: sizes.clone(),
             rates: vec![
-                (Time::ZERO, rate(40_000_000)),
-                (second(10), rate(0)),
-                (second(20), rate(10_000_000)),
-                (second(30), rate(20_000_000)),
+                (Time::ZERO, mbps(40)),
+                (second(10), mbps(0)),
+                (second(20), mbps(10)),
+                (second(30), mbps(20)),
             ],
             arrivals,
         };
-        let plan = Plan {
-            name: "schedule".to_owned(),
-            seed: 1,
-            duration: ms(40_000),
-            nodes: vec!["a".to_owned(), "b".to_owned()].into(),
-            links: vec![link("link", 0, 1, 100_000_000, ms(1))].into(),
-            flows: vec![FlowPlan {
-                name: "udp".to_owned(),
-                from: 0,
-                to: 1,
-                forward: vec![0],
-                reverse: vec![],
-                start: second(2),
-                start_jitter: Duration::ZERO,
-                stop: Time::NEVER,
-                dscp: 0,
-                protocol: Protocol::Udp(udp),
-            }]
-            .into(),
-            routers: Vec::new(),
-            groups: Vec::new(),
-            record: RecordPlan { interval: Some(ms(10_000)), packets: false },
-        };
+        let plan = common::plan(
+            graph(&["a", "b"])
+                .link("a", "b", wire(mbps(100), ms(1)).queue(QueueSize::Unlimited))
+                .flow(Flow::from(udp).between("a", "b").start(s(2)))
+                .duration(s(40))
+                .every(s(10)),
+        );
         let outcome = run(&plan);
         let bytes = &outcome.link_series.columns().bytes;
         let periods = [bytes[0], bytes[1] - bytes[0], bytes[2] - bytes[1], bytes[3] - bytes[2]];

@@ -2,12 +2,12 @@
 
 mod common;
 
-use common::{Dumbbell, add_flow, bytes, link, ms, run, tcp};
-use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
+use common::{plan, run};
+use selfclock_congestion::units::{Bytes, Duration};
 use selfclock_simulator::Simulation;
 use selfclock_simulator::plan::{
-    AckClock, Arrivals, DelayedAck, FlowPlan, LossPlan, Plan, Protocol, QueueLimit, RecordPlan, Recovery,
-    Source, Transport, UdpPlan,
+    AckClock, Arrivals, DelayedAck, Flow, LossPlan, QueueSize, RecordPlan, Recovery, Transport, UdpPlan, bdp,
+    bps, dumbbell, gbps, graph, kbps, mbps, ms, packets, s, tcp, wire,
 };
 use selfclock_simulator::record::packets::PacketEvent;
 
@@ -17,34 +17,16 @@ use selfclock_simulator::record::packets::PacketEvent;
 fn m_d_1_queue() {
     for load in [0.3, 0.5, 0.8, 0.9] {
         let service = Duration::from_microseconds(1200); // 1500 B at 10 Mbit/s
-        let rate = Rate::from_bits_per_second((load * 1e7) as u64);
-        let mut bottleneck = link("bottleneck", 0, 1, 10_000_000, ms(1));
-        bottleneck.queue = QueueLimit::Unlimited;
-        let plan = Plan {
-            name: "m/d/1".to_owned(),
-            seed: 1,
-            // 2.5 million packets at full load. Waiting times are correlated over about 1/(1-ρ)² services, so at ρ = 0.9
-            // there are some 22,000 independent ones; the mean is then good to about 1 %, at lower loads far better.
-            duration: Duration::from_seconds(3000.0),
-            nodes: vec!["a".to_owned(), "b".to_owned()].into(),
-            links: vec![bottleneck].into(),
-            flows: vec![FlowPlan {
-                name: "poisson".to_owned(),
-                from: 0,
-                to: 1,
-                forward: vec![0],
-                reverse: vec![],
-                start: Time::ZERO,
-                start_jitter: Duration::ZERO,
-                stop: Time::NEVER,
-                dscp: 0,
-                protocol: Protocol::Udp(UdpPlan::steady(Bytes(1500), rate, Arrivals::Poisson)),
-            }]
-            .into(),
-            routers: Vec::new(),
-            groups: Vec::new(),
-            record: RecordPlan { interval: None, packets: false },
-        };
+        let poisson = UdpPlan::steady(Bytes(1500), bps((load * 1e7) as u64), Arrivals::Poisson);
+        let plan = plan(
+            graph(&["a", "b"])
+                .link("a", "b", wire(mbps(10), ms(1)).queue(QueueSize::Unlimited))
+                .flow(Flow::from(poisson).between("a", "b"))
+                // 2.5 million packets at full load. Waiting times are correlated over about 1/(1-ρ)² services, so at ρ = 0.9
+                // there are some 22,000 independent ones; the mean is then good to about 1 %, at lower loads far better.
+                .duration(s(3000))
+                .unrecorded(),
+        );
         let summary = run(&plan).summary;
         let link = &summary.links[0];
         let packets = load * load / (2.0 * (1.0 - load));
@@ -63,13 +45,9 @@ fn m_d_1_queue() {
 /// transmitter does not pause.
 #[test]
 fn one_bdp_of_buffer_keeps_the_link_busy() {
-    for (rate, one_way) in [(10_000_000, ms(20)), (100_000_000, ms(20)), (50_000_000, ms(100))] {
-        let bdp = Rate::from_bits_per_second(rate)
-            .bytes_in(Duration::from_picoseconds(2 * one_way.picoseconds() + 4 * ms(1).picoseconds()));
-        let dumbbell = Dumbbell::new(1, (1_000_000_000, ms(1)), (rate, one_way), QueueLimit::Bytes(bdp));
-        let mut plan = dumbbell.plan(ms(200_000));
-        plan.record.interval = Some(ms(1000));
-        add_flow(&mut plan, 0, tcp("slow-start", "reno", Transport::modern()));
+    for (rate, rtt) in [(mbps(10), ms(44)), (mbps(100), ms(44)), (mbps(50), ms(204))] {
+        let network = dumbbell(rate, rtt).access(gbps(1), ms(1)).queue(bdp(1.0));
+        let plan = plan(network.flow("reno").duration(s(200)).every(s(1)));
         let outcome = run(&plan);
         let series = outcome.link_series.columns();
         let (mut sum, mut count) = (0.0, 0);
@@ -80,20 +58,13 @@ fn one_bdp_of_buffer_keeps_the_link_busy() {
             }
         }
         let utilization = sum / f64::from(count);
-        assert!(utilization > 0.99, "{rate} bit/s: {utilization}");
+        assert!(utilization > 0.99, "{rate:?}: {utilization}");
         assert!(outcome.summary.flows[0].fast_retransmits > 0, "the test must see a halving");
     }
 }
 
 /// Reno's constant in throughput = C·MSS / (RTT·√p), for independent losses.
 fn square_root_constant(probability: f64, every: u32, byte_counting: bool, seed: u64) -> f64 {
-    let mut dumbbell =
-        Dumbbell::new(1, (100_000_000_000, ms(1)), (100_000_000_000, ms(48)), QueueLimit::Unlimited);
-    dumbbell.counts_packet_in_service = false;
-    // 2,500 losses: throughput is about 1.2/√p segments per RTT of 0.1 s, so a loss comes every 0.08/√p s.
-    let mut plan = dumbbell.plan(Duration::from_seconds(200.0 / probability.sqrt()));
-    plan.seed = seed;
-    plan.links[0].loss = LossPlan::Bernoulli(probability);
     let transport = Transport {
         // Slow start would overshoot by far on a path without a queue limit.
         initial_ssthresh: 1.3 / probability.sqrt(),
@@ -102,7 +73,17 @@ fn square_root_constant(probability: f64, every: u32, byte_counting: bool, seed:
         ..Transport::modern()
     };
     let mss = transport.mss.get() as f64;
-    add_flow(&mut plan, 0, tcp("slow-start", "reno", transport));
+    let mut plan = plan(
+        dumbbell(gbps(100), ms(100))
+            .access(gbps(100), ms(1))
+            .queue(QueueSize::Unlimited)
+            .flow(tcp("reno").transport(transport))
+            // 2,500 losses: throughput is about 1.2/√p segments per RTT of 0.1 s, so a loss comes every 0.08/√p s.
+            .duration(Duration::from_seconds(200.0 / probability.sqrt()))
+            .seed(seed)
+            .unrecorded(),
+    );
+    plan.links[0].loss = LossPlan::Bernoulli(probability);
     let flow = run(&plan).summary.flows.remove(0);
     let rtt = flow.rtt_mean_s.expect("samples");
     flow.goodput_bps / 8.0 * rtt * probability.sqrt() / mss
@@ -137,20 +118,23 @@ fn square_root_law() {
 /// Every packet that was sent has arrived, was dropped, or is on its way.
 #[test]
 fn packets_are_conserved() {
-    let mut dumbbell = Dumbbell::new(4, (10_000_000, ms(2)), (3_000_000, ms(10)), QueueLimit::Packets(7));
-    dumbbell.reverse_bps = 100_000;
-    let mut plan = dumbbell.plan(ms(10_000));
-    plan.record.packets = true;
+    let flow = |label, recovery| tcp(label).transport(Transport { recovery, ..Transport::modern() });
+    let udp = UdpPlan::steady(Bytes(700), kbps(500), Arrivals::Poisson);
+    let mut plan = plan(
+        dumbbell(mbps(3), ms(28))
+            .access(mbps(10), ms(2))
+            .queue(packets(7))
+            .reverse(wire(kbps(100), ms(10)).queue(packets(7)))
+            .flow(flow("reno", Recovery::Reno))
+            .flow(flow("packet-pair", Recovery::Sack))
+            .flow(flow("reno", Recovery::Tahoe))
+            .flow(udp)
+            .duration(s(10))
+            .record(RecordPlan { interval: None, packets: true }),
+    );
     plan.links[0].loss =
         LossPlan::GilbertElliott { good_to_bad: 0.01, bad_to_good: 0.3, loss_good: 0.0, loss_bad: 0.5 };
     plan.links[1].jitter = ms(3);
-    for pair in 0..3 {
-        let recovery = [Recovery::Reno, Recovery::Sack, Recovery::Tahoe][pair];
-        let start = if pair == 1 { "packet-pair" } else { "slow-start" };
-        add_flow(&mut plan, pair, tcp(start, "reno", Transport { recovery, ..Transport::modern() }));
-    }
-    let udp = UdpPlan::steady(Bytes(700), Rate::from_bits_per_second(500_000), Arrivals::Poisson);
-    add_flow(&mut plan, 3, Protocol::Udp(udp));
     let mut simulation = Simulation::new(&plan);
     while !simulation.advance(997).expect("nothing stops the run").is_finished() {}
     let (sent, in_flight) = simulation.packets_sent_and_in_flight();
@@ -173,21 +157,20 @@ fn packets_are_conserved() {
 fn slow_start_takes_its_rounds() {
     // 1460 B segments, every one acknowledged, initial window 1, rate so high that only round trips count: 127 segments
     // are 1 + 2 + 4 + ... + 64, seven round trips from the first segment to the last acknowledgement.
-    let dumbbell =
-        Dumbbell::new(1, (1_000_000_000_000, ms(1)), (1_000_000_000_000, ms(48)), QueueLimit::Unlimited);
-    let mut plan = dumbbell.plan(ms(10_000));
     let transport = Transport {
-        mss: bytes(1460),
+        mss: Bytes(1460),
         handshake: false,
         initial_window: 1.0,
         delayed_ack: DelayedAck { every: 1, timer: ms(40), clock: AckClock::Segment },
         ..Transport::modern()
     };
-    let mut protocol = tcp("slow-start", "reno", transport);
-    if let Protocol::Tcp(tcp) = &mut protocol {
-        tcp.source = Source::Size(bytes(127 * 1460));
-    }
-    add_flow(&mut plan, 0, protocol);
+    let plan = plan(
+        dumbbell(gbps(1000), ms(100))
+            .access(gbps(1000), ms(1))
+            .queue(QueueSize::Unlimited)
+            .flow(tcp("reno").transport(transport).size(Bytes(127 * 1460)))
+            .duration(s(10)),
+    );
     let flow = run(&plan).summary.flows.remove(0);
     let completion = flow.completion_s.expect("complete");
     // 12 ns per segment and hop at 1 Tbit/s: under 10 µs in all.

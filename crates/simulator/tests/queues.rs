@@ -2,26 +2,23 @@
 
 mod common;
 
-use common::{Dumbbell, add_flow, ms, tcp};
 use selfclock_congestion::parameter::Value;
 use selfclock_congestion::registry::Selection;
-use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
+use selfclock_congestion::units::{Bytes, Duration, Time};
 use selfclock_simulator::named::Named;
 use selfclock_simulator::plan::{
-    Arrivals, DisciplinePlan, Ecn, LinkChange, Plan, Protocol, QueueLimit, RouterPlan, Transport, UdpPlan,
+    Arrivals, DisciplinePlan, Ecn, Flow, LinkChange, Plan, Protocol, QueueSize, RouterPlan, Transport,
+    UdpPlan, dumbbell, gbps, kbps, mbps, ms, packets, s,
 };
 use selfclock_simulator::record::packets::PacketEvent;
 use selfclock_simulator::record::summary::FlowSummary;
 use selfclock_simulator::{Outcome, Simulation};
 
 /// Two Reno flows over 20 Mbit/s, 60 ms there and back.
-fn plan(discipline: DisciplinePlan, limit: QueueLimit) -> Plan {
-    let dumbbell = Dumbbell::new(2, (100_000_000, ms(10)), (20_000_000, ms(10)), limit);
-    let mut plan = dumbbell.plan(Duration::from_seconds(20.0));
+fn plan(discipline: DisciplinePlan, limit: QueueSize) -> Plan {
+    let network = dumbbell(mbps(20), ms(60)).access(mbps(100), ms(10)).queue(limit);
+    let mut plan = common::plan(network.flow("reno").flow("reno").duration(s(20)).unrecorded());
     plan.links[0].discipline = discipline;
-    for pair in 0..2 {
-        add_flow(&mut plan, pair, tcp("slow-start", "reno", Transport::modern()));
-    }
     plan
 }
 
@@ -54,7 +51,7 @@ const DROPS: (&str, Value<'_>) = ("ecn", Value::Switch(false));
 /// halves without a queue uses three quarters of a link.
 #[test]
 fn managers_keep_the_queue_short() {
-    let limit = QueueLimit::Bytes(Bytes(400_000));
+    let limit = QueueSize::Bytes(Bytes(400_000));
     let delay = |discipline: DisciplinePlan| {
         let link = run(&plan(discipline, limit)).summary.links[0].clone();
         assert!(link.utilization > 0.75 && link.drops > 0, "{link:?}");
@@ -75,7 +72,7 @@ fn managers_keep_the_queue_short() {
 #[test]
 fn managers_mark_what_understands_marks() {
     for discipline in [named("codel", &[]), named("fq-codel", &[])] {
-        let mut plan = plan(discipline, QueueLimit::Unlimited);
+        let mut plan = plan(discipline, QueueSize::Unlimited);
         for flow in &mut plan.flows {
             let Protocol::Tcp(tcp) = &mut flow.protocol else { continue };
             tcp.transport.ecn = Ecn::Classic;
@@ -89,14 +86,10 @@ fn managers_mark_what_understands_marks() {
 #[test]
 fn fair_queueing_protects_a_small_flow() {
     for discipline in [named("drr", &[]), named("fq-codel", &[DROPS])] {
-        let mut plan = plan(discipline, QueueLimit::Packets(100));
+        let mut plan = plan(discipline, packets(100));
         for (flow, (megabits, size)) in plan.flows.iter_mut().zip([(40, 1500), (6, 300)]) {
             flow.reverse.clear();
-            flow.protocol = Protocol::Udp(UdpPlan::steady(
-                Bytes(size),
-                Rate::from_bits_per_second(megabits * 1_000_000),
-                Arrivals::Poisson,
-            ));
+            flow.protocol = Protocol::Udp(UdpPlan::steady(Bytes(size), mbps(megabits), Arrivals::Poisson));
         }
         let flows = run(&plan).summary.flows;
         // Of the last packets some are still on their way; the large one gets 14 of the 20 Mbit/s.
@@ -110,15 +103,10 @@ fn fair_queueing_protects_a_small_flow() {
 #[test]
 fn pushing_out_makes_enough_room() {
     for discipline in [named("drr", &[]), named("fq-codel", &[DROPS])] {
-        let dumbbell =
-            Dumbbell::new(2, (100_000_000, ms(1)), (1_000_000, ms(10)), QueueLimit::Bytes(Bytes(6000)));
-        let mut plan = dumbbell.plan(ms(5000));
+        let udp = |size| UdpPlan::steady(Bytes(size), kbps(1500), Arrivals::Poisson);
+        let network = dumbbell(mbps(1), ms(24)).access(mbps(100), ms(1)).queue(QueueSize::Bytes(Bytes(6000)));
+        let mut plan = common::plan(network.flow(udp(40)).flow(udp(1500)).duration(s(5)).unrecorded());
         plan.links[0].discipline = discipline;
-        for (pair, size) in [40, 1500].into_iter().enumerate() {
-            let rate = Rate::from_bits_per_second(1_500_000);
-            let udp = UdpPlan::steady(Bytes(size), rate, Arrivals::Poisson);
-            add_flow(&mut plan, pair, Protocol::Udp(udp));
-        }
         let mut waiting = 0_i64;
         let outcome = run(&plan);
         for record in outcome.packets.iter().filter(|record| record.link == 0) {
@@ -137,8 +125,8 @@ fn pushing_out_makes_enough_room() {
 /// A policer lets through its rate and no more, and nothing waits.
 #[test]
 fn a_policer_holds_a_rate() {
-    let mut plan = plan(DisciplinePlan::default(), QueueLimit::Unlimited);
-    let (rate, burst) = (Rate::from_bits_per_second(5_000_000), Bytes(30_000));
+    let mut plan = plan(DisciplinePlan::default(), QueueSize::Unlimited);
+    let (rate, burst) = (mbps(5), Bytes(30_000));
     let mechanism = named("policer", &[("rate", Value::Rate(rate)), ("burst", Value::Bytes(burst))]);
     plan.routers.push(RouterPlan { links: vec![0], mechanism });
     let link = run(&plan).summary.links[0].clone();
@@ -150,17 +138,11 @@ fn a_policer_holds_a_rate() {
 /// XCP on 1 Gbit/s and 80 ms with ten flows: fair within five round trips, the link full, nothing lost.
 #[test]
 fn xcp_is_fair_and_full_without_a_drop() {
-    let limit = QueueLimit::Bytes(Bytes(10_000_000));
-    let dumbbell = Dumbbell::new(10, (10_000_000_000, ms(10)), (1_000_000_000, ms(20)), limit);
-    let mut plan = dumbbell.plan(Duration::from_seconds(4.0));
-    plan.record.interval = Some(ms(80));
     let transport = Transport { handshake: true, ..Transport::modern() };
-    for pair in 0..10 {
-        add_flow(&mut plan, pair, tcp("slow-start", "reno", transport.clone()));
-        let Some(flow) = plan.flows.last_mut() else { continue };
-        let Protocol::Tcp(tcp) = &mut flow.protocol else { continue };
-        tcp.control = Selection::model("xcp").expect("a known name");
-    }
+    let network =
+        dumbbell(gbps(1), ms(80)).access(gbps(10), ms(10)).queue(QueueSize::Bytes(Bytes(10_000_000)));
+    let flows = network.transport(transport).flows(["xcp"; 10]);
+    let mut plan = common::plan(flows.duration(s(4)).every(ms(80)));
     plan.routers.push(RouterPlan { links: (0..plan.links.len()).collect(), mechanism: named("xcp", &[]) });
     let mut simulation = Simulation::new(&plan);
     while !simulation.advance(100_000).expect("nothing stops the run").is_finished() {}
@@ -191,22 +173,11 @@ fn xcp_is_fair_and_full_without_a_drop() {
 /// seemed spare was given out for ever, until the standing queue, alpha d S / beta = 1.1 MB here, outweighed it.
 #[test]
 fn xcp_knows_the_rate_that_a_link_has() {
-    let limit = QueueLimit::Unlimited;
-    let dumbbell = Dumbbell::new(2, (1_000_000_000, ms(1)), (100_000_000, ms(38)), limit);
-    let mut plan = dumbbell.plan(ms(12_000));
-    plan.record.interval = Some(ms(80));
-    let change = |at: u64, megabits: u64| LinkChange {
-        at: Time::ZERO + ms(at),
-        rate: Rate::from_bits_per_second(megabits * 1_000_000),
-        delay: ms(38),
-    };
+    let network = dumbbell(mbps(100), ms(80)).access(gbps(1), ms(1)).queue(QueueSize::Unlimited);
+    let mut plan = common::plan(network.flows(["xcp"; 2]).duration(s(12)).every(ms(80)));
+    let change =
+        |at: u64, megabits: u64| LinkChange { at: Time::ZERO + ms(at), rate: mbps(megabits), delay: ms(38) };
     plan.links[0].changes = vec![change(4000, 20), change(8000, 100)];
-    for pair in 0..2 {
-        add_flow(&mut plan, pair, tcp("slow-start", "reno", Transport::modern()));
-        let Some(flow) = plan.flows.last_mut() else { continue };
-        let Protocol::Tcp(tcp) = &mut flow.protocol else { continue };
-        tcp.control = Selection::model("xcp").expect("a known name");
-    }
     plan.routers.push(RouterPlan { links: (0..plan.links.len()).collect(), mechanism: named("xcp", &[]) });
     let series = common::run(&plan).link_series.columns();
     let mean = |column: &dyn Fn(usize) -> f64, from: f64, until: f64| {
@@ -229,23 +200,21 @@ fn xcp_knows_the_rate_that_a_link_has() {
     assert!(utilization(10.0, 12.0) > 0.95 && queue(10.0, 12.0) < 30.0);
 }
 
+/// UDP of 2, 4, 6, 8 and 10 Mbit/s from this time on, across 20 Mbit/s.
+fn unequal_sources(start: Duration, duration: Duration) -> Plan {
+    let source = |megabits| UdpPlan::steady(Bytes(1000), mbps(megabits), Arrivals::Poisson);
+    let flows = [2, 4, 6, 8, 10].map(|megabits| Flow::from(source(megabits)).start(start));
+    let network = dumbbell(mbps(20), ms(60)).access(mbps(100), ms(10)).queue(packets(60));
+    common::plan(network.flows(flows).duration(duration).unrecorded())
+}
+
 /// Sources of 2, 4, 6, 8 and 10 Mbit/s on 20 Mbit/s that have become 8 when they begin, after 6 s: 1.6 for each. Routers used to know the
 /// rate with which a link begins. And all of them, with any rate, were shut out for ever: the first packet after a silence, whose flow
 /// has no rate yet, made the share nothing, and what multiplies it left it at that.
 #[test]
 fn core_stateless_fair_queueing_knows_the_rate_that_a_link_has() {
-    let dumbbell = Dumbbell::new(5, (100_000_000, ms(10)), (20_000_000, ms(10)), QueueLimit::Packets(60));
-    let mut plan = dumbbell.plan(ms(25_000));
-    let rate = Rate::from_bits_per_second(8_000_000);
-    plan.links[0].changes = vec![LinkChange { at: Time::ZERO + ms(5000), rate, delay: ms(10) }];
-    for (pair, megabits) in [2, 4, 6, 8, 10].into_iter().enumerate() {
-        let rate = Rate::from_bits_per_second(megabits * 1_000_000);
-        add_flow(&mut plan, pair, Protocol::Udp(UdpPlan::steady(Bytes(1000), rate, Arrivals::Poisson)));
-        if let Some(flow) = plan.flows.last_mut() {
-            flow.reverse.clear();
-            flow.start = Time::ZERO + ms(6000);
-        }
-    }
+    let mut plan = unequal_sources(s(6), s(25));
+    plan.links[0].changes = vec![LinkChange { at: Time::ZERO + s(5), rate: mbps(8), delay: ms(10) }];
     plan.routers.push(RouterPlan { links: vec![0], mechanism: named("csfq", &[]) });
     for flow in run(&plan).summary.flows {
         let share = flow.throughput_bps / 1.6e6;
@@ -257,16 +226,7 @@ fn core_stateless_fair_queueing_knows_the_rate_that_a_link_has() {
 /// the share is within some percent (Stoica, figure 5).
 #[test]
 fn core_stateless_fair_queueing_gives_max_min_shares() {
-    let limit = QueueLimit::Packets(60);
-    let dumbbell = Dumbbell::new(5, (100_000_000, ms(10)), (20_000_000, ms(10)), limit);
-    let mut plan = dumbbell.plan(Duration::from_seconds(20.0));
-    for (pair, megabits) in [2, 4, 6, 8, 10].into_iter().enumerate() {
-        let rate = Rate::from_bits_per_second(megabits * 1_000_000);
-        add_flow(&mut plan, pair, Protocol::Udp(UdpPlan::steady(Bytes(1000), rate, Arrivals::Poisson)));
-        if let Some(flow) = plan.flows.last_mut() {
-            flow.reverse.clear();
-        }
-    }
+    let mut plan = unequal_sources(Duration::ZERO, s(20));
     plan.routers.push(RouterPlan { links: vec![0], mechanism: named("csfq", &[]) });
     let flows = run(&plan).summary.flows;
     for (flow, expected) in flows.iter().zip([2.0, 4.0, 4.67, 4.67, 4.67]) {
@@ -279,16 +239,13 @@ fn core_stateless_fair_queueing_gives_max_min_shares() {
 /// two, while CUBIC has the queue of 15 ms that the controller aims at.
 #[test]
 fn dualpi2_couples_prague_and_cubic() {
-    let mut plan = plan(named("dualpi2", &[]), QueueLimit::Bytes(Bytes(1_000_000)));
-    plan.duration = Duration::from_seconds(40.0);
-    plan.links[0].rate = Rate::from_bits_per_second(50_000_000);
-    for (flow, (control, ecn)) in plan
-        .flows
-        .iter_mut()
-        .zip([(Selection::model("prague"), Ecn::Accurate), (Selection::new("slow-start", "cubic"), Ecn::Off)])
+    let mut plan = plan(named("dualpi2", &[]), QueueSize::Bytes(Bytes(1_000_000)));
+    plan.duration = s(40);
+    plan.links[0].rate = mbps(50);
+    for (flow, (control, ecn)) in plan.flows.iter_mut().zip([("prague", Ecn::Accurate), ("cubic", Ecn::Off)])
     {
         let Protocol::Tcp(tcp) = &mut flow.protocol else { continue };
-        tcp.control = control.expect("a known name");
+        tcp.control = Selection::from_label(control).expect("a known name");
         tcp.transport.ecn = ecn;
     }
     let mut simulation = Simulation::new(&plan);

@@ -2,18 +2,19 @@
 
 mod common;
 
-use common::{Dumbbell, add_flow, ms, run, tcp};
+use common::run;
 use selfclock_congestion::units::Bytes;
-use selfclock_simulator::plan::{LossPlan, Plan, Protocol, QueueLimit, Recovery, Source, Transport};
+use selfclock_simulator::plan::{
+    LossPlan, Plan, Protocol, Recovery, Source, Transport, dumbbell, mbps, ms, packets, s, tcp,
+};
 use selfclock_simulator::record::summary::FlowSummary;
 
 fn plan(recovery: Recovery, loss: f64, seed: u64) -> Plan {
-    let dumbbell = Dumbbell::new(1, (100_000_000, ms(1)), (10_000_000, ms(20)), QueueLimit::Packets(60));
-    let mut plan = dumbbell.plan(ms(100_000));
-    plan.seed = seed;
-    plan.links[0].loss = if loss > 0.0 { LossPlan::Bernoulli(loss) } else { LossPlan::None };
+    let network = dumbbell(mbps(10), ms(44)).access(mbps(100), ms(1)).queue(packets(60));
     let transport = Transport { recovery, ..Transport::modern() };
-    add_flow(&mut plan, 0, tcp("slow-start", "reno", transport));
+    let built = network.flow(tcp("reno").transport(transport)).duration(s(100)).seed(seed).unrecorded();
+    let mut plan = common::plan(built);
+    plan.links[0].loss = if loss > 0.0 { LossPlan::Bernoulli(loss) } else { LossPlan::None };
     plan
 }
 

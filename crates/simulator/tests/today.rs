@@ -2,27 +2,17 @@
 
 mod common;
 
-use common::{Dumbbell, add_flow, bytes, ms, run, tcp};
-use selfclock_congestion::registry::Selection;
+use common::{plan, run};
+use selfclock_congestion::units::{Bytes, Duration};
 use selfclock_simulator::plan::{
-    DelayedAck, LossPlan, Plan, Protocol, QueueLimit, Recovery, Source, TcpPlan, Transport,
+    DelayedAck, LossPlan, PlanBuilder, QueueSize, Recovery, Transport, dumbbell, gbps, mbps, ms, packets, s,
+    tcp,
 };
 
 /// 100 Mbit/s, 40 ms there and back, a queue of so many bandwidth-delay products of 1500 B packets.
-fn plan(pairs: usize, products: f64, seconds: u64) -> Plan {
-    let limit = QueueLimit::Packets((products * 100e6 * 0.040 / 8.0 / 1500.0) as u64);
-    Dumbbell::new(pairs, (1_000_000_000, ms(1)), (100_000_000, ms(18)), limit).plan(ms(seconds * 1000))
-}
-
-fn named(name: &str) -> Protocol {
-    let control =
-        Selection::model(name).or_else(|| Selection::new("slow-start", name)).expect("a known name");
-    Protocol::Tcp(selfclock_simulator::Shared::new(TcpPlan {
-        control,
-        control_name: name.to_owned(),
-        source: Source::Bulk,
-        transport: Transport::modern(),
-    }))
+fn network(products: f64, duration: Duration) -> PlanBuilder {
+    let queue = packets((products * 100e6 * 0.040 / 8.0 / 1500.0) as u64);
+    dumbbell(mbps(100), ms(40)).access(gbps(1), ms(1)).queue(queue).duration(duration).unrecorded()
 }
 
 /// Jain's index of two flows of BBRv3 that start within 2 s, over 120 s. From seed to seed it is 0.97 with a standard deviation
@@ -31,12 +21,8 @@ fn named(name: &str) -> Protocol {
 fn two_flows_of_bbr3_share() {
     for products in [0.5, 1.0, 4.0] {
         let jains = [1, 2, 3].map(|seed| {
-            let mut plan = plan(2, products, 120);
-            plan.seed = seed;
-            for pair in 0..2 {
-                add_flow(&mut plan, pair, named("bbr3"));
-                plan.flows[pair].start_jitter = ms(2000);
-            }
+            let flow = || tcp("bbr3").start_jitter(s(2));
+            let plan = plan(network(products, s(120)).flow(flow()).flow(flow()).seed(seed));
             let flows = run(&plan).summary.flows;
             let (a, b) = (flows[0].goodput_bps, flows[1].goodput_bps);
             (a + b) * (a + b) / (2.0 * (a * a + b * b))
@@ -51,9 +37,7 @@ fn two_flows_of_bbr3_share() {
 fn bbr3_and_cubic_live_beside_each_other() {
     let mut shares = Vec::new();
     for products in [0.5, 1.0, 4.0] {
-        let mut plan = plan(2, products, 60);
-        add_flow(&mut plan, 0, named("bbr3"));
-        add_flow(&mut plan, 1, named("cubic"));
+        let plan = plan(network(products, s(60)).flow("bbr3").flow("cubic"));
         let flows = run(&plan).summary.flows;
         let (bbr, cubic) = (flows[0].goodput_bps, flows[1].goodput_bps);
         shares.push(bbr / (bbr + cubic));
@@ -69,18 +53,21 @@ fn bbr3_and_cubic_live_beside_each_other() {
 #[test]
 fn cubic_follows_its_curve() {
     // 10 Gbit/s and 200 ms: far above the window of this run. One packet in 200,000 is lost.
-    let mut plan =
-        Dumbbell::new(1, (100_000_000_000, ms(1)), (10_000_000_000, ms(98)), QueueLimit::Unlimited)
-            .plan(ms(120_000));
-    plan.links[0].loss = LossPlan::Bernoulli(2e-6);
-    plan.record.interval = Some(ms(20));
     let transport = Transport {
         initial_ssthresh: 2000.0,
         delayed_ack: DelayedAck { every: 1, ..Transport::modern().delayed_ack },
         ..Transport::modern()
     };
     let mss = transport.mss.get() as f64;
-    add_flow(&mut plan, 0, tcp("slow-start", "cubic", transport));
+    let mut plan = plan(
+        dumbbell(gbps(10), ms(200))
+            .access(gbps(100), ms(1))
+            .queue(QueueSize::Unlimited)
+            .flow(tcp("cubic").transport(transport))
+            .duration(s(120))
+            .every(ms(20)),
+    );
+    plan.links[0].loss = LossPlan::Bernoulli(2e-6);
     let series = run(&plan).flow_series.columns();
     let windows: Vec<f64> = series.cwnd_bytes.iter().map(|window| window / mss).collect();
     let mut checked = 0;
@@ -135,21 +122,21 @@ fn cubic_follows_its_curve() {
 fn cubic_is_as_fast_as_reno_where_the_rfc_says() {
     let constant = |name: &str, milliseconds: u64, probability: f64| {
         let duration = ms(milliseconds * 12_000 / 10 * if probability < 1e-4 { 20 } else { 4 });
-        let mut plan = Dumbbell::new(
-            1,
-            (100_000_000_000, ms(1)),
-            (100_000_000_000, ms(milliseconds / 2 - 2)),
-            QueueLimit::Unlimited,
-        )
-        .plan(duration);
-        plan.links[0].loss = LossPlan::Bernoulli(probability);
         let transport = Transport {
             initial_ssthresh: 1.0 / libm::sqrt(probability),
             delayed_ack: DelayedAck { every: 1, ..Transport::modern().delayed_ack },
             ..Transport::modern()
         };
         let mss = transport.mss.get() as f64;
-        add_flow(&mut plan, 0, tcp("slow-start", name, transport));
+        let mut plan = plan(
+            dumbbell(gbps(100), ms(milliseconds))
+                .access(gbps(100), ms(1))
+                .queue(QueueSize::Unlimited)
+                .flow(tcp(name).transport(transport))
+                .duration(duration)
+                .unrecorded(),
+        );
+        plan.links[0].loss = LossPlan::Bernoulli(probability);
         let flow = run(&plan).summary.flows.remove(0);
         flow.goodput_bps / 8.0 / mss * flow.rtt_mean_s.expect("samples") * libm::sqrt(probability)
     };
@@ -175,17 +162,19 @@ fn ten_thousand_holes_need_no_timeout() {
     const SEGMENTS: u64 = 50_000;
     for recovery in [Recovery::Sack, Recovery::Rack] {
         for prr in [false, true] {
-            let mut plan =
-                Dumbbell::new(1, (1_350_000_000, ms(1)), (1_000_000_000, ms(498)), QueueLimit::Packets(3000))
-                    .plan(ms(20_000));
             let mut transport =
                 Transport { recovery, prr, initial_window: SEGMENTS as f64, ..Transport::modern() };
             // The handshake takes as long as a timer begins with.
             transport.timer.initial = ms(3000);
-            let size = bytes(SEGMENTS * transport.mss.get());
-            let Protocol::Tcp(mut flow) = tcp("slow-start", "reno", transport) else { unreachable!() };
-            flow.source = Source::Size(size);
-            add_flow(&mut plan, 0, Protocol::Tcp(flow));
+            let size = Bytes(SEGMENTS * transport.mss.get());
+            let plan = plan(
+                dumbbell(gbps(1), s(1))
+                    .access(mbps(1350), ms(1))
+                    .queue(packets(3000))
+                    .flow(tcp("reno").transport(transport).size(size))
+                    .duration(s(20))
+                    .unrecorded(),
+            );
             let outcome = run(&plan);
             let (flow, drops) = (&outcome.summary.flows[0], outcome.summary.links[0].drops);
             println!(

@@ -55,6 +55,14 @@ impl<W: Clone> Topology<W> {
     }
 }
 
+/// Names of a link and of its other direction, from its own name or those of the nodes at its ends.
+pub fn link_names(name: Option<&str>, from: &str, to: &str) -> [String; 2] {
+    match name {
+        Some(name) => [name.to_owned(), format!("{name}-reverse")],
+        None => [format!("{from}-{to}"), format!("{to}-{from}")],
+    }
+}
+
 /// `source1`..`sourceN` at router `left`, `sink1`..`sinkN` at router `right`, one bottleneck between the
 /// routers.
 ///

@@ -1,8 +1,11 @@
 //! A run, fully resolved: every default filled in, every unit converted, every name an index.
 //!
 //! A scenario file becomes a [`Plan`] (see [`crate::scenario`]), and a [`crate::Simulation`] is built from one.
-//! A plan built by hand is as good.
+//! A plan built in Rust is as good: see [`dumbbell`].
 
+pub(crate) mod assemble;
+mod build;
+mod error;
 mod expected;
 mod flow;
 mod link;
@@ -12,6 +15,12 @@ mod transport;
 
 pub use crate::queue::{DisciplinePlan, MarkAbove, QueueLimit};
 pub use crate::router::MechanismPlan;
+pub use assemble::{QueueSize, Wire};
+pub use build::{
+    Flow, PlanBuilder, bdp, bps, dumbbell, gbps, graph, kbps, mbps, ms, packets, parking_lot, s, tcp, udp,
+    us, wire,
+};
+pub use error::PlanError;
 pub use flow::{ConnectionsPlan, FlowPlan, Protocol, TcpPlan};
 pub use link::{LinkChange, LinkPlan, LossPlan};
 pub use router::RouterPlan;
@@ -63,7 +72,19 @@ pub struct RecordPlan {
     pub packets: bool,
 }
 
+/// Samples of a series where nothing else is said.
+const SAMPLES: u128 = 1_000;
+/// Most rows of all series where nothing else is said.
+const ROWS: u128 = 2_000_000;
+
 impl RecordPlan {
+    /// The usual interval of `series` series: a thousandth of the duration, or longer so that their rows are at most two
+    /// million.
+    pub fn usual_interval(duration: Duration, series: u128) -> Duration {
+        let samples = (ROWS / series.max(1)).clamp(1, SAMPLES) as u64;
+        Duration::from_picoseconds(duration.picoseconds().div_ceil(samples))
+    }
+
     /// Only the summary.
     pub const NOTHING: Self = Self { interval: None, packets: false };
 }

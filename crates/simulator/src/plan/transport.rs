@@ -1,5 +1,6 @@
 //! Transport settings of a TCP connection, and the two named profiles.
 
+use super::PlanError;
 use selfclock_congestion::units::{Bytes, Duration, Rate};
 
 /// Largest shift count of the window scale option, RFC 7323 section 2.3.
@@ -62,6 +63,27 @@ pub struct Transport {
 }
 
 impl Transport {
+    /// Finds settings that contradict each other.
+    ///
+    /// # Errors
+    /// The receive window is below a segment, undo has no timestamps, or the timer has no value.
+    pub fn check(&self) -> Result<(), PlanError> {
+        let RetransmissionTimer { minimum, maximum, arithmetic, granularity, .. } = self.timer;
+        if self.receive_window < self.mss {
+            return Err(PlanError::ReceiveWindow { mss: self.mss });
+        }
+        if self.undo && !self.timestamps {
+            return Err(PlanError::Undo);
+        }
+        if maximum < minimum {
+            return Err(PlanError::TimerBounds { maximum, minimum });
+        }
+        if arithmetic == TimerArithmetic::Bsd && granularity.is_zero() {
+            return Err(PlanError::TimerTicks);
+        }
+        Ok(())
+    }
+
     /// The window that the receiver advertises: at most 65535 bytes without the window scale option.
     pub fn advertised_window(&self) -> Bytes {
         if self.window_scaling { self.receive_window } else { self.receive_window.min(Bytes(65_535)) }

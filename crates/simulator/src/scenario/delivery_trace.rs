@@ -8,9 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::{Place, Problem};
-use crate::delivery_trace::{
-    DeliveryTrace, DeliveryTraceBuilder, LATEST, MOST_AT_ONCE, MOST_TIMES, Refusal as Of,
-};
+use crate::delivery_trace::{DeliveryTrace, DeliveryTraceBuilder, LATEST, MOST_AT_ONCE, MOST_TIMES, Refusal};
 
 /// Largest file, in bytes: minutes of a link of 1 Gbit/s.
 const LARGEST_FILE: u64 = 256 << 20;
@@ -22,31 +20,32 @@ const SHOWN: usize = 20;
 const FORMAT: &str = "each line is the time of one opportunity, whole milliseconds from the beginning, such as 17; no line is empty or a comment";
 
 /// Why a trace was refused.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}{}", if .help.is_empty() { String::new() } else { format!(" ({})", .help) })]
+pub struct DeliveryTraceError {
     /// What is wrong; in a file with its line.
     pub message: String,
     /// What is allowed.
     pub help: String,
 }
 
-impl Refusal {
+impl DeliveryTraceError {
     fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { message: message.into(), help: help.into() }
     }
 
-    fn of(refusal: Of) -> Self {
+    fn of(refusal: Refusal) -> Self {
         match refusal {
-            Of::Decreasing(before) => {
+            Refusal::Decreasing(before) => {
                 Self::new(format!("is earlier than the time before it, {before}"), "times must not decrease")
             }
-            Of::Late => Self::new("is too late", format!("at most {LATEST} ms, 106 days")),
-            Of::TooManyAtOnce => {
+            Refusal::Late => Self::new("is too late", format!("at most {LATEST} ms, 106 days")),
+            Refusal::TooManyAtOnce => {
                 Self::new("too many opportunities at one time", format!("at most {MOST_AT_ONCE}, 1.2 Tbit/s"))
             }
-            Of::TooManyTimes => Self::new("too many different times", format!("at most {MOST_TIMES}")),
-            Of::Empty => Self::new("holds no opportunity", FORMAT),
-            Of::NoPeriod => Self::new(
+            Refusal::TooManyTimes => Self::new("too many different times", format!("at most {MOST_TIMES}")),
+            Refusal::Empty => Self::new("holds no opportunity", FORMAT),
+            Refusal::NoPeriod => Self::new(
                 "ends at 0 ms",
                 "the last time is the period with which the trace is repeated, and must be later than zero",
             ),
@@ -73,7 +72,7 @@ fn shown(text: &str) -> String {
 }
 
 /// Reads a file's bytes: one time in milliseconds a line. Lines may end as on Windows. `name` stands for the file in messages.
-pub fn parse(bytes: impl std::io::Read, name: &str) -> Result<DeliveryTrace, Refusal> {
+pub fn parse(bytes: impl std::io::Read, name: &str) -> Result<DeliveryTrace, DeliveryTraceError> {
     let mut builder = DeliveryTraceBuilder::default();
     let mut reader = BufReader::with_capacity(1 << 16, bytes.take(LARGEST_FILE + 1));
     let mut line = Vec::new();
@@ -86,41 +85,44 @@ pub fn parse(bytes: impl std::io::Read, name: &str) -> Result<DeliveryTrace, Ref
         match read {
             Ok(0) => break,
             Ok(read) => size += read as u64,
-            Err(error) => return Err(Refusal::new(at(error.to_string()), "")),
+            Err(error) => return Err(DeliveryTraceError::new(at(error.to_string()), "")),
         }
         if size > LARGEST_FILE {
-            return Err(Refusal::new(format!("{name} is larger than {} MiB", LARGEST_FILE >> 20), ""));
+            return Err(DeliveryTraceError::new(
+                format!("{name} is larger than {} MiB", LARGEST_FILE >> 20),
+                "",
+            ));
         }
         let text = String::from_utf8_lossy(&line);
         let text = text.strip_suffix('\n').unwrap_or(&text);
         let text = text.strip_suffix('\r').unwrap_or(text);
         if text.is_empty() {
-            return Err(Refusal::new(at("is empty".to_owned()), FORMAT));
+            return Err(DeliveryTraceError::new(at("is empty".to_owned()), FORMAT));
         }
         let Some(time) = digits(text) else {
-            return Err(Refusal::new(at(format!("{} is no time", shown(text))), FORMAT));
+            return Err(DeliveryTraceError::new(at(format!("{} is no time", shown(text))), FORMAT));
         };
-        builder.add(time, 1).map_err(|refusal| Refusal::of(refusal).at(&at(text.to_owned())))?;
+        builder.add(time, 1).map_err(|refusal| DeliveryTraceError::of(refusal).at(&at(text.to_owned())))?;
     }
-    builder.build().map_err(|refusal| Refusal::of(refusal).at(name))
+    builder.build().map_err(|refusal| DeliveryTraceError::of(refusal).at(name))
 }
 
 /// Reads a text such as `1 2x3 5`: what [`DeliveryTrace`] writes.
-pub fn parse_inline(text: &str) -> Result<DeliveryTrace, Refusal> {
+pub fn parse_inline(text: &str) -> Result<DeliveryTrace, DeliveryTraceError> {
     let mut builder = DeliveryTraceBuilder::default();
     for word in text.split_ascii_whitespace() {
         let (time, count) = word.split_once('x').unwrap_or((word, "1"));
         let (Some(time), Some(count @ 1..)) = (digits(time), digits(count)) else {
             let help = "times in milliseconds, each with the number of its opportunities if it has several: \"1 2x3 5\"";
-            return Err(Refusal::new(format!("{} is no time", shown(word)), help));
+            return Err(DeliveryTraceError::new(format!("{} is no time", shown(word)), help));
         };
-        builder.add(time, count).map_err(|refusal| Refusal::of(refusal).at(word))?;
+        builder.add(time, count).map_err(|refusal| DeliveryTraceError::of(refusal).at(word))?;
     }
-    builder.build().map_err(|refusal| Refusal::of(refusal).at("the text"))
+    builder.build().map_err(|refusal| DeliveryTraceError::of(refusal).at("the text"))
 }
 
-fn load(path: &Path, name: &str) -> Result<DeliveryTrace, Refusal> {
-    let cannot = |message: String| Refusal::new(format!("{name}: {message}"), "");
+fn load(path: &Path, name: &str) -> Result<DeliveryTrace, DeliveryTraceError> {
+    let cannot = |message: String| DeliveryTraceError::new(format!("{name}: {message}"), "");
     let found = std::fs::metadata(path).map_err(|error| cannot(error.to_string()))?;
     // A pipe that nobody writes to would never end.
     if !found.is_file() {

@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use selfclock_congestion::registry::nearest;
 
+use crate::plan::PlanError;
+
 /// Why a scenario was refused, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError {
@@ -141,6 +143,13 @@ impl Place {
     /// A problem here.
     pub fn problem(&self, message: impl Into<String>, help: impl Into<String>) -> Problem {
         Problem { place: self.clone(), message: message.into(), help: help.into() }
+    }
+}
+
+impl PlanError {
+    /// As a problem of what is written here.
+    pub(super) fn at(&self, place: &Place) -> Problem {
+        place.problem(self.to_string(), self.help())
     }
 }
 

@@ -43,12 +43,12 @@ use selfclock_congestion::registry::Registry;
 use toml::de::{DeTable, DeValue};
 use toml_edit::DocumentMut;
 
+pub use delivery_trace::{DeliveryTraceError, parse as read_delivery_trace};
 pub use error::{Location, ScenarioError};
 pub use grid::{Grid, Setting, SettingValue, grid_schema};
 pub use notes::notes;
 pub use schema::schema;
 
-use crate::delivery_trace::DeliveryTrace;
 use crate::plan::{Plan, RecordPlan};
 use delivery_trace::DeliveryTraces;
 use error::{Place, Problem};
@@ -153,14 +153,6 @@ impl Scenario {
         self.plan.record = RecordPlan::NOTHING;
         self
     }
-}
-
-/// Reads the bytes of a delivery trace in Mahimahi's format, as a scenario names one; `name` stands for it in messages.
-///
-/// # Errors
-/// What is wrong, with the line, and what is allowed.
-pub fn read_delivery_trace(bytes: &[u8], name: &str) -> Result<DeliveryTrace, String> {
-    delivery_trace::parse(bytes, name).map_err(|refusal| format!("{} ({})", refusal.message, refusal.help))
 }
 
 struct Checked {

@@ -313,55 +313,25 @@ impl Simulation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{DelayedAck, FlowPlan, LinkPlan, Protocol, RecordPlan, Source, TcpPlan, Transport};
+    use crate::plan::{DelayedAck, Flow, QueueSize, Transport, graph, mbps, ms, s, tcp, wire};
     use crate::record::summary::Summary;
     use selfclock_congestion::RateSample;
-    use selfclock_congestion::registry::Selection;
-    use selfclock_congestion::units::{Bytes, Duration, Rate};
+    use selfclock_congestion::units::Bytes;
 
     /// One flow that measures delivery rates, for 10 s, across 10 Mbit/s and 40 ms there and back; every sample.
-    fn delivery_rates(source: Source) -> (Summary, Vec<(Time, RateSample)>) {
-        let link = |name, from, to| {
-            LinkPlan::new(
-                name,
-                (from, to),
-                Rate::from_bits_per_second(10_000_000),
-                Duration::from_milliseconds(20),
-            )
-        };
+    fn delivery_rates(flow: Flow) -> (Summary, Vec<(Time, RateSample)>) {
         let transport = Transport {
             receive_window: Bytes(60 * 1448),
             delayed_ack: DelayedAck { every: 1, ..Transport::modern().delayed_ack },
             ..Transport::modern()
         };
-        let plan = Plan {
-            name: "delivery rate".to_owned(),
-            seed: 1,
-            duration: Duration::from_seconds(10.0),
-            nodes: vec!["a".to_owned(), "b".to_owned()].into(),
-            links: vec![link("there", 0, 1), link("back", 1, 0)].into(),
-            flows: vec![FlowPlan {
-                name: "flow".to_owned(),
-                from: 0,
-                to: 1,
-                forward: vec![0],
-                reverse: vec![1],
-                start: Time::ZERO,
-                start_jitter: Duration::ZERO,
-                stop: Time::NEVER,
-                dscp: 0,
-                protocol: Protocol::Tcp(crate::Shared::new(TcpPlan {
-                    control: Selection::new("slow-start", "reno").expect("known names"),
-                    control_name: "reno".to_owned(),
-                    source,
-                    transport,
-                })),
-            }]
-            .into(),
-            routers: Vec::new(),
-            groups: Vec::new(),
-            record: RecordPlan { interval: None, packets: false },
-        };
+        let plan = graph(&["a", "b"])
+            .link("a", "b", wire(mbps(10), ms(20)).queue(QueueSize::Unlimited))
+            .flow(flow.between("a", "b").transport(transport))
+            .duration(s(10))
+            .unrecorded()
+            .plan()
+            .expect("a plan");
         let mut simulation = Simulation::new(&plan);
         let mut samples: Vec<(Time, RateSample)> = Vec::new();
         if let SendingEnd::Tcp(sender) = &mut simulation.sources[0] {
@@ -382,7 +352,7 @@ mod tests {
     /// times 1448 bytes of payload in 1500.
     #[test]
     fn delivery_rate_is_the_payload_rate_of_the_bottleneck() {
-        let (summary, samples) = delivery_rates(Source::Bulk);
+        let (summary, samples) = delivery_rates(tcp("reno"));
         let payload_rate = 1e7 * 1448.0 / 1500.0;
         assert!(summary.flows[0].goodput_bps > 0.98 * payload_rate, "measuring slows nothing down");
         let steady: Vec<_> = samples.iter().filter(|(time, _)| time.seconds() > 1.0).collect();
@@ -399,7 +369,7 @@ mod tests {
     /// An application that writes at a tenth of the rate: the samples are its rate, and say so.
     #[test]
     fn delivery_rate_of_an_application_is_marked() {
-        let (_, samples) = delivery_rates(Source::Rate(Rate::from_bits_per_second(1_000_000)));
+        let (_, samples) = delivery_rates(tcp("reno").rate(mbps(1)));
         let steady: Vec<_> = samples.iter().filter(|(time, _)| time.seconds() > 1.0).collect();
         assert!(steady.len() > 700);
         for (time, sample) in steady {

@@ -46,7 +46,7 @@ pub fn grid(text: &str) {
 pub fn trace(bytes: &[u8]) {
     let trace = match read_delivery_trace(bytes, "fuzz.trace") {
         Ok(trace) => Arc::new(trace),
-        Err(message) => return assert!(!message.is_empty()),
+        Err(error) => return assert!(!error.to_string().is_empty()),
     };
     let wire = format!(
         "{{ delivery_trace = {{ opportunities = \"{trace}\" }}, delay = \"1 ms\", queue = \"9 packets\" }}"

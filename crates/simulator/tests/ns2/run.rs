@@ -1,11 +1,12 @@
 //! The runs of ns-2, and the same with this simulator.
 
-use crate::common::{self, Dumbbell, add_flow, bytes, ms, tcp};
+use crate::common;
 use selfclock_congestion::parameter::Value;
-use selfclock_congestion::units::{Duration, Time};
+use selfclock_congestion::registry::Selection;
+use selfclock_congestion::units::{Bytes, Duration, Time};
 use selfclock_simulator::plan::{
-    AckClock, DelayedAck, Plan, Protocol, QueueLimit, Recovery, RetransmissionTimer, RttSamples,
-    TimerArithmetic, Transport,
+    AckClock, DelayedAck, Flow, Plan, RecordPlan, Recovery, RetransmissionTimer, RttSamples, TimerArithmetic,
+    Transport, bps, dumbbell, kbps, mbps, ms, packets, s, wire,
 };
 use selfclock_simulator::record::packets::PacketEvent;
 use selfclock_simulator::record::packets::PacketKind;
@@ -140,23 +141,15 @@ impl Settings {
     }
 
     fn plan(&self) -> Plan {
-        let mut dumbbell = Dumbbell::new(1, (10_000_000, ms(5)), (500_000, ms(100)), QueueLimit::Packets(5));
-        dumbbell.counts_packet_in_service = true;
-        let duration = if self.figure == 7 { ms(10_000) } else { ms(20_000) };
-        if self.figure == 10 {
-            dumbbell.reverse_bps = 4_800;
-            dumbbell.reverse_delay = ms(200);
-        }
-        let mut plan = dumbbell.plan(START + duration);
-        plan.record.packets = true;
+        let duration = if self.figure == 7 { s(10) } else { s(20) };
         let transport = Transport {
-            mss: bytes(self.size),
+            mss: Bytes(self.size),
             recovery: self.recovery,
             handshake: true,
             limited_transmit: self.limited_transmit,
             initial_window: 2.0,
             initial_ssthresh: self.window as f64,
-            receive_window: bytes(self.window * self.size),
+            receive_window: Bytes(self.window * self.size),
             delayed_ack: DelayedAck { every: self.every, timer: ms(100), clock: AckClock::Segment },
             timer: RetransmissionTimer {
                 initial: ms(3000),
@@ -169,14 +162,16 @@ impl Settings {
             },
             ..Transport::classic()
         };
-        let mut protocol = tcp("slow-start", "reno", transport);
-        if let Protocol::Tcp(tcp) = &mut protocol {
-            tcp.control.set("halved", Value::Choice("window")).expect("a parameter of reno");
-            tcp.control.set("threshold", Value::Choice("whole-segments")).expect("a parameter of reno");
+        let mut control = Selection::default();
+        control.set("halved", Value::Choice("window")).expect("a parameter of reno");
+        control.set("threshold", Value::Choice("whole-segments")).expect("a parameter of reno");
+        let mut network = dumbbell(kbps(500), ms(220)).access(mbps(10), ms(5)).queue(packets(5)).classic();
+        if self.figure == 10 {
+            network = network.reverse(wire(bps(4_800), ms(200)).queue(packets(5)));
         }
-        add_flow(&mut plan, 0, protocol);
-        plan.flows[0].start = Time::ZERO + START;
-        plan
+        let flow = Flow::from(control).transport(transport).start(START);
+        let record = RecordPlan { interval: None, packets: true };
+        common::plan(network.flow(flow).duration(START + duration).record(record))
     }
 
     /// The same here.

@@ -1,55 +1,33 @@
 use super::*;
 use crate::packet::Codepoint;
-use crate::plan::{Arrivals, LinkPlan, Protocol, RecordPlan, Recovery, Source, TcpPlan, UdpPlan};
+use crate::plan::{
+    Arrivals, Flow, Protocol, QueueSize, RecordPlan, Recovery, UdpPlan, graph, mbps, ms, s, tcp, wire,
+};
 use etherparse::TcpOptionElement;
 use pcap_file::pcapng::{Block, PcapNgReader};
 use proptest::prelude::*;
 use selfclock_congestion::PeerOption;
 use selfclock_congestion::option::{PacketPairKind, PacketPairOption, PairMark, QuickStartOption};
-use selfclock_congestion::registry::Selection;
-use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
+use selfclock_congestion::units::{Bytes, Time};
 
 /// `a` —link 0→ `b`, `b` —link 1→ `a`; flow 0 is TCP, flow 1 is UDP.
 fn plan(transport: Transport) -> Plan {
-    let link = |name, from, to| {
-        LinkPlan::new(
-            name,
-            (from, to),
-            Rate::from_bits_per_second(10_000_000),
-            Duration::from_milliseconds(5),
-        )
-    };
-    let flow = |name: &str, protocol| FlowPlan {
-        name: name.into(),
-        from: 0,
-        to: 1,
-        forward: vec![0],
-        reverse: vec![1],
-        start: Time::ZERO,
-        start_jitter: Duration::ZERO,
-        stop: Time::NEVER,
-        dscp: 0,
-        protocol,
-    };
-    let tcp = TcpPlan {
-        control: Selection::new("slow-start", "reno").unwrap(),
-        control_name: "reno".into(),
-        source: Source::Bulk,
-        transport,
-    };
-    let udp = UdpPlan::steady(Bytes(500), Rate::from_bits_per_second(1_000_000), Arrivals::Constant);
-    Plan {
-        name: "two nodes".into(),
-        seed: 7,
-        duration: Duration::from_milliseconds(1000),
-        nodes: vec!["a".into(), "b".into()].into(),
-        links: vec![link("a-b", 0, 1), link("b-a", 1, 0)].into(),
-        flows: vec![flow("tcp", Protocol::Tcp(crate::Shared::new(tcp))), flow("udp", Protocol::Udp(udp))]
-            .into(),
-        routers: Vec::new(),
-        groups: Vec::new(),
-        record: RecordPlan { interval: None, packets: true },
-    }
+    let udp = UdpPlan::steady(Bytes(500), mbps(1), Arrivals::Constant);
+    let mut plan = graph(&["a", "b"])
+        .link("a", "b", wire(mbps(10), ms(5)).queue(QueueSize::Unlimited))
+        .flow(tcp("reno").named("tcp").between("a", "b"))
+        .flow(Flow::from(udp).named("udp").between("a", "b"))
+        .named("two nodes")
+        .duration(s(1))
+        .seed(7)
+        .record(RecordPlan { interval: None, packets: true })
+        .plan()
+        .expect("a plan");
+    // Any settings, also those that no connection has, and any record on either link.
+    let Protocol::Tcp(tcp) = &mut plan.flows[0].protocol else { unreachable!("a TCP flow") };
+    tcp.transport = transport;
+    plan.flows[1].reverse = vec![1];
+    plan
 }
 
 /// A full segment of the modern profile on link 0.

@@ -6,12 +6,13 @@ use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::{Duration, Time};
 
 use super::limits::{self, Demand};
-use super::link::{USUAL_PACKET, Wire, find_node};
+use super::link::find_node;
 use super::transport::transport;
-use crate::graph::route::{Edge, routes};
 use crate::graph::topology::Topology;
+use crate::plan::assemble::{self, USUAL_PACKET};
 use crate::plan::{
-    Arrivals, ConnectionsPlan, Ecn, FlowPlan, Protocol, SizeDistribution, Source, TcpPlan, UdpPlan,
+    Arrivals, ConnectionsPlan, FlowPlan, PlanError, Protocol, SizeDistribution, Source, TcpPlan, UdpPlan,
+    Wire,
 };
 use crate::scenario::error::{Place, Problem};
 use crate::scenario::reader::{Located, Maybe, place_or, value_or};
@@ -88,9 +89,7 @@ fn flow_template(
     let start = Time::ZERO + value_or(&flow.start, Duration::ZERO);
     let stop = flow.stop.as_ref().map_or(Time::NEVER, |stop| Time::ZERO + stop.value);
     if stop <= start {
-        return Err(
-            place_or(&flow.stop, place).problem("stops before it starts", "stop must be later than start")
-        );
+        return Err(PlanError::StopsFirst.at(place_or(&flow.stop, place)));
     }
     let protocol = match value_or(&flow.protocol, ProtocolName::Tcp) {
         ProtocolName::Tcp => tcp(file, profile, flow)?,
@@ -117,30 +116,18 @@ fn flow_template(
     })
 }
 
+/// What the file says of each flow, a table once for each of its copies.
+fn written(file: &ScenarioTable) -> impl Iterator<Item = &Located<FlowTable>> {
+    file.flow.iter().flat_map(|flow| std::iter::repeat_n(flow, copies(&flow.value) as usize))
+}
+
 /// The groups of the flows, in the order in which the file names them.
 pub fn groups(file: &ScenarioTable, flows: &[FlowPlan]) -> Result<Vec<Vec<usize>>, Problem> {
-    let mut groups: Vec<(&str, Vec<usize>)> = Vec::new();
-    let written = file.flow.iter().flat_map(|flow| std::iter::repeat_n(flow, copies(&flow.value) as usize));
-    for (index, written) in written.enumerate() {
-        let Some(name) = &written.value.group else { continue };
-        match &flows[index].protocol {
-            Protocol::Tcp(tcp) if tcp.control.forms_groups() => {}
-            _ => return Err(name.place.problem("only flows of \"adaptive\" form groups", "")),
-        }
-        let text = name.value.0.as_str();
-        match groups.iter_mut().find(|(other, _)| *other == text) {
-            None => groups.push((text, vec![index])),
-            Some((_, members)) => {
-                let [own, first] = [index, members[0]].map(|flow| (flows[flow].from, flows[flow].to));
-                if own != first {
-                    let help = "write from and to, or hosts = 1 in a dumbbell";
-                    return Err(name.place.problem("the flows of a group have one path", help));
-                }
-                members.push(index);
-            }
-        }
-    }
-    Ok(groups.into_iter().map(|(_, members)| members).collect())
+    let names = written(file).map(|flow| flow.value.group.as_ref().map(|name| name.value.0.as_str()));
+    assemble::group(names, flows).map_err(|(index, error)| {
+        let place = written(file).nth(index).and_then(|flow| flow.value.group.as_ref());
+        error.at(place.map_or(&file.network.place, |name| &name.place))
+    })
 }
 
 fn tcp(file: &ScenarioTable, profile: Profile, flow: &FlowTable) -> Result<Protocol, Problem> {
@@ -154,14 +141,10 @@ fn tcp(file: &ScenarioTable, profile: Profile, flow: &FlowTable) -> Result<Proto
         Some(Located { value: Traffic::Table(traffic), place }) => tcp_traffic(traffic, place)?,
     };
     let transport = transport(profile, &layers)?;
-    if !control.responds_to_marks(transport.ecn == Ecn::Accurate) && transport.ecn != Ecn::Off {
-        let written = layers.iter().rev().find_map(|layer| layer.ecn.as_ref());
-        let message = format!("{} does not respond to these marks", control.label());
-        let accurate = control.responds_to_marks(true);
-        let help = if accurate { "it takes ecn = \"accurate\" or \"off\"" } else { "it takes ecn = \"off\"" };
-        if let Some(written) = written {
-            return Err(written.place.problem(message, help));
-        }
+    if let Err(error) = assemble::check_marks(&control, transport.ecn)
+        && let Some(written) = layers.iter().rev().find_map(|layer| layer.ecn.as_ref())
+    {
+        return Err(error.at(&written.place));
     }
     let plan = |source| TcpPlan { control_name: control.label(), control, source, transport };
     Ok(match traffic {
@@ -262,26 +245,10 @@ pub fn find_routes(
     topology: &Topology<Wire>,
     flows: &mut [FlowPlan],
 ) -> Result<(), Problem> {
-    let edges: Vec<Edge> = topology
-        .links
-        .iter()
-        .map(|link| Edge { from: link.from, to: link.to, delay: link.wire.delay })
-        .collect();
-    let pairs: Vec<(usize, usize)> =
-        flows.iter().flat_map(|flow| [(flow.from, flow.to), (flow.to, flow.from)]).collect();
-    let mut found = routes(topology.nodes.len(), &edges, &pairs).into_iter();
-    let written = file.flow.iter().flat_map(|flow| std::iter::repeat_n(flow, copies(&flow.value) as usize));
-    for (flow, written) in flows.iter_mut().zip(written) {
-        let no_route = |from: usize, to: usize, what: &str| {
-            let [from, to] = [from, to].map(|node| &topology.nodes[node]);
-            let place = place_or(&written.value.to, &written.place);
-            place.problem(format!("no route from {from:?} to {to:?}{what}"), "")
-        };
-        let (forward, reverse) = (found.next().flatten(), found.next().flatten());
-        flow.forward = forward.ok_or_else(|| no_route(flow.from, flow.to, ""))?;
-        if flow.protocol.tcp().is_some() {
-            flow.reverse = reverse.ok_or_else(|| no_route(flow.to, flow.from, " for acknowledgements"))?;
-        }
-    }
-    Ok(())
+    assemble::find_routes(topology, flows).map_err(|(index, error)| {
+        let place = written(file)
+            .nth(index)
+            .map_or(&file.network.place, |flow| place_or(&flow.value.to, &flow.place));
+        error.at(place)
+    })
 }

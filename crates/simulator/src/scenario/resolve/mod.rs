@@ -9,25 +9,21 @@ mod transport;
 use selfclock_congestion::units::Duration;
 
 use super::delivery_trace::DeliveryTraces;
-use super::error::{Place, Problem};
+use super::error::Problem;
 use super::reader::{place_or, value_or};
 use super::table::network::NetworkTable;
 use super::table::record::Interval;
 use super::table::{Profile, ScenarioTable};
-use crate::graph::topology::Topology;
-use crate::plan::{FlowPlan, Plan, RecordPlan};
+use crate::plan::assemble::{check_coalescing, size_queues};
+use crate::plan::{Plan, RecordPlan};
 use crate::record::packets::{MOST_RECORDS, PacketRecord};
 use flow::{copies, expand, find_routes, groups};
 use limits::Demand;
-use link::{Wire, build, size_queues};
+use link::build;
 use router::routers;
 
 /// Longest run: half of the range of times, so that no sum of a time and a delay overflows.
 const LONGEST_RUN: Duration = Duration::from_picoseconds(1 << 63);
-/// Samples of a series where the file does not say.
-const SAMPLES: u128 = 1_000;
-/// Most rows of all series where the file does not say.
-const ROWS: u128 = 2_000_000;
 
 /// Bytes of a packet event: while it is recorded, and in the table that is made of the record.
 const BYTES_OF_AN_EVENT: u128 = 3 * size_of::<PacketRecord>() as u128;
@@ -51,7 +47,7 @@ pub fn resolve(
     let mut flows = expand(file, profile, &topology)?;
     find_routes(file, &topology, &mut flows)?;
     let groups = groups(file, &flows)?;
-    check_coalescing(&topology, &flows, &file.network.place)?;
+    check_coalescing(&topology, &flows).map_err(|error| error.at(&file.network.place))?;
     let links = size_queues(&topology, &flows);
     let routers = routers(file, &topology, &flows)?;
     let plan = Plan {
@@ -82,27 +78,6 @@ pub fn resolve(
     Ok(plan)
 }
 
-/// A network card that coalesces hands packets to a host. What goes on from there would be overtaken by what came later.
-fn check_coalescing(topology: &Topology<Wire>, flows: &[FlowPlan], place: &Place) -> Result<(), Problem> {
-    let mut ends = vec![false; topology.links.len()];
-    let paths = || flows.iter().flat_map(|flow| [(flow, &flow.forward), (flow, &flow.reverse)]);
-    for (_, path) in paths() {
-        if let Some(&last) = path.last() {
-            ends[last] = !topology.links[last].wire.coalescing.is_zero();
-        }
-    }
-    for (flow, path) in paths() {
-        if let Some(&link) = path.iter().rev().skip(1).find(|&&link| ends[link]) {
-            let (name, link) = (&flow.name, &topology.links[link].name);
-            return Err(place.problem(
-                format!("flow {name:?} goes on beyond link {link:?}, at whose end packets are coalesced"),
-                "a host with coalescing can be the end of a route, not a stop on it",
-            ));
-        }
-    }
-    Ok(())
-}
-
 /// Nodes, links, and links on the longest route, without building them.
 fn network_size(network: &NetworkTable, flows: u128) -> (u128, u128, u128) {
     match network {
@@ -130,8 +105,7 @@ fn interval(file: &ScenarioTable, flows: u128) -> Option<Duration> {
         Interval::Every(interval) => Some(interval),
         Interval::Auto => {
             let (_, links, _) = network_size(&file.network.value, flows);
-            let samples = (ROWS / (flows + links)).clamp(1, SAMPLES) as u64;
-            Some(Duration::from_picoseconds(file.duration.value.0.picoseconds().div_ceil(samples)))
+            Some(RecordPlan::usual_interval(file.duration.value.0, flows + links))
         }
     }
 }

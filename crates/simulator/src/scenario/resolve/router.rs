@@ -1,8 +1,8 @@
 //! Mechanisms in routers, placed before links.
 
-use super::link::{Wire, find_node};
+use super::link::find_node;
 use crate::graph::topology::Topology;
-use crate::plan::{FlowPlan, RouterPlan};
+use crate::plan::{FlowPlan, RouterPlan, Wire};
 use crate::router::mechanism::Placement;
 use crate::scenario::error::{Problem, allowed};
 use crate::scenario::reader::Located;

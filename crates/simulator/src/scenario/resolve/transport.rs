@@ -2,7 +2,7 @@
 
 use selfclock_congestion::units::Bytes;
 
-use crate::plan::{DelayedAck, MisbehaviourPlan, RetransmissionTimer, Shaper, TimerArithmetic, Transport};
+use crate::plan::{DelayedAck, MisbehaviourPlan, PlanError, RetransmissionTimer, Shaper, Transport};
 use crate::scenario::error::{Place, Problem};
 use crate::scenario::reader::{Located, Maybe};
 use crate::scenario::table::Profile;
@@ -116,28 +116,13 @@ fn overlay_timer(timer: &mut RetransmissionTimer, written: &TimerTable) {
 
 /// What no key shows alone.
 fn check(transport: &Transport, layers: &[&TransportTable]) -> Result<(), Problem> {
-    if transport.receive_window < transport.mss {
-        let place = last_place(layers, |layer| place(&layer.receive_window));
-        let help = format!("at least {} B, one segment", transport.mss.get());
-        return Err(place.problem("the receive window is smaller than a segment", help));
-    }
-    if transport.undo && !transport.timestamps {
-        let place = last_place(layers, |layer| place(&layer.undo));
-        return Err(place.problem("undo needs timestamps", "write timestamps = true, or undo = false"));
-    }
-    let timer = &transport.timer;
-    let timer_place = || last_place(layers, |layer| place(&layer.timer));
-    if timer.maximum < timer.minimum {
-        let message = format!("maximum {:?} is below minimum {:?}", timer.maximum, timer.minimum);
-        return Err(timer_place().problem(message, ""));
-    }
-    if timer.arithmetic == TimerArithmetic::Bsd && timer.granularity.is_zero() {
-        let help = "give granularity a value, or take arithmetic = \"rfc6298\"";
-        return Err(
-            timer_place().problem("arithmetic \"bsd\" counts ticks of the granularity, which is zero", help)
-        );
-    }
-    Ok(())
+    transport.check().map_err(|error| {
+        error.at(&match error {
+            PlanError::ReceiveWindow { .. } => last_place(layers, |layer| place(&layer.receive_window)),
+            PlanError::Undo => last_place(layers, |layer| place(&layer.undo)),
+            _ => last_place(layers, |layer| place(&layer.timer)),
+        })
+    })
 }
 
 fn place<T>(written: &Maybe<T>) -> Option<&Place> {

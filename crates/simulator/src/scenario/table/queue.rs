@@ -1,48 +1,36 @@
 //! A link's `queue`: its limit, or a table with a discipline and its settings.
 
 use crate::named::Named as _;
+use crate::plan::{PlanError, QueueSize};
 use crate::queue::DisciplinePlan;
 use crate::scenario::error::Problem;
 use crate::scenario::named::{named_schemas, read_named};
 use crate::scenario::reader::{Field, FromItem, Item, KeySchema, Maybe, quantity_schema};
 use crate::scenario::units::{self, Dimension, Quantity};
-use selfclock_congestion::units::Bytes;
 use serde_json::{Value as Json, json};
 
-/// What a queue holds at most, as written.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum QueueSize {
-    /// Any number.
-    Unlimited,
-    /// A number of packets.
-    Packets(u64),
-    /// A number of bytes.
-    Bytes(Bytes),
-    /// A multiple of the bandwidth-delay product.
-    Bdp(f64),
-}
-
-impl QueueSize {
-    const DIMENSIONS: [Dimension; 3] = [Dimension::Packets, Dimension::Size, Dimension::Bdp];
-}
+/// Units of a limit.
+const DIMENSIONS: [Dimension; 3] = [Dimension::Packets, Dimension::Size, Dimension::Bdp];
 
 impl FromItem for QueueSize {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         if item.is_word("unlimited") {
             return Ok(Self::Unlimited);
         }
-        match item.quantity(&Self::DIMENSIONS)? {
-            Quantity::Packets(packets) if packets > 0 => Ok(Self::Packets(packets)),
-            Quantity::Size(size) if size > Bytes::ZERO => Ok(Self::Bytes(size)),
-            Quantity::Bdp(multiple) if multiple > 0.0 => Ok(Self::Bdp(multiple)),
-            _ => Err(item.place.problem(
-                "a queue must hold something",
-                format!("{}, or \"unlimited\"", units::example(&Self::DIMENSIONS)),
-            )),
+        let size = match item.quantity(&DIMENSIONS)? {
+            Quantity::Packets(packets) => Self::Packets(packets),
+            Quantity::Size(size) => Self::Bytes(size),
+            Quantity::Bdp(multiple) => Self::Bdp(multiple),
+            _ => Self::Packets(0),
+        };
+        if size.is_nothing() {
+            let help = format!("{}, or \"unlimited\"", units::example(&DIMENSIONS));
+            return Err(item.place.problem(PlanError::NoQueue.to_string(), help));
         }
+        Ok(size)
     }
     fn schema() -> Json {
-        json!({ "anyOf": [{ "const": "unlimited" }, quantity_schema(&Self::DIMENSIONS)] })
+        json!({ "anyOf": [{ "const": "unlimited" }, quantity_schema(&DIMENSIONS)] })
     }
 }
 

@@ -4,7 +4,9 @@ use super::*;
 use crate::engine::EventQueue;
 use crate::network::Network;
 use crate::packet::{Extra, Flags, NO_EXTRA, Packet};
-use crate::plan::{FlowPlan, LinkPlan, Plan, Protocol, RecordPlan, Recovery, RttSamples, Source, Transport};
+use crate::plan::{
+    Flow, QueueSize, RecordPlan, Recovery, RttSamples, Source, Transport, gbps, graph, ms, s, wire,
+};
 use crate::record::packets::PacketEvent;
 use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::Rate;
@@ -22,46 +24,25 @@ pub(super) struct Rig {
     echo: Time,
 }
 
-fn link(name: &str, from: usize, to: usize) -> LinkPlan {
-    let rate = Rate::from_bits_per_second(1_000_000_000_000);
-    LinkPlan::new(name, (from, to), rate, Duration::from_milliseconds(10))
-}
-
 impl Rig {
     /// A sender that starts at time 0.
     fn new(source: Source, transport: Transport) -> Self {
-        Self::with(Selection::new("slow-start", "reno").expect("known names"), source, transport)
+        Self::with(Selection::default(), source, transport)
     }
 
     /// The same with another congestion control.
     pub(super) fn with(control: Selection, source: Source, transport: Transport) -> Self {
-        let tcp = TcpPlan { control, control_name: "test".to_owned(), source, transport };
-        let plan = Plan {
-            name: "test".to_owned(),
-            seed: 1,
-            duration: Duration::from_milliseconds(100_000),
-            nodes: vec!["a".to_owned(), "b".to_owned()].into(),
-            links: vec![link("there", 0, 1), link("back", 1, 0)].into(),
-            flows: vec![FlowPlan {
-                name: "flow".to_owned(),
-                from: 0,
-                to: 1,
-                forward: vec![0],
-                reverse: vec![1],
-                start: Time::ZERO,
-                start_jitter: Duration::ZERO,
-                stop: Time::NEVER,
-                dscp: 0,
-                protocol: Protocol::Tcp(crate::Shared::new(tcp.clone())),
-            }]
-            .into(),
-            routers: Vec::new(),
-            groups: Vec::new(),
-            record: RecordPlan { interval: None, packets: true },
-        };
+        let plan = graph(&["a", "b"])
+            .link("a", "b", wire(gbps(1000), ms(10)).queue(QueueSize::Unlimited))
+            .flow(Flow::from(control).source(source).transport(transport).between("a", "b"))
+            .duration(s(100))
+            .record(RecordPlan { interval: None, packets: true })
+            .plan()
+            .expect("a plan");
+        let tcp = plan.flows[0].protocol.tcp().expect("a TCP flow");
         let network = Network::new(&plan);
         let routes = network.flow_routes.clone();
-        let sender = Sender::new(0, routes[0], &tcp, (Time::ZERO, Time::NEVER), 0, None);
+        let sender = Sender::new(0, routes[0], tcp, (Time::ZERO, Time::NEVER), 0, None);
         let mut rig = Self {
             events: EventQueue::default(),
             network,

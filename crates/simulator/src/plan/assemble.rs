@@ -1,0 +1,191 @@
+//! What a plan says of the whole network: routes, sizes of queues, and what only both together show.
+
+use selfclock_congestion::registry::Selection;
+use selfclock_congestion::units::{Bytes, Duration};
+
+use super::{Ecn, FlowPlan, LinkPlan, PlanError, Protocol, QueueLimit, TcpPlan};
+use crate::graph::route::{Edge, routes};
+use crate::graph::topology::{PlacedWire, Topology};
+
+/// A packet where no flow says how large.
+pub const USUAL_PACKET: Bytes = Bytes(1500);
+/// The timestamps option with its padding.
+const TIMESTAMPS: Bytes = Bytes(12);
+
+/// What a queue holds at most, before the flows that cross it are known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum QueueSize {
+    /// Any number.
+    Unlimited,
+    /// A number of packets.
+    Packets(u64),
+    /// A number of bytes.
+    Bytes(Bytes),
+    /// A multiple of the bandwidth-delay product: the rate times the largest base round-trip time of the TCP flows that
+    /// cross the link (twice its own delay if there are none), but never less than one packet.
+    Bdp(f64),
+}
+
+impl QueueSize {
+    /// There is no room for anything.
+    pub const fn is_nothing(self) -> bool {
+        match self {
+            Self::Unlimited => false,
+            Self::Packets(packets) => packets == 0,
+            Self::Bytes(size) => size.get() == 0,
+            Self::Bdp(multiple) => multiple.is_nan() || multiple <= 0.0,
+        }
+    }
+}
+
+/// A link before it has a place in a network.
+#[derive(Clone, Debug)]
+pub struct Wire {
+    /// The link; its name, ends and limit are still to come.
+    pub link: LinkPlan,
+    /// What its queue holds at most.
+    pub queue: QueueSize,
+}
+
+/// Finds the routes of the flows.
+///
+/// # Errors
+/// A flow without a route, by its index.
+pub fn find_routes(topology: &Topology<Wire>, flows: &mut [FlowPlan]) -> Result<(), (usize, PlanError)> {
+    let edge = |link: &PlacedWire<Wire>| Edge { from: link.from, to: link.to, delay: link.wire.link.delay };
+    let edges: Vec<Edge> = topology.links.iter().map(edge).collect();
+    let pairs: Vec<(usize, usize)> =
+        flows.iter().flat_map(|flow| [(flow.from, flow.to), (flow.to, flow.from)]).collect();
+    let mut found = routes(topology.nodes.len(), &edges, &pairs).into_iter();
+    for (index, flow) in flows.iter_mut().enumerate() {
+        let no_route = |from: usize, to: usize, acks| {
+            let [from, to] = [from, to].map(|node| topology.nodes[node].clone());
+            (index, PlanError::NoRoute { from, to, acks })
+        };
+        let (forward, reverse) = (found.next().flatten(), found.next().flatten());
+        flow.forward = forward.ok_or_else(|| no_route(flow.from, flow.to, false))?;
+        if flow.protocol.tcp().is_some() {
+            flow.reverse = reverse.ok_or_else(|| no_route(flow.to, flow.from, true))?;
+        }
+    }
+    Ok(())
+}
+
+/// Refuses marks that nobody would respond to.
+///
+/// # Errors
+/// The algorithm ignores the marks of this feedback.
+pub fn check_marks(control: &Selection, ecn: Ecn) -> Result<(), PlanError> {
+    if ecn == Ecn::Off || control.responds_to_marks(ecn == Ecn::Accurate) {
+        return Ok(());
+    }
+    Err(PlanError::Marks { label: control.label(), accurate: control.responds_to_marks(true) })
+}
+
+/// The groups of the flows, in the order in which they are first named.
+///
+/// # Errors
+/// A flow that cannot be in its group, by its index.
+pub fn group<'a>(
+    names: impl Iterator<Item = Option<&'a str>>,
+    flows: &[FlowPlan],
+) -> Result<Vec<Vec<usize>>, (usize, PlanError)> {
+    let mut groups: Vec<(&str, Vec<usize>)> = Vec::new();
+    for (index, name) in names.enumerate() {
+        let Some(name) = name else { continue };
+        match &flows[index].protocol {
+            Protocol::Tcp(tcp) if tcp.control.forms_groups() => {}
+            _ => return Err((index, PlanError::NoGroups)),
+        }
+        match groups.iter_mut().find(|(other, _)| *other == name) {
+            None => groups.push((name, vec![index])),
+            Some((_, members)) => {
+                let [own, first] = [index, members[0]].map(|flow| (flows[flow].from, flows[flow].to));
+                if own != first {
+                    return Err((index, PlanError::GroupPaths));
+                }
+                members.push(index);
+            }
+        }
+    }
+    Ok(groups.into_iter().map(|(_, members)| members).collect())
+}
+
+/// A network card that coalesces hands packets to a host. What goes on from there would be overtaken by what came later.
+///
+/// # Errors
+/// A flow that goes on from such a card.
+pub fn check_coalescing(topology: &Topology<Wire>, flows: &[FlowPlan]) -> Result<(), PlanError> {
+    let mut ends = vec![false; topology.links.len()];
+    let paths = || flows.iter().flat_map(|flow| [(flow, &flow.forward), (flow, &flow.reverse)]);
+    for (_, path) in paths() {
+        if let Some(&last) = path.last() {
+            ends[last] = !topology.links[last].wire.link.coalescing.is_zero();
+        }
+    }
+    for (flow, path) in paths() {
+        if let Some(&link) = path.iter().rev().skip(1).find(|&&link| ends[link]) {
+            let link = topology.links[link].name.clone();
+            return Err(PlanError::Coalescing { flow: flow.name.clone(), link });
+        }
+    }
+    Ok(())
+}
+
+/// What a queue in bandwidth-delay products depends on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Crossing {
+    /// Largest base round-trip time of the TCP flows.
+    round_trip: Option<Duration>,
+    /// Largest packet of any flow.
+    packet: Option<Bytes>,
+}
+
+fn crossings(topology: &Topology<Wire>, flows: &[FlowPlan]) -> Vec<Crossing> {
+    let mut crossings = vec![Crossing::default(); topology.links.len()];
+    for flow in flows {
+        let links = || flow.forward.iter().chain(&flow.reverse).copied();
+        let delay = || links().fold(Duration::ZERO, |sum, link| sum + topology.links[link].wire.link.delay);
+        let tcp_packet = |tcp: &TcpPlan| {
+            let options = if tcp.transport.timestamps { TIMESTAMPS } else { Bytes::ZERO };
+            tcp.transport.mss + tcp.transport.header + options
+        };
+        let (round_trip, packet) = match &flow.protocol {
+            Protocol::Tcp(tcp) => (Some(delay()), tcp_packet(tcp)),
+            Protocol::Connections(connections) => (Some(delay()), tcp_packet(&connections.tcp)),
+            Protocol::Udp(udp) => {
+                (None, udp.packets.iter().map(|&(size, _)| size).max().unwrap_or(USUAL_PACKET))
+            }
+        };
+        for link in links() {
+            let crossing = &mut crossings[link];
+            crossing.round_trip = crossing.round_trip.max(round_trip);
+            crossing.packet = crossing.packet.max(Some(packet));
+        }
+    }
+    crossings
+}
+
+/// The links, their queues in packets or bytes.
+pub fn size_queues(topology: &Topology<Wire>, flows: &[FlowPlan]) -> Vec<LinkPlan> {
+    let crossings = crossings(topology, flows);
+    let plan = |(PlacedWire { name, from, to, wire }, crossing): (&PlacedWire<Wire>, &Crossing)| LinkPlan {
+        name: name.clone(),
+        from: *from,
+        to: *to,
+        queue: match wire.queue {
+            QueueSize::Unlimited => QueueLimit::Unlimited,
+            QueueSize::Packets(packets) => QueueLimit::Packets(packets),
+            QueueSize::Bytes(size) => QueueLimit::Bytes(size),
+            QueueSize::Bdp(multiple) => QueueLimit::Bytes(bandwidth_delay(multiple, &wire.link, crossing)),
+        },
+        ..wire.link.clone()
+    };
+    topology.links.iter().zip(&crossings).map(plan).collect()
+}
+
+fn bandwidth_delay(multiple: f64, link: &LinkPlan, crossing: &Crossing) -> Bytes {
+    let round_trip = crossing.round_trip.unwrap_or(link.delay.times(2));
+    let bytes = Bytes((link.rate.bytes_in(round_trip).get() as f64 * multiple) as u64);
+    bytes.max(crossing.packet.unwrap_or(USUAL_PACKET))
+}
