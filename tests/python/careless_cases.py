@@ -442,7 +442,7 @@ C10 = [
             "flow.*.start=1 h": (0, "note: flows|starts after the end"),
             "flow.0.congestion_control=prague": (0, "note: flow|Prague without accurate ECN"),
             "flow.0.congestion_control=xcp": (0, "note: flow|has the mechanism xcp"),
-            "flow.0.congestion_control=quick-start": (0, "note: flow|Quick-Start"),
+            "flow.0.congestion_control=quick-start": (0, "note: flow|mechanism quick-start"),
             "network.bottleneck.loss={ probability = 1 }": (0, "note: link|loses every packet"),
             "network.bottleneck.queue=1 B": (0, "note: link|smaller than a packet"),
             'router=[{ mechanism = "policer", links = ["bottleneck"], rate = "1 Mbps", burst = "1 B" }]': (
