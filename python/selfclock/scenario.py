@@ -101,11 +101,6 @@ class Scenario:
         return self._core.flow_names
 
     @property
-    def algorithm_names(self) -> list[str]:
-        """Name of each flow's algorithm, as results have it."""
-        return self._core.algorithm_names
-
-    @property
     def link_names(self) -> list[str]:
         """Names of the one-way links."""
         return self._core.link_names

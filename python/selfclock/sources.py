@@ -29,11 +29,6 @@ class Source:
         """Digest of the texts and their names."""
         return hashlib.sha256(json.dumps(sorted(self.files.items())).encode()).hexdigest()[:DIGITS]
 
-    @property
-    def text(self) -> str:
-        """Text of the algorithm's own file."""
-        return next(iter(self.files.values()))
-
 
 def of_class(own: type) -> Source:
     """Return the sources of a class: its file with what that imports, or the class alone if it has no file."""

@@ -187,6 +187,20 @@ def test_what_a_loss_takes_over_what_the_window_grows_by() -> None:
     assert not held[-1].compensated, "three losses in one layer turn K_R off"
 
 
+def test_equation_1_asks_which_flow_takes_longer_to_recover() -> None:
+    """W_R/(K_R K): 300 segments at 4 a round trip take 75, 60 at 2 take 30, and 60 at 0.5 take 120."""
+    higher = convergence.Loss(time_s=9.0, window=2000.0, taken=300.0, growth=4.0, layer=4, stored=1.5)
+    lower = convergence.Loss(time_s=9.0, window=400.0, taken=60.0, growth=2.0, layer=2, stored=1.5)
+    slower = convergence.Loss(time_s=9.0, window=400.0, taken=60.0, growth=0.5, layer=4, stored=1.5)
+    assert (higher.round_trips, lower.round_trips, slower.round_trips) == (75.0, 30.0, 120.0)
+    joint = convergence.Joint(higher, lower)
+    assert joint.holds
+    assert not joint.same_layer
+    assert joint.state == (False, False)
+    assert not convergence.Joint(higher, slower).holds
+    assert convergence.Joint(higher, slower).same_layer
+
+
 def test_the_time_from_loss_to_loss() -> None:
     """Reno on 10 Mbit/s and 40 ms with a queue of one product, 33 packets: from 33 to 67 segments, one in each round
     trip, which takes what the window does at the rate of the link, 1.2 ms for each segment. 10 %: a round trip more for
