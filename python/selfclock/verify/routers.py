@@ -199,7 +199,9 @@ def _thin(
     # Where the queue has a limit it, too, may drop one.
     alone = len(link.mechanisms) == 1
     highest: dict[tuple[str, int | None], int] = {}
-    for packet, hop in reversed(crossings):
+    # The drop stands in the record behind its successor, which enters the link at the same instant.
+    in_time = sorted(crossings, key=lambda each: (each[1].entered or each[1].refused or 0, each[1].entered is not None))
+    for packet, hop in reversed(in_time):
         key = packet.flow, packet.connection
         if packet.kind != "ack":
             continue
