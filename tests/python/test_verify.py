@@ -122,6 +122,8 @@ traffic = { size = "200 kB" }
 #: Two packets every twelve milliseconds.
 TRACED = NETWORK.replace('rate = "2 Mbps"', 'delivery_trace = { opportunities = "12x2" }', 1)
 
+THINNING = '\n[[router]]\nmechanism = "ack-thinning"\nlinks = ["reverse"]\ninterval = "13 ms"\n'
+ACKS_LOST = '\n[[router]]\nmechanism = "loss"\nlinks = ["reverse"]\nkinds = ["ack"]\nevery = 5\n'
 SCENARIOS = {
     "drop-tail": NETWORK.replace("QUEUE", '"5 packets"') + TWO_FLOWS,
     "codel": NETWORK.replace("QUEUE", '{ discipline = "codel", limit = "50 packets" }') + TWO_FLOWS,
@@ -162,9 +164,9 @@ links = ["reverse"]
     "exchanged": NETWORK.replace("QUEUE", '"50 packets"')
     + '[[flow]]\ncongestion_control = "packet-pair"\n'
     + '\n[[router]]\nmechanism = "tampering"\noptions = "duplicate"\nlinks = ["bottleneck", "reverse"]\n',
-    "thinned": NETWORK.replace("QUEUE", '"50 packets"')
-    + TWO_FLOWS
-    + '\n[[router]]\nmechanism = "ack-thinning"\nlinks = ["reverse"]\ninterval = "13 ms"\n',
+    "thinned": NETWORK.replace("QUEUE", '"50 packets"') + TWO_FLOWS + THINNING,
+    "thinned without a limit": NETWORK.replace("QUEUE", '"unlimited"') + TWO_FLOWS + THINNING,
+    "acks lost": NETWORK.replace("QUEUE", '"unlimited"') + TWO_FLOWS + ACKS_LOST,
 }
 
 
@@ -403,6 +405,8 @@ ANOTHER_SCENARIO = (
     ("delay", "drop-tail", '"20 ms", queue', '"21 ms", queue'),
     ("policer", "policed", "1 Mbps", "900 kbps"),
     ("thinning", "thinned", '"13 ms"', '"5 ms"'),
+    # An ACK that is dropped alone, without a successor at that instant.
+    ("thinning", "acks lost", ACKS_LOST, THINNING),
     ("drop", "unruly", "every = 40", "every = 41"),
     ("drop", "unruly", "every = 40", 'spacing = "300 ms"'),
     ("drop", "unruly", '"500 ms"', '"800 ms"'),

@@ -194,24 +194,27 @@ def _check_options(lives: Lives, promise: Promise, findings: Findings) -> None:
 def _thin(
     link: Link, mechanism: Mechanism, crossings: list[tuple[Packet, Hop]], promise: Promise, findings: Findings
 ) -> None:
-    """Check that what is dropped has a successor that says as much, and nothing waits longer than the interval."""
+    """Check that what is dropped has a successor that says more, and nothing waits longer than the interval."""
     interval = time_of(mechanism.keys["interval"])
     # Where the queue has a limit it, too, may drop one.
     alone = len(link.mechanisms) == 1
-    highest: dict[tuple[str, int | None], int] = {}
-    # The drop stands in the record behind its successor, which enters the link at the same instant.
-    in_time = sorted(crossings, key=lambda each: (each[1].entered or each[1].refused or 0, each[1].entered is not None))
-    for packet, hop in reversed(in_time):
-        key = packet.flow, packet.connection
-        if packet.kind != "ack":
-            continue
+    acks = [(packet, hop, (packet.flow, packet.connection)) for packet, hop in crossings if packet.kind == "ack"]
+    #: What the ACKs of a connection acknowledge that enter the link at an instant.
+    entering: dict[tuple[object, int], int] = {}
+    for packet, hop, connection in acks:
+        if hop.entered is not None:
+            at = connection, hop.entered
+            entering[at] = max(entering.get(at, -1), packet.acknowledgement)
+    for packet, hop, connection in acks:
         findings.count("thinning")
         if hop.entered is None:
-            if alone and link.limit_text == "unlimited" and highest.get(key, -1) < packet.acknowledgement:
-                what = f"dropped, though none after it acknowledges {packet.acknowledgement}"
+            successor = entering.get((connection, hop.refused or 0), -1)
+            if alone and link.limit_text == "unlimited" and successor <= packet.acknowledgement:
+                what = (
+                    f"dropped, though none that enters at this instant acknowledges more than {packet.acknowledgement}"
+                )
                 findings.add("thinning", hop.refused, f"link {link.name}", packet.number, what)
             continue
-        highest[key] = max(highest.get(key, -1), packet.acknowledgement)
         arrived = _arrived(packet, hop, promise)
         if alone and arrived is not None and hop.entered > arrived + interval + EXACT:
             what = f"held since {seconds(arrived)}, for longer than {seconds(interval)}"
