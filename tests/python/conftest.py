@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+#: Other systems do not hold a process to these limits, or have no such files.
+LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of a process and files of Linux")
+#: Windows has no SIGINT for one process alone, and cannot hold signals back.
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+
 SMALL = """\
 schema = 1
 name = "small"

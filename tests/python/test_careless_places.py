@@ -17,7 +17,7 @@ import pytest
 
 import selfclock as sc
 from careless_cases import GRID, OWN, SCENARIO
-from conftest import SMALL
+from conftest import LINUX, POSIX, SMALL
 from selfclock import interrupts, save
 from selfclock.sweep.dataset import EARLIER, JOURNAL, RUNS
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     Command = Callable[..., subprocess.CompletedProcess[str]]
 
-LINUX = pytest.mark.skipif(sys.platform != "linux", reason="limits and files of Linux")
 #: Takes long: `make careless` runs it.
 LONG = pytest.mark.careless
 
@@ -108,7 +107,6 @@ def test_a_full_disk_names_the_file(
     assert not (files / "out").exists()
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 @LINUX
 def test_standard_output_that_is_full(files: Path) -> None:
     with Path("/dev/full").open("w") as full:
@@ -229,7 +227,7 @@ main()
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no such signals")
+@POSIX
 @pytest.mark.parametrize("delay_s", [0.0, 0.1, *(pytest.param(each / 20, marks=LONG) for each in range(3, 20, 2))])
 def test_ctrl_c_while_it_starts_is_no_traceback(files: Path, delay_s: float) -> None:
     """In its first 0.4 s it printed where it was importing."""
@@ -253,7 +251,7 @@ def test_importing_the_library_leaves_the_signals_alone() -> None:
     assert not interrupts.is_command_line()
 
 
-@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="no masks of signals")
+@POSIX
 def test_a_signal_waits_while_files_are_moved(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[bool] = []
     put = save._put

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import selfclock as sc
+from conftest import POSIX
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -205,7 +206,7 @@ def test_what_an_algorithm_prints_leaves_documents_alone(
         assert done.stderr.startswith("loaded\nhello\n")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a signal is sent")
+@POSIX
 def test_ctrl_c_ends_what_never_returns(tmp_path: Path, own: Callable[[str], list[list[str]]]) -> None:
     """A loop in Python ends with the first Ctrl-C, one in C with the second, and both are named after 10 s.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import selfclock as sc
+from conftest import LINUX
 from load_cases import CASES, Case
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def limited(command: list[str], directory: Path, limit: int, value: int) -> subp
 
 
 @pytest.mark.alone
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of this kind are Linux's")
+@LINUX
 @pytest.mark.parametrize("kilobytes", [1, 30, 300])
 def test_a_full_disk_leaves_no_result(small: Path, tmp_path: Path, kilobytes: int) -> None:
     """A file may not grow beyond this, which is how a full disk looks to a program: a write fails."""
@@ -54,7 +55,7 @@ def test_a_full_disk_leaves_no_result(small: Path, tmp_path: Path, kilobytes: in
 
 
 @pytest.mark.alone
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of this kind are Linux's")
+@LINUX
 def test_no_memory_leaves_no_result(small: Path, tmp_path: Path) -> None:
     """Interpreter and libraries take some hundred MB of address space; this run's packets do not fit beside them."""
     command = [
