@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conftest import SMALL
+from conftest import GRAPH, SMALL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -250,21 +250,6 @@ C2 = [
     ),
 ]
 # A topology that is a graph, with its mistakes.
-GRAPH = """\
-schema = 1
-duration = "1 s"
-[network]
-topology = "graph"
-nodes = ["a", "b", "c"]
-[[network.link]]
-from = "a"
-to = "b"
-rate = "1 Mbps"
-delay = "1 ms"
-[[flow]]
-from = "a"
-to = "b"
-"""
 C2 += [
     Case("c2", name, RUN, 2, _split(words), (("small.toml", GRAPH.replace(old, new)),))
     for name, old, new, words in [

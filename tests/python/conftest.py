@@ -42,6 +42,24 @@ start_jitter = "100 ms"
 """
 
 
+#: One link of a graph of three nodes: c is not reached.
+GRAPH = """\
+schema = 1
+duration = "1 s"
+[network]
+topology = "graph"
+nodes = ["a", "b", "c"]
+[[network.link]]
+from = "a"
+to = "b"
+rate = "1 Mbps"
+delay = "1 ms"
+[[flow]]
+from = "a"
+to = "b"
+"""
+
+
 @cache
 def built_in_schema() -> dict[str, Any]:
     """Return the schema of scenarios without the algorithms that other tests have registered in this process."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, get_type_hints
 import pytest
 from scapy.utils import PcapNgReader
 
-from conftest import SMALL
+from conftest import GRAPH, SMALL
 from selfclock.bench import Case
 from selfclock.provenance import Made
 from selfclock.reproduce import ClaimRow
@@ -87,21 +87,7 @@ def test_a_later_run_leaves_no_packets_of_an_earlier_one(selfclock: Command, sma
     assert not (tmp_path / "out" / "packets.parquet").exists()
 
 
-GRAPH_WITHOUT_ROUTE = """\
-schema = 1
-duration = "1 s"
-[network]
-topology = "graph"
-nodes = ["a", "b", "c"]
-[[network.link]]
-from = "a"
-to = "b"
-rate = "1 Mbps"
-delay = "1 ms"
-[[flow]]
-from = "a"
-to = "c"
-"""
+GRAPH_WITHOUT_ROUTE = GRAPH.removesuffix('to = "b"\n') + 'to = "c"\n'
 
 
 @pytest.mark.parametrize(

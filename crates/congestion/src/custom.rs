@@ -193,16 +193,7 @@ mod tests {
     }
 
     fn setup() -> Setup {
-        Setup {
-            mss: Bytes(1000),
-            header: Bytes(40),
-            initial_window: 10.0,
-            initial_ssthresh: f64::INFINITY,
-            receive_window: Bytes::MAX,
-            selective_acks: true,
-            byte_counting: false,
-            seed: 1,
-        }
+        Setup { initial_ssthresh: f64::INFINITY, ..crate::fixtures::setup() }
     }
 
     /// Every event, in this order.

@@ -35,20 +35,7 @@ pub fn setup() -> Setup {
 
 /// An acknowledgement of so many bytes.
 pub fn ack(size: u64) -> Acknowledged {
-    Acknowledged {
-        acknowledged_total: Bytes(size),
-        sent_total: Bytes(size),
-        rtt: None,
-        smoothed_rtt: None,
-        minimum_rtt: None,
-        in_flight: Bytes::ZERO,
-        window_limited: true,
-        recovering: false,
-        marked: Bytes::ZERO,
-        rate: None,
-        option: None,
-        ..Acknowledged::new(Time::ZERO, Bytes(size))
-    }
+    Acknowledged::new(Time::ZERO, Bytes(size))
 }
 
 /// An acknowledgement of one segment at this time with this round-trip time, both in seconds.

@@ -43,12 +43,9 @@ impl Script {
         let control = selection.controller(Setup {
             mss: Bytes(MSS),
             header: Bytes(40),
-            initial_window: 10.0,
             initial_ssthresh,
-            receive_window: Bytes::MAX,
-            selective_acks: true,
-            byte_counting: true,
             seed: 1,
+            ..Setup::default()
         });
         Self { control, now: Time::ZERO, acknowledged: 0 }
     }

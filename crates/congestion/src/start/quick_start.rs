@@ -257,21 +257,12 @@ impl ReceiverPart for QuickStartReceiver {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::{ack_at, state};
+    use crate::fixtures::{ack_at, setup, state};
 
     fn begun() -> (QuickStart, WindowState, (u8, u8, u32)) {
         let mut start = QuickStart::new(Parameters::default());
         let mut state = state(10.0);
-        let setup = Setup {
-            mss: Bytes(1000),
-            header: Bytes(40),
-            initial_window: 10.0,
-            initial_ssthresh: f64::INFINITY,
-            receive_window: Bytes::MAX,
-            selective_acks: true,
-            byte_counting: false,
-            seed: 1,
-        };
+        let setup = Setup { initial_ssthresh: f64::INFINITY, ..setup() };
         start.begin(&setup, &mut state);
         let Some(PeerOption::QuickStart(QuickStartOption::Request { rate, ttl, nonce })) =
             start.option_for_syn()
@@ -372,16 +363,7 @@ mod tests {
         let (mut ones, mut zeros) = ((0, 0), (u8::MAX, u32::MAX));
         for seed in 0..200 {
             let mut start = QuickStart::new(Parameters::default());
-            let setup = Setup {
-                mss: Bytes(1000),
-                header: Bytes(40),
-                initial_window: 10.0,
-                initial_ssthresh: f64::INFINITY,
-                receive_window: Bytes::MAX,
-                selective_acks: true,
-                byte_counting: false,
-                seed,
-            };
+            let setup = Setup { initial_ssthresh: f64::INFINITY, seed, ..setup() };
             start.begin(&setup, &mut state(10.0));
             ones = (ones.0 | start.ttl, ones.1 | start.nonce);
             zeros = (zeros.0 & start.ttl, zeros.1 & start.nonce);

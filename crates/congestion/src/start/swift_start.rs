@@ -214,7 +214,7 @@ impl StartPart for SwiftStart {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::{ack_at, state};
+    use crate::fixtures::{ack_at, setup, state};
     use crate::units::Duration;
 
     /// The acknowledgement of one segment, at this time, with a round-trip time of 470 ms.
@@ -232,16 +232,7 @@ mod tests {
     fn begun(parameters: Parameters) -> (SwiftStart, WindowState) {
         let mut start = SwiftStart::new(parameters);
         let mut state = state(10.0);
-        let setup = Setup {
-            mss: Bytes(1000),
-            header: Bytes(40),
-            initial_window: 10.0,
-            initial_ssthresh: f64::INFINITY,
-            receive_window: Bytes::MAX,
-            selective_acks: true,
-            byte_counting: false,
-            seed: 1,
-        };
+        let setup = Setup { initial_ssthresh: f64::INFINITY, ..setup() };
         start.begin(&setup, &mut state);
         assert_eq!(state.cwnd, 4.0);
         (start, state)

@@ -3,7 +3,7 @@
 use super::{Bbr3, Parameters};
 use crate::decision::Phase;
 use crate::event::{Acknowledged, RateSample};
-use crate::fixtures::{ack_at, state};
+use crate::fixtures::{ack_at, setup, state};
 use crate::model::harness::{Bench, Path};
 use crate::part::ModelPart;
 use crate::registry::Selection;
@@ -29,16 +29,7 @@ impl Rounds {
     pub fn new() -> Self {
         let mut bbr = Bbr3::new(Parameters::default());
         let state = state(10.0);
-        let setup = Setup {
-            mss: Bytes(1000),
-            header: Bytes(40),
-            initial_window: 10.0,
-            initial_ssthresh: f64::INFINITY,
-            receive_window: Bytes::MAX,
-            selective_acks: true,
-            byte_counting: false,
-            seed: 3,
-        };
+        let setup = Setup { initial_ssthresh: f64::INFINITY, seed: 3, ..setup() };
         bbr.begin(&setup, &state);
         Self { bbr, state, delivered: 0, now: 0.0 }
     }
