@@ -567,6 +567,28 @@ interval = "1 ms"
     assert {violation.rule for violation in findings.violations} == {"retransmission"}
 
 
+def test_a_short_connection_ends_though_data_is_under_way() -> None:
+    """A receiver acknowledged all of it before it had come; what came after the end was taken to need an answer."""
+    check("""\
+schema = 1
+name = "acknowledged ahead"
+duration = "2 s"
+
+[network]
+topology = "dumbbell"
+bottleneck = { rate = "64 kbps", delay = "0 ms", queue = "5 packets" }
+access = { rate = "64 kbps", delay = "0 ms" }
+
+[[flow]]
+congestion_control = "reno"
+transport = { mss = "1000 B", misbehaviour = { ack_ahead = 4 } }
+traffic = { interval = "133 ms", size = "9 kB" }
+
+[record]
+packets = true
+""")
+
+
 def test_the_packet_in_service_of_a_trace_is_the_last_to_end() -> None:
     """Two packets began at one opportunity, not in the order in which they came; the one that ended there was taken for
     the one in service, so the queue seemed to have a place left when it was full."""

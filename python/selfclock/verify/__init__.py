@@ -46,8 +46,8 @@ def verify(record: Record) -> Findings:
         check_losses_in_turn(all_lives, promised, findings)
         check_links(all_lives, promised, findings)
         check_entrances(all_lives, promised, findings)
-        held = check_receivers(all_lives, promised, findings)
         senders = check_senders(all_lives, promised, findings)
+        held = check_receivers(all_lives, promised, senders, findings)
         check_totals(record, all_lives, promised, Replayed(senders, held), findings)
     finally:
         if collecting:

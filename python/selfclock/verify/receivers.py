@@ -13,6 +13,7 @@ from selfclock.verify.links import seconds
 if TYPE_CHECKING:
     from selfclock.verify.lives import Lives, Packet
     from selfclock.verify.promised import Flow, Promise, Tcp
+    from selfclock.verify.senders import Sender
     from selfclock.verify.violation import Findings
 
 #: Most segments for which packet-pair TCP lets one acknowledgement stand (section 4.2.1 of the paper).
@@ -76,14 +77,20 @@ class Held:
         return index >= 0 and self.starts[index] == start and self.ends[index] == end
 
 
-def check_receivers(lives: Lives, promise: Promise, findings: Findings) -> dict[tuple[str, int | None], Held]:
+def check_receivers(
+    lives: Lives, promise: Promise, senders: dict[tuple[str, int | None], Sender], findings: Findings
+) -> dict[tuple[str, int | None], Held]:
     """Check what every receiver answers; return what each has got."""
     held: dict[tuple[str, int | None], Held] = {}
     for key in sorted(lives.sent.keys() | lives.delivered.keys(), key=str):
         flow = promise.flows.get(key[0])
         if flow is not None and flow.tcp is not None:
-            receiver = Receiver(flow, flow.tcp, lives.end, findings)
-            held[key] = receiver.follow(lives.sent.get(key, []), lives.delivered.get(key, []))
+            gone = senders[key].gone if key in senders else None
+            delivered = lives.delivered.get(key, [])
+            if gone is not None:
+                delivered = [packet for packet in delivered if packet.delivered is not None and packet.delivered < gone]
+            receiver = Receiver(flow, flow.tcp, lives.end if gone is None else gone, findings)
+            held[key] = receiver.follow(lives.sent.get(key, []), delivered)
     return held
 
 
@@ -250,7 +257,6 @@ class Receiver:
         if packet.delivered_ecn == "ce":
             self.marked += packet.payload
             self.seen_mark = True
-        known = packet.end <= self.held.edge
         self.most_runs = max(self.most_runs, len(self.held.starts)) if self.held.starts else 0
         if self.held.take(packet.sequence, packet.end):
             if not self.pending:
@@ -258,8 +264,7 @@ class Receiver:
             self.pending += 1
             if self.pending >= self.most:
                 self.due = packet
-        elif not (known and self.flow.short_connections):
-            # A short connection that is over answers nothing any more.
+        else:
             self.due = packet
 
     def on_answer(self, answer: Packet) -> None:  # noqa: PLR0912 - one branch for each thing it says

@@ -114,6 +114,13 @@ class Sender:
         #: Times of duplicate acknowledgements, marks and repetitions: after them the window is not what limits.
         self.trouble: list[tuple[int, int]] = []
 
+    @property
+    def gone(self) -> int | None:
+        """When a short connection ends at both ends: its last byte is acknowledged. `None` before, and for others."""
+        if not self.flow.short_connections or self.una < self.next or not self.una_history:
+            return None
+        return self.una_history[-1][0]
+
     def fault(self, rule: str, packet: Packet, time: int, what: str) -> None:
         """Note a violation."""
         self.findings.add(rule, time, f"flow {self.flow.name}", packet.number, what)

@@ -247,7 +247,7 @@ def _flow_summary(
         packet
         for key in keys
         for packet in lives.delivered.get(key, [])
-        if packet.kind == data and not _after_its_end(flow, replayed.senders.get(key), packet)
+        if packet.kind == data and not _after_its_end(replayed.senders.get(key), packet)
     ]
     if flow.tcp is None:
         segments, size = len(arrived), sum(packet.payload for packet in arrived)
@@ -293,11 +293,10 @@ def _flow_summary(
             _same(findings, where, what, said.get(what), total * 8 * SECOND / span if span > 0 else 0.0)
 
 
-def _after_its_end(flow: Flow, sender: Sender | None, packet: Packet) -> bool:
-    """A short connection is gone when its last byte is acknowledged: what arrives then is not counted."""
-    if not flow.short_connections or sender is None or sender.una < sender.next or not sender.una_history:
-        return False
-    return packet.delivered is not None and packet.delivered >= sender.una_history[-1][0]
+def _after_its_end(sender: Sender | None, packet: Packet) -> bool:
+    """What arrives when a short connection is gone is not counted."""
+    gone = sender.gone if sender is not None else None
+    return gone is not None and packet.delivered is not None and packet.delivered >= gone
 
 
 def _connection_rates(flow: Flow, totals: tuple[dict[str, Any], int, int], end: int, findings: Findings) -> None:
