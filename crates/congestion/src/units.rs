@@ -72,13 +72,13 @@ impl Duration {
     pub const fn from_picoseconds(picoseconds: u64) -> Self {
         Self(picoseconds)
     }
-    /// `microseconds` µs.
+    /// `microseconds` µs; too many become the maximum.
     pub const fn from_microseconds(microseconds: u64) -> Self {
-        Self(microseconds * 1_000_000)
+        Self(microseconds.saturating_mul(1_000_000))
     }
-    /// `milliseconds` ms.
+    /// `milliseconds` ms; too many become the maximum.
     pub const fn from_milliseconds(milliseconds: u64) -> Self {
-        Self(milliseconds * 1_000_000_000)
+        Self(milliseconds.saturating_mul(1_000_000_000))
     }
     /// `seconds` s, rounded to the nearest picosecond; negative and NaN become zero, too large becomes the maximum.
     pub fn from_seconds(seconds: f64) -> Self {

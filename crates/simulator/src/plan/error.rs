@@ -59,6 +59,23 @@ pub enum PlanError {
         /// Round-trip time of the whole path.
         rtt: Duration,
     },
+    /// A part that this kind of network does not have.
+    #[error("{what} in another network than {network}")]
+    Misplaced {
+        /// The part.
+        what: &'static str,
+        /// The network that has one.
+        network: &'static str,
+    },
+    /// A parking lot without a bottleneck.
+    #[error("a parking lot needs a hop")]
+    NoHops,
+    /// The run lasts no time, or longer than a time can be written.
+    #[error("a run takes some time, and at most 106 days")]
+    Duration,
+    /// The samples of a series would all be of one instant.
+    #[error("an interval must be above zero")]
+    NoInterval,
     /// A flow ends no later than it starts.
     #[error("stops before it starts")]
     StopsFirst,

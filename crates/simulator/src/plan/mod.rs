@@ -33,6 +33,9 @@ pub use transport::{
 use crate::shared::Shared;
 use selfclock_congestion::units::Duration;
 
+/// Longest run: half of the range of times, so that no sum of a time and a delay overflows.
+pub const LONGEST_RUN: Duration = Duration::from_picoseconds(1 << 63);
+
 /// Everything a run needs to know.
 #[derive(Clone, Debug)]
 pub struct Plan {

@@ -26,7 +26,8 @@ use selfclock_congestion::units::{Duration, Rate, Time};
 
 use super::assemble::{check_coalescing, find_routes, group, size_queues};
 use super::{
-    DisciplinePlan, FlowPlan, LinkPlan, LossPlan, Plan, PlanError, QueueSize, RecordPlan, Transport, Wire,
+    DisciplinePlan, FlowPlan, LONGEST_RUN, LinkPlan, LossPlan, Plan, PlanError, QueueSize, RecordPlan,
+    Transport, Wire,
 };
 use crate::graph::topology::{self, DumbbellWires, PlacedWire, Topology, link_names};
 pub use flow::{Flow, tcp, udp};
@@ -38,17 +39,17 @@ pub const fn bps(rate: u64) -> Rate {
 
 /// Thousands of bits per second.
 pub const fn kbps(rate: u64) -> Rate {
-    bps(rate * 1_000)
+    bps(rate.saturating_mul(1_000))
 }
 
 /// Millions of bits per second.
 pub const fn mbps(rate: u64) -> Rate {
-    bps(rate * 1_000_000)
+    bps(rate.saturating_mul(1_000_000))
 }
 
 /// Thousands of millions of bits per second.
 pub const fn gbps(rate: u64) -> Rate {
-    bps(rate * 1_000_000_000)
+    bps(rate.saturating_mul(1_000_000_000))
 }
 
 /// Microseconds.
@@ -63,7 +64,7 @@ pub const fn ms(time: u64) -> Duration {
 
 /// Seconds.
 pub const fn s(time: u64) -> Duration {
-    ms(time * 1_000)
+    ms(time.saturating_mul(1_000))
 }
 
 /// Bandwidth-delay products.
@@ -132,6 +133,8 @@ pub struct PlanBuilder {
     transport: Transport,
     flows: Vec<Flow>,
     record: Option<RecordPlan>,
+    /// The first call that this network has no use for.
+    misplaced: Option<PlanError>,
 }
 
 impl PlanBuilder {
@@ -146,7 +149,12 @@ impl PlanBuilder {
             transport: Transport::modern(),
             flows: Vec::new(),
             record: None,
+            misplaced: None,
         }
+    }
+
+    fn misplace(&mut self, what: &'static str, network: &'static str) {
+        self.misplaced.get_or_insert(PlanError::Misplaced { what, network });
     }
 
     /// With this name in records.
@@ -194,8 +202,9 @@ impl PlanBuilder {
     /// A dumbbell: with this bottleneck on the way back, instead of the same.
     #[must_use]
     pub fn reverse(mut self, wire: Wire) -> Self {
-        if let Shape::Dumbbell { reverse, .. } = &mut self.shape {
-            *reverse = Some(wire);
+        match &mut self.shape {
+            Shape::Dumbbell { reverse, .. } => *reverse = Some(wire),
+            _ => self.misplace("a way back", "a dumbbell"),
         }
         self
     }
@@ -210,8 +219,9 @@ impl PlanBuilder {
     /// A graph: with a link each way between two nodes, named after them.
     #[must_use]
     pub fn link(mut self, from: &str, to: &str, wire: Wire) -> Self {
-        if let Shape::Graph { links, .. } = &mut self.shape {
-            links.push((from.to_owned(), to.to_owned(), wire));
+        match &mut self.shape {
+            Shape::Graph { links, .. } => links.push((from.to_owned(), to.to_owned(), wire)),
+            _ => self.misplace("a link", "a graph"),
         }
         self
     }
@@ -268,6 +278,7 @@ impl PlanBuilder {
     /// # Errors
     /// What a scenario file would be refused for.
     pub fn plan(self) -> Result<Plan, PlanError> {
+        self.check()?;
         let topology = self.topology()?;
         if topology.links.iter().any(|link| link.wire.link.rate.bits_per_second() == 0) {
             return Err(PlanError::NoRate);
@@ -294,6 +305,22 @@ impl PlanBuilder {
                 packets: false,
             }),
         })
+    }
+
+    fn check(&self) -> Result<(), PlanError> {
+        if let Some(misplaced) = &self.misplaced {
+            return Err(misplaced.clone());
+        }
+        if self.duration.is_zero() || self.duration > LONGEST_RUN {
+            return Err(PlanError::Duration);
+        }
+        if self.record.as_ref().is_some_and(|record| record.interval.is_some_and(Duration::is_zero)) {
+            return Err(PlanError::NoInterval);
+        }
+        match self.shape {
+            Shape::ParkingLot { hops: 0 } => Err(PlanError::NoHops),
+            _ => Ok(()),
+        }
     }
 
     fn topology(&self) -> Result<Topology<Wire>, PlanError> {

@@ -15,15 +15,12 @@ use super::table::network::NetworkTable;
 use super::table::record::Interval;
 use super::table::{Profile, ScenarioTable};
 use crate::plan::assemble::{check_coalescing, size_queues};
-use crate::plan::{Plan, RecordPlan};
+use crate::plan::{LONGEST_RUN, Plan, RecordPlan};
 use crate::record::packets::{MOST_RECORDS, PacketRecord};
 use flow::{copies, expand, find_routes, groups};
 use limits::Demand;
 use link::build;
 use router::routers;
-
-/// Longest run: half of the range of times, so that no sum of a time and a delay overflows.
-const LONGEST_RUN: Duration = Duration::from_picoseconds(1 << 63);
 
 /// Bytes of a packet event: while it is recorded, and in the table that is made of the record.
 const BYTES_OF_AN_EVENT: u128 = 3 * size_of::<PacketRecord>() as u128;
