@@ -1,0 +1,335 @@
+"""Figures as data: panels with lines, points, bands, bars, rules and texts, and axes with units.
+
+A figure is declared once and rendered twice: as a chart for a page (`selfclock.report.chart`) and as a drawing by
+matplotlib (`selfclock.report.drawing`) when somebody asks for a file. Neither is imported here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    Values = NDArray[np.float64]
+
+#: Solid, dashed, dotted, dash-dotted.
+Dash = Literal["-", "--", ":", "-."]
+
+#: How a line goes from one point to the next: straight, or as a step after or before it.
+Step = Literal["", "after", "before"]
+
+#: Where a text stands relative to its point.
+Horizontal = Literal["left", "center", "right"]
+Vertical = Literal["top", "center", "bottom"]
+
+#: Which axes measure a place: both, or fractions of the panel along x, y or both.
+Frame = Literal["data", "fraction", "x-fraction", "y-fraction"]
+
+BLACK, GREY = "#000000", "#666666"
+
+
+@dataclass
+class Axis:
+    """An axis: its quantity with the unit, as "time (s)", and its scale."""
+
+    label: str = ""
+    _: KW_ONLY
+    log: bool = False
+    #: Least and greatest value shown; `None` fits the data.
+    low: float | None = None
+    high: float | None = None
+    #: Texts at values, in place of numbers.
+    names: Mapping[float, str] = field(default_factory=dict)
+
+    def name(self, *names: str) -> None:
+        """Write these names at 0, 1, 2, and so on."""
+        self.names = {float(place): name for place, name in enumerate(names)}
+
+
+@dataclass(frozen=True)
+class Line:
+    """Points joined by a line; a value that is not finite leaves a gap."""
+
+    x: Values
+    y: Values
+    _: KW_ONLY
+    colour: str = BLACK
+    dash: Dash = "-"
+    #: Points (1/72 inch).
+    width: float = 1.2
+    opacity: float = 1.0
+    step: Step = ""
+    #: Marker at each point, by matplotlib's letter; none if empty.
+    marker: str = ""
+    #: Diameter of the marker, in points.
+    size: float = 4.0
+    hollow: bool = False
+    #: Entry of the legend; several elements of one label share an entry. None if empty.
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Points:
+    """Markers without a line."""
+
+    x: Values
+    y: Values
+    _: KW_ONLY
+    #: One colour for all, or one for each point.
+    colour: str | Sequence[str] = BLACK
+    #: By matplotlib's letter.
+    marker: str = "o"
+    #: Diameter in points.
+    size: float = 4.0
+    hollow: bool = False
+    opacity: float = 1.0
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Band:
+    """The area between two lines."""
+
+    x: Values
+    low: Values
+    high: Values
+    _: KW_ONLY
+    colour: str = GREY
+    opacity: float = 0.2
+    step: Step = ""
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Bars that begin at `base`."""
+
+    x: Values
+    heights: Values
+    _: KW_ONLY
+    #: In units of the x axis.
+    width: float = 0.8
+    base: float = 0.0
+    colour: str = BLACK
+    opacity: float = 1.0
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Vertical strokes, such as confidence intervals."""
+
+    x: Values
+    low: Values
+    high: Values
+    _: KW_ONLY
+    colour: str = BLACK
+    dash: Dash = "-"
+    width: float = 1.0
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A straight line across the panel: at one value of an axis."""
+
+    axis: Literal["x", "y"]
+    value: float
+    _: KW_ONLY
+    colour: str = GREY
+    dash: Dash = ":"
+    width: float = 0.9
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Span:
+    """A strip across the panel: between two values of an axis."""
+
+    axis: Literal["x", "y"]
+    low: float
+    high: float
+    _: KW_ONLY
+    colour: str = GREY
+    opacity: float = 0.15
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A closed outline, filled."""
+
+    x: Values
+    y: Values
+    _: KW_ONLY
+    colour: str = GREY
+    opacity: float = 0.2
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Text:
+    """Words at a place."""
+
+    x: float
+    y: float
+    words: str
+    _: KW_ONLY
+    frame: Frame = "data"
+    horizontal: Horizontal = "left"
+    vertical: Vertical = "center"
+    #: Shift to the right and up, in points.
+    shift: tuple[float, float] = (0.0, 0.0)
+    #: Height of the letters, in points.
+    size: float = 8.0
+    colour: str = BLACK
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """An arrow between two places."""
+
+    x: float
+    y: float
+    to_x: float
+    to_y: float
+    _: KW_ONLY
+    colour: str = BLACK
+    width: float = 1.0
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A matrix in colours: the value of row r, column c fills the square about (c, r)."""
+
+    values: Values
+    _: KW_ONLY
+    #: Colours from the least value to the greatest, evenly.
+    colours: Sequence[str] = ("#0072B2", "#FFFFFF", "#D55E00")
+    low: float
+    high: float
+    #: Written into the squares; none if empty.
+    texts: Sequence[Sequence[str]] = ()
+
+
+Element = Line | Points | Band | Bars | Intervals | Rule | Span | Shape | Text | Arrow | Cells
+
+
+@dataclass
+class Panel:
+    """One pair of axes and what they show; later elements cover earlier ones."""
+
+    x: Axis
+    y: Axis
+    _: KW_ONLY
+    title: str = ""
+    elements: list[Element] = field(default_factory=list)
+
+    def line(self, x: ArrayLike, y: ArrayLike, **look: Any) -> None:  # noqa: ANN401
+        """Add a `Line`; keywords are its fields."""
+        self.elements.append(Line(_values(x), _values(y), **look))
+
+    def points(self, x: ArrayLike, y: ArrayLike, **look: Any) -> None:  # noqa: ANN401
+        """Add `Points`; keywords are its fields."""
+        self.elements.append(Points(_values(x), _values(y), **look))
+
+    def band(self, x: ArrayLike, low: ArrayLike, high: ArrayLike, **look: Any) -> None:  # noqa: ANN401
+        """Add a `Band`; keywords are its fields. One number for `low` or `high` is a straight edge."""
+        along = _values(x)
+        self.elements.append(
+            Band(along, np.broadcast_to(_values(low), along.shape), np.broadcast_to(_values(high), along.shape), **look)
+        )
+
+    def bars(self, x: ArrayLike, heights: ArrayLike, **look: Any) -> None:  # noqa: ANN401
+        """Add `Bars`; keywords are its fields."""
+        self.elements.append(Bars(_values(x), _values(heights), **look))
+
+    def intervals(self, x: ArrayLike, low: ArrayLike, high: ArrayLike, **look: Any) -> None:  # noqa: ANN401
+        """Add `Intervals`; keywords are its fields."""
+        self.elements.append(Intervals(_values(x), _values(low), _values(high), **look))
+
+    def rule(self, axis: Literal["x", "y"], value: float, **look: Any) -> None:  # noqa: ANN401
+        """Add a `Rule`; keywords are its fields."""
+        self.elements.append(Rule(axis, float(value), **look))
+
+    def span(self, axis: Literal["x", "y"], low: float, high: float, **look: Any) -> None:  # noqa: ANN401
+        """Add a `Span`; keywords are its fields."""
+        self.elements.append(Span(axis, float(low), float(high), **look))
+
+    def shape(self, x: ArrayLike, y: ArrayLike, **look: Any) -> None:  # noqa: ANN401
+        """Add a `Shape`; keywords are its fields."""
+        self.elements.append(Shape(_values(x), _values(y), **look))
+
+    def text(self, x: float, y: float, words: str, **look: Any) -> None:  # noqa: ANN401
+        """Add a `Text`; keywords are its fields."""
+        self.elements.append(Text(float(x), float(y), words, **look))
+
+    def arrow(self, x: float, y: float, to_x: float, to_y: float, **look: Any) -> None:  # noqa: ANN401
+        """Add an `Arrow`; keywords are its fields."""
+        self.elements.append(Arrow(float(x), float(y), float(to_x), float(to_y), **look))
+
+    def cells(self, values: ArrayLike, **look: Any) -> None:  # noqa: ANN401
+        """Add `Cells`; keywords are its fields."""
+        self.elements.append(Cells(_values(values), **look))
+
+
+class Figure:
+    """Panels in rows and columns.
+
+    Panels of one column share the x axis if `linked`: they zoom together, and what is pointed at is read in all. All
+    panels of a row share the scale of the y axis if `same_scale`.
+
+    >>> from selfclock.figure import Figure
+    >>> figure = Figure(x="time (s)", y="window (segments)")
+    >>> figure.panel.line([0, 1, 2], [1, 2, 4], label="cwnd")
+    """
+
+    def __init__(
+        self,
+        rows: int = 1,
+        columns: int = 1,
+        *,
+        title: str = "",
+        x: str = "",
+        y: str = "",
+        width: float = 6.4,
+        height: float = 3.2,
+        ratios: Sequence[float] = (),
+        linked: bool = True,
+        same_scale: bool = False,
+    ) -> None:
+        self.title = title
+        #: Inches.
+        self.width, self.height = width, height
+        #: Heights of the rows relative to each other; equal if empty.
+        self.ratios = ratios or (1.0,) * rows
+        self.linked, self.same_scale = linked, same_scale
+        #: Row by row.
+        self.panels = [[Panel(Axis(x if row == rows - 1 else ""), Axis(y)) for _ in range(columns)]
+                       for row in range(rows)]  # fmt: skip
+        #: What the reader is told below the figure: how it was thinned, what is left out.
+        self.notes: list[str] = []
+
+    @property
+    def panel(self) -> Panel:
+        """The first panel, of most figures the only one."""
+        return self.panels[0][0]
+
+    @property
+    def column(self) -> list[Panel]:
+        """The panels of the first column, from the top."""
+        return [row[0] for row in self.panels]
+
+
+def _values(of: ArrayLike) -> Values:
+    """Return numbers as an array; what is missing is NaN."""
+    if hasattr(of, "to_numpy"):
+        return np.asarray(of.to_numpy(), dtype=np.float64)
+    return np.asarray([np.nan if value is None else value for value in of] if isinstance(of, list | tuple) and any(
+        value is None for value in of) else of, dtype=np.float64)  # fmt: skip
