@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 import selfclock as sc
+from selfclock.claims import OF, VERDICTS
 from selfclock.cli import app
-from selfclock.reproduce import OF, PAPERS, VERDICTS
+from selfclock.reproduce import PAPERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

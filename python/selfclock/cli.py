@@ -397,7 +397,7 @@ def _write_scenarios(papers: list[str], directory: Path, *, full: bool, as_json:
 
 def _print_reports(reports: list[PaperReport]) -> None:
     """Print the claims of each paper, and at the end how many have which verdict."""
-    from selfclock.reproduce import OF, VERDICTS  # noqa: PLC0415
+    from selfclock.claims import OF, VERDICTS  # noqa: PLC0415
 
     console = terminal.console()
     for report in reports:

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from selfclock.reproduce import CHOICES_HEADING, OF, VERDICTS
+from selfclock.claims import OF, VERDICTS
+from selfclock.reproduce import CHOICES_HEADING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from selfclock.reproduce import Claim, Illustration, Of, PaperReport, Verdict
+    from selfclock.claims import Claim, Of, Verdict
+    from selfclock.parts import Illustration
+    from selfclock.reproduce import PaperReport
 
 #: Names that a row or a figure shows; the rest are folded.
 MOST_NAMES = 3

@@ -19,7 +19,7 @@ from markupsafe import Markup
 
 from selfclock import cells, paper_page, provenance, style
 from selfclock.chart import BINS, UntranslatableError, translate
-from selfclock.reproduce import Grid, Illustration
+from selfclock.parts import Illustration, Table
 from selfclock.save import digests, staged, write_document, write_figure
 
 if TYPE_CHECKING:
@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from selfclock.claims import Findings
     from selfclock.compare import Comparison
     from selfclock.evaluate import Scorecard
-    from selfclock.reproduce import Findings, PaperReport
+    from selfclock.reproduce import PaperReport
     from selfclock.result import Result, Summary
     from selfclock.sweep import Sweep
 
@@ -65,7 +66,7 @@ def write_report(reports: list[PaperReport], directory: Path, *, formats: Sequen
 def page(
     title: str,
     about: str,
-    tables: Sequence[Grid],
+    tables: Sequence[Table],
     figures: Sequence[Illustration],
     source: str = "",
     algorithms: Mapping[str, str] | None = None,
@@ -109,7 +110,7 @@ def comparison_page(comparison: Comparison) -> str:
         "Window, rate and queue", "One column an algorithm, one scale a row; crosses: drops.", comparison.figure()
     )
     about = "The same path under each algorithm."
-    return page(comparison.path, about, [Grid("Algorithms", caption, columns, rows, texts=1)], [figure],
+    return page(comparison.path, about, [Table("Algorithms", caption, columns, rows, texts=1)], [figure],
                 algorithms=digests(comparison.scenarios))  # fmt: skip
 
 
@@ -130,7 +131,7 @@ def sweep_page(found: Sweep) -> str:
     caption = f"The first {len(rows)} of {len(points):,}." if len(rows) < len(points) else ""
     columns = [*cells.short_paths(grid.paths), *(["failed"] if failed else []), *(name for name, *_ in cells.OF_POINT)]
     illustration = Illustration("What the points came to", "Bars: confidence intervals.", figure(found))
-    tables = [Grid("Points", caption, columns, rows, texts=len(grid.paths))]
+    tables = [Table("Points", caption, columns, rows, texts=len(grid.paths))]
     source = f"{grid.text}\n# The scenario\n{_shown(grid.scenario.text)}"
     return page(grid.name, about, tables, [illustration], source, found.algorithms)
 
@@ -143,7 +144,7 @@ def scorecard_page(card: Scorecard) -> str:
     return _render("scorecard.html.j2", digests(card.lab.scenarios), card=card, figures=figures)
 
 
-def _run_tables(summary: Summary) -> list[Grid]:
+def _run_tables(summary: Summary) -> list[Table]:
     flows = [cells.of_flow(flow) for flow in summary["flows"][:MOST_ROWS]]
     links = [cells.of_link(link) for link in summary["links"][:MOST_ROWS]]
 
@@ -151,10 +152,10 @@ def _run_tables(summary: Summary) -> list[Grid]:
         return f"The first {len(rows)} of {len(of):,}." if len(rows) < len(of) else ""
 
     return [
-        Grid("Flows", some(flows, summary["flows"]),
+        Table("Flows", some(flows, summary["flows"]),
              ["Flow", "Algorithm", "Goodput Mbit/s", "Segments sent", "Sent again", "Timeouts", "Fast retransmits",
               "RTT min ms", "RTT mean ms", "RTT 95 % ms"], flows, texts=2),
-        Grid("Links", some(links, summary["links"]),
+        Table("Links", some(links, summary["links"]),
              ["Link", "Rate Mbit/s", "Busy %", "Packets", "Drops", "Queue mean, packets", "Queue max, packets",
               "Wait ms"], links, texts=1),
     ]  # fmt: skip

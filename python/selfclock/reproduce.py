@@ -5,10 +5,11 @@ from __future__ import annotations
 import importlib
 import json
 import re
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import dataclass, field
 from importlib import resources
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, get_args
+from typing import TYPE_CHECKING, Protocol, TypedDict
 
+from selfclock.claims import OF, VERDICTS
 from selfclock.names import unknown
 from selfclock.progress import progress_bar
 from selfclock.scenario_files import ScenarioFiles, scenario_files
@@ -17,22 +18,8 @@ from selfclock.studies import run_studies
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from matplotlib.figure import Figure
-
+    from selfclock.claims import Claim, Findings, Of, Verdict
     from selfclock.studies import Study
-
-Verdict = Literal["reproduced", "direction", "not reproduced"]
-
-#: Whose statement a claim is: the paper's, that of another program or a published figure, or our own.
-Of = Literal["paper", "oracle", "own"]
-
-#: In the order in which they are counted and shown.
-VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
-OF: dict[Of, str] = {
-    "paper": "the paper's claims",
-    "oracle": "other programs and published figures",
-    "own": "our own tests",
-}
 
 #: Heading, in the README of a paper's package, of the list of choices that its results had a say in.
 CHOICES_HEADING = "Choices made after a result was seen"
@@ -47,25 +34,6 @@ PAPERS = {
 }
 
 
-class ClaimRow(TypedDict):
-    """A claim as `selfclock reproduce --json` prints it."""
-
-    paper: str
-    id: str
-    of: Of
-    source: str
-    says: str
-    printed: float | str | None
-    criterion: str
-    variant: str
-    measured: float | str | None
-    verdict: Verdict
-    note: str
-    figure: str
-    scenarios: list[str]
-    recorded: bool
-
-
 class PaperSummary(TypedDict):
     """How many claims of a paper have which verdict, as `selfclock reproduce --json` prints it."""
 
@@ -74,109 +42,6 @@ class PaperSummary(TypedDict):
     #: Of them, those whose runs were not made now.
     recorded: int
     of: dict[Of, dict[Verdict, int]]
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A statement, what was measured of it, and the verdict that follows from the two."""
-
-    paper: str
-    id: str
-    #: Where the statement stands: section, figure, table, equation.
-    source: str
-    _: KW_ONLY
-    #: The statement, as close to its words as a sentence allows.
-    says: str
-    #: The figure or the words in print; `None` where nothing comparable is printed and `criterion` decides.
-    printed: float | str | None
-    measured: float | str | None
-    verdict: Verdict
-    #: Whatever a reader needs to check the verdict: spread, counter-example, reason.
-    note: str
-    unit: str = ""
-    of: Of = "paper"
-    #: The rule by which the verdict follows, with its tolerance: what is `reproduced`, what only `direction`.
-    criterion: str
-    #: The mechanism as it ran: its variant, and every option that is not its default.
-    variant: str = ""
-    #: Identifier of the illustration that shows it.
-    figure: str = ""
-    #: Names of the scenarios whose runs it is measured on.
-    scenarios: tuple[str, ...] = ()
-    #: Its runs take minutes: only `--full` makes them.
-    long: bool = False
-    #: Not measured in this run: what the last `--full` run came to, from `full.json` in the paper's folder.
-    recorded: bool = False
-
-    def row(self) -> ClaimRow:
-        """Return the claim as `--json` prints it."""
-        return ClaimRow(
-            paper=self.paper,
-            id=self.id,
-            of=self.of,
-            source=self.source,
-            says=self.says,
-            printed=self.printed,
-            criterion=self.criterion,
-            variant=self.variant,
-            measured=self.measured,
-            verdict=self.verdict,
-            note=self.note,
-            figure=self.figure,
-            scenarios=list(self.scenarios),
-            recorded=self.recorded,
-        )
-
-    @property
-    def printed_text(self) -> str:
-        """The printed figure with its unit; empty where nothing is printed."""
-        return "" if self.printed is None else self._text(self.printed)
-
-    @property
-    def measured_text(self) -> str:
-        """The measured figure with its unit."""
-        return "none" if self.measured is None else self._text(self.measured)
-
-    def _text(self, value: float | str) -> str:
-        number = value if isinstance(value, str) else f"{value:g}"
-        return f"{number} {self.unit}".rstrip()
-
-
-@dataclass(frozen=True)
-class Illustration:
-    """A figure and what it shows."""
-
-    title: str
-    caption: str
-    figure: Figure
-    _: KW_ONLY
-    #: Names it in links, such as "figure-13"; unique in a paper.
-    id: str = ""
-    #: Names of the scenarios whose runs it shows.
-    scenarios: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Grid:
-    """A table of texts."""
-
-    title: str
-    caption: str
-    columns: list[str]
-    rows: list[list[str]]
-    #: Columns of text, from the left; the others are numbers.
-    texts: int = 1000
-
-
-@dataclass(frozen=True)
-class Findings:
-    """What a paper's package returns."""
-
-    claims: list[Claim]
-    figures: list[Illustration]
-    tables: list[Grid]
-    #: Numbers of long runs from which other runs draw figures without them: `full_data.json` in the paper's folder.
-    data: dict[str, object] = field(default_factory=dict)
 
 
 class PaperModule(Protocol):
@@ -274,22 +139,6 @@ def find(names: list[str]) -> list[str]:
     return list(dict.fromkeys(names)) or list(PAPERS)
 
 
-def recorded(paper: str) -> list[Claim]:
-    """Return the claims whose runs take minutes, as the last run with `full` left them."""
-    path = resources.files(PAPERS[paper]) / "full.json"
-    if not path.is_file():
-        return []
-    rows = json.loads(path.read_text(encoding="utf-8"))
-    return [Claim(**{**row, "scenarios": tuple(row["scenarios"]), "recorded": True}) for row in rows]
-
-
-def recorded_data(paper: str) -> dict[str, Any]:
-    """Return the numbers of long runs, as the last run with `full` left them; empty if there was none."""
-    path = resources.files(PAPERS[paper]) / "full_data.json"
-    held: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    return held
-
-
 def section(markdown: str, heading: str) -> str:
     """Return the text below a heading, up to the next one of its level or a higher; empty if there is none."""
     begin = re.search(rf"^(#+)[ \t]+{re.escape(heading)}[ \t]*$", markdown, re.MULTILINE)
@@ -337,8 +186,3 @@ def _report(name: str, paper: PaperModule, findings: Findings, cpu_s: float) -> 
         cpu_s=cpu_s,
         scenarios=paper_scenarios(name, full=long),
     )
-
-
-def within(measured: float, printed: float, tolerance: float) -> bool:
-    """Tell whether two figures agree; the tolerance itself still does."""
-    return abs(measured - printed) <= tolerance * (1 + 1e-9)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from selfclock import _core
-    from selfclock.reproduce import Findings
+    from selfclock.claims import Findings
     from selfclock.scenario import Scenario
 
 

@@ -9,17 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from matplotlib.figure import Figure
 
-from selfclock.reproduce import (
-    OF,
-    PAPERS,
-    Claim,
-    Findings,
-    Illustration,
-    PaperReport,
-    UnknownPaperError,
-    find,
-    paper_scenarios,
-)
+from selfclock.claims import OF, Claim, Findings
+from selfclock.parts import Illustration
+from selfclock.reproduce import PAPERS, PaperReport, UnknownPaperError, find, paper_scenarios
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

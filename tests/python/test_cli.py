@@ -15,8 +15,8 @@ from scapy.utils import PcapNgReader
 
 from conftest import GRAPH, SMALL
 from selfclock.bench import Case
+from selfclock.claims import ClaimRow
 from selfclock.provenance import Made
-from selfclock.reproduce import ClaimRow
 from selfclock.result import FlowSummary, LinkSummary, Summary
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from selfclock.species import limit, populations
 from selfclock.studies import run_studies
 
 if TYPE_CHECKING:
-    from selfclock.reproduce import Findings
+    from selfclock.claims import Findings
 
 #: Runs of a fraction of a second: what they measure means nothing, that they are judged does.
 TINY = 1 / 400

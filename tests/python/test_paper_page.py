@@ -13,10 +13,12 @@ from matplotlib import colors
 from matplotlib.figure import Figure
 
 import selfclock as sc
+from selfclock.claims import Claim, Findings
 from selfclock.cli import _print_reports
 from selfclock.paper_page import contracted
+from selfclock.parts import Illustration, Table
 from selfclock.report import write_report
-from selfclock.reproduce import Claim, Findings, Grid, Illustration, PaperReport, section
+from selfclock.reproduce import PaperReport, section
 from selfclock.scenario_files import scenario_files
 from selfclock.studies import Part, Study
 
@@ -82,7 +84,7 @@ def sample() -> PaperReport:
         for name, of, printed, measured, verdict, more in rows
     ]
     figures = [Illustration("Figure 8", "Caption.", coloured(), id="figure-8", scenarios=("alone", "many"))]
-    findings = Findings(claims, figures, [Grid("A table", "", ["a", "b"], [["1", "2"]])])
+    findings = Findings(claims, figures, [Table("A table", "", ["a", "b"], [["1", "2"]])])
     files = scenario_files(Study([Part([alone, *many])], lambda _: findings))
     return PaperReport("sample", "A sample", "Nobody: Nothing.", README, findings, {}, 1.0, files)
 

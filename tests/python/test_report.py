@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 
 import selfclock as sc
 from selfclock.chart import BINS, UntranslatableError, thin, translate
+from selfclock.parts import Illustration, Table
 from selfclock.report import page, run_page
-from selfclock.reproduce import Grid, Illustration
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -121,7 +121,7 @@ def test_a_page_is_one_file_of_reasonable_size(small: Path) -> None:
 
 
 def test_tables_escape_what_they_show() -> None:
-    made = page("<i>", "&", [Grid("T", "", ["a"], [["<script>alert(1)</script>"]])], [])
+    made = page("<i>", "&", [Table("T", "", ["a"], [["<script>alert(1)</script>"]])], [])
     assert "<script>alert" not in made
     assert "<title>selfclock: &lt;i&gt;</title>" in made
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import selfclock as sc
-from selfclock.reproduce import Findings
+from selfclock.claims import Findings
 from selfclock.scenario_files import AmbiguousNameError, scenario_files, write_scenarios
 from selfclock.studies import Part, Study
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from selfclock import style
-from selfclock.reproduce import Illustration
+from selfclock.parts import Illustration
 
 if TYPE_CHECKING:
     from selfclock.evaluate.scorecard import Line, Scorecard

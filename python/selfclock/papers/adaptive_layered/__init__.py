@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from selfclock.claims import Claim, Findings, recorded, recorded_data
 from selfclock.papers.adaptive_layered import (
     convergence,
     exponents,
@@ -17,8 +18,6 @@ from selfclock.papers.adaptive_layered import (
     pairs,
     single,
 )
-from selfclock.papers.adaptive_layered.verdicts import PAPER
-from selfclock.reproduce import Claim, Findings, recorded, recorded_data
 from selfclock.studies import Part, Study
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ def _findings(results: dict[str, list[Any]], scale: float, *, full: bool) -> Fin
     pair_claims = [claim for ratios in measured for claim in fairness.claims(ratios)]
     claims = [*alone_claims, *overlap_claims, *group_claims, *pair_claims, *friendly_claims, *converge_claims,
               *law_claims, *ns2_claims]  # fmt: skip
-    claims += groups.beside_findings(results["beside"], scale) if full else recorded(PAPER)
+    claims += groups.beside_findings(results["beside"], scale) if full else recorded(__name__)
     return Findings(
         claims=_sorted(claims),
         figures=[
@@ -98,7 +97,7 @@ def _findings(results: dict[str, list[Any]], scale: float, *, full: bool) -> Fin
 
 
 def _on_record() -> list[pairs.Ratios]:
-    held = recorded_data(PAPER)
+    held = recorded_data(__name__)
     return [pairs.Ratios(setting, held[setting.name]) for setting in pairs.SETTINGS if setting.name in held]
 
 

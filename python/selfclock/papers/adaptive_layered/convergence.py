@@ -10,14 +10,15 @@ import numpy as np
 import polars as pl
 
 from selfclock import style
+from selfclock.claims import Claim
 from selfclock.papers.adaptive_layered.network import Flow, control, scenario, throughputs_mbps
 from selfclock.papers.adaptive_layered.verdicts import MARGIN, PAPER, SAME, Interval, evenness, interval
-from selfclock.reproduce import Claim, Grid, Illustration
+from selfclock.parts import Illustration, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from selfclock.reproduce import Verdict
+    from selfclock.claims import Verdict
     from selfclock.result import Result
     from selfclock.scenario import Scenario
 
@@ -165,7 +166,7 @@ def joint_losses(result: Result, rtt_ms: float) -> list[Joint]:
     ]
 
 
-def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Grid]]:
+def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Table]]:
     """Judge the equations and that the flows converge."""
     keys = [(delay, seed) for delay in DELAYS_MS for seed in SEEDS]
     runs = dict(zip(keys, results, strict=True))
@@ -250,7 +251,7 @@ def _converge(late: dict[float, list[float]]) -> Claim:
     )
 
 
-def _grid(every: Iterable[Joint]) -> Grid:
+def _grid(every: Iterable[Joint]) -> Table:
     held = list(every)
     rows = []
     for state, text in STATES.items():
@@ -258,7 +259,7 @@ def _grid(every: Iterable[Joint]) -> Grid:
         alike = [loss for loss in own if loss.same_layer]
         apart = [loss for loss in own if not loss.same_layer]
         rows.append([text, *(f"{sum(loss.holds for loss in part)} of {len(part)}" for part in (alike, apart, own))])
-    return Grid(
+    return Table(
         "Equations 1 and 3: at how many losses they hold",
         "Losses that both flows have within a round trip, with windows more than 5 % apart, by whether K_R is on. "
         "Layers: those in which the windows grow after the loss.",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 
 from selfclock import style
+from selfclock.claims import Claim
 from selfclock.papers.adaptive_layered.network import ALGORITHMS
 from selfclock.papers.adaptive_layered.pairs import (
     CROSS_LOAD,
@@ -35,7 +36,7 @@ from selfclock.papers.adaptive_layered.verdicts import (
     quartiles,
     same_verdict,
 )
-from selfclock.reproduce import Claim, Grid, Illustration
+from selfclock.parts import Illustration, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
-    from selfclock.reproduce import Verdict
+    from selfclock.claims import Verdict
 
 #: "Very large variations": an algorithm's ratios lie this far apart, from path to path.
 LARGE_VARIATION = 0.25
@@ -276,7 +277,7 @@ def _line(axes: Axes, ratios: Ratios, pair: str, name: str, algorithm: str) -> N
         axes.plot([setting.cross_delay_ms], [crossed], look.marker, color=look.colour, fillstyle="none", markersize=8)
 
 
-def grid(every: Iterable[Ratios]) -> Grid:
+def grid(every: Iterable[Ratios]) -> Table:
     """Return the medians behind the figures."""
     rows = []
     for ratios in every:
@@ -292,7 +293,7 @@ def grid(every: Iterable[Ratios]) -> Grid:
                 row.append(f"{median(values(Point(pair, algorithm, setting.cross_delay_ms, crossed=True))):.2f}")
             if set(row[3:]) != {"-"}:
                 rows.append(row)
-    return Grid(
+    return Table(
         "Two flows of one algorithm",
         f"Medians of {_runs()}, path by path. Same round-trip time: smaller over larger; different: second flow's over "
         "the first's. With web traffic: the one path that has it.",

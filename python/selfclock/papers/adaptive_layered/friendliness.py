@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 
 from selfclock import style
+from selfclock.claims import Claim
 from selfclock.papers.adaptive_layered.fairness import VARIANTS
 from selfclock.papers.adaptive_layered.network import ALGORITHMS, TCP, Flow, control, scenario, throughputs_mbps
 from selfclock.papers.adaptive_layered.verdicts import ORDER_RULE, PAPER, difference, interval, order_verdict
-from selfclock.reproduce import Claim, Grid, Illustration
+from selfclock.parts import Illustration, Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,7 +72,7 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
     ]
 
 
-def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Grid]]:
+def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Table]]:
     """Judge what TCP is left with."""
     measured = iter(results)
     left: dict[float, dict[str, list[float]]] = {}
@@ -128,8 +129,8 @@ def _figure(left: dict[float, dict[str, list[float]]]) -> Illustration:
     )  # fmt: skip
 
 
-def _grid(left: dict[float, dict[str, list[float]]]) -> Grid:
-    return Grid(
+def _grid(left: dict[float, dict[str, list[float]]]) -> Table:
+    return Table(
         "Friendliness to TCP",
         "What SACK TCP gets beside one flow of the algorithm, over half of the total: 1 is its fair share. "
         f"Means and 95 % intervals of {len(SEEDS)} runs.",

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from selfclock import style
+from selfclock.claims import Claim
 from selfclock.papers.adaptive_layered import overlap
 from selfclock.papers.adaptive_layered.network import DELAYED_ACK, TCP, Flow, control, scenario, throughputs_mbps
 from selfclock.papers.adaptive_layered.overlap import ALONE_S, BUFFER, JITTER_S, RATE_MBPS, RTT_MS
 from selfclock.papers.adaptive_layered.verdicts import MARGIN, PAPER, Interval, difference, interval, not_less_verdict
-from selfclock.reproduce import Claim, Illustration
+from selfclock.parts import Illustration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from selfclock import style
+from selfclock.claims import Claim
 from selfclock.papers.adaptive_layered.exponents import (
     ALWAYS,
     COMPARED_SEEDS,
@@ -43,7 +44,7 @@ from selfclock.papers.adaptive_layered.verdicts import (
     median,
     similar_verdict,
 )
-from selfclock.reproduce import Claim, Grid, Illustration
+from selfclock.parts import Illustration, Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,7 +74,7 @@ FIGURE = "rtt-exponents"
 STARVED = 0.05
 
 
-def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Grid]]:
+def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Table]]:
     """Judge the exponents."""
     measured = measure(results, scale)
     claims = [
@@ -228,7 +229,7 @@ def _randomness(measured: dict[str, Measured]) -> Claim:
     )  # fmt: skip
 
 
-def _grid(measured: dict[str, Measured]) -> Grid:
+def _grid(measured: dict[str, Measured]) -> Table:
     rows = [
         [
             name,
@@ -239,7 +240,7 @@ def _grid(measured: dict[str, Measured]) -> Grid:
         ]
         for name, own in measured.items()
     ]
-    return Grid(
+    return Table(
         "How throughput depends on the round-trip time",
         f"Beside a queue: throughput of the flow with the longer round-trip time over the other's, medians of "
         f"{len(SEEDS)} runs ({len(COMPARED_SEEDS)} of TCP, LTCP and ALTCP) of {SECONDS:g} s without the first "

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from selfclock import style
+from selfclock.claims import Claim
 from selfclock.papers.adaptive_layered.network import DELAYED_ACK, Flow, control, scenario, throughputs_mbps
 from selfclock.papers.adaptive_layered.verdicts import PAPER
-from selfclock.reproduce import Claim, Grid, Illustration
+from selfclock.parts import Illustration, Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from selfclock.reproduce import Verdict
+    from selfclock.claims import Verdict
     from selfclock.result import Result
     from selfclock.scenario import Scenario
 
@@ -137,7 +138,7 @@ def same_run(own: Own, row: Row) -> Verdict:
     return "reproduced" if alike else "direction"
 
 
-def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Grid]]:
+def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Table]]:
     """Compare run by run."""
     claims, rows, every = [], [], []
     measured = iter(results)
@@ -150,7 +151,7 @@ def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim]
             row.label, f"{row.rtt_ms:g}", f"{row.ratio:.3g}", f"{own.ratio:.3g}", other, f"{row.drops:,}",
             f"{own.drops:,}", _pair(row.cuts), _pair(own.cuts), _pair(row.timeouts), _pair(own.timeouts),
         ])  # fmt: skip
-    grid = Grid(
+    grid = Table(
         "Two flows beside ns-2.35",
         "1 Gbit/s, buffer 10000 packets, 120 ms and the second flow's round-trip time, delayed acknowledgements, 300 s "
         "without the first 100 s. Cuts: reductions of the window, timeouts included.",

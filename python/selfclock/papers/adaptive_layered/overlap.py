@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from selfclock import style
+from selfclock.claims import Claim
 from selfclock.papers.adaptive_layered.network import DELAYED_ACK, TCP, Flow, control, scenario, throughputs_mbps
 from selfclock.papers.adaptive_layered.verdicts import (
     MARGIN,
@@ -18,14 +19,14 @@ from selfclock.papers.adaptive_layered.verdicts import (
     not_less_verdict,
     quartiles,
 )
-from selfclock.reproduce import Claim, Illustration
+from selfclock.parts import Illustration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
 
-    from selfclock.reproduce import Verdict
+    from selfclock.claims import Verdict
     from selfclock.result import Result
     from selfclock.scenario import Scenario
 

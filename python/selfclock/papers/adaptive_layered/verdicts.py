@@ -12,7 +12,7 @@ from selfclock.student import half_width
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from selfclock.reproduce import Verdict
+    from selfclock.claims import Verdict
 
 PAPER = "adaptive-layered"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from selfclock.claims import Findings
 from selfclock.papers.ficcrd import fair_share, figures, limits, ns2, relatives
-from selfclock.reproduce import Findings
 from selfclock.studies import Study
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from selfclock import style
 from selfclock.papers.ficcrd.mechanisms import ALL, SEND_DELAY_MS
 from selfclock.papers.ficcrd.network import BUFFER_PACKETS, FLOWS, MEASURED_S, RATE_MBPS, SECONDS, TARGET_PACKETS
 from selfclock.papers.ficcrd.readings import NEAR
-from selfclock.reproduce import Illustration
+from selfclock.parts import Illustration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from selfclock import style
+from selfclock.claims import Claim
 from selfclock.papers.ficcrd.mechanisms import ALL, PRINTED, SEEDS, SEND_DELAY_MS, TAIL_DROP, names, random_runs
 from selfclock.papers.ficcrd.network import FLOWS, PAPER, RATE_MBPS, SECONDS
 from selfclock.papers.ficcrd.readings import COLUMNS, interval, paired, read
@@ -18,7 +19,7 @@ from selfclock.papers.ficcrd.verdicts import (
     gain_verdict,
     no_drop_verdict,
 )
-from selfclock.reproduce import Claim, Grid, Illustration
+from selfclock.parts import Illustration, Table
 from selfclock.studies import Part
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def parts(scale: float = 1.0) -> list[Part]:
     ]  # fmt: skip
 
 
-def findings(readings: Sequence[list[Any]], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Grid]]:
+def findings(readings: Sequence[list[Any]], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Table]]:
     """Judge the number, and the claims on the link that it fits."""
     tail_own, window_own = readings[0]
     seeds: list[list[Reading]] = list(readings[1:])
@@ -136,7 +137,7 @@ def findings(readings: Sequence[list[Any]], scale: float = 1.0) -> tuple[list[Cl
             scenarios=(*runs, *beside),
         ),
     ]
-    grid = Grid(
+    grid = Table(
         f"The printed fair share as the true one: a bottleneck of {SLOW_MBPS:g} Mbit/s",
         "Seeds 1 to 3 of ten, 50 to 200 s; drops of the whole run.",
         ["run", *COLUMNS],

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from selfclock.claims import Claim
 from selfclock.papers.ficcrd import drawings
 from selfclock.papers.ficcrd.mechanisms import (
     ALL,
@@ -37,7 +38,7 @@ from selfclock.papers.ficcrd.verdicts import (
     regular_verdict,
     unfair_verdict,
 )
-from selfclock.reproduce import Claim, Grid, Illustration
+from selfclock.parts import Illustration, Table
 from selfclock.studies import Part
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def parts(scale: float = 1.0) -> list[Part]:
     ]
 
 
-def findings(readings: Sequence[list[Any]], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Grid]]:
+def findings(readings: Sequence[list[Any]], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Table]]:
     """Judge figures 3 to 6."""
     shown: list[Drawn] = readings[0]
     seeds: list[list[Reading]] = list(readings[1 : 1 + len(ALL)])
@@ -371,8 +372,8 @@ def _random_queue(seeds: Sequence[list[Reading]], scale: float) -> list[Claim]:
     return claims
 
 
-def _table(shown: Sequence[Drawn], apart: Sequence[Reading], others: Sequence[Reading]) -> Grid:
-    return Grid(
+def _table(shown: Sequence[Drawn], apart: Sequence[Reading], others: Sequence[Reading]) -> Table:
+    return Table(
         "FICCRD in other readings",
         "10 Mbit/s, 200 packets, ten flows, 50 to 200 s; drops of the whole run. The first rows are the runs of the "
         "figures.",

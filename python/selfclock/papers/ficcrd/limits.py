@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from selfclock import style
+from selfclock.claims import Claim
 from selfclock.papers.ficcrd.mechanisms import (
     BUCKET,
     BY_NUMBER,
@@ -33,7 +34,7 @@ from selfclock.papers.ficcrd.verdicts import (
     close_verdict,
     near_verdict,
 )
-from selfclock.reproduce import Claim, Grid, Illustration
+from selfclock.parts import Illustration, Table
 from selfclock.studies import Part
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ def _leaving_reading(result: Result, scale: float) -> tuple[Reading, float, floa
     return read(result, scale), use[0], use[1], int(drops[-1] - drops[0])
 
 
-def findings(readings: Sequence[list[Any]], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Grid]]:
+def findings(readings: Sequence[list[Any]], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Table]]:
     """Judge what can be judged, and list the rest."""
     limited, small, lossy, blasted, leaving, tails, hidden, hidden_timed, many, fast = readings
     rows: list[list[str]] = []
@@ -214,7 +215,7 @@ def findings(readings: Sequence[list[Any]], scale: float = 1.0) -> tuple[list[Cl
         f"the 20 s of their return"
         for name, (_, soon, later, drops) in zip(("window", "ACK bucket"), leaving, strict=True)
     )
-    grid = Grid(
+    grid = Table(
         "Limits of FICCRD",
         f"10 Mbit/s, 200 packets, 50 to 200 s (1000 flows: 5 to 20 s); drops of the whole run. Flows that send "
         f"datagrams or are away count in Jain's index; RD packets that are lost on purpose count as drops. {away}.",

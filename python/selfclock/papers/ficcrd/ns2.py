@@ -8,11 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from selfclock import style
+from selfclock.claims import Claim
 from selfclock.papers.ficcrd.mechanisms import TAIL_DROP
 from selfclock.papers.ficcrd.network import PAPER, SECONDS, jain, scenario
 from selfclock.papers.ficcrd.readings import interval, read
 from selfclock.papers.ficcrd.verdicts import JAIN_TOLERANCE, close_verdict
-from selfclock.reproduce import Claim, Grid, Illustration
+from selfclock.parts import Illustration, Table
 from selfclock.studies import Part
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def parts(scale: float = 1.0) -> list[Part]:
 
 def findings(
     readings: Sequence[list[Reading]], scale: float = 1.0
-) -> tuple[list[Claim], list[Illustration], list[Grid]]:
+) -> tuple[list[Claim], list[Illustration], list[Table]]:
     """Compare Jain's indices, and row by row."""
     [found] = readings
     names = tuple(one.name for one in scenarios(scale))
@@ -112,7 +113,7 @@ def findings(
               of="oracle", criterion=rule, variant=f"{TAIL_DROP.variant}, random send delays below 10 ms",
               figure="ns2", scenarios=names[len(ROWS) :])
     )  # fmt: skip
-    grid = Grid(
+    grid = Table(
         "Tail drop beside ns-2.35",
         "50 to 200 s; drops and timeouts of the whole run. Which packet meets a full queue is decided by ties of "
         "times, so only sums compare.",

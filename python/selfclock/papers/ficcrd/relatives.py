@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from selfclock import style
+from selfclock.claims import Claim
 from selfclock.dumbbell import to_toml
 from selfclock.papers.ficcrd.network import PAPER
-from selfclock.reproduce import Claim, Grid, Illustration
+from selfclock.parts import Illustration, Table
 from selfclock.scenario import Scenario
 from selfclock.studies import Part
 
@@ -109,7 +110,7 @@ def _summary(result: Result) -> Summary:
     return result.summary
 
 
-def findings(readings: Sequence[list[Summary]]) -> tuple[list[Claim], list[Illustration], list[Grid]]:
+def findings(readings: Sequence[list[Summary]]) -> tuple[list[Claim], list[Illustration], list[Table]]:
     """Lay out the matrix, and judge the L4S experiment."""
     [results] = readings
     width = len(DISCIPLINES)
@@ -124,7 +125,7 @@ def findings(readings: Sequence[list[Summary]]) -> tuple[list[Claim], list[Illus
             f"{100 * link['drops'] / (link['packets'] + link['drops']):.2f}"
             for link in links
         )])  # fmt: skip
-    grid = Grid(
+    grid = Table(
         "Every algorithm over every queue discipline",
         f"Use of the link / mean wait in ms / drops in %. Two flows, {RATE_MBPS:g} Mbit/s, {RTT_MS:g} ms, room for two "
         f"bandwidth-delay products, {SECONDS:g} s; classic ECN where the algorithm answers marks, counts of "
@@ -155,7 +156,7 @@ def findings(readings: Sequence[list[Summary]]) -> tuple[list[Claim], list[Illus
                       variant="prague with accurate ECN, cubic with classic ECN, DualPI2 with its defaults",
                       figure="disciplines", scenarios=(_name("prague-and-cubic", label),))
             )  # fmt: skip
-    l4s = Grid(
+    l4s = Table(
         "Prague beside CUBIC",
         f"{L4S_MBPS:g} Mbit/s, {RTT_MS:g} ms, {L4S_S:g} s. Waits are mean round-trip times less the smallest.",
         ["queue", "prague Mbit/s", "cubic Mbit/s", "prague waits ms", "cubic waits ms", "marks", "drops", "use"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from selfclock.claims import Findings
 from selfclock.papers.inline_measurement import (
     baselines,
     behaviour,
@@ -17,7 +18,6 @@ from selfclock.papers.inline_measurement import (
     table1,
     together,
 )
-from selfclock.reproduce import Findings
 from selfclock.studies import Part, Study
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from selfclock.claims import Claim
 from selfclock.papers.inline_measurement import verdicts
 from selfclock.papers.inline_measurement.behaviour import SHORT_S, name_of
 from selfclock.papers.inline_measurement.mechanisms import (
@@ -35,7 +36,6 @@ from selfclock.papers.inline_measurement.network import (
     worst_second,
 )
 from selfclock.papers.inline_measurement.verdicts import PAPER
-from selfclock.reproduce import Claim
 
 if TYPE_CHECKING:
     from selfclock.papers.inline_measurement.behaviour import Runs

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from selfclock.claims import Claim
 from selfclock.papers.inline_measurement import verdicts
 from selfclock.papers.inline_measurement.mechanisms import (
     BUFFERS,
@@ -44,7 +45,6 @@ from selfclock.papers.inline_measurement.network import (
     worst_second,
 )
 from selfclock.papers.inline_measurement.verdicts import PAPER
-from selfclock.reproduce import Claim
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

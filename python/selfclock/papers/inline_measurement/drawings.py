@@ -32,7 +32,7 @@ from selfclock.papers.inline_measurement.network import (
     limit_packets,
     link_series,
 )
-from selfclock.reproduce import Illustration
+from selfclock.parts import Illustration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -10,6 +10,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from selfclock import style
+from selfclock.claims import Claim
 from selfclock.dumbbell import to_toml
 from selfclock.papers.inline_measurement import verdicts
 from selfclock.papers.inline_measurement.drawings import COLOURS
@@ -25,7 +26,7 @@ from selfclock.papers.inline_measurement.network import (
     scenario,
 )
 from selfclock.papers.inline_measurement.verdicts import PAPER
-from selfclock.reproduce import Claim, Grid, Illustration
+from selfclock.parts import Illustration, Table
 from selfclock.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -276,7 +277,7 @@ class Found:
         ]
 
 
-def findings(runs: Mapping[str, Result], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Grid]]:
+def findings(runs: Mapping[str, Result], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Table]]:
     """Judge the grid, the printed reading and K on two links; show the rest."""
     found = [Found(case, runs[case.scenario.name], scale) for case in cases(scale)]
     count = len(grid_cases(scale))
@@ -427,16 +428,16 @@ def _drops_after(result: Result, begin_s: float) -> int:
     return int(counts["drops"].sum())
 
 
-def _grids(grid: Sequence[Found], others: Sequence[Found]) -> list[Grid]:
+def _grids(grid: Sequence[Found], others: Sequence[Found]) -> list[Table]:
     columns = ["path", "A Gbit/s", "measured", "median error", "K Gbit/s", "measured", "median error", ""]
     return [
-        Grid(
+        Table(
             "Measured and true bandwidth",
             "ICIM under the Lotka-Volterra window, from 3 to 8 s. Measured: the median.",
             columns,
             [each.row() for each in grid],
         ),
-        Grid(
+        Table(
             "ICIM as printed, and what makes it work; and where it does not",
             "As above. Long bursts: a sixteenth of a round trip each instead of one interrupt. Line: where spacings "
             "begin to grow, instead of the first rate at which they grew. Place: from the place of an "

@@ -6,11 +6,12 @@ import math
 from typing import TYPE_CHECKING
 
 from selfclock import style
+from selfclock.claims import Claim
 from selfclock.papers.inline_measurement import verdicts
 from selfclock.papers.inline_measurement.drawings import COLOURS
 from selfclock.papers.inline_measurement.network import EPSILON, GAMMA
 from selfclock.papers.inline_measurement.verdicts import PAPER
-from selfclock.reproduce import Claim, Illustration
+from selfclock.parts import Illustration
 from selfclock.species import limit, populations
 
 if TYPE_CHECKING:

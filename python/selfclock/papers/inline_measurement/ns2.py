@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from selfclock.claims import Claim
 from selfclock.papers.inline_measurement import verdicts
 from selfclock.papers.inline_measurement.behaviour import name_of
 from selfclock.papers.inline_measurement.mechanisms import MECHANISMS
@@ -24,7 +25,7 @@ from selfclock.papers.inline_measurement.network import (
     scenario,
 )
 from selfclock.papers.inline_measurement.verdicts import PAPER
-from selfclock.reproduce import Claim, Grid
+from selfclock.parts import Table
 
 if TYPE_CHECKING:
     from selfclock.papers.inline_measurement.behaviour import Runs
@@ -77,7 +78,7 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
     ]
 
 
-def findings(runs: Runs, scale: float = 1.0) -> tuple[list[Claim], list[Grid]]:
+def findings(runs: Runs, scale: float = 1.0) -> tuple[list[Claim], list[Table]]:
     """Compare row by row."""
     claims, lines = [], []
     for row in ROWS:
@@ -162,7 +163,7 @@ def findings(runs: Runs, scale: float = 1.0) -> tuple[list[Claim], list[Grid]]:
                 f"{mean_queue:,.0f}",
             ]
         )
-    grid = Grid(
+    grid = Table(
         "Baselines beside ns-2.35",
         "5 Gbit/s, 60 ms, buffer 25000 packets, initial ssthresh at the product, no coalescing; UDP in packets of "
         "1500 B. Goodput in Mbit/s over 0-30, 30-70, 70-85 and 85-100 s.",

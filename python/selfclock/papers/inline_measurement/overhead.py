@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from selfclock.claims import Claim
 from selfclock.papers.inline_measurement import verdicts
 from selfclock.papers.inline_measurement.mechanisms import ESTIMATORS, PROPOSED, RENO, Estimator
 from selfclock.papers.inline_measurement.network import (
@@ -21,7 +22,7 @@ from selfclock.papers.inline_measurement.network import (
     scenario,
 )
 from selfclock.papers.inline_measurement.verdicts import PAPER
-from selfclock.reproduce import Claim, Grid
+from selfclock.parts import Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,7 +76,7 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
     return made
 
 
-def findings(runs: Mapping[str, Result], scale: float = 1.0) -> tuple[list[Claim], list[Grid]]:
+def findings(runs: Mapping[str, Result], scale: float = 1.0) -> tuple[list[Claim], list[Table]]:
     """Judge both."""
     claims, rows = [], []
     begin, end = STARTED_S * scale, SECONDS * scale
@@ -133,7 +134,7 @@ def findings(runs: Mapping[str, Result], scale: float = 1.0) -> tuple[list[Claim
                 scenarios=(f"results{estimator.suffix}",),
             )
         )
-    grid = Grid(
+    grid = Table(
         "Reno with ICIM",
         "Goodput from 5 to 100 s, Gbit/s; 1 Gbit/s, alone and beside a fifth of figure 7's UDP.",
         ["", "Reno", "with ICIM", "difference", "drops, Reno", "drops, with ICIM"],

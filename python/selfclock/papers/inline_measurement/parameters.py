@@ -10,6 +10,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from selfclock import style
+from selfclock.claims import Claim
 from selfclock.papers.inline_measurement import verdicts
 from selfclock.papers.inline_measurement.drawings import COLOURS, changes, queue, window
 from selfclock.papers.inline_measurement.mechanisms import (
@@ -39,7 +40,7 @@ from selfclock.papers.inline_measurement.network import (
     scenario,
 )
 from selfclock.papers.inline_measurement.verdicts import PAPER
-from selfclock.reproduce import Claim, Illustration
+from selfclock.parts import Illustration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

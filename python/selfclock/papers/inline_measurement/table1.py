@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from selfclock.claims import Claim
 from selfclock.papers.inline_measurement import verdicts
 from selfclock.papers.inline_measurement.behaviour import SHORT_S, name_of
 from selfclock.papers.inline_measurement.mechanisms import (
@@ -30,7 +31,7 @@ from selfclock.papers.inline_measurement.network import (
     periods,
 )
 from selfclock.papers.inline_measurement.verdicts import PAPER
-from selfclock.reproduce import Claim, Grid
+from selfclock.parts import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +79,7 @@ class Column:
         ]
 
 
-def findings(runs: Runs, scale: float = 1.0) -> tuple[list[Claim], list[Grid]]:
+def findings(runs: Runs, scale: float = 1.0) -> tuple[list[Claim], list[Table]]:
     """Judge the marks of the table, and what section 5 says of it."""
     claims, grids = [], []
     for variant in variants():
@@ -192,14 +193,14 @@ def _superior(columns: Sequence[Column], variant: Variant) -> Claim:
     )
 
 
-def _grid(columns: Sequence[Column], variant: Variant) -> Grid:
+def _grid(columns: Sequence[Column], variant: Variant) -> Table:
     rows = []
     for number, row in enumerate(ROWS):
         cells = [
             f"{each.marks[number]} (thesis {each.mechanism.marks[number]}) {each.figures[number]}" for each in columns
         ]
         rows.append([row, *cells])
-    return Grid(
+    return Table(
         f"Table 1, ICIM {variant.estimator.label}, buffer in {variant.buffer.label}",
         "Throughput: goodput over what is available, the lower of figure 7 and of figure 6 without a threshold: from "
         "0.95 ○, from 0.8 △. Loss: the higher rate of figures 6 and 7: below 1e-5 ○, below 1e-4 △. Parameter "

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 
 from selfclock import style
+from selfclock.claims import Claim
 from selfclock.compare import jain
 from selfclock.papers.inline_measurement import verdicts
 from selfclock.papers.inline_measurement.drawings import COLOURS
@@ -28,7 +29,7 @@ from selfclock.papers.inline_measurement.network import (
     scenario,
 )
 from selfclock.papers.inline_measurement.verdicts import PAPER
-from selfclock.reproduce import Claim, Grid, Illustration
+from selfclock.parts import Illustration, Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -151,7 +152,7 @@ def _windows(result: Result, begin: float, end: float) -> float:
     return total
 
 
-def findings(runs: Mapping[str, Result], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Grid]]:
+def findings(runs: Mapping[str, Result], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Table]]:
     """Judge what theory says, and show the rest."""
     results = [runs[made.name] for made in scenarios(scale)]
     claims, rows = [], []
@@ -242,14 +243,14 @@ def findings(runs: Mapping[str, Result], scale: float = 1.0) -> tuple[list[Claim
         changed.append([label, *parts, f"{queue:.0f}", str(drops(results[index]))])
         index += 1
     claims.append(_sharing(results[index:], scale))
-    path = Grid(
+    path = Table(
         "A path that changes",
         f"One connection alone on {RATE_GBPS:g} Gbit/s; after {CHANGE_S:g} s the path becomes another. Throughput "
         "over the link's rate.",
         ["", "before", "0 to 2 s after", "2 to 5 s", "5 to 10 s", "20 to 30 s", "mean queue then", "drops"],
         changed,
     )
-    grid = Grid(
+    grid = Table(
         "Several connections, and errors of K",
         f"{RATE_GBPS:g} Gbit/s, 60 ms, buffer of one product. From {SKIPPED_S:g} to {SECONDS:g} s; beside Reno and "
         f"CUBIC from 20 to {BESIDE_SECONDS:g} s. Errors of K: K is given, A is measured, 40 % load of UDP.",

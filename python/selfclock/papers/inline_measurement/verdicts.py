@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from selfclock.reproduce import Verdict
+    from selfclock.claims import Verdict
 
 PAPER = "inline-measurement"
 

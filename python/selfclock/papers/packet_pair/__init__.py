@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from selfclock.claims import Findings
 from selfclock.papers.packet_pair import (
     baselines,
     behaviour,
@@ -16,7 +17,6 @@ from selfclock.papers.packet_pair import (
     tables,
 )
 from selfclock.papers.packet_pair.spread import RUNS
-from selfclock.reproduce import Findings
 from selfclock.studies import Part, Study
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from selfclock.papers.packet_pair.ensemble import (
     with_seeds,
 )
 from selfclock.papers.packet_pair.spread import RUNS, Spread
-from selfclock.reproduce import Grid
+from selfclock.parts import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,11 +62,11 @@ def scenarios() -> list[Scenario]:
     ]
 
 
-def table(segments: Sequence[int]) -> Grid:
+def table(segments: Sequence[int]) -> Table:
     """Return counts and gains of every row."""
     parts = [segments[place : place + RUNS] for place in range(0, len(segments), RUNS)]
     symmetric, asymmetric = parts[: len(_ROWS)], parts[len(_ROWS) :]
-    return Grid(
+    return Table(
         "Packet-pair TCP part by part, and Hoe's start",
         "Under the setting of the claims, all with a retransmission timer of 10 ms. Segments sent: mean. Gain on "
         f"Reno with the same timer: median and quartiles over {RUNS} pairs of runs, percent.",

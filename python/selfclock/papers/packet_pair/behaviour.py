@@ -6,6 +6,7 @@ from bisect import bisect_left
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
+from selfclock.claims import Claim, Verdict
 from selfclock.papers.packet_pair import variants
 from selfclock.papers.packet_pair.claims import PAPER
 from selfclock.papers.packet_pair.ensemble import (
@@ -21,7 +22,6 @@ from selfclock.papers.packet_pair.ensemble import (
     with_seeds,
 )
 from selfclock.papers.packet_pair.spread import RUNS, Spread
-from selfclock.reproduce import Claim, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from selfclock.claims import Claim, Verdict, within
 from selfclock.papers.packet_pair import variants
 from selfclock.papers.packet_pair.ensemble import (
     BASELINE,
@@ -15,7 +16,6 @@ from selfclock.papers.packet_pair.ensemble import (
     segments_sent,
 )
 from selfclock.papers.packet_pair.spread import RUNS, Spread
-from selfclock.reproduce import Claim, Verdict, within
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

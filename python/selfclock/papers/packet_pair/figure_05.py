@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from selfclock.claims import Claim, Verdict, within
 from selfclock.papers.packet_pair import variants
 from selfclock.papers.packet_pair.claims import PAPER
-from selfclock.reproduce import Claim, Verdict, within
 from selfclock.scenario import Scenario
 
 if TYPE_CHECKING:

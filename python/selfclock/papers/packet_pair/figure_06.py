@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from selfclock.claims import Claim
 from selfclock.papers.packet_pair import variants
 from selfclock.papers.packet_pair.claims import PAPER
 from selfclock.papers.packet_pair.ensemble import (
@@ -19,7 +20,6 @@ from selfclock.papers.packet_pair.ensemble import (
     scenario,
     with_seeds,
 )
-from selfclock.reproduce import Claim
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

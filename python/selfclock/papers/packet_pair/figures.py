@@ -22,7 +22,7 @@ from selfclock.papers.packet_pair.ensemble import (
     segments_sent,
 )
 from selfclock.papers.packet_pair.spread import RUNS, Spread
-from selfclock.reproduce import Illustration
+from selfclock.parts import Illustration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from selfclock import style
 from selfclock.papers.packet_pair import figure_05
 from selfclock.papers.packet_pair.ensemble import FROM_TIME_0
-from selfclock.reproduce import Illustration
+from selfclock.parts import Illustration
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

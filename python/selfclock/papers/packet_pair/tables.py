@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from selfclock.papers.packet_pair.claims import PRINTED_COUNTS
 from selfclock.papers.packet_pair.ensemble import BASELINE, EXPERIMENTS, Ensemble, segments_sent
 from selfclock.papers.packet_pair.spread import RUNS
-from selfclock.reproduce import Grid
+from selfclock.parts import Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _COLUMNS = ["figure", "printed", "mean", "least", "quarter", "median", "three quarters", "most"]
 
 
-def distribution(title: str, how: str, ensemble: Ensemble, single: Mapping[int, Result] | None = None) -> Grid:
+def distribution(title: str, how: str, ensemble: Ensemble, single: Mapping[int, Result] | None = None) -> Table:
     """Return the counts of every figure, and those of the runs from time 0 if they are given."""
     rows = []
     for experiment in EXPERIMENTS:
@@ -34,12 +34,12 @@ def distribution(title: str, how: str, ensemble: Ensemble, single: Mapping[int, 
         ])  # fmt: skip
     columns = [*_COLUMNS, *([] if single is None else ["from time 0"]), "gain"]
     caption = f"{how} Gain on Reno: median and quartiles over {RUNS} pairs of runs with the same seed, percent."
-    return Grid(title, caption, columns, rows)
+    return Table(title, caption, columns, rows)
 
 
-def sensitivity(ensembles: list[Ensemble]) -> Grid:
+def sensitivity(ensembles: list[Ensemble]) -> Table:
     """Return counts and gains under other settings."""
-    return Grid(
+    return Table(
         "Sensitivity to what the paper does not print",
         "One change each from the setting of the claims. Reno: mean segments sent. Gains: median and quartiles over "
         f"{RUNS} pairs of runs, percent.",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from selfclock import style
 from selfclock.papers.swift_start.network import PACKET_B, SEGMENT_B
 from selfclock.papers.swift_start.runs import RECEIVE_WINDOW_B
-from selfclock.reproduce import Illustration
+from selfclock.parts import Illustration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

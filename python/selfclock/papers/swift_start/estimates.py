@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from selfclock import style
+from selfclock.claims import Claim
 from selfclock.papers.swift_start import verdicts
 from selfclock.papers.swift_start.network import (
     DELAYED_ACK,
@@ -21,7 +22,7 @@ from selfclock.papers.swift_start.network import (
     scenario,
 )
 from selfclock.papers.swift_start.verdicts import PAPER
-from selfclock.reproduce import Claim, Grid, Illustration
+from selfclock.parts import Illustration, Table
 from selfclock.studies import Part
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ def _waits_ms(result: Result) -> tuple[float, float]:
     return 1e3 * (left - float(arrived[0])), 1e3 * (left - float(arrived[1]))
 
 
-def findings(readings: Sequence[list]) -> tuple[list[Claim], list[Illustration], list[Grid]]:  # type: ignore[type-arg]
+def findings(readings: Sequence[list]) -> tuple[list[Claim], list[Illustration], list[Table]]:  # type: ignore[type-arg]
     """Judge the estimates."""
     rest = iter(readings)
     original, modified = next(rest), next(rest)
@@ -193,7 +194,7 @@ def findings(readings: Sequence[list]) -> tuple[list[Claim], list[Illustration],
         *([f"{load:.0%} of the data's way taken, access {access}", "", _spread(forward[access][load])]
           for access in ACCESS_MBPS for load in LOADS),
     ]  # fmt: skip
-    grid = Grid(
+    grid = Table(
         "Error of the estimate",
         f"Estimated over true rate of the link, less one; 49.5 Mbit/s unless another rate is named. Loaded: median, "
         f"least and most of {len(SEEDS)} runs ({len(MANY_SEEDS)} of the original at 50 %, {len(FORWARD_SEEDS)} on the "

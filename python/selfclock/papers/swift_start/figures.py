@@ -5,17 +5,18 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from selfclock.claims import Claim
 from selfclock.papers.swift_start import verdicts
 from selfclock.papers.swift_start.network import OC1_MBPS, PACKET_B, SEGMENT_B, per_round_trip
 from selfclock.papers.swift_start.runs import FIGURE_4_ALPHA, RECEIVE_WINDOW_B, ratio, text
 from selfclock.papers.swift_start.verdicts import BURST_RULE, FASTER_RULE, MARGIN, PAPER
-from selfclock.reproduce import Claim, Grid
+from selfclock.parts import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from selfclock.claims import Verdict
     from selfclock.papers.swift_start.runs import Found, Transfer
-    from selfclock.reproduce import Verdict
 
 #: Such a row tells what the settings mean; it is not counted as a result of the paper.
 BY_CONSTRUCTION = "By construction"
@@ -24,7 +25,7 @@ BY_CONSTRUCTION = "By construction"
 FIFTH = (60, 124)
 
 
-def findings(by: Found) -> tuple[list[Claim], list[Grid]]:
+def findings(by: Found) -> tuple[list[Claim], list[Table]]:
     """Judge the figures."""
     return [*_figures_2_and_3(by), *_figure_4(by), *_figures_5_and_6(by)], [_by_alpha(by)]
 
@@ -329,13 +330,13 @@ def _figures_5_and_6(by: Found) -> list[Claim]:
     ]
 
 
-def _by_alpha(by: Found) -> Grid:
+def _by_alpha(by: Found) -> Table:
     rows = []
     for (figure, label), transfer in by.items():
         if figure == "4 by alpha":
             points = [f"{_burstiness(_rates_within(transfer, number)):.1f}" for number in (2, 3)]
             rows.append([label, *map(str, transfer.rounds(5)), *points, text(transfer.completion_s)])
-    return Grid(
+    return Table(
         "Figure 4 by alpha and burst",
         "Segments in each round trip, burstiness of the second and the third as in the claims, and transfer time; the "
         "path holds 46 segments.",

@@ -8,7 +8,7 @@ import polars as pl
 
 from selfclock.papers.swift_start.network import IW10, MODERN, QUICK_START, STARTS, Flow, flow, scenario
 from selfclock.papers.swift_start.sharing import LIARS
-from selfclock.reproduce import Grid
+from selfclock.parts import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +52,7 @@ def _long_mbps(result: Result) -> float:
     return float(acknowledged[-1] - acknowledged[0]) * 8 / float(times[-1] - times[0]) / 1e6
 
 
-def findings(results: Sequence[Result]) -> list[Grid]:
+def findings(results: Sequence[Result]) -> list[Table]:
     """Tabulate harm and completion."""
     rest = iter(results)
     solo = _long_mbps(next(rest))
@@ -71,7 +71,7 @@ def findings(results: Sequence[Result]) -> list[Grid]:
         f"completion of the short flows, "
         f"and segments sent again by all flows of a run."
     )
-    return [Grid("Short flows beside an established CUBIC flow", caption, ["start", *SIZES], rows)]
+    return [Table("Short flows beside an established CUBIC flow", caption, ["start", *SIZES], rows)]
 
 
 class _Cell:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from selfclock import style
 from selfclock.papers.swift_start.network import IW10, MODERN, QUICK_START, STARTS, completion_s, flow, scenario
-from selfclock.reproduce import Grid, Illustration
+from selfclock.parts import Illustration, Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +44,7 @@ def _run(window: str, start_number: int, rate: float, rtt: float, size: str) -> 
                     routers=(QUICK_START,))  # fmt: skip
 
 
-def findings(results: Sequence[Result]) -> tuple[list[Illustration], list[Grid]]:
+def findings(results: Sequence[Result]) -> tuple[list[Illustration], list[Table]]:
     """Draw and tabulate the ratios."""
     rest = iter(results)
     figures, grids = [], []
@@ -62,7 +62,7 @@ def findings(results: Sequence[Result]) -> tuple[list[Illustration], list[Grid]]
             for cell, (rate, rtt, size) in enumerate(CELLS)
         ]  # fmt: skip
         grids.append(
-            Grid(f"Completion over that of IW10 slow start, then {window}",
+            Table(f"Completion over that of IW10 slow start, then {window}",
                  f"First column of figures: seconds with IW10 slow start. Queue: one bandwidth-delay product, "
                  f"{LEAST_QUEUE} packets at "
                  "least. All routers understand Quick-Start.",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from selfclock.claims import Claim
 from selfclock.papers.swift_start import verdicts
 from selfclock.papers.swift_start.figures import BY_CONSTRUCTION, names, variant
 from selfclock.papers.swift_start.network import PACKET_B
 from selfclock.papers.swift_start.runs import ratio, text
 from selfclock.papers.swift_start.verdicts import FASTER_RULE, LINK_RATE, PAPER, PART_OF_LINK_RATE, SAME_TIME
-from selfclock.reproduce import Claim
 
 if TYPE_CHECKING:
     from selfclock.papers.swift_start.runs import Found

@@ -18,7 +18,7 @@ from selfclock.papers.swift_start.network import (
     flow,
     scenario,
 )
-from selfclock.reproduce import Grid, Illustration
+from selfclock.parts import Illustration, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -144,7 +144,7 @@ def scenarios() -> list[Scenario]:
     ]
 
 
-def findings(results: Sequence[Result]) -> tuple[list[Illustration], list[Grid]]:
+def findings(results: Sequence[Result]) -> tuple[list[Illustration], list[Table]]:
     """Tabulate and draw."""
     rest = iter(results)
     together = {start.label: [_together(next(rest), count) for count in COUNTS] for start in STARTS}
@@ -155,26 +155,26 @@ def findings(results: Sequence[Result]) -> tuple[list[Illustration], list[Grid]]
     about = f"{RATE_MBPS:g} Mbit/s, {RTT_MS:g} ms, CUBIC follows"
     form = "Seconds, and retransmitted segments"
     grids = [
-        Grid("Starting together: loss", f"{about}, queue of one bandwidth-delay product, starts within 10 ms. "
+        Table("Starting together: loss", f"{about}, queue of one bandwidth-delay product, starts within 10 ms. "
                                         f"Part of the packets of "
              f"the first {EARLY_S:g} s that was dropped. Swift Start gets an acknowledgement for every segment.",
              ["start", *map(str, COUNTS)],
              [[label, *(f"{100 * one.loss:.1f} %" for one in found)] for label, found in together.items()]),
-        Grid("Starting together: time to fair shares", f"End of the first second over which Jain's index of "
+        Table("Starting together: time to fair shares", f"End of the first second over which Jain's index of "
                                                        f"what was acknowledged is {FAIR:g}; runs of "
                                                        f"{TOGETHER_S:g} s.",
              ["start", *map(str, COUNTS)],
              [[label, *("later" if one.fair_s is None else f"{one.fair_s:.1f} s" for one in found)]
               for label, found in together.items()]),
-        Grid("Cross traffic", f"{about}. Transfer of {SIZE} beside a Poisson stream that takes a part of the "
+        Table("Cross traffic", f"{about}. Transfer of {SIZE} beside a Poisson stream that takes a part of the "
                               f"link. {form}.",
              ["start", *(f"{load:.0%}" for load in LOADS)], _rows(cells["load"])),
-        Grid("Small buffers", f"{about}. Transfer of 10 MB alone; queue in bandwidth-delay products. {form}.",
+        Table("Small buffers", f"{about}. Transfer of 10 MB alone; queue in bandwidth-delay products. {form}.",
              ["start", *(f"{buffer:g}" for buffer in BUFFERS)], _rows(cells["buffer"])),
-        Grid("A busy way of the acknowledgements", f"{about}. Transfer of {SIZE}; a Poisson stream takes a part "
+        Table("A busy way of the acknowledgements", f"{about}. Transfer of {SIZE}; a Poisson stream takes a part "
                                                    f"of the reverse link. "
              f"{form}.", ["start", *(f"{load:.0%}" for load in REVERSE_LOADS)], _rows(cells["reverse"])),
-        Grid("A receiver that reports a tenth of the interval", f"{about}. Transfer of 10 MB by modified Swift "
+        Table("A receiver that reports a tenth of the interval", f"{about}. Transfer of 10 MB by modified Swift "
                                                                 f"Start, alone; queue in "
              f"bandwidth-delay products. {form}.",
              ["receiver", *(f"{buffer:g}" for buffer in LIAR_BUFFERS)], _rows(cells["liar"])),

@@ -20,7 +20,7 @@ from selfclock.papers.swift_start.network import (
     scenario,
 )
 from selfclock.papers.swift_start.runs import RECEIVE_WINDOW_B
-from selfclock.reproduce import Grid
+from selfclock.parts import Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,7 +59,7 @@ def scenarios() -> list[Scenario]:
     ]  # fmt: skip
 
 
-def findings(results: Sequence[Result]) -> list[Grid]:
+def findings(results: Sequence[Result]) -> list[Table]:
     """Tabulate transfer times."""
     times = [completion_s(result) for result in results]
     rows = []
@@ -73,7 +73,7 @@ def findings(results: Sequence[Result]) -> list[Grid]:
         "understand Quick-Start, with XCP's sender XCP in its place; Reno follows, except with XCP. The original Swift "
         "Start falls back to slow start where it finds no estimate."
     )
-    return [Grid("Transfer of 10 MB", caption, ["path", *(start.label for start in SENDERS)], rows)]
+    return [Table("Transfer of 10 MB", caption, ["path", *(start.label for start in SENDERS)], rows)]
 
 
 def _cell(time: float | None, baseline: float | None) -> str:

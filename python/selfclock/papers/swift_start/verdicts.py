@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from selfclock.reproduce import within
+from selfclock.claims import within
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from selfclock.reproduce import Verdict
+    from selfclock.claims import Verdict
 
 PAPER = "swift-start"
 

@@ -1,0 +1,35 @@
+"""Parts of a page: a figure with its caption, a table of texts."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Illustration:
+    """A figure and what it shows."""
+
+    title: str
+    caption: str
+    figure: Figure
+    _: KW_ONLY
+    #: Names it in links, such as "figure-13"; unique in a paper.
+    id: str = ""
+    #: Names of the scenarios whose runs it shows.
+    scenarios: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of texts."""
+
+    title: str
+    caption: str
+    columns: list[str]
+    rows: list[list[str]]
+    #: Columns of text, from the left; the others are numbers.
+    texts: int = 1000
