@@ -24,6 +24,7 @@ mod shared;
 mod simulation;
 mod traffic;
 mod transport;
+pub mod wires;
 
 pub use shared::Shared;
 pub use simulation::{Outcome, Progress, Simulation, Stopped};

@@ -175,6 +175,8 @@ pub struct ResourceDiscovery {
 pub struct Extras {
     places: Vec<Extra>,
     free: Vec<u32>,
+    /// What was released, in this order, if somebody asks for it.
+    released: Option<Vec<u32>>,
 }
 
 impl Extras {
@@ -223,7 +225,20 @@ impl Extras {
     pub fn release(&mut self, index: u32) {
         if index != NO_EXTRA {
             self.free.push(index);
+            if let Some(released) = &mut self.released {
+                released.push(index);
+            }
         }
+    }
+
+    /// From now on remembers what is released, for [`Extras::take_released`].
+    pub fn watch(&mut self) {
+        self.released = Some(Vec::new());
+    }
+
+    /// What was released since the last call, if it is watched.
+    pub fn take_released(&mut self) -> impl Iterator<Item = u32> {
+        self.released.iter_mut().flat_map(|released| released.drain(..))
     }
 
     /// Places in use.

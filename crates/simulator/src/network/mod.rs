@@ -17,7 +17,7 @@ mod record;
 mod route_table;
 
 pub use link::Link;
-pub use route_table::FlowRoutes;
+pub use route_table::{FlowRoutes, Hosts};
 
 use crate::engine::memory;
 use crate::engine::{EventQueue, Lanes};
@@ -62,14 +62,14 @@ pub struct Network {
 
 impl Network {
     /// The network of a plan.
-    pub fn new(plan: &Plan) -> Self {
+    pub fn new(plan: &Plan, hosts: Hosts) -> Self {
         let end = Time::ZERO + plan.duration;
         let sampling = Sampling::of(plan, end);
         let mut links: Vec<Link> = memory::vector(plan.links.len());
         let planned = plan.links.iter().enumerate();
         links.extend(planned.map(|(index, link)| Link::new(link, plan.seed, index, sampling)));
         let (routers, gates) = gate::mechanisms(plan);
-        let (routes, flow_routes) = route_table::route_table(plan, &gates);
+        let (routes, flow_routes) = route_table::route_table(plan, &gates, hosts);
         // Past the end, and where packets are recorded, no packet just crosses.
         let plain_until = if plan.record.packets { Time::ZERO } else { end };
         for link in &mut links {

@@ -72,9 +72,18 @@ pub struct FlowRoutes {
     pub one_stop: bool,
 }
 
+/// Who sends and receives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hosts {
+    /// The simulation.
+    Simulated,
+    /// Somebody else, at the time of a clock: no receiver can be run ahead of it.
+    Outside,
+}
+
 /// Makes the route table of a plan, and where each flow's routes begin in it. `gates`: for each link, the mechanisms before it.
-pub(super) fn route_table(plan: &Plan, gates: &[Vec<u32>]) -> (Vec<Hop>, Vec<FlowRoutes>) {
-    let feeders = feeders(plan);
+pub(super) fn route_table(plan: &Plan, gates: &[Vec<u32>], hosts: Hosts) -> (Vec<Hop>, Vec<FlowRoutes>) {
+    let feeders = feeders(plan, hosts);
     let is_gate = |link: usize| plan.links[link].discipline.is_managed() || !gates[link].is_empty();
     let mut table = Vec::new();
     // Also tells whether the route has no stop but its end.
@@ -94,10 +103,11 @@ pub(super) fn route_table(plan: &Plan, gates: &[Vec<u32>]) -> (Vec<Hop>, Vec<Flo
     };
     let flows = plan.flows.iter().enumerate().map(|(index, flow)| {
         // A UDP sink sends nothing.
-        let receiver_ahead = flow
-            .reverse
-            .first()
-            .is_none_or(|&link| feeders[link] == Feeder::Receiver(index) && !is_gate(link));
+        let receiver_ahead = hosts == Hosts::Simulated
+            && flow
+                .reverse
+                .first()
+                .is_none_or(|&link| feeders[link] == Feeder::Receiver(index) && !is_gate(link));
         let (forward, data_unbroken) = add(&flow.forward, receiver_ahead);
         let routers = u8::try_from(flow.forward.len().saturating_sub(1)).unwrap_or(u8::MAX);
         let (reverse, acknowledgements_unbroken) = add(&flow.reverse, false);
@@ -129,12 +139,13 @@ enum Feeder {
 }
 
 /// The feeder of each link.
-fn feeders(plan: &Plan) -> Vec<Feeder> {
+fn feeders(plan: &Plan, hosts: Hosts) -> Vec<Feeder> {
     let mut feeders = vec![Feeder::None; plan.links.len()];
     for (index, flow) in plan.flows.iter().enumerate() {
         // Short connections have a receiver each.
         let receiver = match flow.protocol {
             Protocol::Connections(_) => Feeder::Several,
+            _ if hosts == Hosts::Outside => Feeder::Sender,
             Protocol::Tcp(_) | Protocol::Udp(_) => Feeder::Receiver(index),
         };
         for (path, endpoint) in [(&flow.forward, Feeder::Sender), (&flow.reverse, receiver)] {

@@ -12,7 +12,7 @@ pub use summary::Outcome;
 use crate::engine::memory;
 use crate::engine::random::Purpose;
 use crate::engine::{EventQueue, Stream, Target};
-use crate::network::Network;
+use crate::network::{Hosts, Network};
 use crate::packet::PacketKind;
 use crate::plan::Plan;
 use crate::record::series::Sampling;
@@ -56,7 +56,7 @@ const MANY_FLOWS: usize = 500;
 impl Simulation {
     /// A run of this plan, at time zero.
     pub fn new(plan: &Plan) -> Self {
-        let mut network = Network::new(plan);
+        let mut network = Network::new(plan, Hosts::Simulated);
         let routes = network.flow_routes.clone();
         let mut events = EventQueue::default();
         let mut sources = memory::vector(plan.flows.len());

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::engine::EventQueue;
-use crate::network::Network;
+use crate::network::{Hosts, Network};
 use crate::packet::{Extra, Flags, NO_EXTRA, Packet};
 use crate::plan::{
     Flow, QueueSize, RecordPlan, Recovery, RttSamples, Source, Transport, gbps, graph, ms, s, wire,
@@ -40,7 +40,7 @@ impl Rig {
             .plan()
             .expect("a plan");
         let tcp = plan.flows[0].protocol.tcp().expect("a TCP flow");
-        let network = Network::new(&plan);
+        let network = Network::new(&plan, Hosts::Simulated);
         let routes = network.flow_routes.clone();
         let sender = Sender::new(0, routes[0], tcp, (Time::ZERO, Time::NEVER), 0, None);
         let mut rig = Self {
