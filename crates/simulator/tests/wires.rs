@@ -3,11 +3,11 @@
 mod common;
 
 use selfclock_congestion::parameter::Value;
-use selfclock_congestion::units::{Duration, Time};
+use selfclock_congestion::units::{Duration, Rate, Time};
 use selfclock_simulator::named::Named;
 use selfclock_simulator::plan::{
-    DisciplinePlan, Ecn, LossPlan, MechanismPlan, Plan, RouterPlan, Transport, dumbbell, mbps, ms, packets, s, udp,
-    us,
+    DisciplinePlan, Ecn, LossPlan, MechanismPlan, Plan, RouterPlan, Transport, dumbbell, mbps, ms, packets,
+    s, udp, us,
 };
 use selfclock_simulator::record::packets::{Codepoint, PacketEvent, PacketKind, PacketRecord};
 use selfclock_simulator::wires::{Direction, Fate, Parcel, Wires};
@@ -16,8 +16,10 @@ use std::collections::BTreeMap;
 /// Three flows that fill a queue, at times that do not coincide.
 fn plan(discipline: DisciplinePlan) -> Plan {
     let transport = Transport { ecn: Ecn::Classic, ..Transport::modern() };
-    let network = dumbbell(mbps(20), ms(30)).access(mbps(200), ms(2)).queue(packets(60)).discipline(discipline);
-    let flows = ["cubic", "reno"].map(|label| selfclock_simulator::plan::tcp(label).transport(transport.clone()));
+    let network =
+        dumbbell(mbps(20), ms(30)).access(mbps(200), ms(2)).queue(packets(60)).discipline(discipline);
+    let flows =
+        ["cubic", "reno"].map(|label| selfclock_simulator::plan::tcp(label).transport(transport.clone()));
     let network = network.flows(flows.map(|flow| flow.start_jitter(us(777)))).flow(udp(mbps(3)));
     let mut plan = common::plan(network.duration(s(8)));
     plan.record.packets = true;
@@ -38,7 +40,9 @@ fn simulated(records: &[PacketRecord]) -> Fates {
 
 /// Sends what a record says was sent.
 fn replayed(plan: &Plan, records: &[PacketRecord]) -> Fates {
-    let mut wires = Wires::new(plan);
+    // What is under way when the run ends must still be under way here.
+    let lasting = Plan { duration: plan.duration + Duration::from_milliseconds(1_000), ..plan.clone() };
+    let mut wires = Wires::new(&lasting);
     let mut fates = Fates::new();
     let mut note = |left: selfclock_simulator::wires::Left<u64>| {
         let fate = match left.fate {
@@ -102,8 +106,8 @@ fn imperfect_links_lose_and_delay_the_same() {
 #[test]
 fn routers_do_the_same() {
     for (name, setting, value) in [
-        ("policer", "rate", Value::Number(8e6)),
-        ("ack-thinning", "interval", Value::Number(0.01)),
+        ("policer", "rate", Value::Rate(Rate::from_bits_per_second(8_000_000))),
+        ("ack-thinning", "interval", Value::Duration(Duration::from_milliseconds(10))),
         ("loss", "probability", Value::Number(0.01)),
     ] {
         let mut mechanism = MechanismPlan::named(name).unwrap_or_else(|| panic!("{name}"));
