@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 import selfclock as sc
 from selfclock.claims import Claim, Findings
-from selfclock.cli import _print_reports
+from selfclock.cli.reproduce import print_reports
 from selfclock.paper_page import contracted
 from selfclock.parts import Illustration, Table
 from selfclock.report import write_report
@@ -193,7 +193,7 @@ def test_a_series_has_the_colour_of_its_legend_entry(page: str) -> None:
 
 def test_a_terminal_of_80_columns_shows_names_whole(capsys: pytest.CaptureFixture[str]) -> None:
     report = sample()
-    _print_reports([report])
+    print_reports([report])
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     for claim in report.claims:
