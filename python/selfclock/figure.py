@@ -43,7 +43,8 @@ class Axis:
     label: str = ""
     _: KW_ONLY
     log: bool = False
-    #: Least and greatest value shown; `None` fits the data.
+    #: Values at the axis's beginning (left, bottom) and end; `None` fits the data. With `low` above `high` it runs the
+    #: other way, as time downwards or the first row of `Cells` on top.
     low: float | None = None
     high: float | None = None
     #: Texts at values, in place of numbers.
