@@ -12,7 +12,7 @@ from selfclock.claims import OF, VERDICTS
 from selfclock.cli import tables
 from selfclock.cli.messages import FAILED, fail, print_document, print_json
 from selfclock.cli.options import Formats, Json, Out, completed_from
-from selfclock.report import draw, write_report
+from selfclock.report.page import draw, write_report
 from selfclock.reproduce import PAPERS, find, paper_scenarios, reproduce
 from selfclock.save import check_writable, parse_formats
 from selfclock.scenario_files import write_scenarios
