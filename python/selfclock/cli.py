@@ -351,7 +351,7 @@ def reproduce_papers(
 ) -> None:
     """Run the experiments of papers: a table of claims and every figure, in one HTML report."""
     from selfclock import reproduce as reproduction  # noqa: PLC0415
-    from selfclock.report import draw, write_report  # noqa: PLC0415
+    from selfclock.report.page import draw, write_report  # noqa: PLC0415
 
     kinds = parse_formats(formats)
     try:

@@ -88,7 +88,7 @@ class Comparison:
 
     def save(self, directory: Path, *, formats: Sequence[str] = ("png",)) -> None:
         """Write the measures, the figure in these formats, the report and the tables of every run."""
-        from selfclock.report import comparison_page  # noqa: PLC0415
+        from selfclock.report.page import comparison_page  # noqa: PLC0415
 
         with staged(directory) as aside:
             (aside / "report.html").write_text(comparison_page(self), encoding="utf-8")

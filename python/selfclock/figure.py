@@ -1,7 +1,7 @@
 """Figures as data: panels with lines, points, bands, bars, rules and texts, and axes with units.
 
 A figure is declared once and rendered twice: as a chart for a page (`selfclock.report.chart`) and as a drawing by
-matplotlib (`selfclock.report.drawing`) when somebody asks for a file. Neither is imported here.
+matplotlib (`selfclock.report.drawing`) when somebody asks for a file, which is when that is imported.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from os import PathLike
 
+    from matplotlib.figure import Figure as Drawing
     from numpy.typing import ArrayLike, NDArray
 
     Values = NDArray[np.float64]
@@ -283,8 +285,8 @@ class Panel:
 class Figure:
     """Panels in rows and columns.
 
-    Panels of one column share the x axis if `linked`: they zoom together, and what is pointed at is read in all. All
-    panels of a row share the scale of the y axis if `same_scale`.
+    Panels of one column share the x axis if `linked`: they zoom together, and what is pointed at is read in all. With
+    `same_x` all columns do. All panels of a row share the scale of the y axis if `same_scale`.
 
     >>> from selfclock.figure import Figure
     >>> figure = Figure(x="time (s)", y="window (segments)")
@@ -303,6 +305,7 @@ class Figure:
         height: float = 3.2,
         ratios: Sequence[float] = (),
         linked: bool = True,
+        same_x: bool = False,
         same_scale: bool = False,
     ) -> None:
         self.title = title
@@ -310,7 +313,7 @@ class Figure:
         self.width, self.height = width, height
         #: Heights of the rows relative to each other; equal if empty.
         self.ratios = ratios or (1.0,) * rows
-        self.linked, self.same_scale = linked, same_scale
+        self.linked, self.same_x, self.same_scale = linked, same_x, same_scale
         #: Row by row.
         self.panels = [[Panel(Axis(x if row == rows - 1 else ""), Axis(y)) for _ in range(columns)]
                        for row in range(rows)]  # fmt: skip
@@ -326,6 +329,24 @@ class Figure:
     def column(self) -> list[Panel]:
         """The panels of the first column, from the top."""
         return [row[0] for row in self.panels]
+
+    def matplotlib(self) -> Drawing:
+        """Return the drawing of matplotlib, to show or change."""
+        from selfclock.report import drawing  # noqa: PLC0415
+
+        return drawing.draw(self)
+
+    def savefig(self, path: str | PathLike[str], **options: Any) -> None:  # noqa: ANN401
+        """Write a file; its ending says the format. Options are those of matplotlib's `savefig`."""
+        from selfclock.report import drawing  # noqa: PLC0415
+
+        drawing.save(self, path, **options)
+
+    def _repr_png_(self) -> bytes:
+        """Show the figure in a notebook."""
+        from selfclock.report import drawing  # noqa: PLC0415
+
+        return drawing.png(self)
 
 
 def _values(of: ArrayLike) -> Values:
