@@ -75,6 +75,7 @@ def mean(panel: Panel, places: Sequence[float], held: Sequence[Held], look: Look
 def bars(panel: Panel, series: Mapping[str, tuple[str, Sequence[float]]], first: int = 0) -> None:
     """Draw bars of several series side by side at `first`, `first` + 1, and so on; of each its colour and heights."""
     width = 0.8 / len(series)
+    panel.y.low = 0.0
     for place, (label, (colour, heights)) in enumerate(series.items()):
         shift = first + (place - (len(series) - 1) / 2) * width
         panel.bars([number + shift for number in range(len(heights))], heights, width=width, colour=colour, label=label)

@@ -217,7 +217,7 @@ def _cross(ratios: Ratios) -> Claim:
 def illustration(ratios: Ratios, *, recorded: bool) -> Illustration:
     """Draw one figure in one set-up: medians and quartiles."""
     setting = ratios.setting
-    figure = Figure(2, height=6.6)
+    figure = Figure(2, height=6.6, linked=False)
     kinds = {
         SAME_RTT: "one round-trip time",
         DIFFERENT_RTT: f"the second with {setting.delays_ms[-1]:g} ms" if setting.public

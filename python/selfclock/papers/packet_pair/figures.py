@@ -68,10 +68,10 @@ def _sequence(experiment: Experiment, result: Result, runs: Sequence[Run]) -> Il
     top.title = f"Figure {experiment.figure}: {experiment.label}"
     flows, links = pl.DataFrame(result.flows), pl.DataFrame(result.links)
     segment = float(packets["payload_bytes"].max() or 1)  # type: ignore[arg-type]
-    middle.line(flows["time_s"], flows["cwnd_bytes"] / segment, colour=colour, label="cwnd, from time 0")
+    middle.line(flows["time_s"], flows["cwnd_bytes"] / segment, colour=colour)
     middle.y.label = "cwnd\n(segments)"
     queue = links.filter(pl.col("link").cast(pl.String) == BOTTLENECK)
-    bottom.line(queue["time_s"], queue["queue_packets"], colour="#444444", width=0.8, label="queue, from time 0")
+    bottom.line(queue["time_s"], queue["queue_packets"], colour="#444444", width=0.8)
     bottom.y.label = "queue\n(packets)"
     for panel in figure.column:
         panel.x.low, panel.x.high, panel.y.low = 0.0, experiment.seconds * 1.02, 0.0
