@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from selfclock.claims import Claim
-from selfclock.dumbbell import to_toml
 from selfclock.figure import Figure
 from selfclock.papers.ficcrd.network import PAPER
 from selfclock.parts import Illustration, Table
 from selfclock.scenario import Scenario
+from selfclock.scenario.toml import to_toml
 from selfclock.studies import Part
 
 if TYPE_CHECKING:

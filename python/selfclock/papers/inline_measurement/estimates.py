@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from selfclock.claims import Claim
-from selfclock.dumbbell import to_toml
 from selfclock.figure import BLACK, Figure
 from selfclock.papers.drawing import COLOURS, along, dashes, label_sides
 from selfclock.papers.inline_measurement import verdicts
@@ -28,6 +27,7 @@ from selfclock.papers.inline_measurement.network import (
 from selfclock.papers.inline_measurement.verdicts import PAPER
 from selfclock.parts import Illustration, Table
 from selfclock.scenario import Scenario
+from selfclock.scenario.toml import to_toml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
