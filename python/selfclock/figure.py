@@ -303,7 +303,8 @@ class Figure:
     """Panels in rows and columns.
 
     Panels of one column share the x axis if `linked`: they zoom together, and what is pointed at is read in all. With
-    `same_x` all columns do. All panels of a row share the scale of the y axis if `same_scale`.
+    `same_x` all columns do. All panels of a row share the scale of the y axis if `same_scale`, all of the figure if
+    `same_y`.
 
     >>> from selfclock.figure import Figure
     >>> figure = Figure(x="time (s)", y="window (segments)")
@@ -324,13 +325,15 @@ class Figure:
         linked: bool = True,
         same_x: bool = False,
         same_scale: bool = False,
+        same_y: bool = False,
     ) -> None:
         self.title = title
         #: Inches.
         self.width, self.height = width, height
         #: Heights of the rows relative to each other; equal if empty.
         self.ratios = ratios or (1.0,) * rows
-        self.linked, self.same_x, self.same_scale = linked, same_x, same_scale
+        self.linked, self.same_x = linked, same_x
+        self.same_scale, self.same_y = same_scale or same_y, same_y
         #: Row by row.
         self.panels = [[Panel(Axis(x if row == rows - 1 else ""), Axis(y)) for _ in range(columns)]
                        for row in range(rows)]  # fmt: skip

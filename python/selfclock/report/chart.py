@@ -392,8 +392,9 @@ class _Panel:
         figure = self._figure
         if which == "x" and figure.linked and figure.same_x and self._column > 0:
             said["matches"] = "x"
-        if which == "y" and figure.same_scale and self._column > 0:
-            said |= {"matches": _ref("y", self._row * len(figure.panels[0]) + 1), "showticklabels": False}
+        first = 1 if figure.same_y else self._row * len(figure.panels[0]) + 1
+        if which == "y" and figure.same_scale and self._y != _ref("y", first):
+            said |= {"matches": _ref("y", first), "showticklabels": self._column == 0}
         self._chart.layout[reference[0] + "axis" + reference[1:]] = said
 
 

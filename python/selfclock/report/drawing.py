@@ -107,7 +107,7 @@ def draw(figure: Figure) -> drawn.Figure:
         places = new.subplots(
             len(panels), len(panels[0]), squeeze=False, height_ratios=list(figure.ratios),
             sharex=(True if figure.same_x else "col") if figure.linked else False,
-            sharey="row" if figure.same_scale else False,
+            sharey=True if figure.same_y else "row" if figure.same_scale else False,
         )  # fmt: skip
         for row, line in enumerate(panels):
             for column, panel in enumerate(line):

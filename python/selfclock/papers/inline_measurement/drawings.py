@@ -155,7 +155,7 @@ def _label(estimator: Estimator, buffer: Buffer, figure: int) -> str:
 def _panels(
     runs: Runs, number: int, what: str, curve: Callable[[Result], Curve], unit: str, *, threshold: bool = True
 ) -> tuple[Figure, tuple[str, ...]]:
-    figure = Figure(3, 2, height=6.0, same_scale=True)
+    figure = Figure(3, 2, height=6.6, same_y=True)
     label_sides(figure, "time (s)", f"{what}\n({unit})")
     names: list[str] = []
     for panel, mechanism in zip(itertools.chain(*figure.panels), MECHANISMS, strict=True):
@@ -187,7 +187,7 @@ def _marks(figure: int, mechanism: Mechanism, curve: Callable[[Result], Curve], 
 
 def _estimates(runs: Runs) -> Figure:
     figure = Figure(2, 2, height=4.8, same_scale=True)
-    label_sides(figure, "time (s)", "capacity and available\n(Gbit/s)")
+    label_sides(figure, "time (s)", "K and A\n(Gbit/s)")
     for row, number in zip(figure.panels, (6, 7), strict=True):
         for panel, estimator in zip(row, ESTIMATORS, strict=True):
             series = flow_series(runs[name_of(number, PROPOSED, estimator)])

@@ -339,7 +339,7 @@ def _figures(runs: Mapping[str, Result]) -> list[Illustration]:
 
 
 def _figure(runs: Mapping[str, Result], parameter: str, values: tuple[float, ...], what: str) -> Figure:
-    figure = Figure(2, 2, height=5.0, same_scale=True)
+    figure = Figure(2, 2, height=5.6, same_y=True)
     label_sides(figure, "time (s)", f"{what}\n(1000 packets)")
     for row, estimator in zip(figure.panels, ESTIMATORS, strict=True):
         sweep = Sweep(parameter, values, Variant(estimator, BYTES))
