@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from selfclock import cells
-from selfclock.cli import tables
+from selfclock.cli.layout import Column, print_table
 from selfclock.cli.messages import note, print_document
 from selfclock.cli.options import AlgorithmFiles, Formats, Json, Out, complete_algorithm
 from selfclock.compare import compare
@@ -17,6 +17,11 @@ from selfclock.own import load_algorithms
 from selfclock.progress import progress_bar
 from selfclock.provenance import replaced
 from selfclock.save import check_writable, identity, parse_formats
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from selfclock.compare import Measures
 
 #: Lines for the end of the help.
 EXAMPLES = (
@@ -58,13 +63,19 @@ def command(
     if as_json:
         print_document(directory / "compare.json")
         return
-    table = tables.table(
-        "algorithm", "goodput\nMbit/s", "busy\n%", "Jain", "RTT ms\nmean", "\n95 %", "segments\nagain",
-        "time-\nouts", "queue\npackets", left=1,
-    )  # fmt: skip
-    for row in comparison.measures:
-        table.add_row(*cells.of_algorithm(row))
-    console = tables.console()
-    console.print(f"{comparison.path}, {duration}\n", highlight=False)
-    console.print(table)
+    sys.stdout.write(f"{comparison.path}, {duration}\n\n")
+    print_table(_columns(comparison.measures))
     sys.stdout.write(f"\nTables and figure: {directory}\n")
+
+
+def _columns(rows: Sequence[Measures]) -> list[Column]:
+    """Return the columns of the table: a row for each algorithm."""
+    headings = [
+        "algorithm", "goodput\nMbit/s", "busy\n%", "Jain", "RTT ms\nmean", "\n95 %", "\nretr.", "\nRTOs",
+        "queue\npackets",
+    ]  # fmt: skip
+    by_column = zip(*(cells.of_algorithm(row) for row in rows), strict=True)
+    return [
+        Column(heading, column, "name" if number == 0 else "number")
+        for number, (heading, column) in enumerate(zip(headings, by_column, strict=True))
+    ]

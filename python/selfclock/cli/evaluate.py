@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from selfclock import cells
-from selfclock.cli import tables
+from selfclock.cli.layout import Column, print_table
 from selfclock.cli.messages import note, print_document
 from selfclock.cli.options import AlgorithmFiles, Formats, Json, Out, complete_algorithm, listed
-from selfclock.evaluate import BASELINES, evaluate
+from selfclock.evaluate import BASELINES, Scorecard, evaluate
 from selfclock.own import load_algorithms
 from selfclock.progress import progress_bar
 from selfclock.provenance import replaced
@@ -62,17 +62,19 @@ def command(
     if as_json:
         print_document(directory / "scorecard.json")
         return
-    table = tables.table("row", "test", "value", *(each.label for each in card.baselines), "verdict", left=2)
-    for line in card.lines:
-        others = (line.baselines.get(each.label) for each in card.baselines)
-        table.add_row(
-            line.row.id,
-            line.row.title.split(":")[0],
-            cells.number(line.found.value, line.row.unit),
-            *("-" if other is None else cells.number(other.value) for other in others),
-            line.found.verdict,
-        )
-    console = tables.console()
-    console.print(f"{card.algorithm}: the marks are this project's, RFC 9743 sets none\n", highlight=False)
-    console.print(table)
+    sys.stdout.write(f"{card.algorithm}: the marks are this project's, RFC 9743 sets none\n\n")
+    print_table(_columns(card))
     sys.stdout.write(f"\nReport: {directory / 'report.html'}\n")
+
+
+def _columns(card: Scorecard) -> list[Column]:
+    """Return the columns of the table: a row for each row of the scorecard."""
+    columns = [
+        Column("row", [line.row.id for line in card.lines], "word"),
+        Column("test", [line.row.title.split(":")[0] for line in card.lines], "text"),
+        Column("value", [cells.number(line.found.value, line.row.unit) for line in card.lines]),
+    ]
+    for baseline in card.baselines:
+        found = (line.baselines.get(baseline.label) for line in card.lines)
+        columns.append(Column(baseline.label, ["-" if each is None else cells.number(each.value) for each in found]))
+    return [*columns, Column("verdict", [line.found.verdict for line in card.lines], "word")]

@@ -10,9 +10,9 @@ import typer
 
 from selfclock import hints
 from selfclock._core import ScenarioError
-from selfclock.cli import tables
 from selfclock.cli.messages import hinted, note, print_document
 from selfclock.cli.options import AlgorithmFiles, Formats, Json, Out
+from selfclock.cli.tables import print_summary
 from selfclock.own import load_algorithms
 from selfclock.progress import progress_bar
 from selfclock.provenance import replaced
@@ -59,5 +59,5 @@ def command(
     if as_json:
         print_document(directory / "summary.json")
     else:
-        tables.print_summary(result.summary)
+        print_summary(result.summary, directory / "summary.json")
         sys.stdout.write(f"\nTables and figures: {directory}\n")
