@@ -32,6 +32,7 @@ from selfclock.compare import Comparison, Measures, compare
 from selfclock.dumbbell import dumbbell
 from selfclock.evaluate import Scorecard, evaluate
 from selfclock.own import AlgorithmError, algorithm, load_algorithms, parameter
+from selfclock.report.publish import publish
 from selfclock.result import FlowSummary, LinkSummary, Result, Summary
 from selfclock.scenario import Scenario, grid_schema, run_many, run_stream, schema
 from selfclock.sweep import Grid, Sweep, sweep
@@ -75,6 +76,7 @@ __all__ = [
     "grid_schema",
     "load_algorithms",
     "parameter",
+    "publish",
     "queues",
     "routers",
     "run_many",

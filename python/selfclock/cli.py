@@ -244,12 +244,12 @@ def run(
     seed: Annotated[int | None, typer.Option(min=0, max=2**63 - 1, help="Seed of every random stream.")] = None,
     out: Out = None,
     pcap: Annotated[bool, typer.Option("--pcap", help="Record packets and write one capture per link.")] = False,
-    formats: Formats = "png",
+    formats: Formats = "",
     algorithm_files: AlgorithmFiles = None,
     as_json: Json = False,
 ) -> None:
     """Run one simulation: a summary, figures and Parquet tables."""
-    from selfclock.save import save  # noqa: PLC0415
+    from selfclock.report.publish import publish_run  # noqa: PLC0415
 
     kinds = parse_formats(formats)
     load_algorithms(*(algorithm_files or []))
@@ -265,12 +265,12 @@ def run(
     _note(*loaded.notes, replaced(directory, "summary.json", identity([loaded])))
     with progress_bar(loaded.name) as progress:
         result = loaded.run(progress)
-    save(result, directory, pcap=pcap, formats=kinds)
+    publish_run(result, directory, formats=kinds, pcap=pcap)
     if as_json:
         _print_document(directory / "summary.json")
     else:
         terminal.print_summary(result.summary)
-        sys.stdout.write(f"\nTables and figures: {directory}\n")
+        sys.stdout.write(f"\nReport: {directory / 'report.html'}\n")
 
 
 def _hinted(error: ScenarioError, hint: str | None) -> ScenarioError:
@@ -297,12 +297,13 @@ def compare_algorithms(
     duration: Annotated[str, typer.Option(help="Simulated time.")] = "60s",
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the start times.")] = 1,
     out: Out = None,
-    formats: Formats = "png",
+    formats: Formats = "",
     algorithm_files: AlgorithmFiles = None,
     as_json: Json = False,
 ) -> None:
     """Run the same path under each algorithm, side by side."""
     from selfclock.compare import compare  # noqa: PLC0415
+    from selfclock.report.publish import publish_comparison  # noqa: PLC0415
 
     kinds = parse_formats(formats)
     load_algorithms(*(algorithm_files or []))
@@ -311,7 +312,7 @@ def compare_algorithms(
     with progress_bar("compare") as progress:
         comparison = compare(names or [], rate, rtt, buffer, flows, duration, seed=seed, progress=progress)
     _note(*comparison.notes, replaced(directory, "compare.json", identity(comparison.scenarios)))
-    comparison.save(directory, formats=kinds)
+    publish_comparison(comparison, directory, formats=kinds)
     if as_json:
         _print_document(directory / "compare.json")
         return
@@ -324,7 +325,7 @@ def compare_algorithms(
     console = terminal.console()
     console.print(f"{comparison.path}, {duration}\n", highlight=False)
     console.print(table)
-    sys.stdout.write(f"\nTables and figure: {directory}\n")
+    sys.stdout.write(f"\nReport: {directory / 'report.html'}\n")
 
 
 @app.command("reproduce")
@@ -351,7 +352,7 @@ def reproduce_papers(
 ) -> None:
     """Run the experiments of papers: a table of claims and every figure, in one HTML report."""
     from selfclock import reproduce as reproduction  # noqa: PLC0415
-    from selfclock.report.page import draw, write_report  # noqa: PLC0415
+    from selfclock.report.publish import publish_papers  # noqa: PLC0415
 
     kinds = parse_formats(formats)
     try:
@@ -363,8 +364,8 @@ def reproduce_papers(
         return
     directory = out or Path("results/reproduction")
     check_writable(directory)
-    reports = reproduction.reproduce(chosen, draw, full=full)
-    written = write_report(reports, directory, formats=kinds)
+    reports = reproduction.reproduce(chosen, full=full)
+    written = publish_papers(reports, directory, formats=kinds)
     if as_json:
         _print_document(directory / "claims.json")
     else:
@@ -450,6 +451,7 @@ def evaluate_algorithm(
 ) -> None:
     """The scorecard of an algorithm, after RFC 9743: what is safe, what is not, beside what is deployed."""
     from selfclock.evaluate import BASELINES, evaluate  # noqa: PLC0415
+    from selfclock.report.publish import publish_scorecard  # noqa: PLC0415
 
     kinds = parse_formats(formats)
     load_algorithms(*(algorithm_files or []))
@@ -458,7 +460,7 @@ def evaluate_algorithm(
     with progress_bar(f"evaluate {name}") as progress:
         card = evaluate(name, _listed(against) if against else BASELINES, rows=_listed(rows or []), progress=progress)
     _note(replaced(directory, "scorecard.json", identity(card.lab.scenarios)))
-    card.save(directory, formats=kinds)
+    publish_scorecard(card, directory, formats=kinds)
     if as_json:
         _print_document(directory / "scorecard.json")
         return
@@ -502,6 +504,7 @@ def sweep_grid(
     as_json: Json = False,
 ) -> None:
     """Run every point of a grid with every seed; what is there already is not run again."""
+    from selfclock.report.publish import publish_sweep  # noqa: PLC0415
     from selfclock.sweep import Grid, sweep  # noqa: PLC0415
     from selfclock.sweep.dataset import EARLIER  # noqa: PLC0415
 
@@ -519,7 +522,7 @@ def sweep_grid(
     if found.set_aside:
         aside = f"{plural(found.set_aside, 'run')} of another grid, scenario, version or algorithm"
         _note(f"{directory} held {aside}: now in {EARLIER}")
-    report = found.write_report(formats=kinds)
+    report = publish_sweep(found, formats=kinds)
     if as_json:
         _print_document(directory / "summary.json")
     else:

@@ -15,7 +15,6 @@ from charts import charts, unpacked_text
 from selfclock.claims import Claim, Findings
 from selfclock.cli import _print_reports
 from selfclock.parts import Illustration, Table
-from selfclock.report.page import write_report
 from selfclock.report.papers import contracted
 from selfclock.reproduce import PaperReport, section
 from selfclock.scenario_files import scenario_files
@@ -90,7 +89,7 @@ def sample() -> PaperReport:
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path: Path = write_report([sample()], tmp_path_factory.mktemp("sample") / "report")
+    path: Path = sc.publish([sample()], tmp_path_factory.mktemp("sample") / "report")
     return path.read_text(encoding="utf-8")
 
 

@@ -25,6 +25,7 @@ from selfclock.figure import (
     Span,
     Text,
 )
+from selfclock.report.colours import is_light, shade
 from selfclock.report.extent import extent, sharing
 
 if TYPE_CHECKING:
@@ -222,7 +223,8 @@ def _cells(axes: Axes, element: Cells, look: dict[str, Any]) -> None:
     axes.grid(visible=False)
     for row, texts in enumerate(element.texts):
         for column, words in enumerate(texts):
-            axes.text(column, row, words, ha="center", va="center", fontsize=8)
+            colour = "black" if is_light(shade(element, row, column)) else "white"
+            axes.text(column, row, words, ha="center", va="center", fontsize=8, color=colour)
 
 
 def _axis(axes: Axes, which: str, axis: Axis, limits: tuple[float, float]) -> None:
