@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 #: In the order in which they are reported.
-CASES = ("B1", "A1", "A100", "A100L", "U100", "C10k", "D100G", "P", "W")
+CASES = (
+    *("B1", "A1", "A100", "A100L", "U100", "C10k", "D100G", "P", "W"),
+    *("H100", "H1000", "J100", "Q100", "B100", "L100", "R1"),
+)
 
 #: What is divided by less than this tells more of the page size and the allocator than of flows or packets.
 FEWEST_FLOWS = 1000

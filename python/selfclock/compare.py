@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from selfclock._core import ScenarioError
 from selfclock.algorithms import algorithms, label_parts
-from selfclock.dumbbell import dumbbell
 from selfclock.result import Summary
 from selfclock.scenario import run_many
+from selfclock.scenario.build import dumbbell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

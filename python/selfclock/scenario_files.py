@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from selfclock.dumbbell import to_toml_value
 from selfclock.save import file_stem, staged
 from selfclock.scenario import Scenario
+from selfclock.scenario.toml import to_toml_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

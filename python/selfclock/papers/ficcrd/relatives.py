@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from selfclock import style
 from selfclock.claims import Claim
-from selfclock.dumbbell import to_toml
 from selfclock.papers.ficcrd.network import PAPER
 from selfclock.parts import Illustration, Table
 from selfclock.scenario import Scenario
+from selfclock.scenario.toml import to_toml
 from selfclock.studies import Part
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 
 from selfclock import style
 from selfclock.claims import Claim
-from selfclock.dumbbell import to_toml
 from selfclock.papers.inline_measurement import verdicts
 from selfclock.papers.inline_measurement.drawings import COLOURS
 from selfclock.papers.inline_measurement.mechanisms import PRINTED, REPAIRED
@@ -28,6 +27,7 @@ from selfclock.papers.inline_measurement.network import (
 from selfclock.papers.inline_measurement.verdicts import PAPER
 from selfclock.parts import Illustration, Table
 from selfclock.scenario import Scenario
+from selfclock.scenario.toml import to_toml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
