@@ -45,7 +45,10 @@ def test_figures_have_the_formats_that_are_asked_for(selfclock: Command, small: 
         chosen = formats.split(",")
         found = {path.suffix[1:] for path in (tmp_path / "out").glob("overview.*")}
         assert found == set(chosen)
-        assert {path.stem for path in (tmp_path / "out").iterdir() if path.suffix[1:] in chosen} == {"overview", "sequence"}
+        assert {path.stem for path in (tmp_path / "out").iterdir() if path.suffix[1:] in chosen} == {
+            "overview",
+            "sequence",
+        }
         for kind in chosen:
             assert (tmp_path / "out" / f"overview.{kind}").read_bytes().startswith(starts[kind])
     before = [(tmp_path / "out" / f"overview.{kind}").read_bytes() for kind in ("svg", "pdf")]

@@ -206,11 +206,13 @@ def _points(axes: Axes, element: Points, look: dict[str, Any]) -> None:
             fillstyle="none" if element.hollow else "full", alpha=element.opacity, **look,
         )  # fmt: skip
         return
-    hollow = element.hollow
-    axes.scatter(
-        element.x, element.y, s=element.size**2, marker=element.marker, alpha=element.opacity,
-        facecolors="none" if hollow else list(element.colour), edgecolors=list(element.colour), **look,
-    )  # fmt: skip
+    colours = list(element.colour)
+    # Strokes such as those of x have no face and no edge.
+    chosen: Any = {"c": colours}
+    if element.hollow:
+        chosen = {"facecolors": "none", "edgecolors": colours}
+    size = element.size**2
+    axes.scatter(element.x, element.y, s=size, marker=element.marker, alpha=element.opacity, **chosen, **look)
 
 
 def _cells(axes: Axes, element: Cells, look: dict[str, Any]) -> None:
