@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from selfclock import provenance
 from selfclock._core import COMMIT, ENGINE, VERSION
+from selfclock.errors import BadInputError
 from selfclock.names import nearest
 
 if TYPE_CHECKING:
@@ -35,11 +36,11 @@ SWEEP_FILES = ("runs.parquet", "journal.jsonl")
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
-class UnwritableError(Exception):
+class UnwritableError(BadInputError):
     """Results cannot be written where they should."""
 
 
-class FormatError(Exception):
+class FormatError(BadInputError):
     """No format of figures has this name."""
 
 
@@ -191,8 +192,8 @@ def write_document(
     files of the result, which are written later.
     """
     written = {path.name for path in aside.iterdir()} | {name, *files}
-    made = provenance.made(run, algorithms, written)
-    text = json.dumps({**document, "made": made}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    made = {**document, "made": provenance.made(run, algorithms, written)}
+    text = json.dumps(made, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     (aside / name).write_text(text, encoding="utf-8")
 
 

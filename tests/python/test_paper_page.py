@@ -12,7 +12,7 @@ import selfclock as sc
 from charts import unpacked_text
 from figures import coloured
 from selfclock.claims import Claim, Findings
-from selfclock.cli import _print_reports
+from selfclock.cli.reproduce import print_reports
 from selfclock.parts import Illustration, Table
 from selfclock.report.papers import contracted
 from selfclock.reproduce import PaperReport, section
@@ -143,7 +143,7 @@ def test_choices_made_after_a_result_was_seen_are_listed(page: str) -> None:
 
 def test_a_terminal_of_80_columns_shows_names_whole(capsys: pytest.CaptureFixture[str]) -> None:
     report = sample()
-    _print_reports([report])
+    print_reports([report])
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     for claim in report.claims:
