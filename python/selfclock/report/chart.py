@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from selfclock.figure import Arrow, Band, Bars, Cells, Intervals, Line, Points, Rule, Shape, Span, Text
-from selfclock.report.colours import faint, is_light, shade, six_digits
+from selfclock.report.colours import faint, six_digits
 from selfclock.report.extent import extent, sharing
 from selfclock.report.thinning import BINS, thin
 
@@ -306,6 +306,7 @@ class _Panel:
         )  # fmt: skip
 
     def _cells(self, cells: Cells) -> None:
+        # Colours as rgb(...), which the page does not turn over in the dark.
         rows, columns = cells.values.shape
         for row in range(rows):
             for column in range(columns):
@@ -314,14 +315,14 @@ class _Panel:
                     square = {"x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5}
                     self._chart.layout["shapes"].append(
                         {"type": "rect", "xref": self._x, "yref": self._y, "line": {"width": 0}, "layer": "below",
-                         "fillcolor": shade(cells, row, column), **square}
+                         "fillcolor": f"rgb{cells.shade(value)}", **square}
                     )  # fmt: skip
         for row, texts in enumerate(cells.texts):
             for column, words in enumerate(texts):
                 self._text(Text(column, row, words, horizontal="center"))
-                # A colour that stays in the dark, as that of the square does.
-                colour = "rgb(0,0,0)" if is_light(shade(cells, row, column)) else "rgb(255,255,255)"
-                self._chart.layout["annotations"][-1]["font"]["color"] = colour
+                if math.isfinite(value := float(cells.values[row, column])):
+                    ink = "rgb(255, 255, 255)" if cells.is_dark(value) else "rgb(0, 0, 0)"
+                    self._chart.layout["annotations"][-1]["font"]["color"] = ink
         # Points that cannot be seen tell the values.
         at = [(column, row) for row in range(rows) for column in range(columns)]
         along, up = self._panel.x.names, self._panel.y.names
@@ -394,8 +395,9 @@ class _Panel:
         figure = self._figure
         if which == "x" and figure.linked and figure.same_x and self._column > 0:
             said["matches"] = "x"
-        if which == "y" and figure.same_scale and self._column > 0:
-            said |= {"matches": _ref("y", self._row * len(figure.panels[0]) + 1), "showticklabels": False}
+        first = 1 if figure.same_y else self._row * len(figure.panels[0]) + 1
+        if which == "y" and figure.same_scale and self._y != _ref("y", first):
+            said |= {"matches": _ref("y", first), "showticklabels": self._column == 0}
         self._chart.layout[reference[0] + "axis" + reference[1:]] = said
 
 

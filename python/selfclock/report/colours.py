@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from selfclock.figure import Cells
 
 
 def six_digits(colour: str) -> str:
@@ -28,20 +24,3 @@ def parts(colour: str) -> tuple[int, int, int]:
     """Return red, green and blue, each of 255."""
     digits = six_digits(colour)
     return int(digits[1:3], 16), int(digits[3:5], 16), int(digits[5:7], 16)
-
-
-def shade(cells: Cells, row: int, column: int) -> str:
-    """Return the colour of a square."""
-    steps = len(cells.colours) - 1
-    value = float(cells.values[row, column])
-    at = min(1.0, max(0.0, (value - cells.low) / (cells.high - cells.low or 1.0))) * steps
-    left = min(int(at), steps - 1)
-    ends = zip(parts(cells.colours[left]), parts(cells.colours[left + 1]), strict=True)
-    mixed = [round(low + (high - low) * (at - left)) for low, high in ends]
-    return "#" + "".join(f"{part:02x}" for part in mixed)
-
-
-def is_light(colour: str) -> bool:
-    """Tell whether black is easier to read on a colour than white."""
-    red, green, blue = parts(colour)
-    return 0.299 * red + 0.587 * green + 0.114 * blue > 140
