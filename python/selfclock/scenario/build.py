@@ -122,8 +122,12 @@ class Dumbbell(Network):
     #: From right to left; as the bottleneck where nothing is said.
     reverse: Link | None = None
     sink_access: Link | None = None
+    #: Delay that the links of each source have beyond those of the source before it.
+    access_step: Time | str | None = None
     #: Number of pairs; the number of flows where nothing is said.
     hosts: int | None = None
+
+    QUANTITIES: ClassVar[Kinds] = {"access_step": ((Time,), ())}
 
 
 @dataclass(frozen=True)
