@@ -211,11 +211,13 @@ class Path(Network):
         rtts = [own if rtt is None else one(rtt, Time, "Flow.rtt") for rtt in of_flows]
         bottleneck = self.bottleneck
         assert isinstance(bottleneck, Link)
+        one_way = min([own, *rtts]) * self.share
         if bottleneck.delay is None:
-            bottleneck = replace(bottleneck, delay=(min([own, *rtts]) * self.share).rounded("ns"))
-        one_way = one(bottleneck.delay, Time, "Path.bottleneck.delay")
+            bottleneck = replace(bottleneck, delay=one_way.rounded("ns"))
+        else:
+            one_way = one(bottleneck.delay, Time, "Link.delay")
         reverse = self.reverse or replace(bottleneck, name="reverse")
-        reverse = replace(reverse, rate=reverse.rate or bottleneck.rate, delay=reverse.delay or one_way)
+        reverse = replace(reverse, rate=reverse.rate or bottleneck.rate, delay=reverse.delay or bottleneck.delay)
         links = [
             replace(bottleneck, between=("left", "right"), name=bottleneck.name or "bottleneck", duplex=False),
             replace(reverse, between=("right", "left"), name=reverse.name or "reverse", duplex=False),

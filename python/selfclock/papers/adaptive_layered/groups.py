@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from selfclock import style
 from selfclock.claims import Claim
 from selfclock.papers.adaptive_layered import overlap
-from selfclock.papers.adaptive_layered.network import DELAYED_ACK, TCP, Flow, control, scenario, throughputs_mbps
+from selfclock.papers.adaptive_layered.network import DELAYED_ACK, TCP, control, scenario, sender, throughputs_mbps
 from selfclock.papers.adaptive_layered.overlap import ALONE_S, BUFFER, JITTER_S, RATE_MBPS, RTT_MS
 from selfclock.papers.adaptive_layered.verdicts import MARGIN, PAPER, Interval, difference, interval, not_less_verdict
 from selfclock.parts import Illustration
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from selfclock.result import Result
     from selfclock.scenario import Scenario
+    from selfclock.scenario.flow import Flow
 
 SIZES = (1, 2, 4, 8, 16)
 
@@ -40,7 +41,7 @@ def _scenario(name: str, flows: list[Flow], seed: int, scale: float) -> Scenario
 
 
 def _group(size: int, scale: float) -> Flow:
-    return Flow(control("adaptive"), RTT_MS, jitter_s=JITTER_S * scale, count=size, group="group")
+    return sender(control("adaptive"), RTT_MS, jitter_s=JITTER_S * scale, count=size, group="group")
 
 
 def alone(scale: float = 1.0) -> list[Scenario]:
@@ -52,7 +53,7 @@ def alone(scale: float = 1.0) -> list[Scenario]:
 
 def beside_tcp(scale: float = 1.0) -> list[Scenario]:
     """Return one A-TCP and each group beside one TCP."""
-    tcp = Flow(TCP, RTT_MS, jitter_s=JITTER_S * scale)
+    tcp = sender(TCP, RTT_MS, jitter_s=JITTER_S * scale)
     return [
         _scenario(f"group-{size}-beside-tcp-{seed}", [_group(size, scale), tcp], seed, scale)
         for size in SIZES
