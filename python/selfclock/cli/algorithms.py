@@ -7,7 +7,6 @@ import sys
 from typing import Annotated
 
 import typer
-from rich.padding import Padding
 
 from selfclock.algorithms import algorithms, queues, routers
 from selfclock.cli.layout import Column, console, print_table
@@ -55,6 +54,8 @@ def command(
         )
         sys.stdout.write("\nselfclock algorithms NAME shows the parameters of one.\n")
         return
+    from rich.padding import Padding  # noqa: PLC0415
+
     screen = console()
     for algorithm in chosen:
         screen.print(f"[bold]{algorithm.name}[/bold] ({algorithm.part})\n{algorithm.about}\n{algorithm.source}\n")

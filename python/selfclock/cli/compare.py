@@ -10,14 +10,15 @@ import typer
 
 from selfclock import cells
 from selfclock.cli.layout import Column, print_table
-from selfclock.cli.messages import note, print_document
-from selfclock.cli.options import AlgorithmFiles, Formats, Json, Out, complete_algorithm
+from selfclock.cli.messages import note, print_document, print_written
+from selfclock.cli.options import AlgorithmFiles, Formats, JsonOrFiles, Out, complete_algorithm, destination
 from selfclock.compare import compare
+from selfclock.documents import comparison_document
 from selfclock.own import load_algorithms
 from selfclock.progress import progress_bar
 from selfclock.provenance import replaced
 from selfclock.report.publish import publish_comparison
-from selfclock.save import check_writable, identity, parse_formats
+from selfclock.save import identity, parse_formats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,19 +51,22 @@ def command(
     out: Out = None,
     formats: Formats = "",
     algorithm_files: AlgorithmFiles = None,
-    as_json: Json = False,
+    as_json: JsonOrFiles = False,
 ) -> None:
     """The path is a dumbbell; the default is one flow of 60 s over 100 Mbit/s and 40 ms."""
     kinds = parse_formats(formats)
     load_algorithms(*(algorithm_files or []))
-    directory = out or Path("results/compare")
-    check_writable(directory)
+    directory = destination(out, Path("results/compare"), only_printed=as_json and not kinds)
     with progress_bar("compare") as progress:
         comparison = compare(names or [], rate, rtt, buffer, flows, duration, seed=seed, progress=progress)
-    note(*comparison.notes, replaced(directory, "compare.json", identity(comparison.scenarios)))
+    note(*comparison.notes)
+    if directory is None:
+        print_document(comparison_document(comparison).made())
+        return
+    note(replaced(directory, "compare.json", identity(comparison.scenarios)))
     written = publish_comparison(comparison, directory, formats=kinds)
     if as_json:
-        print_document(directory / "compare.json")
+        print_written(directory / "compare.json")
         return
     sys.stdout.write(f"{comparison.path}, {duration}\n\n")
     print_table(_columns(comparison.measures))

@@ -10,14 +10,15 @@ import typer
 
 from selfclock import cells
 from selfclock.cli.layout import Column, print_table
-from selfclock.cli.messages import note, print_document
-from selfclock.cli.options import AlgorithmFiles, Formats, Json, Out, complete_algorithm, listed
+from selfclock.cli.messages import note, print_document, print_written
+from selfclock.cli.options import AlgorithmFiles, Formats, JsonOrFiles, Out, complete_algorithm, destination, listed
+from selfclock.documents import scorecard_document
 from selfclock.evaluate import BASELINES, Scorecard, evaluate
 from selfclock.own import load_algorithms
 from selfclock.progress import progress_bar
 from selfclock.provenance import replaced
 from selfclock.report.publish import publish_scorecard
-from selfclock.save import check_writable, file_stem, identity, parse_formats
+from selfclock.save import file_stem, identity, parse_formats
 
 #: Lines for the end of the help.
 EXAMPLES = (
@@ -49,19 +50,22 @@ def command(
     out: Out = None,
     formats: Formats = "",
     algorithm_files: AlgorithmFiles = None,
-    as_json: Json = False,
+    as_json: JsonOrFiles = False,
 ) -> None:
     """A whole scorecard takes about half a minute on two cores."""
     kinds = parse_formats(formats)
     load_algorithms(*(algorithm_files or []))
-    directory = out or Path("results") / file_stem(f"evaluate-{name}")
-    check_writable(directory)
+    default = Path("results") / file_stem(f"evaluate-{name}")
+    directory = destination(out, default, only_printed=as_json and not kinds)
     with progress_bar(f"evaluate {name}") as progress:
         card = evaluate(name, listed(against) if against else BASELINES, rows=listed(rows or []), progress=progress)
+    if directory is None:
+        print_document(scorecard_document(card).made())
+        return
     note(replaced(directory, "scorecard.json", identity(card.lab.scenarios)))
     written = publish_scorecard(card, directory, formats=kinds)
     if as_json:
-        print_document(directory / "scorecard.json")
+        print_written(directory / "scorecard.json")
         return
     sys.stdout.write(f"{card.algorithm}: the marks are this project's, RFC 9743 sets none\n\n")
     print_table(_columns(card))

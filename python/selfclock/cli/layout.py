@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from rich.cells import cell_len
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from rich.console import Console
 
 #: Tables are not squeezed into narrower terminals: letters under each other tell nobody anything.
 NARROWEST, WIDTH_OF_TABLES = 60, 80
@@ -38,13 +35,20 @@ class Column:
     @property
     def width(self) -> int:
         """Letters of its widest line."""
-        return max(map(cell_len, [*self.heading.split("\n"), *self.cells]), default=0)
+        return max(map(_letters, [*self.heading.split("\n"), *self.cells]), default=0)
 
     def least(self, letters: int) -> int:
         """Return how narrow it may be if names and texts have at least so many letters."""
         if self.kind in {"word", "number"}:
             return self.width
-        return min(self.width, max(letters, *map(cell_len, self.heading.split("\n"))))
+        return min(self.width, max(letters, *map(_letters, self.heading.split("\n"))))
+
+
+def _letters(text: str) -> int:
+    """Return how many columns of a terminal a text takes: two for a wide letter."""
+    from rich.cells import cell_len  # noqa: PLC0415  a document needs none of it
+
+    return cell_len(text)
 
 
 def elided(name: str, width: int) -> str:
@@ -53,12 +57,12 @@ def elided(name: str, width: int) -> str:
     >>> elided("web-traffic-from-the-second-site", 14)
     'web-tra…d-site'
     """
-    if cell_len(name) <= width:
+    if _letters(name) <= width:
         return name
     begin, end, room = "", "", width - 1
     for number in range(len(name)):
         letter = name[number // 2] if number % 2 == 0 else name[-1 - number // 2]
-        room -= cell_len(letter)
+        room -= _letters(letter)
         if room < 0:
             break
         if number % 2 == 0:
@@ -94,12 +98,17 @@ def _sum(widths: Sequence[int]) -> int:
 
 def console(*, width: int | None = None) -> Console:
     """Return the terminal as `rich` writes to it: this wide, or as wide as it is."""
+    from rich.console import Console  # noqa: PLC0415
+
     found = Console(width=width)
     return found if found.width >= NARROWEST else Console(width=WIDTH_OF_TABLES)
 
 
 def print_table(columns: Sequence[Column], screen: Console | None = None) -> None:
     """Print a table, as wide as the terminal at most."""
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
     screen = screen or console()
     shown = fitted(columns, screen.width)
     table = Table(box=None, pad_edge=False, header_style="bold")

@@ -11,7 +11,8 @@ import typer
 from selfclock.claims import OF, VERDICTS
 from selfclock.cli.layout import Column, console, print_table
 from selfclock.cli.messages import FAILED, fail, print_document, print_json
-from selfclock.cli.options import Formats, Json, Out, completed_from
+from selfclock.cli.options import Formats, JsonOrFiles, Out, completed_from, destination
+from selfclock.documents import papers_document
 from selfclock.report.publish import publish_papers
 from selfclock.reproduce import PAPERS, find, paper_scenarios, reproduce
 from selfclock.save import check_writable, parse_formats
@@ -50,20 +51,20 @@ def command(
     ] = None,
     out: Out = None,
     formats: Formats = "",
-    as_json: Json = False,
+    as_json: JsonOrFiles = False,
 ) -> None:
     """Exit status 1 if a verdict is not the one on record."""
     kinds = parse_formats(formats)
     chosen = find(papers or [])
     if scenarios is not None:
+        check_writable(scenarios)
         _write_scenarios(chosen, scenarios, full=full, as_json=as_json)
         return
-    directory = out or Path("results/reproduction")
-    check_writable(directory)
+    directory = destination(out, Path("results/reproduction"), only_printed=as_json and not kinds)
     reports = reproduce(chosen, full=full)
-    written = publish_papers(reports, directory, formats=kinds)
+    written = None if directory is None else publish_papers(reports, directory, formats=kinds)
     if as_json:
-        print_document(directory / "claims.json")
+        print_document(papers_document(reports).made())
     else:
         print_reports(reports)
         sys.stdout.write(f"\nReport: {written}\n")
@@ -76,7 +77,6 @@ def command(
 
 
 def _write_scenarios(papers: list[str], directory: Path, *, full: bool, as_json: bool) -> None:
-    check_writable(directory)
     written = {}
     for paper in papers:
         written[paper] = write_scenarios(paper_scenarios(paper, full=full), directory / paper)

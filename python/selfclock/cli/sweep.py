@@ -13,7 +13,7 @@ from selfclock import cells, hints
 from selfclock._core import ScenarioError
 from selfclock.cells import plural
 from selfclock.cli.layout import Column, console, print_table
-from selfclock.cli.messages import FAILED, fail, hinted, note, print_document
+from selfclock.cli.messages import FAILED, fail, hinted, note, print_written
 from selfclock.cli.options import AlgorithmFiles, Formats, Json, Out
 from selfclock.cli.tables import MOST_SHOWN, say_more
 from selfclock.own import load_algorithms
@@ -59,9 +59,10 @@ def command(
     if found.set_aside:
         aside = f"{plural(found.set_aside, 'run')} of another grid, scenario, version or algorithm"
         note(f"{directory} held {aside}: now in {EARLIER}")
-    report = publish_sweep(found, formats=kinds)
+    # The runs are kept in any case, so that the sweep goes on from them; the page is for people.
+    report = None if as_json and out is None and not kinds else publish_sweep(found, formats=kinds)
     if as_json:
-        print_document(directory / "summary.json")
+        print_written(directory / "summary.json")
     else:
         _print_sweep(found)
         sys.stdout.write(f"\nRuns, one row each: {found.path}\nReport: {report}\n")
