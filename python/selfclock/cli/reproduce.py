@@ -10,7 +10,7 @@ import typer
 
 from selfclock.claims import OF, VERDICTS
 from selfclock.cli.layout import Column, console, print_table
-from selfclock.cli.messages import FAILED, fail, print_document, print_json
+from selfclock.cli.messages import FAILED, fail, print_document, print_json, print_written
 from selfclock.cli.options import Formats, JsonOrFiles, Out, completed_from, destination
 from selfclock.documents import papers_document
 from selfclock.report.publish import publish_papers
@@ -62,12 +62,15 @@ def command(
         return
     directory = destination(out, Path("results/reproduction"), only_printed=as_json and not kinds)
     reports = reproduce(chosen, full=full)
-    written = None if directory is None else publish_papers(reports, directory, formats=kinds)
-    if as_json:
+    if directory is None:
         print_document(papers_document(reports).made())
     else:
-        print_reports(reports)
-        sys.stdout.write(f"\nReport: {written}\n")
+        written = publish_papers(reports, directory, formats=kinds)
+        if as_json:
+            print_written(directory / "claims.json")
+        else:
+            print_reports(reports)
+            sys.stdout.write(f"\nReport: {written}\n")
     changed = [line for report in reports for line in report.differences()]
     if changed:
         fail("verdicts differ from those on record:\n  " + "\n  ".join(changed), FAILED)
