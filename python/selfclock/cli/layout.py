@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -122,4 +123,6 @@ def print_table(columns: Sequence[Column], screen: Console | None = None) -> Non
     for cells in zip(*(column.cells for column in shown), strict=True):
         # Text, so that a name in brackets is no markup.
         table.add_row(*map(Text, cells))
-    screen.print(table)
+    with screen.capture() as drawn:
+        screen.print(table)
+    sys.stdout.writelines(f"{line.rstrip()}\n" for line in drawn.get().splitlines())
