@@ -31,10 +31,7 @@ from selfclock.papers.inline_measurement.network import (
     RATE_GBPS,
     SECONDS,
     drops,
-    flow_series,
     limit_packets,
-    link_series,
-    mean_between,
     periods,
     scenario,
     sender,
@@ -42,6 +39,7 @@ from selfclock.papers.inline_measurement.network import (
 )
 from selfclock.papers.inline_measurement.verdicts import PAPER
 from selfclock.parts import Illustration
+from selfclock.series import flow_series, link_series, mean_between
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
