@@ -52,7 +52,12 @@ def run_document(result: Result) -> Document:
 
 def comparison_document(comparison: Comparison) -> Document:
     """Return what `selfclock compare --json` prints."""
-    content = {"runs": comparison.measures, "notes": comparison.notes}
+    content = {
+        "path": comparison.path,
+        "runs": comparison.measures,
+        "estimates": comparison.estimates,
+        "notes": comparison.notes,
+    }
     return Document("compare.json", content, identity(comparison.scenarios), digests(comparison.scenarios))
 
 

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from selfclock.parts import Table as TableOfTexts
+
 #: Tables are not squeezed into narrower terminals: letters under each other tell nobody anything.
 NARROWEST, WIDTH_OF_TABLES = 60, 80
 
@@ -50,6 +52,18 @@ def _letters(text: str) -> int:
     from rich.cells import cell_len  # noqa: PLC0415  a document needs none of it
 
     return cell_len(text)
+
+
+def columns_of(table: TableOfTexts) -> list[Column]:
+    """Return the columns of a table; what a heading shares with the one before it stands there once."""
+    columns: list[Column] = []
+    above = None
+    for number, heading in enumerate(table.columns):
+        first, _, rest = heading.partition("\n")
+        shown = f"\n{rest}" if rest and first == above else heading
+        above = first
+        columns.append(Column(shown, [row[number] for row in table.rows], "name" if number < table.texts else "number"))
+    return columns
 
 
 def elided(name: str, width: int) -> str:
