@@ -10,7 +10,8 @@ if TYPE_CHECKING:
 
     from selfclock.compare import Measures
     from selfclock.result import FlowSummary, LinkSummary
-    from selfclock.sweep.run import Estimate, PointSummary
+    from selfclock.sweep.estimate import Estimate
+    from selfclock.sweep.run import PointSummary
 
 #: What a table of a sweep shows of a point: heading, measure, factor to the unit of the heading.
 OF_POINT = (
