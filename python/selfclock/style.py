@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from selfclock.figure import Dash
+
 
 @dataclass(frozen=True)
 class Look:
@@ -21,7 +23,7 @@ class Look:
     colour: str
     marker: str
     #: Where several algorithms share one pair of axes.
-    line: str = "-"
+    line: Dash = "-"
 
 
 #: The palette of Okabe and Ito, which people with any colour vision tell apart. The yellow is left out: on white
