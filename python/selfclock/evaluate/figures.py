@@ -6,14 +6,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from selfclock import style
-from selfclock.figure import Figure
+from selfclock.figure import Figure, Line
 from selfclock.parts import Illustration
 
 if TYPE_CHECKING:
-    from selfclock.evaluate.scorecard import Line, Scorecard
+    from selfclock.evaluate.row import Row
+    from selfclock.evaluate.scorecard import Line as Judgement
+    from selfclock.evaluate.scorecard import Scorecard
+    from selfclock.figure import Panel
+
+#: With more places than this, ticks stand at round numbers.
+_TICKS = 15
 
 
-def figure(line: Line, card: Scorecard) -> Illustration:
+def figure(line: Judgement, card: Scorecard) -> Illustration:
     """Draw it. The algorithm's own line is the thick one."""
     row = line.row
     drawn = Figure(height=3.0)
@@ -28,4 +34,12 @@ def figure(line: Line, card: Scorecard) -> Illustration:
             )
             for curve in row.lines(card.lab, subject)
         ]  # fmt: skip
+    _mark_places(drawn.panel, row)
     return Illustration(f"{row.id}, {row.title}", "The thick line is the algorithm's; dotted lines are marks.", drawn)
+
+
+def _mark_places(panel: Panel, row: Row) -> None:
+    """Have ticks at cases, seeds and numbers of flows, and no halves of them."""
+    places = sorted({float(place) for element in panel.elements if isinstance(element, Line) for place in element.x})
+    if row.points and not panel.x.names and len(places) <= _TICKS and all(map(float.is_integer, places)):
+        panel.x.names = {place: f"{place:g}" for place in places}
