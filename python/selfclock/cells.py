@@ -9,7 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from selfclock.result import FlowSummary, LinkSummary
-    from selfclock.sweep.run import Estimate, PointSummary
+    from selfclock.sweep.estimate import Estimate
+    from selfclock.sweep.run import PointSummary
 
 #: What a table of a sweep shows of a point: heading, measure, factor to the unit of the heading.
 OF_POINT = (

@@ -174,7 +174,7 @@ def test_each_algorithm_gets_the_marks_that_it_responds_to() -> None:
     comparison = sc.compare(["prague", "cubic", "bbr3"], rate="20 Mbps", queue="dualpi2", ecn="auto", duration="10 s")
     assert comparison.notes == []
     marks = {row["algorithm"]: row["ce_marks"] for row in comparison.measures}
-    # A window that goes with the share of marked packets is marked at all times, one that is cut by a mark now and then.
+    # Prague is marked all the time, for it responds to the share of marks; CUBIC now and then.
     assert marks["prague"] > 5 * marks["cubic"] > 0
     assert marks["bbr3"] == 0
     rtts = {row["algorithm"]: row["rtt_p95_s"] or 0.0 for row in comparison.measures}
