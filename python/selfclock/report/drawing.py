@@ -25,7 +25,6 @@ from selfclock.figure import (
     Span,
     Text,
 )
-from selfclock.report.extent import extent, sharing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -124,8 +123,8 @@ def draw(figure: Figure, settings: Mapping[str, Any] | None = None) -> drawn.Fig
         for row, line in enumerate(panels):
             for column, panel in enumerate(line):
                 _panel(places[row, column], panel)
-                _axis(places[row, column], "x", panel.x, extent(sharing(figure, row, column, "x"), "x"))
-                _axis(places[row, column], "y", panel.y, extent(sharing(figure, row, column, "y"), "y"))
+                _axis(places[row, column], "x", panel.x, figure.limits(row, column, "x"))
+                _axis(places[row, column], "y", panel.y, figure.limits(row, column, "y"))
         if figure.title:
             new.suptitle(figure.title, x=0.01, ha="left", size=10)
         _legend(new, figure.width)
