@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from selfclock._core import ScenarioError
 from selfclock.algorithms import algorithms, label_parts
 from selfclock.result import Summary
-from selfclock.scenario import run_many
+from selfclock.runs import run_many
 from selfclock.scenario.build import dumbbell
 from selfclock.series import all_flows, jain, link_series, weighted_mean
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from selfclock._core import ScenarioError
+from selfclock.runs import check_threads
 from selfclock.save import FORMATS, staged, write_document
-from selfclock.scenario import check_threads
 from selfclock.student import half_width
 from selfclock.sweep.dataset import Dataset, readable
 from selfclock.sweep.grid import Grid
