@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-#: Solid, dashed, dotted, dash-dotted.
-Dash = Literal["-", "--", ":", "-."]
+#: Solid, dashed, dotted, dash-dotted; a dash and two dots are for thresholds.
+Dash = Literal["-", "--", ":", "-.", "-.."]
 
 #: How a line goes from one point to the next: straight, or as a step after or before it.
 Step = Literal["", "after", "before"]

@@ -30,7 +30,7 @@ FULL_SERIES, FEWEST_BINS = 12, 400
 #: With more series than this the values of all at one place would cover the page: one is then read at a time.
 MOST_READ = 24
 
-_DASHES = {"-": "solid", "--": "dash", ":": "dot", "-.": "dashdot"}
+_DASHES = {"-": "solid", "--": "dash", ":": "dot", "-.": "dashdot", "-..": "8px,2px,2px,2px,2px,2px"}
 _STEPS = {"": "linear", "after": "hv", "before": "vh"}
 _SYMBOLS = {
     "o": "circle", ".": "circle", ",": "circle", "s": "square", "^": "triangle-up", "v": "triangle-down",

@@ -58,6 +58,8 @@ STYLE: dict[str, Any] = {
     "svg.hashsalt": "selfclock",
 }
 
+#: Points of line and gap, of dashes that matplotlib has no letters for.
+_DASHES: dict[str, Any] = {"-..": (0, (6, 2, 1, 2, 1, 2))}
 _STEPS = {"": "default", "after": "steps-post", "before": "steps-pre"}
 _FILLS = {"": None, "after": "post", "before": "pre"}
 _COORDINATES: dict[str, Any] = {
@@ -153,9 +155,10 @@ def _element(axes: Axes, element: Element, order: float) -> None:
     match element:
         case Line():
             axes.plot(
-                element.x, element.y, linestyle=element.dash, color=element.colour, linewidth=element.width,
-                alpha=element.opacity, drawstyle=_STEPS[element.step], marker=element.marker or None,
-                markersize=element.size, fillstyle="none" if element.hollow else "full", **look,
+                element.x, element.y, linestyle=_DASHES.get(element.dash, element.dash), color=element.colour,
+                linewidth=element.width, alpha=element.opacity, drawstyle=_STEPS[element.step],
+                marker=element.marker or None, markersize=element.size,
+                fillstyle="none" if element.hollow else "full", **look,
             )  # fmt: skip
         case Points():
             _points(axes, element, look)
@@ -172,11 +175,17 @@ def _element(axes: Axes, element: Element, order: float) -> None:
         case Intervals():
             axes.vlines(
                 element.x, element.low, element.high, color=element.colour, linewidth=element.width,
-                linestyles=element.dash, **look,
+                linestyles=_DASHES.get(element.dash, element.dash), **look,
             )  # fmt: skip
         case Rule():
             rule = axes.axvline if element.axis == "x" else axes.axhline
-            rule(element.value, color=element.colour, linestyle=element.dash, linewidth=element.width, **look)
+            rule(
+                element.value,
+                color=element.colour,
+                linestyle=_DASHES.get(element.dash, element.dash),
+                linewidth=element.width,
+                **look,
+            )
         case Span():
             span = axes.axvspan if element.axis == "x" else axes.axhspan
             span(element.low, element.high, color=element.colour, alpha=element.opacity, linewidth=0, **look)
