@@ -63,7 +63,7 @@ def _cell(estimate: Estimate | None, column: _Column) -> str:
     if estimate["half_width"] is not None:
         return cells.estimate(estimate, column.factor)
     value = estimate["mean"] * column.factor
-    return f"{value:.4g}" if column.decimals is None else f"{value:,.{column.decimals}f}"
+    return cells.digits(value) if column.decimals is None else f"{value:,.{column.decimals}f}"
 
 
 _NONE: Estimate = {"mean": 0.0, "half_width": None, "runs": 0}

@@ -12,7 +12,6 @@ import numpy as np
 
 from selfclock.figure import Arrow, Band, Bars, Cells, Intervals, Line, Points, Rule, Shape, Span, Text
 from selfclock.report.colours import faint, six_digits
-from selfclock.report.extent import extent, sharing
 from selfclock.report.thinning import BINS, thin
 
 if TYPE_CHECKING:
@@ -162,8 +161,8 @@ class _Panel:
         if panel.title:
             self._title(panel.title)
         if self._foot:
-            self._axis("x", below.x, extent(sharing(figure, row, column, "x"), "x"))
-        self._axis("y", panel.y, extent(sharing(figure, row, column, "y"), "y"))
+            self._axis("x", below.x, figure.limits(row, column, "x"))
+        self._axis("y", panel.y, figure.limits(row, column, "y"))
 
     def _element(self, element: Element) -> None:
         match element:
