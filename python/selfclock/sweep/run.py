@@ -11,15 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from selfclock._core import ScenarioError
-<<<<<<< HEAD
-from selfclock.runs import check_threads
-from selfclock.save import FORMATS, staged, write_document
-from selfclock.student import half_width
-=======
 from selfclock.documents import Document, write_document
+from selfclock.runs import check_threads
 from selfclock.save import FORMATS, staged
-from selfclock.scenario import check_threads
->>>>>>> main
 from selfclock.sweep.dataset import Dataset, readable
 from selfclock.sweep.estimate import estimate
 from selfclock.sweep.grid import Grid
