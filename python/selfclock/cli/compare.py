@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -40,6 +41,10 @@ EXAMPLES = (
     "selfclock compare cubic bbr3 prague --queue dualpi2 --ecn auto",
     "selfclock compare reno bbr3 --scenario examples/lte.toml --queue codel:target=10ms",
 )
+
+
+#: Columns that go first from a narrow terminal.
+SPARE = {"busy\n%": 2, "Jain": 1}
 
 
 def _complete_queue(incomplete: str) -> list[str]:
@@ -117,7 +122,8 @@ def command(
         print_written(directory / "compare.json")
         return
     sys.stdout.write(f"{comparison.path}\n\n")
-    print_table(columns_of(comparison.table()))
+    columns = columns_of(comparison.table())
+    print_table([replace(column, spare=SPARE.get(column.heading, 0)) for column in columns])
     sys.stdout.write(f"\nReport: {written}\n")
 
 
