@@ -14,6 +14,7 @@ mod events;
 mod grid;
 mod interrupt;
 mod memory;
+mod network;
 mod outcome;
 mod packets;
 mod run;
