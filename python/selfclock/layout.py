@@ -17,6 +17,8 @@ MOST_HOSTS = 8
 MOST_ROUTERS = 40
 #: Rows between routers of one layer, and between a router and hosts below it.
 APART, BELOW = 5.0, 2.2
+#: Layers between a router and hosts beside it: what happens, happens between routers.
+BESIDE = 0.6
 
 Kind = Literal["host", "router", "bundle"]
 
@@ -70,7 +72,7 @@ def layout_of(network: Network) -> Layout | None:
     >>> import selfclock as sc
     >>> from selfclock.network import network_of
     >>> [(place.name, place.x) for place in layout_of(network_of(sc.dumbbell())).places]
-    [('left', 1.0), ('right', 2.0), ('source1', 0.0), ('sink1', 3.0)]
+    [('left', 0.6), ('right', 1.6), ('source1', 0.0), ('sink1', 2.2)]
     """
     neighbours: list[set[int]] = [set() for _ in network.nodes]
     for link in network.links:
@@ -188,9 +190,9 @@ def _hosts(
         x, y = spots[router]
         for row, (members, name) in enumerate(bundles):
             if side in {"left", "right"}:
-                spot = (x - 1 if side == "left" else x + 1, y + row - (len(bundles) - 1) / 2)
+                spot = (x - BESIDE if side == "left" else x + BESIDE, y + row - (len(bundles) - 1) / 2)
             else:
-                spot = (x + (0.3 if side == "below right" else -0.3), y + BELOW + row)
+                spot = (x + (0.3 if side == "below right" else -0.3), y + BELOW + (side == "below right") + row)
             drawn.append((Place(name, *spot, "bundle" if len(members) > 1 else "host", len(members)), members))
     return drawn
 

@@ -124,6 +124,11 @@ class Scenario:
         """Every packet is recorded."""
         return self._core.records_packets
 
+    @property
+    def recorded_span_s(self) -> tuple[float, float] | None:
+        """First and last time at which packets are recorded, in seconds; `None`: they are not."""
+        return self._core.recorded_span_s
+
     def run(self, progress: Callable[[float], object] | None = None) -> Result:
         """Run it; `progress` is called now and then with the fraction done."""
         return Result(self, _core.run(self._core, progress))

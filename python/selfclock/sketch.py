@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from selfclock import style
-from selfclock.layout import Cable, Layout, Place, layout_of
+from selfclock.layout import BESIDE, Cable, Layout, Place, layout_of
 from selfclock.network import Network, NetworkFlow, NetworkLink, queue_text, rate_text, time_text
 
 if TYPE_CHECKING:
@@ -128,8 +128,8 @@ class _Drawing:
         longest = max((len(place.name) for place in self.layout.places if place.kind != "router"), default=4)
         #: Letters of a host's name that fit beside it.
         self.letters = min(longest, 18 if self.width > NARROW * 1.5 else 9)
-        self.margin = 18 + LETTER * self.letters
-        self.step = (self.width - 2 * self.margin) / max(self.layout.width, 1)
+        self.margin = 24 + LETTER * self.letters
+        self.step = (self.width - 2 * self.margin) / max(self.layout.width, BESIDE)
         bends = [cable.bend for cable in self.layout.cables]
         self.top = 40 + ROW * max(-min(bends, default=0) - 1, 0)
 
@@ -142,12 +142,8 @@ class _Drawing:
         self._labels()
         for place in self.layout.places:
             self._node(place)
-        height = self.top + self.layout.height * ROW + 34
-        if all(cable.bend <= 0 for cable in self.layout.cables):
-            pass
-        else:
-            height += ROW
-        height = self._list(height)
+        bends = [cable.bend for cable in self.layout.cables]
+        height = self._list(self.top + self.layout.height * ROW + 44 + ROW * max(*bends, 0.0))
         network = self.network
         title = f"{len(network.nodes):,} nodes, {len(network.links):,} links, {len(network.flows):,} flows"
         return _svg(self.width, height, self.parts, title)
@@ -212,6 +208,9 @@ class _Drawing:
                                   f'stroke="currentColor"/>{_text(x, y + 4, number, "middle", stroke="none")}')  # fmt: skip
                 names = ", ".join(f"{link.name} {_about(link)}" for _, link in said)
                 self.entries.append((number, names))
+        if len(shared) == 1:
+            self.entries.append(("–", f"links of hosts: {next(iter(shared))}"))
+            return
         for about, names in shared.items():
             first = ", ".join(names[:2]) + (f" and {len(names) - 2:,} more" if len(names) > 2 else "")
             self.entries.append(("–", f"{first}: {about}"))
@@ -284,4 +283,4 @@ def _queue(link: NetworkLink) -> str:
 
 def _hangs_left(place: Place) -> bool:
     """Whether a host below a router hangs to its left."""
-    return 0.5 < place.x % 1
+    return (place.x - BESIDE) % 1 > 0.5
