@@ -12,8 +12,8 @@ import polars as pl
 
 import selfclock as sc
 from selfclock import style
-from selfclock.dumbbell import to_toml
 from selfclock.papers.ficcrd import network as ficcrd
+from selfclock.scenario.toml import to_toml
 from selfclock.species import limit, populations
 
 if TYPE_CHECKING:

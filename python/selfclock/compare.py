@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from selfclock._core import ScenarioError
 from selfclock.algorithms import algorithms, label_parts
-from selfclock.dumbbell import dumbbell
 from selfclock.result import Summary
 from selfclock.save import digests, file_stem, identity, staged, write_document, write_figure, write_table
 from selfclock.scenario import run_many
+from selfclock.scenario.build import dumbbell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -88,7 +88,7 @@ class Comparison:
 
     def save(self, directory: Path, *, formats: Sequence[str] = ("png",)) -> None:
         """Write the measures, the figure in these formats, the report and the tables of every run."""
-        from selfclock.report import comparison_page  # noqa: PLC0415
+        from selfclock.report.page import comparison_page  # noqa: PLC0415
 
         with staged(directory) as aside:
             (aside / "report.html").write_text(comparison_page(self), encoding="utf-8")

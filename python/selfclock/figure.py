@@ -1,7 +1,7 @@
 """Figures as data: panels with lines, points, bands, bars, rules and texts, and axes with units.
 
 A figure is declared once and rendered twice: as a chart for a page (`selfclock.report.chart`) and as a drawing by
-matplotlib (`selfclock.report.drawing`) when somebody asks for a file. Neither is imported here.
+matplotlib (`selfclock.report.drawing`) when somebody asks for a file, which is when that is imported.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from os import PathLike
 
+    from matplotlib.figure import Figure as Drawing
     from numpy.typing import ArrayLike, NDArray
 
     Values = NDArray[np.float64]
@@ -41,7 +43,8 @@ class Axis:
     label: str = ""
     _: KW_ONLY
     log: bool = False
-    #: Least and greatest value shown; `None` fits the data.
+    #: Values at the axis's beginning (left, bottom) and end; `None` fits the data. With `low` above `high` it runs the
+    #: other way, as time downwards or the first row of `Cells` on top.
     low: float | None = None
     high: float | None = None
     #: Texts at values, in place of numbers.
@@ -217,6 +220,23 @@ class Cells:
     #: Written into the squares; none if empty.
     texts: Sequence[Sequence[str]] = ()
 
+    def shade(self, value: float) -> tuple[int, int, int]:
+        """Return red, green and blue of a value, 0 to 255; white if it is not finite."""
+        if not np.isfinite(value):
+            return 255, 255, 255
+        steps = len(self.colours) - 1
+        at = min(1.0, max(0.0, (value - self.low) / (self.high - self.low or 1.0))) * steps
+        left = min(int(at), steps - 1)
+        ends = [[int(colour[place : place + 2], 16) for place in (1, 3, 5)] for colour in self.colours[left : left + 2]]
+        red, green, blue = (round(low + (high - low) * (at - left)) for low, high in zip(*ends, strict=True))
+        return red, green, blue
+
+    def is_dark(self, value: float) -> bool:
+        """Whether white words are read better on the colour of a value than black ones."""
+        red, green, blue = self.shade(value)
+        # Luma of ITU-R BT.601.
+        return 0.299 * red + 0.587 * green + 0.114 * blue < 128
+
 
 Element = Line | Points | Band | Bars | Intervals | Rule | Span | Shape | Text | Arrow | Cells
 
@@ -282,8 +302,9 @@ class Panel:
 class Figure:
     """Panels in rows and columns.
 
-    Panels of one column share the x axis if `linked`: they zoom together, and what is pointed at is read in all. All
-    panels of a row share the scale of the y axis if `same_scale`.
+    Panels of one column share the x axis if `linked`: they zoom together, and what is pointed at is read in all. With
+    `same_x` all columns do. All panels of a row share the scale of the y axis if `same_scale`, all of the figure if
+    `same_y`.
 
     >>> from selfclock.figure import Figure
     >>> figure = Figure(x="time (s)", y="window (segments)")
@@ -302,14 +323,17 @@ class Figure:
         height: float = 3.2,
         ratios: Sequence[float] = (),
         linked: bool = True,
+        same_x: bool = False,
         same_scale: bool = False,
+        same_y: bool = False,
     ) -> None:
         self.title = title
         #: Inches.
         self.width, self.height = width, height
         #: Heights of the rows relative to each other; equal if empty.
         self.ratios = ratios or (1.0,) * rows
-        self.linked, self.same_scale = linked, same_scale
+        self.linked, self.same_x = linked, same_x
+        self.same_scale, self.same_y = same_scale or same_y, same_y
         #: Row by row.
         self.panels = [[Panel(Axis(x if row == rows - 1 else ""), Axis(y)) for _ in range(columns)]
                        for row in range(rows)]  # fmt: skip
@@ -325,6 +349,24 @@ class Figure:
     def column(self) -> list[Panel]:
         """The panels of the first column, from the top."""
         return [row[0] for row in self.panels]
+
+    def matplotlib(self) -> Drawing:
+        """Return the drawing of matplotlib, to show or change."""
+        from selfclock.report import drawing  # noqa: PLC0415
+
+        return drawing.draw(self)
+
+    def savefig(self, path: str | PathLike[str], **options: Any) -> None:  # noqa: ANN401
+        """Write a file; its ending says the format. Options are those of matplotlib's `savefig`."""
+        from selfclock.report import drawing  # noqa: PLC0415
+
+        drawing.save(self, path, **options)
+
+    def _repr_png_(self) -> bytes:
+        """Show the figure in a notebook."""
+        from selfclock.report import drawing  # noqa: PLC0415
+
+        return drawing.png(self)
 
 
 def _values(of: ArrayLike) -> Values:

@@ -6,7 +6,9 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as Drawing
+
+    from selfclock.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -15,7 +17,7 @@ class Illustration:
 
     title: str
     caption: str
-    figure: Figure
+    figure: Figure | Drawing
     _: KW_ONLY
     #: Names it in links, such as "figure-13"; unique in a paper.
     id: str = ""

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 from selfclock import provenance
 from selfclock._core import COMMIT, ENGINE, VERSION
+from selfclock.errors import BadInputError
+from selfclock.figure import Figure
 from selfclock.names import nearest
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import polars as pl
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as Drawing
 
     from selfclock import _core
     from selfclock.result import Result
@@ -39,11 +41,11 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 FIGURES = ("sequence", "window", "queue", "rate", "rtt")
 
 
-class UnwritableError(Exception):
+class UnwritableError(BadInputError):
     """Results cannot be written where they should."""
 
 
-class FormatError(Exception):
+class FormatError(BadInputError):
     """No format of figures has this name."""
 
 
@@ -58,8 +60,12 @@ def parse_formats(names: str) -> tuple[str, ...]:
     return chosen
 
 
-def write_figure(figure: Figure, path: Path, formats: Sequence[str]) -> None:
+def write_figure(figure: Figure | Drawing, path: Path, formats: Sequence[str]) -> None:
     """Write a figure in these formats; the path has no ending. The same figure gives the same bytes."""
+    if isinstance(figure, Figure):
+        for kind in formats:
+            figure.savefig(path.with_name(f"{path.name}.{kind}"), dpi=FIGURE_DPI)
+        return
     from selfclock import style  # noqa: PLC0415
 
     for kind in formats:
@@ -257,7 +263,7 @@ def file_name(link: str) -> str:
 
 def save(result: Result, directory: Path, *, pcap: bool = False, formats: Sequence[str] = ("png",)) -> None:
     """Write report, summary, tables, figures in these formats and, if wanted, one capture per link."""
-    from selfclock.report import run_page  # noqa: PLC0415
+    from selfclock.report.page import run_page  # noqa: PLC0415
 
     scenario = result.scenario
     with staged(directory) as aside:

@@ -7,13 +7,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
-from matplotlib.figure import Figure
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -107,6 +105,8 @@ def look(algorithm: str) -> Look:
 @contextmanager
 def house() -> Iterator[None]:
     """Draw in the house style, whatever the user's own settings are; also a decorator: `@style.house()`."""
+    import matplotlib as mpl  # noqa: PLC0415
+
     with mpl.rc_context(STYLE):  # type: ignore[arg-type]
         yield
 
@@ -116,6 +116,8 @@ def figure(rows: int = 1, height: float = 3.2, ratios: list[float] | None = None
 
     It belongs to no display and no global list: whoever drops it frees it.
     """
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
     new = Figure(figsize=(6.4, height), layout="constrained")
     axes = new.subplots(rows, 1, sharex=True, squeeze=False, height_ratios=ratios)
     return new, [row[0] for row in axes]

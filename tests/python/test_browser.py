@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 import selfclock as sc
 from selfclock.papers import ficcrd
-from selfclock.report import write_report
+from selfclock.report.page import write_report
 from selfclock.reproduce import PaperReport
 from selfclock.save import save
 from selfclock.studies import run_studies

@@ -7,7 +7,7 @@ import math
 import pytest
 
 import selfclock as sc
-from selfclock.dumbbell import to_toml
+from selfclock.scenario.toml import to_toml
 
 RATE = 100e6
 PACKETS = 2_000_000

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import selfclock as sc
-from selfclock.dumbbell import to_toml
+from selfclock.scenario.toml import to_toml
 
 #: A full segment with headers and timestamps, bytes.
 PACKET = 1500

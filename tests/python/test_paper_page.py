@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
 import re
 from typing import TYPE_CHECKING, Any
@@ -13,11 +11,12 @@ from matplotlib import colors
 from matplotlib.figure import Figure
 
 import selfclock as sc
+from charts import charts, unpacked_text
 from selfclock.claims import Claim, Findings
-from selfclock.cli import _print_reports
-from selfclock.paper_page import contracted
+from selfclock.cli.reproduce import print_reports
 from selfclock.parts import Illustration, Table
-from selfclock.report import write_report
+from selfclock.report.page import write_report
+from selfclock.report.papers import contracted
 from selfclock.reproduce import PaperReport, section
 from selfclock.scenario_files import scenario_files
 from selfclock.studies import Part, Study
@@ -95,12 +94,6 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def unpacked(page: str, script: str) -> Any:  # noqa: ANN401
-    """The document in the one script whose tag this pattern describes."""
-    [packed] = re.findall(rf"{script}([^<]*)</script>", page)
-    return json.loads(gzip.decompress(base64.b64decode(packed)))
-
-
 def row(page: str, name: str) -> str:
     found = re.search(rf'<tr id="sample\.claim\.{name}".*?</tr>', page, re.DOTALL)
     assert found is not None
@@ -150,7 +143,8 @@ def test_a_figure_has_its_rows_and_the_commands_that_make_it_again(page: str) ->
     assert found is not None
     assert re.findall(r'href="#sample\.claim\.([^"]*)"', found[0]) == ["printed", "words"]
     assert "selfclock reproduce sample --scenarios scenarios\nselfclock run scenarios/sample/alone.toml" in found[0]
-    files = unpacked(page, '<script type="application/gzip" class="scenarios">')
+    [packed] = re.findall(r'<script type="application/gzip" class="scenarios">([^<]*)</script>', page)
+    files = json.loads(unpacked_text(packed))
     assert sc.Scenario.parse(files["many"]["many-seed-2"]).seed == 2
     assert list(files["many"]) == ["many-seed-1", "many-seed-2", "many-seed-3"]
 
@@ -176,7 +170,7 @@ def test_a_series_has_the_colour_of_its_legend_entry(page: str) -> None:
     }
     assert len(entries) == 4
     entries |= {"scatter": "#e69f00", "bars": "#56b4e9"}
-    chart = unpacked(page, r'<div style="min-height: \d+px"></div><script type="application/gzip">')
+    [chart] = charts(page)
     drawn: dict[str, set[str]] = {}
     for trace in chart["data"]:
         name = trace["name"] or "line with marks"
@@ -193,7 +187,7 @@ def test_a_series_has_the_colour_of_its_legend_entry(page: str) -> None:
 
 def test_a_terminal_of_80_columns_shows_names_whole(capsys: pytest.CaptureFixture[str]) -> None:
     report = sample()
-    _print_reports([report])
+    print_reports([report])
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     for claim in report.claims:

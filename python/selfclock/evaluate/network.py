@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from selfclock.dumbbell import to_toml
 from selfclock.scenario import Scenario
+from selfclock.scenario.toml import to_toml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

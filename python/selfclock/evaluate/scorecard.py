@@ -139,7 +139,7 @@ class Scorecard:
     def save(self, directory: Path, *, formats: Sequence[str] = ()) -> None:
         """Write the scorecard as JSON, the report, and a figure for each row as files in these formats."""
         from selfclock.evaluate.figures import figure  # noqa: PLC0415
-        from selfclock.report import scorecard_page  # noqa: PLC0415
+        from selfclock.report.page import scorecard_page  # noqa: PLC0415
 
         with staged(directory) as aside:
             (aside / "report.html").write_text(scorecard_page(self), encoding="utf-8")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from selfclock._core import ScenarioError
-from selfclock.dumbbell import dumbbell
+from selfclock.scenario.build import dumbbell
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -107,7 +107,7 @@ class Sweep:
 
     def write_report(self, *, formats: Sequence[str] = ()) -> Path:
         """Write the page of the sweep beside the dataset, and its figure as files in these formats; return its path."""
-        from selfclock.report import sweep_page  # noqa: PLC0415
+        from selfclock.report.page import sweep_page  # noqa: PLC0415
         from selfclock.sweep.figure import figure  # noqa: PLC0415
 
         with staged(self.directory, sweep=True) as aside:

@@ -8,12 +8,30 @@
   const dark = () => (chosen ?? (system.matches ? "dark" : "light")) === "dark";
 
   // Packed texts: gzip in Base64.
-  const unpack = async (text) => {
+  const unpacked = (text) => {
     const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-    return new Response(stream).text();
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
   };
-  window.selfclock = { unpack };
+  const unpack = (text) => unpacked(text).text();
+  // A document with arrays of numbers behind it: all first bytes of an array come first, then all second ones.
+  const unpackDocument = async (text) => {
+    const buffer = await unpacked(text).arrayBuffer();
+    const end = 4 + new DataView(buffer).getUint32(0, true);
+    const known = new Map();
+    const array = ({ array: at, length, bytes: size }) => {
+      if (!known.has(at)) {
+        const planes = new Uint8Array(buffer, end + at, length * size);
+        const numbers = new Uint8Array(length * size);
+        for (let plane = 0; plane < size; plane++)
+          for (let number = 0; number < length; number++) numbers[number * size + plane] = planes[plane * length + number];
+        known.set(at, size === 4 ? new Float32Array(numbers.buffer) : new Float64Array(numbers.buffer));
+      }
+      return known.get(at);
+    };
+    return JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, end - 4)),
+      (_, value) => value?.array !== undefined && value.bytes ? array(value) : value);
+  };
+  window.selfclock = { unpack, unpackDocument };
   let library = null;
   const plotly = () => library ??= (async () => {
     const script = document.createElement("script");
@@ -31,7 +49,7 @@
       return `#${part}${part}${part}`;
     }
     if (Array.isArray(value)) return value.map(turned);
-    if (value && typeof value === "object") return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, turned(inner)]));
+    if (value && typeof value === "object" && !ArrayBuffer.isView(value)) return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, turned(inner)]));
     return value;
   };
   const dressed = ({ data, layout }) => {
@@ -45,14 +63,14 @@
       modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("--line"), activecolor: colour("--text") },
       hoverlabel: { bgcolor: colour("--soft"), font: { color: colour("--text") } },
       dragmode: matchMedia("(pointer: coarse)").matches ? false : "zoom" };
-    if (dark()) page.shapes = turned(layout.shapes ?? []);
+    if (dark()) for (const part of ["shapes", "annotations"]) page[part] = turned(layout[part] ?? []);
     for (const name of Object.keys(layout).filter((key) => /^[xy]axis/.test(key)))
       page[name] = { ...layout[name], gridcolor: colour("--grid"), linecolor: colour("--line"), spikecolor: colour("--text") };
     return [traces, page];
   };
   const draw = async (place) => {
     const Plotly = await plotly();
-    place.chart ??= JSON.parse(await unpack(place.querySelector("script").textContent));
+    place.chart ??= await unpackDocument(place.querySelector("script").textContent);
     const [data, layout] = dressed(place.chart);
     await Plotly.react(place.querySelector("div"), data, layout,
       { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"] });

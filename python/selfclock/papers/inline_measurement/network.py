@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from selfclock.dumbbell import to_toml
 from selfclock.papers.inline_measurement.verdicts import ADAPTED_AFTER_S
 from selfclock.scenario import Scenario
+from selfclock.scenario.toml import to_toml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from selfclock.dumbbell import to_toml
 from selfclock.scenario import Scenario
+from selfclock.scenario.toml import to_toml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-import base64
 import functools
-import gzip
 import io
-import json
 import re
 from dataclasses import dataclass
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import jinja2
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from selfclock import cells, paper_page, provenance, style
+from selfclock import cells, provenance, style
 from selfclock.chart import BINS, UntranslatableError, translate
+from selfclock.figure import Figure
 from selfclock.parts import Illustration, Table
+from selfclock.report.chart import chart
+from selfclock.report.packing import pack_document, pack_text
+from selfclock.report.papers import content
 from selfclock.save import digests, staged, write_document, write_figure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as Drawing
 
     from selfclock.claims import Findings
     from selfclock.compare import Comparison
@@ -50,7 +51,7 @@ def draw(findings: Findings) -> None:
 def write_report(reports: list[PaperReport], directory: Path, *, formats: Sequence[str] = ()) -> Path:
     """Write the report of papers into a directory, and its figures as files in these formats; return its path."""
     with staged(directory) as aside:
-        page = _render("reproduce.html.j2", rows_script=_template("rows.js"), **paper_page.content(reports))
+        page = _render("reproduce.html.j2", rows_script=_template("rows.js"), **content(reports))
         (aside / "report.html").write_text(page, encoding="utf-8")
         for report in reports if formats else []:
             for number, illustration in enumerate(report.findings.figures, 1):
@@ -169,7 +170,7 @@ def _render(template: str, algorithms: Mapping[str, str] | None = None, **conten
     environment.filters["number"] = cells.number
     environment.filters["capitalize_first"] = lambda text: text[:1].upper() + text[1:]
     environment.filters["markdown"] = _markdown
-    environment.filters["packed"] = _pack
+    environment.filters["packed"] = pack_text
     return environment.get_template(template).render(
         version=provenance.version_text(),
         algorithms=algorithms or {},
@@ -204,24 +205,28 @@ _numbers: Iterator[int] = iter(range(10**9))
 
 
 #: Charts that were made before they are wanted.
-_charts: WeakKeyDictionary[Figure, _Drawn] = WeakKeyDictionary()
+_charts: WeakKeyDictionary[Any, _Drawn] = WeakKeyDictionary()
 
 
-def _chart(figure: Figure) -> _Drawn:
-    return _charts.pop(figure, None) or _translated(figure) or _Drawn(svg=_drawing(figure))
+def _chart(figure: Figure | Drawing) -> _Drawn:
+    return _charts.pop(figure, None) or _translated(figure) or _Drawn(svg=_drawing(figure))  # type: ignore[arg-type]
 
 
-def _translated(figure: Figure) -> _Drawn | None:
+def _translated(figure: Figure | Drawing) -> _Drawn | None:
+    if isinstance(figure, Figure):
+        made = chart(figure)
+        document = pack_document({"data": made.traces, "layout": made.layout})
+        return _Drawn(document, made.width, made.layout["height"], bool(made.bins))
     try:
-        chart = translate(figure)
-        document = json.dumps({"data": chart.traces, "layout": chart.layout}, separators=(",", ":"), allow_nan=False)
+        old = translate(figure)
+        document = pack_document({"data": old.traces, "layout": old.layout})
     except (UntranslatableError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         # matplotlib can draw more than is known here, and a report must not be lost for one of its figures.
         return None
-    return _Drawn(_pack(document), chart.width, chart.layout["height"], chart.thinned)
+    return _Drawn(document, old.width, old.layout["height"], old.thinned)
 
 
-def _drawing(figure: Figure) -> Markup:
+def _drawing(figure: Drawing) -> Markup:
     buffer = io.StringIO()
     with style.house():
         figure.savefig(buffer, format="svg", metadata={"Date": None})
@@ -238,11 +243,7 @@ def _library() -> str:
     """The chart library, packed: Plotly, from its Python package."""
     from plotly.offline import get_plotlyjs  # noqa: PLC0415
 
-    return _pack(get_plotlyjs())
-
-
-def _pack(text: str) -> str:
-    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+    return pack_text(get_plotlyjs())
 
 
 def _markdown(text: str) -> Markup:
