@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from selfclock.network import network_of
+from selfclock.errors import BadInputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,7 +31,7 @@ _COLUMNS = ("time_s", "event", "link", "flow", "kind", "ecn", "retransmission", 
             "size_bytes", "acknowledgement")  # fmt: skip
 
 
-class UnrecordedError(Exception):
+class UnrecordedError(BadInputError):
     """What is wanted needs a record of packets."""
 
     def __init__(self, what: str) -> None:
@@ -75,21 +75,23 @@ class Hops:
     cut: bool = False
 
 
-def hops_of(result: Result, most: int | None = None, *, what: str = "a replay") -> Hops:
-    """Follow every packet of a record, or the first `most` packet-hops.
+def hops_of(result: Result, most: int | None = None, *, flow: str | None = None, what: str = "a replay") -> Hops:
+    """Follow every packet of a record, or those of a flow, or the first `most` packet-hops.
 
     Raises `UnrecordedError` if the scenario does not record packets; `what` is then said to need it.
     """
     span = result.scenario.recorded_span_s
-    if span is None or not result.packets.num_rows:
+    if span is None:
         raise UnrecordedError(what)
-    network = network_of(result.scenario)
+    network = result.scenario.network
     frame = pl.DataFrame(result.packet_columns(*_COLUMNS))
+    if flow is not None:
+        frame = frame.filter(pl.col("flow").cast(pl.String) == flow)
     whole = len(frame)
     if most is not None:
         # A hop has at most four events, and a packet two more.
         frame = frame.head(6 * most)
-    end = span[1] if len(frame) == whole else float(frame["time_s"][-1])
+    end = span[1] if most is None or len(frame) == whole else float(frame["time_s"][-1])
     # Events of a packet follow one another in the order of the record.
     frame = frame.sort("packet", maintain_order=True)
     hops = _Reader(network, frame, (span[0], end)).read()
@@ -144,11 +146,12 @@ class _Reader:
         marked = np.full(self.packets, np.nan)
         ce = np.flatnonzero((frame["ecn"].cast(pl.String) == "ce").to_numpy())[::-1]
         marked[self.row[ce]] = self.time[ce]
+        packet, link, enter, start, sent, arrive, leave, fate = self._hops()
         hops = Hops(
-            self.network, *self.span, *self._hops(),
-            flow=flow, back=back, size=frame["size_bytes"].gather(first).to_numpy().astype(np.int64),
-            number=sequence // segment[np.maximum(flow, 0)] + 1, again=frame["retransmission"].gather(first).to_numpy(),
-            marked=marked, sent_s=self.per_packet(0), delivered_s=self.per_packet(5),
+            self.network, *self.span, packet, link, enter, start, sent, arrive, leave, fate, flow, back,
+            frame["size_bytes"].gather(first).to_numpy().astype(np.int64),
+            sequence // segment[np.maximum(flow, 0)] + 1, frame["retransmission"].gather(first).to_numpy(), marked,
+            self.per_packet(0), self.per_packet(5),
         )  # fmt: skip
         self._before(hops)
         _finish(hops)
@@ -180,10 +183,11 @@ class _Reader:
         if self.span[0] <= 0:
             return
         rows, links = [], []
+        number = {link.name: index for index, link in enumerate(self.network.links)}
         for packet in np.flatnonzero(self.event[self.first] != 0):
             event, link = self.event[self.first[packet]], self.link[self.first[packet]]
             flow = self.network.flows[hops.flow[packet]]
-            route = flow.reverse if hops.back[packet] else flow.forward
+            route = [number[each.name] for each in (flow.reverse if hops.back[packet] else flow.forward)]
             if event == 5 and route:
                 rows.append(packet)
                 links.append(route[-1])
@@ -223,7 +227,9 @@ def _finish(hops: Hops) -> None:
     for index in np.unique(hops.link):
         rows = np.flatnonzero(hops.link == index)
         _cross(hops, rows, hops.network.links[index])
-    hops.enter = np.where(np.isnan(hops.enter), np.minimum(hops.begin, np.nan_to_num(hops.start, nan=np.inf)), hops.enter)
+    hops.enter = np.where(
+        np.isnan(hops.enter), np.minimum(hops.begin, np.nan_to_num(hops.start, nan=np.inf)), hops.enter
+    )
     order = np.argsort(hops.enter, kind="stable")
     for name in ("packet", "link", "enter", "start", "sent", "arrive", "leave", "fate"):
         setattr(hops, name, getattr(hops, name)[order])

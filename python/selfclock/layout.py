@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -70,29 +71,30 @@ def layout_of(network: Network) -> Layout | None:
     """Place a network; `None` if it has more than `MOST_ROUTERS` routers.
 
     >>> import selfclock as sc
-    >>> from selfclock.network import network_of
-    >>> [(place.name, place.x) for place in layout_of(network_of(sc.dumbbell())).places]
+    >>> [(place.name, place.x) for place in layout_of(sc.dumbbell().network).places]
     [('left', 0.6), ('right', 1.6), ('source1', 0.0), ('sink1', 2.2)]
     """
+    node_of = {name: node for node, name in enumerate(network.nodes)}
     neighbours: list[set[int]] = [set() for _ in network.nodes]
     for link in network.links:
-        neighbours[link.start].add(link.end)
-        neighbours[link.end].add(link.start)
-    ends = {node for flow in network.flows for node in (flow.start, flow.end)}
-    ends -= {node for flow in network.flows for node in network.nodes_of(flow.forward)[1:-1]}
+        source, target = node_of[link.source], node_of[link.target]
+        neighbours[source].add(target)
+        neighbours[target].add(source)
+    ways = list(dict.fromkeys(tuple(node_of[name] for name in flow.nodes) for flow in network.flows))
+    ends = {node for way in ways for node in (*way[:1], *way[-1:])} - {node for way in ways for node in way[1:-1]}
     inner = {node for node, near in enumerate(neighbours) if len(near) != 1}
     # Where two nodes have only each other, none is a router.
     inner |= {node for node, near in enumerate(neighbours) if node not in inner and not near & inner}
     if len(inner) > MOST_ROUTERS:
         return None
-    routes = _inner_routes(network, inner)
+    routes = list(dict.fromkeys(tuple(node for node in way if node in inner) for way in ways))
     layers = _layers(sorted(inner), routes, neighbours)
     spots = _rows(layers, routes)
     drawn: list[tuple[Place, tuple[int, ...]]] = [
         (Place(network.nodes[node], *spots[node], "host" if node in ends else "router"),
          (node,)) for node in sorted(inner)
     ]  # fmt: skip
-    drawn += _hosts(network, inner, neighbours, layers, spots)
+    drawn += _hosts(network.nodes, {way[0] for way in ways if way}, neighbours, layers, spots)
     left, top = min(place.x for place, _ in drawn), min(place.y for place, _ in drawn)
     places = tuple(Place(place.name, place.x - left, place.y - top, place.kind, place.count) for place, _ in drawn)
     place_of = [0] * len(network.nodes)
@@ -108,12 +110,6 @@ def layout_of(network: Network) -> Layout | None:
     )
 
 
-def _inner_routes(network: Network, inner: set[int]) -> list[tuple[int, ...]]:
-    """Return the different ways of data through the routers, in the order of the flows."""
-    ways = (tuple(node for node in network.nodes_of(flow.forward) if node in inner) for flow in network.flows)
-    return list(dict.fromkeys(ways))
-
-
 def _layers(inner: Sequence[int], routes: Iterable[tuple[int, ...]], neighbours: Sequence[set[int]]) -> dict[int, int]:
     """Give each router the number of hops before it on the longest way to it; a way back is not counted."""
     after: dict[int, set[int]] = defaultdict(set)
@@ -122,7 +118,7 @@ def _layers(inner: Sequence[int], routes: Iterable[tuple[int, ...]], neighbours:
         return node == other or any(reaches(following, other) for following in after[node])
 
     for route in routes:
-        for node, following in zip(route, route[1:], strict=False):
+        for node, following in pairwise(route):
             if following not in after[node] and not reaches(following, node):
                 after[node].add(following)
     layers: dict[int, int] = {}
@@ -151,26 +147,25 @@ def _rows(layers: dict[int, int], routes: Sequence[tuple[int, ...]]) -> dict[int
     for at in range(max(layers.values(), default=0) + 1):
         of_layer = sorted((node for node in layers if layers[node] == at), key=lambda node: (node not in main, node))
         for place, node in enumerate(of_layer):
-            aside = place + (not of_layer[0] in main)
+            aside = place + (of_layer[0] not in main)
             spots[node] = (float(at), APART * ((aside + 1) // 2) * (1 if aside % 2 else -1))
     return spots
 
 
 def _hosts(
-    network: Network,
-    inner: set[int],
+    names: Sequence[str],
+    starts: set[int],
     neighbours: Sequence[set[int]],
     layers: dict[int, int],
     spots: dict[int, tuple[float, float]],
 ) -> list[tuple[Place, tuple[int, ...]]]:
     """Place what hangs on one router, beside it where there is room, below it otherwise."""
-    starts = {flow.start for flow in network.flows}
     groups: dict[tuple[int, str], list[int]] = defaultdict(list)
     for node, near in enumerate(neighbours):
-        if node in inner:
+        if node in layers:
             continue
         (router,) = near
-        beside = {layers[other] - layers[router] for other in neighbours[router] & inner}
+        beside = {layers[other] - layers[router] for other in neighbours[router] if other in layers}
         left, right = min(beside, default=0) >= 0, max(beside, default=0) <= 0
         source = node in starts
         if left and right:
@@ -183,7 +178,7 @@ def _hosts(
     drawn: list[tuple[Place, tuple[int, ...]]] = []
     for (router, side), nodes in groups.items():
         shown = nodes if len(nodes) <= MOST_HOSTS else nodes[: MOST_HOSTS - 1]
-        bundles = [((node,), network.nodes[node]) for node in shown]
+        bundles: list[tuple[tuple[int, ...], str]] = [((node,), names[node]) for node in shown]
         if len(shown) < len(nodes):
             rest = tuple(nodes[len(shown) :])
             bundles.append((rest, f"{len(rest):,} more"))
@@ -199,9 +194,10 @@ def _hosts(
 
 def _cables(network: Network, place_of: Sequence[int], places: Sequence[Place]) -> Iterable[Cable]:
     """Pair the links between two places; parallel cables bend apart, and a long one bends around what is between."""
+    node_of = {name: node for node, name in enumerate(network.nodes)}
     there: dict[tuple[int, int], list[int]] = defaultdict(list)
     for index, link in enumerate(network.links):
-        there[place_of[link.start], place_of[link.end]].append(index)
+        there[place_of[node_of[link.source]], place_of[node_of[link.target]]].append(index)
     for a, b in dict.fromkeys((a, b) if (a, b) in there and (a <= b or (b, a) not in there) else (b, a)
                               for a, b in there):  # fmt: skip
         forward, backward = there.get((a, b), []), there.get((b, a), [])

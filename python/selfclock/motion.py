@@ -14,8 +14,7 @@ import polars as pl
 
 from selfclock.hops import DROPPED, LOST, Hops, hops_of
 from selfclock.layout import MOST_ROUTERS, layout_of
-from selfclock.network import queue_text, rate_text, time_text
-from selfclock.sketch import MOST_FLOWS, Group, groups_of
+from selfclock.sketch import MOST_FLOWS, Group, groups_of, pace, queue
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,15 +82,20 @@ def motion_of(result: Result, most: int = MOST_HOPS) -> Motion | None:
             for described_edge, most in zip(edges.described(), most_waiting, strict=True)
         ],
         "groups": [
-            {"name": group.name, "algorithm": group.algorithm, "colour": group.colour, "window": _window(result, group, hops)}
+            {
+                "name": group.name,
+                "algorithm": group.algorithm,
+                "colour": group.colour,
+                "window": _window(result, group, hops),
+            }
             for group in groups
         ],
         "columns": described,
     }
-    return Motion(document, columns, tuple(_notes(hops, layout, groups)))
+    return Motion(document, columns, tuple(_notes(hops, layout)))
 
 
-def _notes(hops: Hops, layout: Layout, groups: list[Group]) -> list[str]:
+def _notes(hops: Hops, layout: Layout) -> list[str]:
     notes = []
     if hops.cut:
         notes.append(f"Only the first {hops.end - hops.begin:.3g} s: a replay has at most {MOST_HOPS:,} packet-hops.")
@@ -127,7 +131,7 @@ class _Edges:
             rows.append({
                 "name": link.name if len(links) == 1 else f"{len(links):,} links",
                 "a": start, "b": end, "bend": bend,
-                "about": f"{rate_text(link.rate_bps)}, {time_text(link.delay_s)}", "queue": queue_text(link),
+                "about": pace(link), "queue": queue(link),
                 "limit": limit if len(links) == 1 else None,
             })  # fmt: skip
         return rows
@@ -146,9 +150,7 @@ def _most_waiting(hops: Hops, rows: NDArray[np.bool_]) -> int:
 
 def _shortest_round_trip(network: Network) -> float:
     """Return the least round-trip time of an empty network, without transmission times."""
-    ways = [flow.forward + flow.reverse for flow in network.flows if flow.reverse]
-    ways = ways or [flow.forward * 2 for flow in network.flows]
-    return min((sum(network.links[link].delay_s for link in way) for way in ways), default=0.0)
+    return min((flow.delay_s for flow in network.flows if flow.reverse), default=0.0)
 
 
 def _window(result: Result, group: Group, hops: Hops) -> list[list[float]] | None:

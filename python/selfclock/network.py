@@ -1,134 +1,148 @@
-"""The network of a scenario as the engine runs it: nodes, links with their queues, flows with their routes."""
+"""The network of a scenario: its links, and the paths of its flows."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from selfclock.scenario import Scenario
+    from collections.abc import Iterable
 
 
 @dataclass(frozen=True)
 class NetworkLink:
-    """A one-way link: a queue, a transmitter, a delay line."""
+    """A one-way link, as it is at the beginning of the run."""
 
     name: str
-    #: Indices of the nodes it leaves and enters.
-    start: int
-    end: int
-    #: Mean rate of the trace, if it has one.
+    #: The nodes that it leaves and enters.
+    source: str
+    target: str
+    #: Rate of the transmitter; the mean rate of its delivery trace, if it has one.
     rate_bps: int
     delay_s: float
-    discipline: str
-    #: Limit of the queue, in packets or in bytes; both `None`: unlimited.
+    #: What the queue holds at most; both are none if anything.
     limit_packets: int | None
     limit_bytes: int | None
-    #: The packet in service takes one of the queue's places.
-    counts_packet_in_service: bool
+    discipline: str
+    #: Its queue can mark packets.
+    marks: bool
+    #: Rate and delay stay as they are.
+    constant: bool
     #: It sends at the opportunities of a delivery trace.
     trace: bool
-    #: Further random delay, below this.
+    #: A further random delay, below this.
     jitter_s: float
-    #: Time, rate and delay of each change, in seconds and bit/s.
+    #: Time, rate in bit/s and delay of each change.
     changes: tuple[tuple[float, int, float], ...]
-    #: Router mechanisms before it.
+    #: Router mechanisms before it, by name.
     mechanisms: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class NetworkFlow:
-    """A flow, from node to node."""
+    """A flow and its path."""
 
     name: str
+    #: As records name it; "udp" for UDP.
     algorithm: str
-    #: Indices of the nodes that send and receive data.
-    start: int
-    end: int
-    #: Indices of the links that data takes, and that acknowledgements take (none for UDP).
-    forward: tuple[int, ...]
-    reverse: tuple[int, ...]
-    #: Short connections that come and go.
-    connections: bool
+    #: Links that data takes, and that acknowledgements take.
+    forward: tuple[NetworkLink, ...]
+    reverse: tuple[NetworkLink, ...]
+    #: Propagation delay both ways, without transmission times.
+    delay_s: float
+    #: When it may start, before a random delay, and when it stops at the latest.
+    start_s: float
+    stop_s: float
+    #: Rates of UDP in bit/s on the wire, each from a time on.
+    offered: tuple[tuple[float, int], ...]
+    #: Payload of a full segment, and what it is on the wire; none for UDP.
+    payload_bytes: int | None
+    packet_bytes: int | None
+
+    @property
+    def nodes(self) -> list[str]:
+        """Names of the nodes on the way of its data, its ends included."""
+        return [self.forward[0].source, *(link.target for link in self.forward)] if self.forward else []
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """What one bottleneck and the path around it hold, in full packets."""
+
+    link: NetworkLink
+    #: Rate times base round-trip time.
+    bdp_packets: float
+    #: The limit of the queue; none if it has no limit.
+    buffer_packets: float | None
 
 
 @dataclass(frozen=True)
 class Network:
-    """Nodes by name, one-way links and flows in the order of the scenario."""
+    """Nodes, links and flows."""
 
     nodes: tuple[str, ...]
     links: tuple[NetworkLink, ...]
     flows: tuple[NetworkFlow, ...]
 
-    def nodes_of(self, route: tuple[int, ...]) -> list[int]:
-        """Return the nodes that a route passes, its ends included."""
-        return [self.links[route[0]].start, *(self.links[link].end for link in route)] if route else []
+    @classmethod
+    def read(cls, document: str) -> Network:
+        """Return the network of a JSON text of the compiled part."""
+        read = json.loads(document)
+        links = tuple(NetworkLink(**_renamed(link)) for link in read["links"])
+        flows = (
+            NetworkFlow(**flow | {
+                "forward": tuple(links[index] for index in flow["forward"]),
+                "reverse": tuple(links[index] for index in flow["reverse"]),
+                "offered": tuple((time_s, bps) for time_s, bps in flow["offered"]),
+            })
+            for flow in read["flows"]
+        )  # fmt: skip
+        return cls(tuple(read["nodes"]), links, tuple(flows))
+
+    def tcp(self) -> tuple[NetworkFlow, ...]:
+        """Return the flows that are not UDP."""
+        return tuple(flow for flow in self.flows if flow.payload_bytes is not None)
+
+    def tightest(self, flows: Iterable[NetworkFlow] | None = None) -> NetworkLink:
+        """Return the link on the way of these flows' data with the least rate per flow that crosses it."""
+        shares = self._shares()
+        on_the_way = [link for flow in flows or self.flows for link in flow.forward] or list(self.links)
+        return min(on_the_way, key=lambda link: shares.get(link.name, float("inf")))
+
+    def bottleneck(self) -> NetworkLink | None:
+        """Return the bottleneck of every TCP flow; none if they have not one in common.
+
+        The bottleneck of a flow is the link on the way of its data with the least rate per flow that crosses it, the
+        first of several.
+        """
+        shares = self._shares()
+        found = {
+            min(flow.forward, key=lambda link: shares[link.name]).name: flow for flow in self.tcp() if flow.forward
+        }
+        if len(found) != 1:
+            return None
+        return next(link for link in self.links if link.name in found)
+
+    def capacity(self) -> Capacity | None:
+        """Return what the path holds; none unless bottleneck, base round-trip time and packet size are one for all."""
+        link, flows = self.bottleneck(), self.tcp()
+        paths = {(round(flow.delay_s, 12), flow.packet_bytes) for flow in flows}
+        constant = all(each.constant for flow in flows for each in (*flow.forward, *flow.reverse))
+        if link is None or len(paths) != 1 or not constant:
+            return None
+        ((delay_s, packet_bytes),) = paths
+        packet = float(packet_bytes or 0)
+        limit = link.limit_packets if link.limit_bytes is None else link.limit_bytes / packet
+        return Capacity(link, link.rate_bps * delay_s / 8 / packet, limit)
+
+    def _shares(self) -> dict[str, float]:
+        """The rate of each link that data crosses, per flow that does."""
+        crossing = Counter(link.name for flow in self.flows for link in flow.forward)
+        return {link.name: link.rate_bps / crossing[link.name] for link in self.links if link.name in crossing}
 
 
-def network_of(scenario: Scenario) -> Network:
-    """Return the network of a scenario, with every default filled in.
-
-    >>> import selfclock as sc
-    >>> [link.name for link in network_of(sc.dumbbell()).links][:2]
-    ['bottleneck', 'reverse']
-    """
-    document = json.loads(scenario._core.network)  # noqa: SLF001 - the binding's text becomes typed here
-    lists = {"changes", "mechanisms", "forward", "reverse"}
-
-    def fixed(row: dict[str, object]) -> dict[str, object]:
-        return {key: tuple(map(_tuple, value)) if key in lists else value  # type: ignore[call-overload]
-                for key, value in row.items()}  # fmt: skip
-
-    return Network(
-        tuple(document["nodes"]),
-        tuple(NetworkLink(**fixed(link)) for link in document["links"]),
-        tuple(NetworkFlow(**fixed(flow)) for flow in document["flows"]),
-    )
-
-
-def _tuple(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
-
-
-def rate_text(rate_bps: float) -> str:
-    """Write a rate: "2.5 Gbit/s".
-
-    >>> rate_text(2_500_000_000), rate_text(384_000)
-    ('2.5 Gbit/s', '384 kbit/s')
-    """
-    for factor, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if rate_bps >= factor:
-            return f"{rate_bps / factor:.4g} {unit}bit/s"
-    return f"{rate_bps:g} bit/s"
-
-
-def time_text(seconds: float) -> str:
-    """Write a time: "12 ms".
-
-    >>> time_text(0.012), time_text(2.0), time_text(0.0)
-    ('12 ms', '2 s', '0 s')
-    """
-    for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")):
-        if seconds >= factor:
-            return f"{seconds / factor:.4g} {unit}"
-    return "0 s"
-
-
-def size_text(count: int) -> str:
-    """Write a size: "64 kB"."""
-    for factor, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
-        if count >= factor:
-            return f"{count / factor:.4g} {unit}"
-    return f"{count} B"
-
-
-def queue_text(link: NetworkLink) -> str:
-    """Write a queue: its discipline and its limit; empty for an unlimited drop-tail queue."""
-    if link.limit_packets is not None:
-        limit = f"{link.limit_packets:,} packet{'' if link.limit_packets == 1 else 's'}"
-    elif link.limit_bytes is not None:
-        limit = size_text(link.limit_bytes)
-    else:
-        limit = ""
-    return " ".join(filter(None, ("" if link.discipline == "drop-tail" and not limit else link.discipline, limit)))
+def _renamed(link: dict[str, Any]) -> dict[str, Any]:
+    named = {{"from": "source", "to": "target"}.get(key, key): value for key, value in link.items()}
+    return named | {"changes": tuple(map(tuple, link["changes"])), "mechanisms": tuple(link["mechanisms"])}

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from selfclock.figure import Figure as FigureData
     from selfclock.result import FlowSummary, Result
+    from selfclock.sketch import Sketch
 
 #: With more flows than this, names would fill the figure: flows are then told apart by algorithm only.
 MOST_NAMED_FLOWS = 8
@@ -112,6 +114,22 @@ class Plot:
             figure.legend(handles=handles, loc="outside lower center", ncols=3)
         self._title(window, "overview")
         return figure
+
+    def path(
+        self, flow: str | None = None, *, start_s: float | None = None, duration_s: float | None = None
+    ) -> FigureData:
+        """Every packet of a flow on its way: time to the right, the path upwards. Needs a record of packets.
+
+        `flow` is the first TCP flow, `start_s` its first packet, `duration_s` five round-trip times unless said. See
+        `selfclock.path_diagram.path_diagram`.
+        """
+        from selfclock.path_diagram import path_diagram  # noqa: PLC0415
+
+        return path_diagram(self._result, flow, start_s, duration_s)
+
+    def network(self, width: int = 820) -> Sketch:
+        """Return a sketch of the network, so many pixels wide: hosts, routers, links, and the ways of the flows."""
+        return self._result.scenario.sketch(width)
 
     def _window(self, axes: Axes) -> None:
         for frame, colour, line, label in self._each_flow():

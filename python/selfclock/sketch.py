@@ -9,13 +9,14 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from selfclock import style
+from selfclock import style, units
 from selfclock.layout import BESIDE, Cable, Layout, Place, layout_of
-from selfclock.network import Network, NetworkFlow, NetworkLink, queue_text, rate_text, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
+
+    from selfclock.network import Network, NetworkLink
 
 #: Pixels: of the usual sketch, of one for a telephone, and of a row of hosts.
 WIDE, NARROW, ROW = 820, 350, 30
@@ -107,11 +108,23 @@ def _cut(name: str, letters: int) -> str:
     return name if len(name) <= letters else f"{name[: max(letters - 1, 1)]}…"
 
 
+def pace(link: NetworkLink) -> str:
+    """Write rate and delay of a link, as "10 Mbit/s, 12 ms"; the rate of a delivery trace is its mean."""
+    delay = units.written(link.delay_s, units.TIMES) if link.delay_s else "0 s"
+    return f"{units.written(link.rate_bps, units.RATES)}{' mean' * link.trace}, {delay}"
+
+
+def queue(link: NetworkLink) -> str:
+    """Write discipline and limit of a link's queue, as "codel, 1,000 packets"; empty for drop-tail without a limit."""
+    limit = "" if link.limit_packets is None else f"{link.limit_packets:,} packet{'s' * (link.limit_packets != 1)}"
+    if link.limit_bytes is not None:
+        limit = units.written(link.limit_bytes, units.SIZES)
+    return ", ".join(filter(None, ("" if link.discipline == "drop-tail" and not limit else link.discipline, limit)))
+
+
 def _about(link: NetworkLink) -> str:
     """Write what a link does with packets, in one line."""
-    rate = f"{rate_text(link.rate_bps)} (mean of a trace)" if link.trace else rate_text(link.rate_bps)
-    changing = "changing" if link.changes else ""
-    return ", ".join(filter(None, (rate, time_text(link.delay_s), queue_text(link), *link.mechanisms, changing)))
+    return ", ".join(filter(None, (pace(link), queue(link), *link.mechanisms, "changing" if link.changes else "")))
 
 
 @dataclass
@@ -171,9 +184,10 @@ class _Drawing:
         """Draw the way of each group's data, beside those of the others."""
         groups = groups_of(self.network)[:MOST_FLOWS]
         on: dict[Cable, list[tuple[str, bool]]] = defaultdict(list)
-        of_link = {link: (cable, link in cable.there) for cable in self.layout.cables for link in cable.there + cable.back}
+        of_link = {self.network.links[link].name: (cable, link in cable.there)
+                   for cable in self.layout.cables for link in cable.there + cable.back}  # fmt: skip
         for group in groups:
-            crossed = {of_link[link] for flow in group.flows for link in self.network.flows[flow].forward}
+            crossed = {of_link[link.name] for flow in group.flows for link in self.network.flows[flow].forward}
             for cable, there in sorted(crossed, key=lambda each: (each[0].a, each[0].b, each[1])):
                 on[cable].append((group.colour, there))
         for cable, lines in on.items():
@@ -198,27 +212,22 @@ class _Drawing:
             ((ax, ay), (x, y), (bx, by)), _ = self.curve(cable)
             if len({_about(link) for _, link in said}) == 1:
                 said = [("", said[0][1])]
-            lines = [(self._pace(arrow, link), _queue(link)) for arrow, link in said]
+            lines = [(f"{arrow} {pace(link)}".strip(), ", ".join(filter(None, (queue(link), *link.mechanisms))))
+                     for arrow, link in said]  # fmt: skip
             widest = max(len(line) for pair in lines for line in pair) * LETTER
             if abs(ay - by) < ROW and widest < abs(bx - ax) - 30:
                 self._beside(x, y, lines)
             else:
                 number = str(len(self.entries) + 1)
-                self.parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="9" fill="var(--paper, #fff)" '
-                                  f'stroke="currentColor"/>{_text(x, y + 4, number, "middle", stroke="none")}')  # fmt: skip
-                names = ", ".join(f"{link.name} {_about(link)}" for _, link in said)
-                self.entries.append((number, names))
+                ring = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="9" fill="var(--paper, #fff)" stroke="currentColor"/>'
+                self.parts.append(ring + _text(x, y + 4, number, "middle", stroke="none"))
+                self.entries.append((number, ", ".join(f"{link.name} {_about(link)}" for _, link in said)))
         if len(shared) == 1:
             self.entries.append(("–", f"links of hosts: {next(iter(shared))}"))
             return
         for about, names in shared.items():
-            first = ", ".join(names[:2]) + (f" and {len(names) - 2:,} more" if len(names) > 2 else "")
-            self.entries.append(("–", f"{first}: {about}"))
-
-    @staticmethod
-    def _pace(arrow: str, link: NetworkLink) -> str:
-        trace = " mean" if link.trace else ""
-        return f"{arrow} {rate_text(link.rate_bps)}{trace}, {time_text(link.delay_s)}".strip()
+            more = f" and {len(names) - 2:,} more" if len(names) > 2 else ""
+            self.entries.append(("–", f"{', '.join(names[:2])}{more}: {about}"))
 
     def _beside(self, x: float, y: float, lines: Sequence[tuple[str, str]]) -> None:
         """Write what the way there does above the line, and the way back below it."""
@@ -270,15 +279,9 @@ class _Drawing:
     def _flow(self, group: Group) -> str:
         if len(group.flows) > 1:
             return f"{group.name} flows" if group.algorithm != "udp" else f"{len(group.flows):,} UDP flows"
-        flow: NetworkFlow = self.network.flows[group.flows[0]]
-        route = self.network.nodes_of(flow.forward)
-        names = [self.network.nodes[node] for node in (route if len(route) <= 3 else (route[0], route[-1]))]
-        algorithm = "UDP" if flow.algorithm == "udp" else flow.algorithm
-        return f"{flow.name}: {algorithm}, {' → '.join(names)}{' (short connections)' if flow.connections else ''}"
-
-
-def _queue(link: NetworkLink) -> str:
-    return ", ".join(filter(None, (queue_text(link), *link.mechanisms)))
+        flow = self.network.flows[group.flows[0]]
+        names = flow.nodes if len(flow.nodes) <= 3 else [flow.nodes[0], flow.nodes[-1]]
+        return f"{flow.name}: {'UDP' if flow.algorithm == 'udp' else flow.algorithm}, {' → '.join(names)}"
 
 
 def _hangs_left(place: Place) -> bool:

@@ -153,7 +153,7 @@ impl Scenario {
     /// Nodes, links and flows, as JSON text.
     #[getter]
     fn network(&self) -> String {
-        network(&self.inner.plan).to_string()
+        network(&self.inner.plan)
     }
     /// First and last time at which packets are recorded, in seconds, if they are.
     #[getter]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from selfclock import _core
 from selfclock._core import ScenarioError
+from selfclock.network import Network
 from selfclock.own import registered, sources
 from selfclock.result import Result
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from os import PathLike
 
+    from selfclock.sketch import Sketch
     from selfclock.sources import Source
 
 #: More than any machine has cores; each thread takes memory for its stack.
@@ -104,6 +106,20 @@ class Scenario:
     def link_names(self) -> list[str]:
         """Names of the one-way links."""
         return self._core.link_names
+
+    @cached_property
+    def network(self) -> Network:
+        """Its links, and the paths of its flows."""
+        return Network.read(self._core.network)
+
+    def sketch(self, width: int = 820) -> Sketch:
+        """Return a drawing of the network as SVG, so many pixels wide: hosts, routers, links, the ways of the flows.
+
+        A notebook shows it, and `sketch().save("network.svg")` writes it.
+        """
+        from selfclock.sketch import sketch  # noqa: PLC0415
+
+        return sketch(self.network, width)
 
     def offered_bytes(self, link: str, times_s: Iterable[float]) -> list[int] | None:
         """Return the bytes that a link's delivery trace has offered by each time; `None`: it has no trace."""
