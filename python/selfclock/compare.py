@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING
 from selfclock._core import ScenarioError
 from selfclock.algorithms import algorithms, label_parts
 from selfclock.result import Summary
-from selfclock.save import digests, file_stem, identity, staged, write_document, write_figure, write_table
 from selfclock.scenario import run_many
 from selfclock.scenario.build import dumbbell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from pathlib import Path
 
     import polars as pl
     from matplotlib.axes import Axes
@@ -85,19 +83,6 @@ class Comparison:
                 axes.set_xlabel("time (s)")
             drawn.suptitle(self.path, fontsize=10)
         return drawn
-
-    def save(self, directory: Path, *, formats: Sequence[str] = ("png",)) -> None:
-        """Write the measures, the figure in these formats, the report and the tables of every run."""
-        from selfclock.report.page import comparison_page  # noqa: PLC0415
-
-        with staged(directory) as aside:
-            (aside / "report.html").write_text(comparison_page(self), encoding="utf-8")
-            write_figure(self.figure(), aside / "compare", formats)
-            for label, result in self.results.items():
-                write_table(result.flows, aside / f"{file_stem(label)}-flows.parquet", result.scenario)
-                write_table(result.links, aside / f"{file_stem(label)}-links.parquet", result.scenario)
-            document = {"runs": self.measures, "notes": self.notes}
-            write_document(aside, "compare.json", document, identity(self.scenarios), digests(self.scenarios))
 
     @property
     def scenarios(self) -> list[Scenario]:

@@ -18,7 +18,8 @@ from selfclock.errors import BadInputError
 from selfclock.own import load_algorithms
 from selfclock.progress import progress_bar
 from selfclock.provenance import replaced
-from selfclock.save import check_writable, identity, parse_formats, save
+from selfclock.report.publish import publish_run
+from selfclock.save import check_writable, identity, parse_formats
 from selfclock.scenario import Scenario
 
 #: Lines for the end of the help.
@@ -46,11 +47,11 @@ def command(
             show_default=False,
         ),
     ] = None,
-    formats: Formats = "png",
+    formats: Formats = "",
     algorithm_files: AlgorithmFiles = None,
     as_json: Json = False,
 ) -> None:
-    """Write report.html, summary.json, Parquet tables and figures into a directory."""
+    """Write report.html, summary.json, Parquet tables and, with --format, figures into a directory."""
     kinds = parse_formats(formats)
     load_algorithms(*(algorithm_files or []))
     settings = [*(overrides or []), *(["record.packets=true"] if pcap else []), *recorded(replay)]
@@ -65,12 +66,12 @@ def command(
     note(*loaded.notes, replaced(directory, "summary.json", identity([loaded])))
     with progress_bar(loaded.name) as progress:
         result = loaded.run(progress)
-    save(result, directory, pcap=pcap, formats=kinds)
+    written = publish_run(result, directory, formats=kinds, pcap=pcap)
     if as_json:
         print_document(directory / "summary.json")
     else:
         tables.print_summary(result.summary)
-        sys.stdout.write(f"\nTables and figures: {directory}\n")
+        sys.stdout.write(f"\nReport: {written}\n")
 
 
 def recorded(replay: str | None) -> list[str]:

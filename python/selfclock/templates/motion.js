@@ -188,7 +188,8 @@
     }
     async load() {
       const text = (name) => this.place.querySelector(name).textContent;
-      this.record = new Record(JSON.parse(text(".motion-document")), await unpack(text(".motion-columns")));
+      const [words, numbers] = await Promise.all([unpack(text(".motion-document")), unpack(text(".motion-columns"))]);
+      this.record = new Record(JSON.parse(new TextDecoder().decode(words)), numbers);
       const { record } = this;
       this.queues = record.edges.map((edge, index) => ({ edge, index })).filter(({ edge }) => edge.most >= LEAST_QUEUE)
         .sort((a, b) => (record.places[a.edge.a].kind !== "router") - (record.places[b.edge.a].kind !== "router") || b.edge.most - a.edge.most).slice(0, 1).map((one) => ({ ...one, ...record.queue(one.index) }));

@@ -11,6 +11,7 @@ from selfclock.evaluate.measure import thin
 from selfclock.evaluate.network import BOTTLENECK, KINDS, PACKET_B, REVERSE, SEGMENT_B, Path, flow, scenario
 from selfclock.evaluate.row import Line, Panel, Row
 from selfclock.evaluate.runs import Experiment
+from selfclock.scenario.link import Link
 
 if TYPE_CHECKING:
     import numpy as np
@@ -156,7 +157,7 @@ def _lossy(subject: Subject) -> dict[tuple[float, int], Scenario]:
     return {
         (probability, seed): scenario(
             f"loss {probability:g}", LOSSY, [flow(subject, jitter_s=1)], seconds=LOSSY_END_S,
-            queue=LOSSY.buffer(1), seed=seed, link={"loss": {"probability": probability}}, routers=subject.routers,
+            queue=LOSSY.buffer(1), seed=seed, link=Link(loss=probability), routers=subject.routers,
         )
         for probability in PROBABILITIES
         for seed in SEEDS

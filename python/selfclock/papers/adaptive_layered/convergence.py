@@ -12,7 +12,7 @@ import polars as pl
 from selfclock import style
 from selfclock.claims import Claim
 from selfclock.figure import Figure
-from selfclock.papers.adaptive_layered.network import Flow, control, scenario, throughputs_mbps
+from selfclock.papers.adaptive_layered.network import control, scenario, sender, throughputs_mbps
 from selfclock.papers.adaptive_layered.verdicts import MARGIN, PAPER, SAME, Interval, evenness, interval
 from selfclock.parts import Illustration, Table
 
@@ -112,8 +112,8 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
         scenario(
             _name(delay, seed),
             RATE_MBPS,
-            [Flow(altcp, delay, jitter_s=JITTER_S * scale),
-             Flow(altcp, delay, start_s=SECOND_STARTS_S * scale, jitter_s=JITTER_S * scale)],
+            [sender(altcp, delay, jitter_s=JITTER_S * scale),
+             sender(altcp, delay, start_s=SECOND_STARTS_S * scale, jitter_s=JITTER_S * scale)],
             seconds=SECONDS * scale,
             seed=seed,
             samples_s=SAMPLES_S,

@@ -31,7 +31,6 @@ from selfclock.papers.inline_measurement.network import (
     RTT_MS,
     SECONDS,
     STARTED_S,
-    Flow,
     background,
     drops,
     flow_series,
@@ -42,6 +41,7 @@ from selfclock.papers.inline_measurement.network import (
     mean_between,
     periods,
     scenario,
+    sender,
     worst_second,
 )
 from selfclock.papers.inline_measurement.verdicts import PAPER
@@ -86,7 +86,7 @@ def _scenario(
     own = mechanism is PROPOSED
     return scenario(
         name_of(figure, mechanism, estimator, buffer, threshold=threshold) + (f"-seed-{seed}" if seed > 1 else ""),
-        [Flow(estimator.control if own else mechanism.control)],
+        [sender(estimator.control if own else mechanism.control)],
         seconds=(SECONDS if threshold else SHORT_S) * scale,
         udp=background([(time * scale, free) for time, free in FIGURE_7]) if figure == 7 else None,
         buffer=buffer.limit(BDP_PACKETS),

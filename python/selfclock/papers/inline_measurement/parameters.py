@@ -30,8 +30,6 @@ from selfclock.papers.inline_measurement.network import (
     GAMMA,
     RATE_GBPS,
     SECONDS,
-    Background,
-    Flow,
     drops,
     flow_series,
     limit_packets,
@@ -39,6 +37,8 @@ from selfclock.papers.inline_measurement.network import (
     mean_between,
     periods,
     scenario,
+    sender,
+    udp_at,
 )
 from selfclock.papers.inline_measurement.verdicts import PAPER
 from selfclock.parts import Illustration
@@ -98,11 +98,11 @@ class Sweep:
         rates = tuple((time * scale, rate - free / SCALE) for time, free in FIGURE_7)
         return scenario(
             self.name(value),
-            [Flow({**self.variant.estimator.control, self.parameter: value})],
+            [sender({**self.variant.estimator.control, self.parameter: value})],
             seconds=SECONDS * scale,
             samples_s=0.1 * scale,
             rate_gbps=rate,
-            udp=Background(rates, packet="1500 B" if self.large else "imix"),
+            udp=udp_at(rates, packet="1500 B" if self.large else "imix"),
             buffer=self.variant.buffer.limit(round(BDP_PACKETS / SCALE)),
             ssthresh=round(BDP_PACKETS / SCALE),
         )
@@ -130,11 +130,11 @@ def _exact_k(scale: float) -> list[Scenario]:
     return [
         scenario(
             f"exact-k{estimator.suffix}",
-            [Flow({**estimator.control, **given})],
+            [sender({**estimator.control, **given})],
             seconds=SECONDS * scale,
             samples_s=0.1 * scale,
             rate_gbps=rate,
-            udp=Background(tuple((time * scale, rate - free / SCALE) for time, free in FIGURE_7)),
+            udp=udp_at(tuple((time * scale, rate - free / SCALE) for time, free in FIGURE_7)),
             buffer=BYTES.limit(round(BDP_PACKETS / SCALE)),
             ssthresh=round(BDP_PACKETS / SCALE),
         )

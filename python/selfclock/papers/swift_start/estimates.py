@@ -19,9 +19,9 @@ from selfclock.papers.swift_start.network import (
     PACKET_B,
     THINNING,
     TRANSPORT,
-    Flow,
     reported_us,
     scenario,
+    sender,
 )
 from selfclock.papers.swift_start.verdicts import PAPER
 from selfclock.parts import Illustration, Table
@@ -88,7 +88,7 @@ def _run(
     **more: float,
 ) -> Scenario:
     # The handshake, the first round trip and a little more; random by its start, too.
-    return scenario(f"estimate-{name}", rate_mbps, RTT_MS, [Flow(control, "1 MB", start_s=0.2)], seconds=seconds,
+    return scenario(f"estimate-{name}", rate_mbps, RTT_MS, [sender(control, "1 MB", start_s=0.2)], seconds=seconds,
                     transport=transport, routers=routers, samples="1 ms", packets=True, **more)  # type: ignore[arg-type] # fmt: skip
 
 
@@ -123,7 +123,7 @@ def _forward(access: str, load: float) -> list[Scenario]:
 def _waiting() -> list[Scenario]:
     """Return a run in which only a timer sends the first acknowledgement, at a rate that tells which timer."""
     transport = {**TRANSPORT, "delayed_ack": {"every": 100, "timer": "200 ms"}}
-    flow = Flow({"start": "modified-swift-start"}, "20 kB")
+    flow = sender({"start": "modified-swift-start"}, "20 kB")
     return [scenario("figure-7-receiver", 1.544, 348, [flow], seconds=1.5, transport=transport, packets=True)]
 
 

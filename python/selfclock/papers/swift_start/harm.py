@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from selfclock.papers.swift_start.network import IW10, MODERN, QUICK_START, STARTS, Flow, flow, scenario
+from selfclock.papers.swift_start.network import IW10, MODERN, QUICK_START, STARTS, flow, scenario
 from selfclock.papers.swift_start.sharing import LIARS
 from selfclock.parts import Table
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from selfclock.papers.swift_start.network import Start
     from selfclock.result import Result
     from selfclock.scenario import Scenario
+    from selfclock.scenario.flow import Flow
 
 RATE_MBPS, RTT_MS, WINDOW = 50.0, 100.0, "cubic"
 

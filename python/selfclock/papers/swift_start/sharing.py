@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -14,7 +14,6 @@ from selfclock.papers.swift_start.network import (
     BY_LABEL,
     MODERN,
     QUICK_START,
-    Flow,
     Start,
     completion_s,
     flow,
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 
     from selfclock.result import Result
     from selfclock.scenario import Scenario
+    from selfclock.scenario.flow import Flow
 
 RATE_MBPS, RTT_MS, WINDOW = 50.0, 100.0, "cubic"
 
@@ -42,7 +42,7 @@ STARTS = [
 
 def _flow(start: Start, size: str | None = None, **more: float) -> Flow:
     made = flow(start, WINDOW, size, **more)
-    return Flow(made.control, made.size, made.start_s, made.jitter_s, _EVERY) if start.look == "swift-start" else made
+    return replace(made, transport=_EVERY) if start.look == "swift-start" else made
 
 
 def _scenario(name: str, flows: Sequence[Flow], *, seconds: float, buffer: str = "1 bdp", **more: float) -> Scenario:
