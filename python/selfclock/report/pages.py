@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from selfclock import cells
 from selfclock.parts import Illustration, Table
 from selfclock.report.page import Page, page, render, shortened
-from selfclock.report.run_parts import network_part, replay_part
+from selfclock.report.run_parts import network_part, path_figures, replay_part
 from selfclock.save import digests
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ def _run_figures(result: Result) -> list[Illustration]:
     if result.flows.num_rows or result.scenario.records_packets:
         caption = "What was sent, what was acknowledged, what was lost."
         figures.append(Illustration("Sequence numbers", caption, result.plot.sequence(), id="sequence"))
+    if result.scenario.records_packets:
+        figures += path_figures(result)
     return figures
 
 

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from selfclock.errors import BadInputError
 from selfclock.motion import motion_of, too_large
+from selfclock.parts import Illustration
 from selfclock.report.page import Part
 from selfclock.sketch import NARROW, WIDE, sketch
 
@@ -28,3 +30,26 @@ def replay_part(result: Result) -> Part:
     if replay is None:
         return Part("sentence.html.j2", content={"sentence": too_large(result.scenario.network)})
     return Part("motion.html.j2", scripts=("motion.js",), content={"replay": replay})
+
+
+def path_figures(result: Result) -> list[Illustration]:
+    """Return the time-distance diagrams of the first TCP flow: how it begins in the record, and how it goes on."""
+    flows = result.scenario.network.flows
+    flow = next((flow for flow in flows if flow.algorithm != "udp"), None)
+    span = result.scenario.recorded_span_s
+    if flow is None or span is None:
+        return []
+    figures = []
+    caption = "Thick: a transmission; level: waiting; a slope: on the way along a link."
+    trip = flow.delay_s + (result.summary["flows"][flows.index(flow)]["rtt_mean_s"] or flow.delay_s)
+    for name, title, start, shown in (
+        ("path", "Time and distance, first packets", None, None),
+        ("path-later", "Time and distance, last packets", max(span[1] - 2 * trip, span[0]), 2 * trip),
+    ):
+        try:
+            drawn = result.plot.path(flow.name, start_s=start, duration_s=shown)
+        except BadInputError:
+            # The flow sent nothing then.
+            continue
+        figures.append(Illustration(title, caption, drawn, id=name))
+    return figures
