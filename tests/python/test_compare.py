@@ -10,8 +10,8 @@ import pytest
 import selfclock as sc
 from selfclock import style
 from selfclock.algorithms import label_parts
-from selfclock.compare import jain
 from selfclock.own import registered
+from selfclock.series import jain
 
 if TYPE_CHECKING:
     import subprocess

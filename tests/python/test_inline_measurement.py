@@ -13,13 +13,12 @@ from selfclock.papers.inline_measurement import estimates, together, verdicts
 from selfclock.papers.inline_measurement.mechanisms import BYTES, PACKETS
 from selfclock.papers.inline_measurement.network import (
     drops,
-    flow_series,
     goodput_gbps,
-    link_series,
     scenario,
     sender,
     udp_at,
 )
+from selfclock.series import flow_series, link_series
 from selfclock.species import limit, populations
 from selfclock.studies import run_studies
 

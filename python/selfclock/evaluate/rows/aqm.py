@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from selfclock._core import ScenarioError
-from selfclock.compare import jain
 from selfclock.evaluate.judge import Judged, Marks, Samples, case, not_applicable, worst
 from selfclock.evaluate.measure import thin
 from selfclock.evaluate.network import Path, flow, scenario
@@ -15,6 +14,7 @@ from selfclock.evaluate.rows.sharing import JAIN_MARKS
 from selfclock.evaluate.runs import Experiment
 from selfclock.evaluate.subject import Subject
 from selfclock.scenario.link import Queue
+from selfclock.series import jain
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,6 +12,7 @@ from selfclock.evaluate.network import BOTTLENECK, KINDS, PACKET_B, REVERSE, SEG
 from selfclock.evaluate.row import Line, Panel, Row
 from selfclock.evaluate.runs import Experiment
 from selfclock.scenario.link import Link
+from selfclock.series import packet_record
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,8 +53,7 @@ def _outage(subject: Subject) -> dict[int, Scenario]:
 
 
 def _read_outage(reading: Reading, _key: object) -> Outage:
-    text = pl.col("event", "kind").cast(pl.String)
-    sent = pl.DataFrame(reading.result.packets).select("time_s", text)
+    sent = packet_record(reading.result, "time_s", "event", "kind")
     times = sent.filter((pl.col("event") == "send") & (pl.col("kind") == "data"))["time_s"].to_numpy()
     during = times[(times >= OUTAGE_S + FIRST_S) & (times <= OUTAGE_END_S)]
     gaps = np.diff(during)

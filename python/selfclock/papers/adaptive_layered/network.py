@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-import polars as pl
-
 from selfclock.scenario.build import Path
 from selfclock.scenario.flow import Background, Flow, Pareto
 from selfclock.scenario.link import Link
 from selfclock.scenario.quantity import mbps, ms, nbytes, s, us
 from selfclock.scenario.transport import Record
+from selfclock.series import goodputs_bps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -162,13 +161,4 @@ def scenario(
 
 def throughputs_mbps(result: Result, begin_s: float, end_s: float) -> list[float]:
     """Return what each long TCP flow had acknowledged per second between two times, in the order of the scenario."""
-    series = pl.DataFrame(result.flows).with_columns(pl.col("flow").cast(pl.String))
-    rates = []
-    for flow in result.summary["flows"]:
-        if flow["algorithm"] == "udp" or flow["connections"] is not None:
-            continue
-        frame = series.filter((pl.col("flow") == flow["name"]) & pl.col("time_s").is_between(begin_s, end_s + 1e-9))
-        times, acknowledged = frame["time_s"], frame["acknowledged_bytes"]
-        span = float(times[-1] - times[0])
-        rates.append(float(acknowledged[-1] - acknowledged[0]) * 8 / span / 1e6)
-    return rates
+    return [rate / 1e6 for rate in goodputs_bps(result, begin_s, end_s)]

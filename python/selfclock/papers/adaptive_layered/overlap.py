@@ -21,6 +21,7 @@ from selfclock.papers.adaptive_layered.verdicts import (
     quartiles,
 )
 from selfclock.parts import Illustration
+from selfclock.series import between, flow_series
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -218,8 +219,7 @@ def _flow(
     begin, end = active
     held: dict[float, list[float]] = {}
     for result in runs:
-        frame = pl.DataFrame(result.flows).with_columns(pl.col("flow").cast(pl.String))
-        own = frame.filter((pl.col("flow") == flow) & pl.col("time_s").is_between(begin, end))
+        own = between(flow_series(result, flow), begin, end)
         for time, cwnd in zip(own["time_s"], own["cwnd_bytes"], strict=True):
             held.setdefault(round(time, 6), []).append(cwnd / 1460)
     # A flow has no window before its random start: the ensemble begins when all have one, and ends with the last.

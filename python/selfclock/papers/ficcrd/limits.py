@@ -39,6 +39,7 @@ from selfclock.papers.ficcrd.verdicts import (
 from selfclock.parts import Illustration, Table
 from selfclock.scenario.flow import Background
 from selfclock.scenario.quantity import mbps, s
+from selfclock.series import all_flows, between
 from selfclock.studies import Part
 
 if TYPE_CHECKING:
@@ -172,7 +173,7 @@ def parts(scale: float = 1.0) -> list[Part]:
 
 def _acknowledged_mbps(result: Result, begin_s: float, end_s: float) -> float:
     """What the TCP flows had acknowledged per second."""
-    series = pl.DataFrame(result.flows).filter(pl.col("time_s").is_between(begin_s, end_s))
+    series = between(all_flows(result), begin_s, end_s)
     span = series.group_by("flow").agg(pl.col("acknowledged_bytes").max() - pl.col("acknowledged_bytes").min())
     return float(span["acknowledged_bytes"].sum()) * 8 / (end_s - begin_s) / 1e6
 

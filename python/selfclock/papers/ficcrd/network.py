@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from selfclock.scenario.build import Graph
 from selfclock.scenario.flow import Background, Flow
 from selfclock.scenario.link import Link
 from selfclock.scenario.quantity import mbps, ms, s
 from selfclock.scenario.quantity import packets as places
 from selfclock.scenario.transport import Record
+from selfclock.series import between, goodputs_bps, link_series
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    import polars as pl
 
     from selfclock.result import Result
     from selfclock.scenario import Scenario
@@ -124,15 +125,7 @@ def scenario(
 
 def goodputs_mbps(result: Result, begin_s: float, end_s: float) -> list[float]:
     """Return what each TCP flow had acknowledged per second between two times."""
-    series = pl.DataFrame(result.flows).with_columns(pl.col("flow").cast(pl.String))
-    rates = []
-    for flow in result.summary["flows"]:
-        if flow["algorithm"] == "udp":
-            continue
-        frame = series.filter((pl.col("flow") == flow["name"]) & pl.col("time_s").is_between(begin_s, end_s + 1e-9))
-        times, acknowledged = frame["time_s"], frame["acknowledged_bytes"]
-        rates.append(float(acknowledged[-1] - acknowledged[0]) * 8 / float(times[-1] - times[0]) / 1e6)
-    return rates
+    return [rate / 1e6 for rate in goodputs_bps(result, begin_s, end_s)]
 
 
 def cell(value: object) -> float:
@@ -140,12 +133,6 @@ def cell(value: object) -> float:
     return float(value) if isinstance(value, (int, float)) else 0.0
 
 
-def jain(rates: Sequence[float]) -> float:
-    """Jain's index."""
-    return sum(rates) ** 2 / (len(rates) * sum(rate * rate for rate in rates))
-
-
 def queue(result: Result, begin_s: float, end_s: float, name: str = BOTTLENECK) -> pl.DataFrame:
     """Return the samples of the bottleneck between two times."""
-    series = pl.DataFrame(result.links).with_columns(pl.col("link").cast(pl.String))
-    return series.filter((pl.col("link") == name) & pl.col("time_s").is_between(begin_s, end_s))
+    return between(link_series(result, name), begin_s, end_s)

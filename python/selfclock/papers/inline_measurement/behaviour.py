@@ -33,18 +33,16 @@ from selfclock.papers.inline_measurement.network import (
     STARTED_S,
     background,
     drops,
-    flow_series,
     goodput_gbps,
     limit_packets,
-    link_series,
     loss_rate,
-    mean_between,
     periods,
     scenario,
     sender,
     worst_second,
 )
 from selfclock.papers.inline_measurement.verdicts import PAPER
+from selfclock.series import flow_series, link_series, mean_between
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -18,9 +18,7 @@ from selfclock.papers.inline_measurement.network import (
     COALESCING,
     REVERSE,
     SACK,
-    flow_series,
     limit_packets,
-    mean_between,
     scenario,
     sender,
     udp_at,
@@ -32,6 +30,7 @@ from selfclock.scenario.flow import Background, Flow
 from selfclock.scenario.link import Link, Router
 from selfclock.scenario.quantity import gbps, s
 from selfclock.scenario.transport import Record
+from selfclock.series import flow_series, mean_between
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

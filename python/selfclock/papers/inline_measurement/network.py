@@ -6,17 +6,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-import polars as pl
-
 from selfclock.papers.inline_measurement.verdicts import ADAPTED_AFTER_S
 from selfclock.scenario.build import Path
 from selfclock.scenario.flow import Background, Flow
 from selfclock.scenario.link import Link
 from selfclock.scenario.quantity import gbps, ms, packets, s, segments
 from selfclock.scenario.transport import Record
+from selfclock.series import goodput_bps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    import polars as pl
 
     from selfclock.result import Result
     from selfclock.scenario import Scenario
@@ -137,16 +138,6 @@ def scenario(
     )
 
 
-def flow_series(result: Result, name: str = "flow1") -> pl.DataFrame:
-    """Return the samples of one flow."""
-    return pl.DataFrame(result.flows).filter(pl.col("flow").cast(pl.String) == name)
-
-
-def link_series(result: Result, name: str = "bottleneck") -> pl.DataFrame:
-    """Return the samples of one link."""
-    return pl.DataFrame(result.links).filter(pl.col("link").cast(pl.String) == name)
-
-
 def periods(scale: float = 1.0) -> list[tuple[float, float, float]]:
     """Begin, end and available bandwidth of the periods of figure 7."""
     ends = [begin for begin, _ in FIGURE_7[1:]] + [SECONDS]
@@ -171,18 +162,9 @@ def loss_rate(result: Result) -> float:
     return link["drops"] / max(1, link["drops"] + link["packets"])
 
 
-def mean_between(series: pl.DataFrame, column: str, begin_s: float, end_s: float) -> float:
-    """Return the mean of a column between two times; 0 if there is no sample."""
-    values = series.filter(pl.col("time_s").is_between(begin_s, end_s))[column].cast(pl.Float64).to_list()
-    return sum(values) / len(values) if values else 0.0
-
-
 def goodput_gbps(series: pl.DataFrame, begin_s: float, end_s: float) -> float:
     """Return what was acknowledged per second between two times, headers counted."""
-    frame = series.filter(pl.col("time_s").is_between(begin_s - 1e-9, end_s + 1e-9))
-    span = float(frame["time_s"][-1] - frame["time_s"][0])
-    payload = float(frame["acknowledged_bytes"][-1] - frame["acknowledged_bytes"][0])
-    return payload * 8 / span / 1e9 * PACKET_B / 1460
+    return goodput_bps(series, begin_s, end_s) / 1e9 * PACKET_B / 1460
 
 
 def part_of_available(series: pl.DataFrame, scale: float) -> float:

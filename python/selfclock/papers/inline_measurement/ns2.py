@@ -15,10 +15,7 @@ from selfclock.papers.inline_measurement.network import (
     RATE_GBPS,
     SECONDS,
     drops,
-    flow_series,
     goodput_gbps,
-    link_series,
-    mean_between,
     periods,
     scenario,
     sender,
@@ -26,6 +23,7 @@ from selfclock.papers.inline_measurement.network import (
 )
 from selfclock.papers.inline_measurement.verdicts import PAPER
 from selfclock.parts import Table
+from selfclock.series import flow_series, link_series, mean_between
 
 if TYPE_CHECKING:
     from selfclock.papers.inline_measurement.behaviour import Runs

@@ -15,7 +15,6 @@ from selfclock.papers.inline_measurement.network import (
     SECONDS,
     STARTED_S,
     drops,
-    flow_series,
     goodput_gbps,
     scenario,
     sender,
@@ -23,6 +22,7 @@ from selfclock.papers.inline_measurement.network import (
 )
 from selfclock.papers.inline_measurement.verdicts import PAPER
 from selfclock.parts import Table
+from selfclock.series import flow_series
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

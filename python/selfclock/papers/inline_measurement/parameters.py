@@ -31,10 +31,7 @@ from selfclock.papers.inline_measurement.network import (
     RATE_GBPS,
     SECONDS,
     drops,
-    flow_series,
     limit_packets,
-    link_series,
-    mean_between,
     periods,
     scenario,
     sender,
@@ -42,6 +39,7 @@ from selfclock.papers.inline_measurement.network import (
 )
 from selfclock.papers.inline_measurement.verdicts import PAPER
 from selfclock.parts import Illustration
+from selfclock.series import flow_series, link_series, mean_between
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -359,7 +357,7 @@ def _figure(runs: Mapping[str, Result], parameter: str, values: tuple[float, ...
 def _curve(panel: Panel, result: Result, what: str, label: str, colour: str, span: tuple[float, float]) -> None:
     times, values = window(result) if what == "window" else queue(result)
     inside = [(time, value) for time, value in zip(times, values, strict=True) if span[0] <= time <= span[1]]
-    panel.line(*zip(*inside, strict=True), colour=colour, width=0.9, label=label)
+    panel.line([time for time, _ in inside], [value for _, value in inside], colour=colour, width=0.9, label=label)
     if what == "queue":
         lost = link_series(result).filter((pl.col("drops").diff() > 0) & pl.col("time_s").is_between(*span))
         if len(lost):

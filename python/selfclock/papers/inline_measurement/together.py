@@ -6,7 +6,6 @@ import statistics
 from typing import TYPE_CHECKING
 
 from selfclock.claims import Claim
-from selfclock.compare import jain
 from selfclock.figure import Figure
 from selfclock.papers.drawing import COLOURS, along, dashes, label_sides
 from selfclock.papers.inline_measurement import verdicts
@@ -18,10 +17,7 @@ from selfclock.papers.inline_measurement.network import (
     PACKET_B,
     RTT_MS,
     drops,
-    flow_series,
     goodput_gbps,
-    link_series,
-    mean_between,
     scenario,
     sender,
     udp_at,
@@ -30,6 +26,7 @@ from selfclock.papers.inline_measurement.verdicts import PAPER
 from selfclock.parts import Illustration, Table
 from selfclock.scenario.link import Change
 from selfclock.scenario.quantity import s
+from selfclock.series import flow_series, jain, link_series, mean_between
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

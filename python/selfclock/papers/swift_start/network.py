@@ -13,6 +13,7 @@ from selfclock.scenario.flow import Background, Flow
 from selfclock.scenario.link import Link
 from selfclock.scenario.quantity import mbps, ms, nbytes, s
 from selfclock.scenario.transport import Record
+from selfclock.series import packet_record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -165,8 +166,7 @@ def completion_s(result: Result, number: int = 1) -> float | None:
 
 def data_sent(result: Result) -> pl.DataFrame:
     """Return the data segments that left the first flow's sender: number, and time since the first."""
-    packets = pl.DataFrame(result.packet_columns("time_s", "event", "kind", "flow", "sequence"))
-    packets = packets.with_columns(pl.col("event", "kind", "flow").cast(pl.String))
+    packets = packet_record(result, "time_s", "event", "kind", "flow", "sequence")
     sent = packets.filter((pl.col("event") == "send") & (pl.col("kind") == "data") & (pl.col("flow") == "flow1"))
     return sent.select(
         (pl.col("time_s") - pl.col("time_s").first()).alias("time_s"),
@@ -192,6 +192,7 @@ _REPLY = re.compile(r"^(?:01)*fd095357[c-f][0-9a-f]([0-9a-f]{8})$")
 
 def reported_us(result: Result) -> list[int]:
     """Return the intervals that the receiver reports, microseconds."""
-    packets = pl.DataFrame(result.packet_columns("event", "option")).with_columns(pl.col("event").cast(pl.String))
-    options = packets.filter(pl.col("event") == "send")["option"].drop_nulls().to_list()
+    options = (
+        packet_record(result, "event", "option").filter(pl.col("event") == "send")["option"].drop_nulls().to_list()
+    )
     return [int(match[1], 16) for option in options if (match := _REPLY.match(option))]

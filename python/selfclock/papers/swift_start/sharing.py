@@ -20,6 +20,7 @@ from selfclock.papers.swift_start.network import (
     scenario,
 )
 from selfclock.parts import Illustration, Table
+from selfclock.series import all_flows, between, link_series
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -69,12 +70,10 @@ class Together:
 
 
 def _together(result: Result, count: int) -> Together:
-    links = pl.DataFrame(result.links).with_columns(pl.col("link").cast(pl.String))
-    early = links.filter((pl.col("link") == "bottleneck") & (pl.col("time_s") <= EARLY_S))
+    early = between(link_series(result), 0.0, EARLY_S)
     drops, carried = float(early["drops"].max() or 0), float(early["bytes"].max() or 0) / 1500  # type: ignore[arg-type]
     loss = drops / (drops + carried) if drops + carried else 0.0
-    flows = pl.DataFrame(result.flows).with_columns(pl.col("flow").cast(pl.String))
-    wide = flows.pivot("flow", index="time_s", values="acknowledged_bytes").sort("time_s")
+    wide = all_flows(result).pivot("flow", index="time_s", values="acknowledged_bytes").sort("time_s")
     # Sums over ten samples, one second.
     gains = wide.select((pl.exclude("time_s") - pl.exclude("time_s").shift(10)).cast(pl.Float64))
     total, squares = gains.sum_horizontal(), gains.select(pl.all() ** 2).sum_horizontal()
