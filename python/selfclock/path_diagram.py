@@ -143,6 +143,8 @@ def _lines(
     levels = [begin, begin, begin, moving, moving, gap]
     panel.line(_strung(times) * factor, _strung(levels), colour=colour, width=0.9, label=label)
     seen = hops.sent[rows] - hops.start[rows] >= shortest
+    if not seen.any():
+        return
     sending = _strung([hops.start[rows][seen], hops.sent[rows][seen], gap[seen]])
     panel.line(sending * factor, _strung([begin[seen], begin[seen], gap[seen]]), colour=colour, width=4.0, opacity=0.35)
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from selfclock.network import Network
     from selfclock.result import Result
 
+#: Segments in the diagram of the last packets: a telephone shows the lines of as many apart.
+LAST_PACKETS = 60
+
 
 def network_part(network: Network) -> Part:
     """Return the sketch of a network, one for wide pages and one for telephones."""
@@ -41,10 +44,13 @@ def path_figures(result: Result) -> list[Illustration]:
         return []
     figures = []
     caption = "Thick: a transmission; level: waiting; a slope: on the way along a link."
-    trip = flow.delay_s + (result.summary["flows"][flows.index(flow)]["rtt_mean_s"] or flow.delay_s)
+    totals = result.summary["flows"][flows.index(flow)]
+    last = (totals["rtt_mean_s"] or flow.delay_s) * 2
+    if totals["goodput_bps"] and flow.packet_bytes:
+        last = min(last, LAST_PACKETS * flow.packet_bytes * 8 / totals["goodput_bps"])
     for name, title, start, shown in (
         ("path", "Time and distance, first packets", None, None),
-        ("path-later", "Time and distance, last packets", max(span[1] - 2 * trip, span[0]), 2 * trip),
+        ("path-later", "Time and distance, last packets", max(span[1] - last, span[0]), last),
     ):
         try:
             drawn = result.plot.path(flow.name, start_s=start, duration_s=shown)
