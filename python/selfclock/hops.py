@@ -60,9 +60,12 @@ class Hops:
     arrive: NDArray[np.float64]
     leave: NDArray[np.float64]
     fate: NDArray[np.int8]
-    #: Of each packet: flow, whether it goes towards the sender of data, size on the wire.
+    #: Of each packet: its flow, and whether it goes towards the sender of data.
     flow: NDArray[np.int64]
     back: NDArray[np.bool_]
+    #: It carries payload; the others set connections up or acknowledge.
+    data: NDArray[np.bool_]
+    #: On the wire, bytes.
     size: NDArray[np.int64]
     #: Segment number (data) or segments acknowledged, from 1.
     number: NDArray[np.int64]
@@ -149,6 +152,7 @@ class _Reader:
         packet, link, enter, start, sent, arrive, leave, fate = self._hops()
         hops = Hops(
             self.network, *self.span, packet, link, enter, start, sent, arrive, leave, fate, flow, back,
+            kind.is_in(("data", "datagram")).to_numpy(),
             frame["size_bytes"].gather(first).to_numpy().astype(np.int64),
             sequence // segment[np.maximum(flow, 0)] + 1, frame["retransmission"].gather(first).to_numpy(), marked,
             self.per_packet(0), self.per_packet(5),

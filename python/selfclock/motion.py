@@ -187,7 +187,7 @@ def _columns(
     sent = np.where(still, start, ticks(hops.sent))
     arrive = np.where(still, start, ticks(hops.arrive))
     leave = np.where(still | (hops.fate == LOST), arrive, ticks(hops.leave))
-    look = hops.back.astype(np.int64) + 2 * hops.again.astype(np.int64)
+    look = hops.back + 2 * hops.again.astype(np.int64) + 4 * hops.data
     parts: list[tuple[str, NDArray[Any]]] = [
         ("enter", np.diff(enter, prepend=0).astype(np.uint32)),
         ("start", (start - enter).astype(np.uint32)),

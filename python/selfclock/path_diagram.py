@@ -53,7 +53,7 @@ def path_diagram(
     shown = (chosen.delay_s * ROUND_TRIPS or hops.end - start) if duration_s is None else duration_s
     end = start + shown
     kept = (hops.enter <= end) & ~(hops.leave < start)
-    if not kept.any() or shown <= 0:
+    if not kept.any() or shown <= 0 or start >= hops.end:
         raise BadInputError(
             f"{chosen.name} has no packet from {start:g} to {end:g} s; packets are recorded from {hops.begin:g} to "
             f"{hops.end:g} s"

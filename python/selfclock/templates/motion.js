@@ -4,7 +4,7 @@
 (() => {
   const NEVER = 2 ** 32 - 1, BLOCK = 256;
   const FORWARDED = 0, DROPPED = 1, LOST = 2, DELIVERED = 3;
-  const BACK = 1, AGAIN = 2;
+  const BACK = 1, AGAIN = 2, DATA = 4;
   const SPEEDS = [1000, 500, 200, 100, 50, 20, 10, 5, 2, 1];
   // Pixels: of a row of hosts, around a node.
   const ROW = 30, ROOM = 15;
@@ -51,7 +51,7 @@
         (i) => this.leave[i]).sort());
       [this.deliveries, this.drops, this.losses] = [DELIVERED, DROPPED, LOST].map(ends);
     }
-    carriesData(i) { return !(this.look[i] & BACK); }
+    carriesData(i) { return this.look[i] & DATA; }
     seconds(t) { return this.origin + t * this.tick; }
     ticks(seconds) { return (seconds - this.origin) / this.tick; }
     // Calls `visit` with each hop that has begun and was not over before `t - grace`.
@@ -98,7 +98,7 @@
       const words = [];
       this.each(t, 1, (i) => {
         const link = this.edges[this.edge[i]].name, flow = this.groups[this.group[i]].name;
-        const what = `${flow}: ${this.look[i] & BACK ? "ACK of" : this.look[i] & AGAIN ? "retransmitted segment" : "segment"} ${this.number[i]}`;
+        const what = `${flow}: ${this.look[i] & BACK ? "ACK of" : !this.carriesData(i) ? "SYN, segment" : this.look[i] & AGAIN ? "retransmitted segment" : "segment"} ${this.number[i]}`;
         if (this.fate[i] === DROPPED) { if (this.start[i] === t) words.push(`${what} dropped at ${link}`); }
         else if (this.fate[i] === LOST && this.arrive[i] === t) words.push(`${what} lost on ${link}`);
         else if (this.fate[i] === DELIVERED && this.leave[i] === t) words.push(`${what} delivered`);
