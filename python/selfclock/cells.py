@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from selfclock.compare import Measures
     from selfclock.result import FlowSummary, LinkSummary
-    from selfclock.sweep.run import Estimate, PointSummary
+    from selfclock.sweep.estimate import Estimate
+    from selfclock.sweep.run import PointSummary
 
 #: What a table of a sweep shows of a point: heading, measure, factor to the unit of the heading.
 OF_POINT = (
@@ -56,21 +56,6 @@ def of_link(link: LinkSummary) -> list[str]:
         f"{link['queue_mean_packets']:.1f}",
         f"{link['queue_max_packets']:,}",
         milliseconds(link["queue_mean_s"]),
-    ]
-
-
-def of_algorithm(row: Measures) -> list[str]:
-    """Return name, goodput in Mbit/s, use in percent, Jain's index, RTTs in ms, segments again, timeouts, queue."""
-    return [
-        row["algorithm"],
-        f"{row['goodput_bps'] / 1e6:.4g}",
-        f"{row['utilization'] * 100:.1f}",
-        "-" if row["jain"] is None else f"{row['jain']:.3f}",
-        milliseconds(row["rtt_mean_s"]),
-        milliseconds(row["rtt_p95_s"]),
-        f"{row['retransmitted_segments']:,}",
-        f"{row['timeouts']}",
-        f"{row['queue_mean_packets']:.1f}",
     ]
 
 

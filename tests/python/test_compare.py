@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, get_type_hints
 import pytest
 
 import selfclock as sc
-from selfclock import style
-from selfclock.algorithms import label_parts
-from selfclock.own import registered
+from selfclock.algorithms import control
 from selfclock.series import jain
 
 if TYPE_CHECKING:
@@ -91,10 +89,10 @@ def test_an_algorithm_alone_is_what_run_says() -> None:
 
 
 def test_names() -> None:
-    assert label_parts("cubic") == {"window": "cubic"}
-    assert label_parts("hystart++") == {"start": "hystart++"}
-    assert label_parts("cubic+hystart++") == {"window": "cubic", "start": "hystart++"}
-    assert label_parts("reno+packet-pair") == {"window": "reno", "start": "packet-pair"}
+    assert control("cubic") == {"window": "cubic"}
+    assert control("hystart++") == {"start": "hystart++"}
+    assert control("cubic+hystart++") == {"window": "cubic", "start": "hystart++"}
+    assert control("reno+packet-pair") == {"window": "reno", "start": "packet-pair"}
 
 
 def test_jain() -> None:
@@ -103,13 +101,6 @@ def test_jain() -> None:
     assert jain([0.0]) is None
 
 
-def test_every_algorithm_has_a_look_of_its_own() -> None:
-    built_in = [algorithm for algorithm in sc.algorithms() if algorithm.name not in registered()]
-    looks = [style.LOOKS[algorithm.name] for algorithm in built_in]
-    assert len({look.marker for look in looks}) == len(looks)
-    assert len({(look.colour, look.line) for look in looks}) == len(looks)
-
-
 def test_every_algorithm_can_be_compared() -> None:
     for algorithm in sc.algorithms():
-        assert algorithm.name in label_parts(algorithm.name).values()
+        assert algorithm.name in control(algorithm.name).values()

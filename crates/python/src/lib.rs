@@ -26,7 +26,7 @@ mod table;
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::algorithms::{algorithms, label_parts, queues, routers};
+    use super::algorithms::{algorithms, control_table, queue_table, queues, routers};
     #[pymodule_export]
     use super::bench::{footprint, run_bare_loop};
     #[pymodule_export]

@@ -101,11 +101,13 @@ def publish_comparison(comparison: Comparison, directory: Path, *, formats: Sequ
 
     with staged(directory) as aside:
         files = {"compare.json": _DOCUMENT}
-        for label, result in comparison.results.items():
-            for name in ("flows", "links"):
-                file = f"{file_stem(label)}-{name}.parquet"
-                write_table(getattr(result, name), aside / file, result.scenario)
-                files[file] = f"{label}: {_TABLES[name]}"
+        for label, results in comparison.runs.items():
+            for result in results:
+                seed = f"-seed-{result.scenario.seed}" if len(results) > 1 else ""
+                for name in ("flows", "links"):
+                    file = f"{file_stem(label)}{seed}-{name}.parquet"
+                    write_table(getattr(result, name), aside / file, result.scenario)
+                    files[file] = f"{label}: {_TABLES[name]}"
         _write_page(aside, comparison_page(comparison, files), formats)
         scenarios = comparison.scenarios
         document = comparison_document(comparison)
@@ -155,7 +157,12 @@ def run_document(result: Result) -> dict[str, object]:
 
 def comparison_document(comparison: Comparison) -> dict[str, object]:
     """Return what `selfclock compare --json` prints, but how it was made."""
-    return {"runs": comparison.measures, "notes": comparison.notes}
+    return {
+        "path": comparison.path,
+        "runs": comparison.measures,
+        "estimates": comparison.estimates,
+        "notes": comparison.notes,
+    }
 
 
 def scorecard_document(card: Scorecard) -> dict[str, object]:
