@@ -60,6 +60,8 @@ class NetworkFlow:
     #: Payload of a full segment, and what it is on the wire; none for UDP.
     payload_bytes: int | None
     packet_bytes: int | None
+    #: Short connections that come and go.
+    connections: bool
 
     @property
     def nodes(self) -> list[str]:

@@ -40,6 +40,7 @@ class Plot:
         figure = self._figure()
         if self._result.scenario.records_packets:
             figure.panel.y.label = "sequence number (segments)"
+            figure.panel.x.low, figure.panel.x.high = self._result.scenario.recorded_span_s or (0.0, None)
             figure.notes += self._packets(figure.panel)
         else:
             self._bytes(figure.panel)

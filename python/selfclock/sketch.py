@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -27,9 +27,6 @@ MOST_FLOWS = 8
 #: Entries of the list below the drawing.
 MOST_ENTRIES = 12
 
-#: Colours of flows of one algorithm, after its own: those of Okabe and Ito that it is not.
-_PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A5195", "#8C6D31")
-
 
 @dataclass(frozen=True)
 class Group:
@@ -50,11 +47,12 @@ def groups_of(network: Network) -> list[Group]:
             members[flow.algorithm].append(index)
         return [Group(f"{len(flows):,} × {algorithm}", algorithm, style.look(algorithm).colour, tuple(flows))
                 for algorithm, flows in members.items()]  # fmt: skip
-    groups, used = [], set[str]()
+    seen: Counter[tuple[str, bool]] = Counter()
+    groups = []
     for index, flow in enumerate(network.flows):
-        own = style.look(flow.algorithm).colour
-        colour = next((each for each in (own, *_PALETTE) if each not in used), own)
-        used.add(colour)
+        # As in the figures of a run, which show no short connections.
+        colour = style.shade(style.look(flow.algorithm).colour, seen[flow.algorithm, flow.connections])
+        seen[flow.algorithm, flow.connections] += 1
         groups.append(Group(flow.name, flow.algorithm, colour, (index,)))
     return groups
 
@@ -281,7 +279,8 @@ class _Drawing:
             return f"{group.name} flows" if group.algorithm != "udp" else f"{len(group.flows):,} UDP flows"
         flow = self.network.flows[group.flows[0]]
         names = flow.nodes if len(flow.nodes) <= 3 else [flow.nodes[0], flow.nodes[-1]]
-        return f"{flow.name}: {'UDP' if flow.algorithm == 'udp' else flow.algorithm}, {' → '.join(names)}"
+        algorithm = "UDP" if flow.algorithm == "udp" else flow.algorithm
+        return f"{flow.name}: {algorithm}, {' → '.join(names)}{', short connections' * flow.connections}"
 
 
 def _hangs_left(place: Place) -> bool:

@@ -22,9 +22,10 @@ fn link(plan: &Plan, index: usize) -> Value {
         QueueLimit::Packets(packets) => (Some(packets), None),
         QueueLimit::Bytes(bytes) => (None, Some(bytes.get())),
     };
-    let changes = link.changes.iter().map(|change| {
-        (change.at.seconds(), change.rate.bits_per_second(), change.delay.seconds())
-    });
+    let changes = link
+        .changes
+        .iter()
+        .map(|change| (change.at.seconds(), change.rate.bits_per_second(), change.delay.seconds()));
     let mechanisms = plan.routers.iter().filter(|router| router.links.contains(&index));
     json!({
         "name": link.name,
@@ -65,6 +66,7 @@ fn flow(plan: &Plan, flow: &FlowPlan) -> Value {
         "offered": offered,
         "payload_bytes": payload,
         "packet_bytes": packet,
+        "connections": matches!(flow.protocol, Protocol::Connections(_)),
     })
 }
 
