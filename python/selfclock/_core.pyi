@@ -35,6 +35,7 @@ __all__ = [
     "grid_schema",
     "label_parts",
     "queues",
+    "read_packets",
     "register",
     "routers",
     "run",
@@ -142,6 +143,8 @@ class Outcome:
     @property
     def connections(self) -> Table: ...
     def packets(self, columns: Sequence[str] | None = None) -> Table: ...
+    @property
+    def packet_events(self) -> int: ...
     def write_pcapng(self, link: str, path: str | PathLike[str]) -> None: ...
 
 @final
@@ -318,7 +321,13 @@ class Environments:
     def step(self, orders: NDArray[np.float64], steps: NDArray[np.float64]) -> None: ...
     def outcome(self, place: int) -> Outcome: ...
 
-def run(scenario: Scenario, progress: Callable[[float], object] | None = None) -> Outcome: ...
+def run(
+    scenario: Scenario,
+    progress: Callable[[float], object] | None = None,
+    packets: tuple[str | PathLike[str], Sequence[tuple[str, str]]] | None = None,
+    captures: Sequence[tuple[str, str | PathLike[str]]] = (),
+) -> Outcome: ...
+def read_packets(path: str | PathLike[str], columns: Sequence[str] | None = None) -> Table: ...
 def run_many(
     scenarios: Sequence[Scenario],
     threads: int | None = None,

@@ -7,7 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from os import PathLike
+    from pathlib import Path
 
     from selfclock import _core
     from selfclock.plot import Plot
@@ -96,9 +98,15 @@ class Result:
     `pyarrow.table(result.flows)` and `pandas.DataFrame.from_arrow(result.flows)` take them as they are.
     """
 
-    def __init__(self, scenario: Scenario, outcome: _core.Outcome) -> None:
+    def __init__(self, scenario: Scenario, outcome: _core.Outcome, record: Path | None = None) -> None:
         self.scenario = scenario
         self._outcome = outcome
+        #: The file to which the packet events were written while the run went on; `None`: they are in memory.
+        self._record = record
+
+    def moved(self, directory: Path) -> Result:
+        """Return the result with its packet record in another directory."""
+        return Result(self.scenario, self._outcome, self._record and directory / self._record.name)
 
     @cached_property
     def summary(self) -> Summary:
@@ -132,15 +140,29 @@ class Result:
 
     @cached_property
     def packets(self) -> _core.Table:
-        """Every packet; empty unless the scenario has `record.packets = true`."""
-        return self._outcome.packets()
+        """Every packet; empty unless the scenario has `record.packets = true`.
+
+        The record is in memory, 48 bytes an event and some 150 in this table. If the run had a directory for it, it is
+        in a file there, and this table is read from it.
+        """
+        return self._packets(None)
 
     def packet_columns(self, *names: str) -> _core.Table:
-        """Return some columns of `packets`, which takes less time than all of them."""
+        """Return some columns of `packets`, which takes less time and memory than all of them."""
+        return self._packets(names)
+
+    def _packets(self, names: Sequence[str] | None) -> _core.Table:
+        if self._record is not None:
+            return _core.read_packets(self._record, names)
         return self._outcome.packets(names)
 
+    @cached_property
+    def packet_events(self) -> int:
+        """Rows of `packets`, without making the table."""
+        return self._outcome.packet_events
+
     def write_pcapng(self, link: str, path: str | PathLike[str]) -> None:
-        """Write what crossed a link as a capture; needs `record.packets = true`."""
+        """Write what crossed a link as a capture; needs `record.packets = true`, in memory."""
         self._outcome.write_pcapng(link, path)
 
     @cached_property

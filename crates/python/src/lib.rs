@@ -15,6 +15,7 @@ mod grid;
 mod interrupt;
 mod memory;
 mod outcome;
+mod packet_file;
 mod packets;
 mod run;
 mod scenario;
@@ -42,7 +43,7 @@ mod _core {
     #[pymodule_export]
     use super::interrupt::end_at_second_interrupt;
     #[pymodule_export]
-    use super::outcome::Outcome;
+    use super::outcome::{Outcome, read_packets};
     #[pymodule_export]
     use super::run::{RunError, run, run_many};
     #[pymodule_export]

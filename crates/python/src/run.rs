@@ -16,11 +16,15 @@ use selfclock_simulator::{Progress, Simulation, Stopped};
 
 use crate::calls::{self, Calls};
 use crate::memory;
-use crate::outcome::{Finished, Outcome};
+use crate::outcome::{Finished, Outcome, index_of};
+use crate::packet_file::{PacketFiles, PacketWriter};
 use crate::scenario::Scenario;
 
 /// Events between two looks at Python's signals: some tens of milliseconds.
 const SLICE: u64 = 200_000;
+
+/// The same where packets are recorded: they are handed on between two slices, some ten records for an event.
+const SLICE_RECORDED: u64 = 10_000;
 
 /// The same where algorithms written in Python run.
 const SLICE_IN_PYTHON: u64 = 5_000;
@@ -73,8 +77,19 @@ pub fn run_in_slices(
     stop: Option<&Arc<AtomicBool>>,
     goes_on: impl FnMut(f64) -> PyResult<()> + Send,
 ) -> PyResult<Finished> {
+    run_recorded(plan, stop, None, goes_on)
+}
+
+/// The same, with packet records written while it goes on.
+fn run_recorded(
+    plan: &Plan,
+    stop: Option<&Arc<AtomicBool>>,
+    writer: Option<PacketWriter<'_>>,
+    goes_on: impl FnMut(f64) -> PyResult<()> + Send,
+) -> PyResult<Finished> {
     if !plan.has_custom_algorithms() {
-        return advance(plan, |simulation| simulation.advance(SLICE), goes_on);
+        let slice = if plan.record.packets { SLICE_RECORDED } else { SLICE };
+        return advance(plan, writer, |simulation| simulation.advance(slice), goes_on);
     }
     // A thread that Python did not start has a thread state for as long as it is attached, and each takes two system
     // calls to make and to destroy. So there is one for the whole run, not one for each call.
@@ -88,13 +103,14 @@ pub fn run_in_slices(
             held = calls.count() - before > SLICE_IN_PYTHON / EVENTS_PER_CALL;
             over
         };
-        py.detach(|| advance(plan, run_slice, goes_on))
+        py.detach(|| advance(plan, writer, run_slice, goes_on))
     })
 }
 
 /// Runs slice by slice.
 fn advance(
     plan: &Plan,
+    mut writer: Option<PacketWriter<'_>>,
     mut run_slice: impl FnMut(&mut Simulation) -> Result<Progress, Stopped>,
     mut goes_on: impl FnMut(f64) -> PyResult<()>,
 ) -> PyResult<Finished> {
@@ -106,10 +122,18 @@ fn advance(
         simulation.limit_memory(bytes);
     }
     while !run_slice(&mut simulation).map_err(|stopped| run_error(&stopped))?.is_finished() {
+        if let Some(writer) = &mut writer {
+            writer.write(&simulation.take_packets())?;
+        }
         goes_on(simulation.now().seconds() / simulation.end().seconds())?;
     }
-    let outcome = simulation.finish();
-    Ok(Finished { outcome, cpu_s: clock.elapsed().as_secs_f64() })
+    let mut outcome = simulation.finish();
+    let mut packets_written = 0;
+    if let Some(mut writer) = writer {
+        writer.write(&std::mem::take(&mut outcome.packets))?;
+        packets_written = writer.finish()?;
+    }
+    Ok(Finished { outcome, packets_written, cpu_s: clock.elapsed().as_secs_f64() })
 }
 
 fn signals_and_progress(py: Python<'_>, progress: Option<&Py<PyAny>>, done: f64) -> PyResult<()> {
@@ -120,13 +144,25 @@ fn signals_and_progress(py: Python<'_>, progress: Option<&Py<PyAny>>, done: f64)
     }
 }
 
-/// Runs one scenario; `progress` is called now and then with the fraction done.
+/// Runs one scenario; `progress` is called now and then with the fraction done. With `packets`, a path and what the file says
+/// about itself, packet records are written there while the run goes on, and what crosses links into `captures`, by their
+/// names.
 #[pyfunction]
-#[pyo3(signature = (scenario, progress = None))]
-pub fn run(py: Python<'_>, scenario: &Scenario, progress: Option<Py<PyAny>>) -> PyResult<Outcome> {
+#[pyo3(signature = (scenario, progress = None, packets = None, captures = Vec::new()))]
+pub fn run(
+    py: Python<'_>,
+    scenario: &Scenario,
+    progress: Option<Py<PyAny>>,
+    packets: Option<(PathBuf, Vec<(String, String)>)>,
+    captures: Vec<(String, PathBuf)>,
+) -> PyResult<Outcome> {
     let plan = scenario.plan();
+    let captures = captures.into_iter().map(|(link, path)| Ok((index_of(plan, &link)?, path)));
+    let captures = captures.collect::<PyResult<Vec<_>>>()?;
+    let files = packets.map(|(parquet, metadata)| PacketFiles { parquet, metadata, captures });
     let finished = py.detach(|| {
-        run_in_slices(plan, None, |done| {
+        let writer = files.as_ref().map(|files| PacketWriter::create(plan, files)).transpose()?;
+        run_recorded(plan, None, writer, |done| {
             Python::attach(|py| signals_and_progress(py, progress.as_ref(), done))
         })
     })?;

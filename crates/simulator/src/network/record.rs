@@ -28,11 +28,9 @@ impl Network {
     /// Records an event at `time`, unless that is after the end of the run.
     #[cold]
     pub(super) fn record(&mut self, event: PacketEvent, time: Time, link: u32, packet: &Packet) {
-        let extra = self.extras.get(packet.extra);
-        let end = self.end;
         let Some(recorder) = &mut self.recorder else { return };
-        if time <= end {
-            recorder.add(event, time, link, packet, &extra);
+        if time <= self.end {
+            recorder.add(event, time, link, packet, self.extras.peek(packet.extra));
         }
     }
 }
