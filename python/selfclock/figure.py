@@ -220,6 +220,23 @@ class Cells:
     #: Written into the squares; none if empty.
     texts: Sequence[Sequence[str]] = ()
 
+    def shade(self, value: float) -> tuple[int, int, int]:
+        """Return red, green and blue of a value, 0 to 255; white if it is not finite."""
+        if not np.isfinite(value):
+            return 255, 255, 255
+        steps = len(self.colours) - 1
+        at = min(1.0, max(0.0, (value - self.low) / (self.high - self.low or 1.0))) * steps
+        left = min(int(at), steps - 1)
+        ends = [[int(colour[place : place + 2], 16) for place in (1, 3, 5)] for colour in self.colours[left : left + 2]]
+        red, green, blue = (round(low + (high - low) * (at - left)) for low, high in zip(*ends, strict=True))
+        return red, green, blue
+
+    def is_dark(self, value: float) -> bool:
+        """Whether white words are read better on the colour of a value than black ones."""
+        red, green, blue = self.shade(value)
+        # Luma of ITU-R BT.601.
+        return 0.299 * red + 0.587 * green + 0.114 * blue < 128
+
 
 Element = Line | Points | Band | Bars | Intervals | Rule | Span | Shape | Text | Arrow | Cells
 
@@ -286,7 +303,8 @@ class Figure:
     """Panels in rows and columns.
 
     Panels of one column share the x axis if `linked`: they zoom together, and what is pointed at is read in all. With
-    `same_x` all columns do. All panels of a row share the scale of the y axis if `same_scale`.
+    `same_x` all columns do. All panels of a row share the scale of the y axis if `same_scale`, all of the figure if
+    `same_y`.
 
     >>> from selfclock.figure import Figure
     >>> figure = Figure(x="time (s)", y="window (segments)")
@@ -307,13 +325,15 @@ class Figure:
         linked: bool = True,
         same_x: bool = False,
         same_scale: bool = False,
+        same_y: bool = False,
     ) -> None:
         self.title = title
         #: Inches.
         self.width, self.height = width, height
         #: Heights of the rows relative to each other; equal if empty.
         self.ratios = ratios or (1.0,) * rows
-        self.linked, self.same_x, self.same_scale = linked, same_x, same_scale
+        self.linked, self.same_x = linked, same_x
+        self.same_scale, self.same_y = same_scale or same_y, same_y
         #: Row by row.
         self.panels = [[Panel(Axis(x if row == rows - 1 else ""), Axis(y)) for _ in range(columns)]
                        for row in range(rows)]  # fmt: skip

@@ -10,6 +10,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Protocol, TypedDict
 
 from selfclock.claims import OF, VERDICTS
+from selfclock.errors import BadInputError
 from selfclock.names import unknown
 from selfclock.progress import progress_bar
 from selfclock.scenario_files import ScenarioFiles, scenario_files
@@ -126,7 +127,7 @@ class PaperReport:
         ]
 
 
-class UnknownPaperError(Exception):
+class UnknownPaperError(BadInputError):
     """No paper has this name."""
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from selfclock import provenance
 from selfclock._core import COMMIT, ENGINE, VERSION
+from selfclock.errors import BadInputError
 from selfclock.figure import Figure
 from selfclock.names import nearest
 
@@ -40,11 +41,11 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 FIGURES = ("sequence", "window", "queue", "rate", "rtt")
 
 
-class UnwritableError(Exception):
+class UnwritableError(BadInputError):
     """Results cannot be written where they should."""
 
 
-class FormatError(Exception):
+class FormatError(BadInputError):
     """No format of figures has this name."""
 
 

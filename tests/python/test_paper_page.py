@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 import selfclock as sc
 from charts import charts, unpacked_text
 from selfclock.claims import Claim, Findings
-from selfclock.cli import _print_reports
+from selfclock.cli.reproduce import print_reports
 from selfclock.parts import Illustration, Table
 from selfclock.report.page import write_report
 from selfclock.report.papers import contracted
@@ -187,7 +187,7 @@ def test_a_series_has_the_colour_of_its_legend_entry(page: str) -> None:
 
 def test_a_terminal_of_80_columns_shows_names_whole(capsys: pytest.CaptureFixture[str]) -> None:
     report = sample()
-    _print_reports([report])
+    print_reports([report])
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     for claim in report.claims:

@@ -305,6 +305,7 @@ class _Panel:
         )  # fmt: skip
 
     def _cells(self, cells: Cells) -> None:
+        # Colours as rgb(...), which the page does not turn over in the dark.
         rows, columns = cells.values.shape
         for row in range(rows):
             for column in range(columns):
@@ -313,11 +314,14 @@ class _Panel:
                     square = {"x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5}
                     self._chart.layout["shapes"].append(
                         {"type": "rect", "xref": self._x, "yref": self._y, "line": {"width": 0}, "layer": "below",
-                         "fillcolor": _shade(cells, value), **square}
+                         "fillcolor": f"rgb{cells.shade(value)}", **square}
                     )  # fmt: skip
         for row, texts in enumerate(cells.texts):
             for column, words in enumerate(texts):
                 self._text(Text(column, row, words, horizontal="center"))
+                if math.isfinite(value := float(cells.values[row, column])):
+                    ink = "rgb(255, 255, 255)" if cells.is_dark(value) else "rgb(0, 0, 0)"
+                    self._chart.layout["annotations"][-1]["font"]["color"] = ink
         # Points that cannot be seen tell the values.
         at = [(column, row) for row in range(rows) for column in range(columns)]
         along, up = self._panel.x.names, self._panel.y.names
@@ -388,8 +392,9 @@ class _Panel:
         figure = self._figure
         if which == "x" and figure.linked and figure.same_x and self._column > 0:
             said["matches"] = "x"
-        if which == "y" and figure.same_scale and self._column > 0:
-            said |= {"matches": _ref("y", self._row * len(figure.panels[0]) + 1), "showticklabels": False}
+        first = 1 if figure.same_y else self._row * len(figure.panels[0]) + 1
+        if which == "y" and figure.same_scale and self._y != _ref("y", first):
+            said |= {"matches": _ref("y", first), "showticklabels": self._column == 0}
         self._chart.layout[reference[0] + "axis" + reference[1:]] = said
 
 
@@ -450,15 +455,6 @@ def _faint(colour: str, opacity: float) -> str:
 def _parts(colour: str) -> tuple[int, int, int]:
     digits = _colour(colour)
     return int(digits[1:3], 16), int(digits[3:5], 16), int(digits[5:7], 16)
-
-
-def _shade(cells: Cells, value: float) -> str:
-    steps = len(cells.colours) - 1
-    at = min(1.0, max(0.0, (value - cells.low) / (cells.high - cells.low or 1.0))) * steps
-    left = min(int(at), steps - 1)
-    ends = zip(_parts(cells.colours[left]), _parts(cells.colours[left + 1]), strict=True)
-    mixed = [round(low + (high - low) * (at - left)) for low, high in ends]
-    return "#" + "".join(f"{part:02x}" for part in mixed)
 
 
 def _short(value: float) -> float:

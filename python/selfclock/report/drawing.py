@@ -70,6 +70,9 @@ _COORDINATES: dict[str, Any] = {
 #: Characters of a legend's row in a figure 6.4 inches wide, and those that a handle takes.
 _LEGEND_ROW, _HANDLE = 90, 6
 
+#: Width of a letter, as a part of the height of the type.
+_LETTER = 0.58
+
 
 @contextmanager
 def house() -> Iterator[None]:
@@ -104,7 +107,7 @@ def draw(figure: Figure) -> drawn.Figure:
         places = new.subplots(
             len(panels), len(panels[0]), squeeze=False, height_ratios=list(figure.ratios),
             sharex=(True if figure.same_x else "col") if figure.linked else False,
-            sharey="row" if figure.same_scale else False,
+            sharey=True if figure.same_y else "row" if figure.same_scale else False,
         )  # fmt: skip
         for row, line in enumerate(panels):
             for column, panel in enumerate(line):
@@ -220,9 +223,19 @@ def _cells(axes: Axes, element: Cells, look: dict[str, Any]) -> None:
         extent=(-0.5, columns - 0.5, -0.5, rows - 0.5), **look,
     )  # fmt: skip
     axes.grid(visible=False)
+    wide, high = _points_across(axes)
+    longest = max((len(words) for texts in element.texts for words in texts), default=1)
+    size = min(8.0, 0.75 * high / rows, wide / columns / (longest * _LETTER))
     for row, texts in enumerate(element.texts):
         for column, words in enumerate(texts):
-            axes.text(column, row, words, ha="center", va="center", fontsize=8)
+            ink = "white" if element.is_dark(element.values[row, column]) else "black"
+            axes.text(column, row, words, ha="center", va="center", fontsize=size, color=ink, zorder=look["zorder"])
+
+
+def _points_across(axes: Axes) -> tuple[float, float]:
+    """Return about how wide and high a panel is, in points."""
+    figure, place = axes.get_figure(root=True), axes.get_position()
+    return place.width * figure.get_figwidth() * 72, place.height * figure.get_figheight() * 72  # type: ignore[union-attr]
 
 
 def _axis(axes: Axes, which: str, axis: Axis, limits: tuple[float, float]) -> None:
@@ -238,4 +251,17 @@ def _axis(axes: Axes, which: str, axis: Axis, limits: tuple[float, float]) -> No
     if axis.names:
         (axes.set_xticks if which == "x" else axes.set_yticks)(list(axis.names), list(axis.names.values()))
         own.set_minor_locator(ticker.NullLocator())
+        _fit_names(axes, which, list(axis.names.values()))
     (axes.set_xlim if which == "x" else axes.set_ylim)(*limits)
+
+
+def _fit_names(axes: Axes, which: str, names: list[str]) -> None:
+    """Turn names that would meet, or write them smaller."""
+    wide, high = _points_across(axes)
+    size = mpl.rcParams["font.size"]
+    if which == "y":
+        axes.tick_params("y", labelsize=min(size, 0.8 * high / len(names)))
+    elif max(len(line) for name in names for line in name.split("\n")) * size * _LETTER > wide / len(names):
+        axes.tick_params("x", labelsize=size - 1)
+        for label in axes.get_xticklabels():
+            label.set(rotation=40, horizontalalignment="right", rotation_mode="anchor")

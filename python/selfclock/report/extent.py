@@ -22,11 +22,11 @@ MARGIN_X, MARGIN_MARKED, MARGIN_Y = 0.01, 0.03, 0.05
 
 def sharing(figure: Figure, row: int, column: int, which: Which) -> list[Panel]:
     """Return the panels that have one range with this one, itself among them."""
-    if which == "y":
+    if which == "y" and not figure.same_y:
         return figure.panels[row] if figure.same_scale else [figure.panels[row][column]]
-    if not figure.linked:
+    if which == "x" and not figure.linked:
         return [figure.panels[row][column]]
-    if figure.same_x:
+    if which == "y" or figure.same_x:
         return [panel for line in figure.panels for panel in line]
     return [line[column] for line in figure.panels]
 

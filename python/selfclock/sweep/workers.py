@@ -7,6 +7,7 @@ import pickle
 from typing import TYPE_CHECKING, Any
 
 from selfclock._core import ENGINE, VERSION, ScenarioError
+from selfclock.errors import WorkError
 from selfclock.own import load_sources, loaded_sources
 from selfclock.scenario import Scenario, run_stream
 from selfclock.sweep.row import failed, finished
@@ -40,7 +41,7 @@ BUILD = f"{VERSION}, engine {ENGINE}"
 Row = dict[str, Any]
 
 
-class ClusterError(Exception):
+class ClusterError(WorkError):
     """The cluster cannot be used."""
 
 

@@ -63,7 +63,7 @@
       modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("--line"), activecolor: colour("--text") },
       hoverlabel: { bgcolor: colour("--soft"), font: { color: colour("--text") } },
       dragmode: matchMedia("(pointer: coarse)").matches ? false : "zoom" };
-    if (dark()) page.shapes = turned(layout.shapes ?? []);
+    if (dark()) for (const part of ["shapes", "annotations"]) page[part] = turned(layout[part] ?? []);
     for (const name of Object.keys(layout).filter((key) => /^[xy]axis/.test(key)))
       page[name] = { ...layout[name], gridcolor: colour("--grid"), linecolor: colour("--line"), spikecolor: colour("--text") };
     return [traces, page];

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from selfclock.errors import BadInputError
 from selfclock.verify.promised import SECOND
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-class UnreadableError(Exception):
+class UnreadableError(BadInputError):
     """There is no record to verify, or it is damaged."""
 
 

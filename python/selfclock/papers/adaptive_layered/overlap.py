@@ -8,6 +8,7 @@ import polars as pl
 
 from selfclock import style
 from selfclock.claims import Claim
+from selfclock.figure import Figure
 from selfclock.papers.adaptive_layered.network import DELAYED_ACK, TCP, Flow, control, scenario, throughputs_mbps
 from selfclock.papers.adaptive_layered.verdicts import (
     MARGIN,
@@ -24,9 +25,8 @@ from selfclock.parts import Illustration
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from matplotlib.axes import Axes
-
     from selfclock.claims import Verdict
+    from selfclock.figure import Panel
     from selfclock.result import Result
     from selfclock.scenario import Scenario
 
@@ -191,27 +191,20 @@ def _identity(with_k: Result, reno: Result) -> Claim:
     )
 
 
-@style.house()
 def _figure(runs: dict[str, Sequence[Result]]) -> Illustration:
-    figure, panels = style.figure(3, height=7.2)
+    figure = Figure(3, x="time (s)", y="window (segments)", height=7.2)
     titles = {
         "drain": "A-TCP that believes in competition until the queue drains",
         "round-trips": "A-TCP that believes in it for ten round trips",
         "tcp": "TCP in the place of A-TCP",
     }
-    for axes, (first, title) in zip(panels, titles.items(), strict=True):
+    for panel, (first, title) in zip(figure.column, titles.items(), strict=True):
+        panel.span("x", SECOND_STARTS_S, FIRST_STOPS_S, colour="#EEEEEE", opacity=1.0,
+                   label="printed: the overlapping 100 seconds")  # fmt: skip
         label = "the first flow, TCP" if first == "tcp" else "A-TCP"
-        _flow(axes, runs[first], "flow1", label, "highspeed" if first == "tcp" else "adaptive", (0.0, FIRST_STOPS_S))
-        _flow(axes, runs[first], "flow2", "TCP", "reno", (SECOND_STARTS_S, END_S))
-        axes.set_ylabel("window (segments)")
-        axes.set_title(title)
-        axes.axvspan(
-            SECOND_STARTS_S, FIRST_STOPS_S, color="#EEEEEE", zorder=0, label="printed: the overlapping 100 seconds"
-        )
-        axes.margins(y=0.3)
-        axes.set_ylim(bottom=0)
-        axes.legend(loc="upper right", ncols=3)
-    panels[-1].set_xlabel("time (s)")
+        _flow(panel, runs[first], "flow1", label, "highspeed" if first == "tcp" else "adaptive", (0.0, FIRST_STOPS_S))
+        _flow(panel, runs[first], "flow2", "TCP", "reno", (SECOND_STARTS_S, END_S))
+        panel.title, panel.y.low = title, 0.0
     caption = (
         f"622 Mbit/s, 50 ms, buffer a fifth of the product. Means and quartiles of {len(SEEDS)} runs with random "
         "starts; from 200 s on one run, TCP alone."
@@ -220,7 +213,7 @@ def _figure(runs: dict[str, Sequence[Result]]) -> Illustration:
 
 
 def _flow(
-    axes: Axes, runs: Sequence[Result], flow: str, label: str, looks_like: str, active: tuple[float, float]
+    panel: Panel, runs: Sequence[Result], flow: str, label: str, looks_like: str, active: tuple[float, float]
 ) -> None:
     begin, end = active
     held: dict[float, list[float]] = {}
@@ -234,6 +227,6 @@ def _flow(
     rest = [time for time in held if whole and time > whole[-1]]
     colour = style.look(looks_like).colour
     times = [*whole, *rest]
-    axes.plot(times, [sum(held[time]) / len(held[time]) for time in times], color=colour, label=label)
     low, high = ([quartiles(held[time])[side] for time in whole] for side in (0, 1))
-    axes.fill_between(whole, low, high, color=colour, alpha=0.25, linewidth=0, label=f"{label}, quartiles")
+    panel.band(whole, low, high, colour=colour, opacity=0.25, label=f"{label}, quartiles")
+    panel.line(times, [sum(held[time]) / len(held[time]) for time in times], colour=colour, label=label)

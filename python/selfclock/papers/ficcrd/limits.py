@@ -9,6 +9,8 @@ import polars as pl
 
 from selfclock import style
 from selfclock.claims import Claim
+from selfclock.figure import BLACK, Figure
+from selfclock.papers.drawing import PRINTED_LINE, bars, levels
 from selfclock.papers.ficcrd.mechanisms import (
     BUCKET,
     BY_NUMBER,
@@ -51,6 +53,8 @@ FLUID_USE = {"outer-else": 0.754, "literal": 0.754, "icc": 1.0}
 
 #: RD packets by number, or also timed.
 _SENT = {"by number": BY_NUMBER, "timed": WINDOW}
+#: They look as these.
+_LOOKS = ("reno", "packet-pair")
 _OFTEN: dict[str, object] = {**BY_NUMBER, "rule": "icc", "packets_per_discovery": 8}
 
 #: An eighth of the paper's segments, and eight times as many wherever they are counted.
@@ -439,40 +443,36 @@ def _many_claims(many: Sequence[Reading], fast: Sequence[Reading]) -> list[Claim
     return claims
 
 
-@style.house()
 def _limited_figure(limited: Sequence[Reading], scale: float) -> Illustration:
-    figure, (axes,) = style.figure()
-    for place, (sent, look) in enumerate(zip(_SENT, (style.look("reno"), style.look("packet-pair")), strict=True)):
-        at = [number + (place - 0.5) * 0.3 for number in range(len(FLUID_USE))]
-        use = [one.use for (_, of), one in zip(_KEYS, limited, strict=False) if of == sent]
-        axes.bar(at, use, 0.3, color=look.colour, label=f"RD packets {sent}")
-    for number, fluid in enumerate(FLUID_USE.values()):
-        axes.plot([number - 0.45, number + 0.45], [fluid, fluid], color="black", linewidth=1.2,
-                  label="fluid" if number == 0 else None)  # fmt: skip
-    axes.set_xticks(range(len(FLUID_USE)), list(FLUID_USE))
-    axes.set_ylabel("use of the link")
-    axes.set_xlabel("reading of Table 1")
-    axes.set_ylim(0, 1.35)
-    axes.set_title("Two flows, one of which sends 0.3 of the capacity")
-    axes.legend(loc="upper left", ncols=2)
+    figure = Figure(
+        title="Two flows, one of which sends 0.3 of the capacity", x="reading of Table 1", y="use of the link"
+    )
+    panel = figure.panel
+    bars(panel, {
+        f"RD packets {sent}": (style.look(name).colour, [
+            one.use for (_, of), one in zip(_KEYS, limited, strict=False) if of == sent
+        ])
+        for sent, name in zip(_SENT, _LOOKS, strict=True)
+    })  # fmt: skip
+    levels(panel, list(FLUID_USE.values()), 0.9, "fluid", BLACK)
+    panel.x.name(*FLUID_USE)
+    panel.y.low = 0.0
     caption = "Where RD packets are timed, the greedy flow stops at six whole segments, whatever the reading."
     return Illustration("A flow that is limited elsewhere", caption, figure, id="limited-elsewhere",
                         scenarios=names(_limited(scale)))  # fmt: skip
 
 
-@style.house()
 def _loss_figure(lossy: Sequence[Reading], scale: float) -> Illustration:
-    figure, (axes,) = style.figure()
-    for place, (sent, look) in enumerate(zip(_SENT, (style.look("reno"), style.look("packet-pair")), strict=True)):
+    figure = Figure(
+        title="Loss of RD packets", x="RD packets lost, each way (%)", y="queue near its target (% of time)"
+    )
+    panel = figure.panel
+    for place, (sent, look) in enumerate(zip(_SENT, map(style.look, _LOOKS), strict=True)):
         own = lossy[place * len(RD_LOSSES) : (place + 1) * len(RD_LOSSES)]
-        axes.plot([100 * loss for loss in RD_LOSSES], [100 * one.near for one in own], marker=look.marker,
-                  color=look.colour, label=f"RD packets {sent}")  # fmt: skip
-    axes.axhline(100 * NEAR_OFTEN, color="black", linewidth=0.9, linestyle=":", label="our criterion")
-    axes.set_ylim(0, 105)
-    axes.set_xlabel("RD packets lost, each way (%)")
-    axes.set_ylabel("queue near its target (% of time)")
-    axes.set_title("Loss of RD packets")
-    axes.legend(loc="lower left")
+        panel.line([100 * loss for loss in RD_LOSSES], [100 * one.near for one in own], marker=look.marker,
+                   colour=look.colour, label=f"RD packets {sent}")  # fmt: skip
+    panel.rule("y", 100 * NEAR_OFTEN, label="our criterion", **PRINTED_LINE)
+    panel.y.low, panel.y.high = 0.0, 105.0
     worst, late = min(one.jain for one in lossy), max(one.late_data for one in lossy)
     caption = f"Data packets lost after the first 5 s: {late} at most. Jain's index: {worst:.4f} at least."
     return Illustration("Loss of RD packets", caption, figure, id="rd-loss", scenarios=names(_lossy(scale)))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from selfclock import style
 from selfclock.claims import Claim
+from selfclock.figure import Figure
 from selfclock.papers.ficcrd.mechanisms import TAIL_DROP
 from selfclock.papers.ficcrd.network import PAPER, SECONDS, jain, scenario
 from selfclock.papers.ficcrd.readings import interval, read
@@ -129,17 +129,15 @@ def findings(
     return claims, [_figure([one.jain for one in found], names)], [grid]
 
 
-@style.house()
 def _figure(ours: Sequence[float], names: tuple[str, ...]) -> Illustration:
-    figure, (axes,) = style.figure()
+    figure = Figure(title="Tail drop: topology and spacing of starts, or random send delays", y="Jain's index")
+    panel = figure.panel
     theirs = [*(jain(row.goodputs) for row in ROWS), *RANDOM]
-    axes.plot(range(len(ours)), ours, "o", color=TAIL_DROP.colour, label="selfclock")
-    axes.plot(range(len(theirs)), theirs, "x", color="black", label="printed by ns-2.35")
-    labels = [*(f"{row.topology.upper()}, {row.apart_s:g} s" for row in ROWS), *(f"A, seed {seed}" for seed in SEEDS)]
-    axes.set_xticks(range(len(labels)), labels, rotation=40, ha="right")
-    axes.set_ylabel("Jain's index")
-    axes.set_ylim(0.85, 1.03)
-    axes.set_title("Tail drop: topology and spacing of starts, or random send delays")
-    axes.legend(loc="upper left", ncols=2)
+    panel.points(range(len(ours)), ours, colour=TAIL_DROP.colour, label="selfclock")
+    panel.points(range(len(theirs)), theirs, marker="x", label="printed by ns-2.35")
+    panel.x.name(
+        *(f"{row.topology.upper()}, {row.apart_s:g} s" for row in ROWS), *(f"A, seed {seed}" for seed in SEEDS)
+    )
+    panel.y.low, panel.y.high = 0.85, 1.03
     caption = "The seeds of the two programs have nothing in common but their number."
     return Illustration("Tail drop beside ns-2.35", caption, figure, id="ns2", scenarios=names)

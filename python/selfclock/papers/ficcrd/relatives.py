@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from selfclock import style
 from selfclock.claims import Claim
+from selfclock.figure import Figure
 from selfclock.papers.ficcrd.network import PAPER
 from selfclock.parts import Illustration, Table
 from selfclock.scenario import Scenario
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from selfclock.result import FlowSummary, LinkSummary, Result, Summary
+
+#: From dark to light, and from light to dark: matplotlib's viridis and its magma.
+_VIRIDIS = ("#440154", "#3B528B", "#21918C", "#5EC962", "#FDE725")
+_MAGMA = ("#FCFDBF", "#FC8961", "#B73779", "#51127C", "#000004")
 
 #: Windows, then models; each by itself with a peer of the same kind.
 ALGORITHMS = [
@@ -165,23 +169,18 @@ def findings(readings: Sequence[list[Summary]]) -> tuple[list[Claim], list[Illus
     return claims, [_heat_map(uses, delays)], [l4s, grid]
 
 
-@style.house()
 def _heat_map(uses: Sequence[Sequence[float]], delays: Sequence[Sequence[float]]) -> Illustration:
-    figure, panels = style.figure(rows=2, height=7.5)
-    for axes, values, title, colours, limits, form in (
-        (panels[0], uses, "use of the link", "viridis", (0.5, 1.0), "{:.2f}"),
-        (panels[1], delays, "mean wait (ms)", "magma_r", (0.0, 40.0), "{:.0f}"),
+    figure = Figure(2, height=8.5)
+    for panel, values, title, colours, limits, form in (
+        (figure.panels[0][0], uses, "use of the link", _VIRIDIS, (0.5, 1.0), "{:.2f}"),
+        (figure.panels[1][0], delays, "mean wait (ms)", _MAGMA, (0.0, 40.0), "{:.0f}"),
     ):
-        axes.imshow(values, cmap=colours, vmin=limits[0], vmax=limits[1], aspect="auto")
-        axes.grid(visible=False)
-        axes.set_xticks(range(len(DISCIPLINES)), list(DISCIPLINES), rotation=60, ha="right", fontsize=6)
-        axes.set_yticks(range(len(ALGORITHMS)), ALGORITHMS, fontsize=6)
-        middle = (limits[0] + limits[1]) / 2
-        for row, line in enumerate(values):
-            for column, value in enumerate(line):
-                dark = value < middle if colours == "viridis" else value > middle
-                axes.text(column, row, form.format(value), ha="center", va="center", fontsize=5,
-                          color="white" if dark else "black")  # fmt: skip
-        axes.set_title(title)
+        texts = [list(map(form.format, line)) for line in values]
+        panel.cells(values, colours=colours, low=limits[0], high=limits[1], texts=texts)
+        panel.x.name(*DISCIPLINES)
+        panel.y.name(*ALGORITHMS)
+        # The first row on top.
+        panel.y.low, panel.y.high = len(ALGORITHMS) - 0.5, -0.5
+        panel.title = title
     return Illustration("Every algorithm over every queue discipline", "The figures are in the table.", figure,
                         id="disciplines", scenarios=tuple(one.name for one in scenarios()))  # fmt: skip

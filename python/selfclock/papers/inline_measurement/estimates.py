@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import statistics
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import polars as pl
-from matplotlib.figure import Figure
 
-from selfclock import style
 from selfclock.claims import Claim
+from selfclock.figure import BLACK, Figure
+from selfclock.papers.drawing import COLOURS, along, dashes, label_sides
 from selfclock.papers.inline_measurement import verdicts
-from selfclock.papers.inline_measurement.drawings import COLOURS
 from selfclock.papers.inline_measurement.mechanisms import PRINTED, REPAIRED
 from selfclock.papers.inline_measurement.network import (
     COALESCING,
@@ -459,26 +459,21 @@ def _illustration(constant: Sequence[Found]) -> Illustration:
     )
 
 
-@style.house()
 def _figure(rows: Sequence[Found]) -> Figure:
-    figure = Figure(figsize=(6.4, 6.6), layout="constrained")
-    axes = figure.subplots(len(RATES_GBPS), 2, sharex=True, sharey=True, squeeze=False)
+    figure = Figure(len(RATES_GBPS), 2, height=6.6, same_scale=True)
+    label_sides(figure, "time (s)", "measured / true")
     for number, row in enumerate(rows):
         rate, load = divmod(number, len(LOADS))
         series, case = flow_series(row.result), row.case
-        for column, (name, truth) in enumerate((("available_bps", case.available), ("capacity_bps", case.capacity))):
-            each = axes[rate][column]
-            each.plot(
-                series["time_s"], series[name] / 1e9 / truth, color=COLOURS[load], label=f"load {LOADS[load]:.0%}"
-            )
-            each.axhline(1, color="black", linewidth=0.6, linestyle=":")
-            each.set_ylim(0.5, 1.5)
-            each.set_title(f"{'A' if column == 0 else 'K'}, {case.capacity:g} Gbit/s")
-    for column in range(2):
-        axes[-1][column].set_xlabel("time (s)")
-    for row_of_axes in axes:
-        row_of_axes[0].set_ylabel("measured / true")
-    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+        for panel, name, truth, what in zip(
+            figure.panels[rate], ("available_bps", "capacity_bps"), (case.available, case.capacity), "AK", strict=True
+        ):
+            panel.line(series["time_s"], series[name] / 1e9 / truth, colour=COLOURS[load],
+                       label=f"load {LOADS[load]:.0%}")  # fmt: skip
+            if load == 0:
+                panel.rule("y", 1, colour=BLACK, width=0.6)
+            panel.y.low, panel.y.high = 0.5, 1.5
+            panel.title = f"{what}, {case.capacity:g} Gbit/s"
     return figure
 
 
@@ -492,26 +487,19 @@ def _beside_truth(title: str, caption: str, name: str, rows: Sequence[Found]) ->
     )
 
 
-@style.house()
 def _beside_truth_figure(rows: Sequence[Found]) -> Figure:
     count = len(rows) // 2
-    figure = Figure(figsize=(6.4, 1.2 + 1.5 * count), layout="constrained")
-    panels = figure.subplots(count, 2, sharex=True, sharey=True, squeeze=False)
-    for axes, row in zip(panels.flat, rows, strict=True):
+    figure = Figure(count, 2, height=1.2 + 1.5 * count, same_scale=True)
+    label_sides(figure, "time (s)", "K and A\n(Gbit/s)")
+    for panel, row in zip(itertools.chain(*figure.panels), rows, strict=True):
         series = flow_series(row.result)
-        end = float(series["time_s"][-1])
-        marks = [end * (step + 0.5) / 12 for step in range(12)]
+        places = along(float(series["time_s"][-1]), 12)
         for column, colour, truth, label in (
             ("capacity_bps", COLOURS[4], row.case.capacity, "K"),
             ("available_bps", COLOURS[0], row.case.available, "A"),
         ):
-            axes.plot(series["time_s"], series[column] / 1e9, color=colour, linewidth=0.9, label=f"{label} measured")
-            axes.plot(marks, [truth] * 12, linestyle="none", marker="_", color=colour, label=f"{label} true")
-        axes.set_title(row.case.label)
-        axes.set_ylim(0, 2.5)
-    for line in panels:
-        line[0].set_ylabel("Gbit/s")
-    for axes in panels[-1]:
-        axes.set_xlabel("time (s)")
-    figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+            panel.line(series["time_s"], series[column] / 1e9, colour=colour, width=0.9, label=f"{label} measured")
+            dashes(panel, places, [truth] * len(places), f"{label} true", colour)
+        panel.title = row.case.label
+        panel.y.low, panel.y.high = 0.0, 2.5
     return figure

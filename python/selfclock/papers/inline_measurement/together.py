@@ -5,13 +5,11 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
-
-from selfclock import style
 from selfclock.claims import Claim
 from selfclock.compare import jain
+from selfclock.figure import Figure
+from selfclock.papers.drawing import COLOURS, along, dashes, label_sides
 from selfclock.papers.inline_measurement import verdicts
-from selfclock.papers.inline_measurement.drawings import COLOURS
 from selfclock.papers.inline_measurement.mechanisms import REPAIRED
 from selfclock.papers.inline_measurement.network import (
     COALESCING,
@@ -272,39 +270,23 @@ def _together_illustration(groups: Sequence[tuple[int, float | None]], results: 
     )
 
 
-@style.house()
 def _together_figure(groups: Sequence[tuple[int, float | None]], results: Sequence[Result]) -> Figure:
-    figure = Figure(figsize=(6.4, 6.0), layout="constrained")
-    panels = figure.subplots(len(NUMBERS), len(PACING), sharex=True, sharey=True, squeeze=False)
+    figure = Figure(len(NUMBERS), len(PACING), height=6.0, same_scale=True)
+    label_sides(figure, "time (s)", "window\n(products)")
     for (number, gain), result in zip(groups, results, strict=True):
-        axes = panels[NUMBERS.index(number)][PACING.index(gain)]
+        panel = figure.panels[NUMBERS.index(number)][PACING.index(gain)]
         total: list[float] = []
         for flow in result.summary["flows"]:
             series = flow_series(result, flow["name"])
             times = series["time_s"].to_list()
             own = [float(value or 0) / 1460 / PRODUCT for value in series["cwnd_bytes"]]
             total = [a + b for a, b in zip(total, own, strict=True)] if total else own
-            axes.plot(times, own, color="#999999", linewidth=0.5, label="one")
-        axes.plot(times, total, color=COLOURS[0], label="sum")
-        marks = [SECONDS * (step + 0.5) / 20 for step in range(20)]
-        joined = [time for time in marks if time > JOIN_S * number]
-        axes.plot(
-            joined,
-            [measured_limit(number)] * len(joined),
-            linestyle="none",
-            marker="_",
-            color="black",
-            label="n (1 - gamma) + gamma",
-        )
-        axes.set_title(f"{number}{'' if gain is None else ', spaced'}")
-    panels[0][0].set_ylim(bottom=0, top=2.5)
-    for row in panels:
-        row[0].set_ylabel("products")
-    for axes in panels[-1]:
-        axes.set_xlabel("time (s)")
-    handles, labels = panels[0][0].get_legend_handles_labels()
-    unique = dict(zip(labels, handles, strict=True))
-    figure.legend(list(unique.values()), list(unique), loc="outside lower center", ncols=3)
+            panel.line(times, own, colour="#999999", width=0.5, label="one")
+        panel.line(times, total, colour=COLOURS[0], label="sum")
+        joined = [time for time in along(SECONDS) if time > JOIN_S * number]
+        dashes(panel, joined, [measured_limit(number)] * len(joined), "n (1 - gamma) + gamma")
+        panel.title = f"{number} connections{'' if gain is None else ', spaced'}"
+        panel.y.low, panel.y.high = 0.0, 2.5
     return figure
 
 
@@ -318,19 +300,15 @@ def _sharing_illustration(results: Sequence[Result]) -> Illustration:
     )
 
 
-@style.house()
 def _sharing_figure(results: Sequence[Result]) -> Figure:
-    figure, panels = style.figure(len(SHARING_GAMMAS), height=5.4)
-    for axes, gamma, result in zip(panels, SHARING_GAMMAS, results, strict=True):
+    figure = Figure(len(SHARING_GAMMAS), x="time (s)", y="window\n(1000 packets)", height=5.4)
+    for panel, gamma, result in zip(figure.column, SHARING_GAMMAS, results, strict=True):
+        panel.rule("x", SHARING_JOINS_S[0], colour="#999999", dash="--", width=0.6)
         for name, colour, label in (("flow1", COLOURS[0], "first"), ("flow2", COLOURS[1], "second")):
             series = flow_series(result, name)
-            axes.plot(series["time_s"], series["cwnd_bytes"] / 1.46e6, color=colour, label=label)
-        axes.axvline(SHARING_JOINS_S[0], color="#999999", linewidth=0.6, linestyle="--")
-        axes.set_title(f"gamma {gamma:g}")
-        axes.set_ylabel("1000 packets")
-        axes.set_ylim(bottom=0)
-    panels[-1].set_xlabel("time (s)")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+            panel.line(series["time_s"], series["cwnd_bytes"] / 1.46e6, colour=colour, label=label)
+        panel.title = f"gamma {gamma:g}"
+        panel.y.low = 0.0
     return figure
 
 

@@ -10,6 +10,8 @@ import polars as pl
 
 from selfclock import style
 from selfclock.claims import Claim
+from selfclock.figure import Figure
+from selfclock.papers.drawing import PRINTED_LINE
 from selfclock.papers.swift_start import verdicts
 from selfclock.papers.swift_start.network import (
     DELAYED_ACK,
@@ -378,11 +380,12 @@ def _figure_7(waits_ms: tuple[float, float]) -> Claim:
     )
 
 
-@style.house()
 def _figure(
     original: Sequence[float | None], forward: Mapping[str, Mapping[float, Sequence[float | None]]]
 ) -> Illustration:
-    figure, (axes,) = style.figure()
+    figure = Figure(title="Distribution of the estimates", x="estimated over true rate of the link",
+                    y="part of the seeds")  # fmt: skip
+    panel = figure.panel
     series = [
         ("Swift Start, 50 % of the ACK path", original, style.look("swift-start")),
         *((f"modified, 50 % of the data's way, access {access}", forward[access][LOADS[1]], style.look(name))
@@ -391,14 +394,10 @@ def _figure(
     for label, errors, look in series:
         ratios = sorted(1 + error for error in errors if error is not None)
         parts = [(number + 0.5) / len(errors) for number in range(len(ratios))]
-        axes.step(ratios, parts, color=look.colour, label=label)
-    axes.axvline(1, color="black", linewidth=0.9, linestyle=":", label="printed: the actual capacity")
-    axes.set_xscale("log")
-    axes.set_xlabel("estimated over true rate of the link")
-    axes.set_ylabel("part of the seeds")
-    axes.set_ylim(0, 1.4)
-    axes.set_title("Distribution of the estimates")
-    axes.legend(loc="upper right")
+        panel.line(ratios, parts, colour=look.colour, step="before", label=label)
+    panel.rule("x", 1, label="printed: the actual capacity", **PRINTED_LINE)
+    panel.x.log = True
+    panel.y.low, panel.y.high = 0.0, 1.02
     caption = "A step away from 1 is a part of the seeds in which the estimate is wrong."
     runs = [*_reverse("original", LOADS[1], MANY_SEEDS), *(run for access in forward for run in _forward(access, 0.5))]
     return Illustration(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from selfclock import style
+from selfclock.figure import Figure
 from selfclock.papers.swift_start.network import (
     BY_LABEL,
     MODERN,
@@ -193,24 +195,20 @@ def _rows(found: dict[str, list[tuple[float | None, int]]]) -> list[list[str]]:
     ]
 
 
-@style.house()
 def _together_figure(together: dict[str, list[Together]]) -> Illustration:
-    figure, (top, bottom) = style.figure(2, height=5.0)
+    figure = Figure(2, x="flows that start together", height=5.0)
+    top, bottom = figure.column
     for start in STARTS:
         look, found = style.look(start.look), together[start.label]
-        line = "--" if start is _ALPHA_1 else look.line
-        top.plot(
-            COUNTS, [100 * one.loss for one in found], line, marker=look.marker, color=look.colour, label=start.label
-        )
-        fair = [(count, one.fair_s) for count, one in zip(COUNTS, found, strict=True) if one.fair_s is not None]
-        bottom.plot(*zip(*fair, strict=True), line, marker=look.marker, color=look.colour)
-    top.set_xscale("log", base=2)
-    top.set_ylabel("packets lost (%)")
-    top.legend(fontsize=7)
-    bottom.set_ylabel("fair shares after (s)")
-    bottom.set_xlabel("flows that start together")
-    bottom.set_xticks(COUNTS, [str(count) for count in COUNTS])
-    top.set_title(f"{RATE_MBPS:g} Mbit/s, {RTT_MS:g} ms: flows that start within 10 ms")
+        own: dict[str, Any] = {"dash": "--" if start is _ALPHA_1 else look.line, "marker": look.marker,
+                               "colour": look.colour, "label": start.label}  # fmt: skip
+        top.line(COUNTS, [100 * one.loss for one in found], **own)
+        if any(one.fair_s is not None for one in found):
+            bottom.line(COUNTS, [math.nan if one.fair_s is None else one.fair_s for one in found], **own)
+    for panel in figure.column:
+        panel.x.log, panel.x.names, panel.y.low = True, {count: str(count) for count in COUNTS}, 0.0
+    top.y.label, bottom.y.label = "packets lost (%)", "fair shares after (s)"
+    top.title = f"{RATE_MBPS:g} Mbit/s, {RTT_MS:g} ms: flows that start within 10 ms"
     return Illustration(
         id="together",
         scenarios=tuple(run.name for run in scenarios()[: len(STARTS) * len(COUNTS)]),

@@ -1,0 +1,63 @@
+"""`selfclock run`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from selfclock import hints
+from selfclock._core import ScenarioError
+from selfclock.cli import tables
+from selfclock.cli.messages import hinted, note, print_document
+from selfclock.cli.options import AlgorithmFiles, Formats, Json, Out
+from selfclock.own import load_algorithms
+from selfclock.progress import progress_bar
+from selfclock.provenance import replaced
+from selfclock.save import check_writable, identity, parse_formats, save
+from selfclock.scenario import Scenario
+
+#: Lines for the end of the help.
+EXAMPLES = (
+    "selfclock run examples/one-flow.toml",
+    "selfclock run examples/one-flow.toml --seed 7 --format svg,pdf --out results/seven",
+    'selfclock run examples/lte.toml --set "duration=10 s" --json',
+)
+
+
+def command(
+    scenario: Annotated[Path, typer.Argument(help="Scenario file (TOML).", show_default=False)],
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="PATH=VALUE", help="Another value for a key: --set transport.mss='512 B'."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, max=2**63 - 1, help="Seed of every random stream.")] = None,
+    out: Out = None,
+    pcap: Annotated[bool, typer.Option("--pcap", help="Record packets and write one capture per link.")] = False,
+    formats: Formats = "png",
+    algorithm_files: AlgorithmFiles = None,
+    as_json: Json = False,
+) -> None:
+    """Write report.html, summary.json, Parquet tables and figures into a directory."""
+    kinds = parse_formats(formats)
+    load_algorithms(*(algorithm_files or []))
+    settings = [*(overrides or []), *(["record.packets=true"] if pcap else [])]
+    try:
+        loaded = Scenario.load(scenario, settings)
+    except ScenarioError as error:
+        raise hinted(error, hints.for_run(scenario)) from None
+    if seed is not None:
+        loaded = loaded.with_seed(seed)
+    directory = out or Path("results") / loaded.name
+    check_writable(directory)
+    note(*loaded.notes, replaced(directory, "summary.json", identity([loaded])))
+    with progress_bar(loaded.name) as progress:
+        result = loaded.run(progress)
+    save(result, directory, pcap=pcap, formats=kinds)
+    if as_json:
+        print_document(directory / "summary.json")
+    else:
+        tables.print_summary(result.summary)
+        sys.stdout.write(f"\nTables and figures: {directory}\n")

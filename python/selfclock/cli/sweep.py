@@ -1,0 +1,94 @@
+"""`selfclock sweep`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from selfclock import cells, hints
+from selfclock._core import ScenarioError
+from selfclock.cells import plural
+from selfclock.cli import tables
+from selfclock.cli.messages import FAILED, fail, hinted, note, print_document
+from selfclock.cli.options import AlgorithmFiles, Formats, Json, Out
+from selfclock.own import load_algorithms
+from selfclock.progress import progress_bar
+from selfclock.save import check_writable, parse_formats
+from selfclock.scenario import MOST_THREADS
+from selfclock.sweep import Grid, Sweep, sweep
+from selfclock.sweep.dataset import EARLIER
+
+#: Points in the table of a sweep; all of them stand in its files.
+MOST_LISTED = 60
+
+#: Lines for the end of the help.
+EXAMPLES = (
+    "selfclock sweep examples/buffers.toml",
+    "selfclock sweep examples/buffers.toml --threads 4 --format pdf",
+    "selfclock sweep examples/buffers.toml --on dask://host:8786",
+)
+
+
+def command(
+    grid: Annotated[Path, typer.Argument(help="Grid file (TOML).", show_default=False)],
+    on: Annotated[str, typer.Option(help="Where to run: local, or a Dask scheduler as dask://host:8786.")] = "local",
+    threads: Annotated[
+        int | None, typer.Option(min=1, max=MOST_THREADS, help="Runs at the same time.  [default: one per core]")
+    ] = None,
+    retry: Annotated[bool, typer.Option("--retry", help="Run again what failed before.")] = False,
+    out: Out = None,
+    formats: Formats = "",
+    algorithm_files: AlgorithmFiles = None,
+    as_json: Json = False,
+) -> None:
+    """A sweep that was stopped goes on where it was: give the same grid and directory."""
+    kinds = parse_formats(formats)
+    load_algorithms(*(algorithm_files or []))
+    try:
+        loaded = Grid.load(grid)
+    except ScenarioError as error:
+        raise hinted(error, hints.for_sweep(grid)) from None
+    directory = out or Path("results") / loaded.name
+    check_writable(directory, sweep=True)
+    note(*loaded.notes)
+    with progress_bar(loaded.name) as progress:
+        found = sweep(loaded, directory, on=on, threads=threads, retry=retry, progress=progress)
+    if found.set_aside:
+        aside = f"{plural(found.set_aside, 'run')} of another grid, scenario, version or algorithm"
+        note(f"{directory} held {aside}: now in {EARLIER}")
+    report = found.write_report(formats=kinds)
+    if as_json:
+        print_document(directory / "summary.json")
+    else:
+        _print_sweep(found)
+        sys.stdout.write(f"\nRuns, one row each: {found.path}\nReport: {report}\n")
+    if found.errors:
+        failed = f"{len(found.errors):,} of {plural(loaded.runs, 'run')} failed"
+        fail(f"{failed}, the first of them: {found.errors[0]}", FAILED)
+
+
+def _print_sweep(found: Sweep) -> None:
+    grid = found.grid
+    # A file has any width.
+    console = tables.console(width=None if sys.stdout.isatty() else 200)
+    console.print(
+        f"{grid.name}: {plural(grid.points, 'point')}, {plural(len(grid.seeds), 'seed')}, "
+        f"{grid.confidence * 100:g} % confidence\n"
+        f"{plural(found.done, 'run')} in {found.seconds:.1f} s, {grid.runs - found.done:,} known before\n",
+        highlight=False,
+    )
+    failed = ["failed"] if found.errors else []
+    shown = [heading.replace(" ", "\n") for heading, _, _ in cells.OF_POINT]
+    table = tables.table(*cells.short_paths(grid.paths), *failed, *shown, left=len(grid.paths))
+    for column in table.columns[: len(grid.paths)]:
+        column.no_wrap = True
+    for point in found.points[:MOST_LISTED]:
+        table.add_row(*cells.of_point(point, failed=bool(failed)))
+    console.print(table)
+    if len(found.points) > MOST_LISTED:
+        sys.stdout.write(
+            f"and {plural(len(found.points) - MOST_LISTED, 'more point')}: {found.directory / 'summary.json'}\n"
+        )
