@@ -28,6 +28,7 @@ __all__ = [
     "SpuriousLoss",
     "Table",
     "Timeout",
+    "Trunk",
     "algorithms",
     "bare_loop",
     "end_at_second_interrupt",
@@ -90,7 +91,18 @@ class Scenario:
     def algorithm_names(self) -> list[str]: ...
     @property
     def link_names(self) -> list[str]: ...
+    @property
+    def beginning(self) -> str: ...
+    @property
+    def duration_ps(self) -> int: ...
+    @property
+    def has_own_algorithms(self) -> bool: ...
+    def same_until(self, other: Scenario) -> int | None: ...
     def offered_bytes(self, link: str, times_s: Sequence[float]) -> list[int] | None: ...
+
+@final
+class Trunk:
+    def __new__(cls, scenario: Scenario, until: int) -> Self: ...
 
 @final
 class Table:
@@ -325,7 +337,8 @@ def run(
     scenario: Scenario,
     progress: Callable[[float], object] | None = None,
     packets: tuple[str | PathLike[str], Sequence[tuple[str, str]]] | None = None,
-    captures: Sequence[tuple[str, str | PathLike[str]]] = (),
+    captures: Sequence[tuple[str, str | PathLike[str]]] | None = None,
+    trunk: Trunk | None = None,
 ) -> Outcome: ...
 def read_packets(path: str | PathLike[str], columns: Sequence[str] | None = None) -> Table: ...
 def run_many(
@@ -334,7 +347,7 @@ def run_many(
     progress: Callable[[float], object] | None = None,
 ) -> list[Outcome]: ...
 def run_stream(
-    scenarios: Iterable[Scenario],
+    scenarios: Iterable[tuple[Scenario, Trunk | None]],
     finished: Callable[[int, Outcome | Exception], object],
     threads: int | None = None,
 ) -> None: ...

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 #: With more flows than this, names would fill the figure: flows are then told apart by algorithm only.
 MOST_NAMED_FLOWS = 8
 
+#: With more packet events than this the sampled series are drawn: points would cover one another, and take all memory.
+MOST_DRAWN_EVENTS = 1_000_000
+
 #: With more flows than this, some are drawn and the title says so.
 MOST_DRAWN_FLOWS = 100
 
@@ -41,10 +44,11 @@ class Plot:
     def sequence(self) -> Figure:
         """Sequence numbers against time: what was sent, what was acknowledged, what was lost.
 
-        With packets recorded every packet is a point; without, the sampled series are lines.
+        With packets recorded every packet is a point; without, or with more than a million packet events, the
+        sampled series are lines.
         """
         figure, (axes,) = style.figure()
-        if self._result.packets.num_rows:
+        if 0 < self._result.packet_events <= MOST_DRAWN_EVENTS:
             self._packets(axes)
             _label(axes, "sequence number (segments)")
         else:

@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING
 
 from selfclock import _core
 from selfclock.result import Result
-from selfclock.save import UnwritableError, file_name, metadata, staged
+from selfclock.save import PACKETS, UnwritableError, file_name, metadata, staged
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from selfclock.scenario import Scenario
-
-#: The table of packet events in a directory of results.
-PACKETS = "packets.parquet"
 
 #: A run that records packets stops where it would leave less than this on the disk, bytes.
 LEAST_FREE = 1_000_000_000
@@ -40,9 +37,7 @@ def record(
     return Result(scenario, outcome, table)
 
 
-def record_to(
-    scenario: Scenario, directory: Path, progress: Callable[[float], object] | None = None
-) -> Result:
+def record_to(scenario: Scenario, directory: Path, progress: Callable[[float], object] | None = None) -> Result:
     """Run a scenario and write its packet events to `packets.parquet` in a directory, which is made if there is none.
 
     The file has its name when it is whole: a run that fails or is interrupted leaves nothing.

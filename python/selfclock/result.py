@@ -6,12 +6,13 @@ import json
 from functools import cached_property
 from typing import TYPE_CHECKING, TypedDict
 
+from selfclock import _core
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
     from pathlib import Path
 
-    from selfclock import _core
     from selfclock.plot import Plot
     from selfclock.scenario import Scenario
 

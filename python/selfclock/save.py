@@ -38,6 +38,8 @@ FORMATS = ("png", "svg", "pdf")
 SWEEP_FILES = ("runs.parquet", "journal.jsonl")
 #: Errors of a disk that takes no more.
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+#: The table of packet events.
+PACKETS = "packets.parquet"
 FIGURES = ("sequence", "window", "queue", "rate", "rtt")
 
 
@@ -263,22 +265,27 @@ def file_name(link: str) -> str:
 
 def save(result: Result, directory: Path, *, pcap: bool = False, formats: Sequence[str] = ("png",)) -> None:
     """Write report, summary, tables, figures in these formats and, if wanted, one capture per link."""
+    with staged(directory) as aside:
+        if result.scenario.records_packets:
+            write_table(result.packets, aside / PACKETS, result.scenario)
+        if pcap:
+            for link in result.scenario.link_names:
+                result.write_pcapng(link, aside / file_name(link))
+        write_files(result, aside, formats)
+
+
+def write_files(result: Result, aside: Path, formats: Sequence[str]) -> None:
+    """Write what a run leaves behind, except its packets, into a directory whose files are all of this result."""
     from selfclock.report.page import run_page  # noqa: PLC0415
 
     scenario = result.scenario
-    with staged(directory) as aside:
-        (aside / "report.html").write_text(run_page(result), encoding="utf-8")
-        write_table(result.flows, aside / "flows.parquet", scenario)
-        write_table(result.links, aside / "links.parquet", scenario)
-        if result.connections.num_rows:
-            write_table(result.connections, aside / "connections.parquet", scenario)
-        if scenario.records_packets:
-            write_table(result.packets, aside / "packets.parquet", scenario)
-        if pcap:
-            for link in scenario.link_names:
-                result.write_pcapng(link, aside / file_name(link))
-        for name in FIGURES:
-            if result.flows.num_rows or name == "sequence":
-                write_figure(getattr(result.plot, name)(), aside / name, formats)
-        document = {**result.summary, "notes": scenario.notes}
-        write_document(aside, "summary.json", document, identity([scenario]), digests([scenario]))
+    (aside / "report.html").write_text(run_page(result), encoding="utf-8")
+    write_table(result.flows, aside / "flows.parquet", scenario)
+    write_table(result.links, aside / "links.parquet", scenario)
+    if result.connections.num_rows:
+        write_table(result.connections, aside / "connections.parquet", scenario)
+    for name in FIGURES:
+        if result.flows.num_rows or name == "sequence":
+            write_figure(getattr(result.plot, name)(), aside / name, formats)
+    document = {**result.summary, "notes": scenario.notes}
+    write_document(aside, "summary.json", document, identity([scenario]), digests([scenario]))

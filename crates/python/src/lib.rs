@@ -21,6 +21,7 @@ mod run;
 mod scenario;
 mod stream;
 mod table;
+mod trunk;
 
 /// The compiled part of selfclock.
 #[pymodule]
@@ -52,6 +53,8 @@ mod _core {
     use super::stream::run_stream;
     #[pymodule_export]
     use super::table::Table;
+    #[pymodule_export]
+    use super::trunk::Trunk;
 
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");

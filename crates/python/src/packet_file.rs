@@ -28,18 +28,21 @@ const BYTES_WAITING: usize = 1 << 25;
 /// Bytes of one capture that are written together.
 const BYTES_TOGETHER: std::ops::RangeInclusive<usize> = 1 << 10..=1 << 16;
 
-/// Columns of few different values, which a dictionary makes small.
-const FEW_VALUES: [&str; 10] = [
-    "event",
-    "link",
-    "flow",
-    "kind",
-    "ecn",
+/// Columns of names, which a dictionary makes small.
+const NAMES: [&str; 6] = ["event", "link", "flow", "kind", "ecn", "option"];
+
+/// Columns of numbers that are near to those before them.
+const NEAR: [&str; 10] = [
+    "connection",
     "marked_bytes",
+    "packet",
+    "sequence",
     "payload_bytes",
     "size_bytes",
+    "acknowledgement",
     "receive_window_bytes",
-    "option",
+    "timestamp_us",
+    "timestamp_echo_us",
 ];
 
 /// What packet records are written to.
@@ -119,10 +122,10 @@ fn properties(metadata: impl Iterator<Item = (String, String)>) -> WriterPropert
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_dictionary_enabled(false)
         .set_key_value_metadata(Some(metadata));
-    for name in FEW_VALUES {
+    for name in NAMES {
         properties = properties.set_column_dictionary_enabled(ColumnPath::from(name), true);
     }
-    for name in ["packet", "sequence", "acknowledgement", "timestamp_us", "timestamp_echo_us", "connection"] {
+    for name in NEAR {
         properties = properties.set_column_encoding(ColumnPath::from(name), Encoding::DELTA_BINARY_PACKED);
     }
     properties.build()

@@ -11,6 +11,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 use rayon::prelude::*;
+use selfclock_congestion::units::Time;
 use selfclock_simulator::plan::Plan;
 use selfclock_simulator::{Progress, Simulation, Stopped};
 
@@ -19,6 +20,7 @@ use crate::memory;
 use crate::outcome::{Finished, Outcome, index_of};
 use crate::packet_file::{PacketFiles, PacketWriter};
 use crate::scenario::Scenario;
+use crate::trunk::{CommonTrunk, Trunk};
 
 /// Events between two looks at Python's signals: some tens of milliseconds.
 const SLICE: u64 = 200_000;
@@ -77,51 +79,65 @@ pub fn run_in_slices(
     stop: Option<&Arc<AtomicBool>>,
     goes_on: impl FnMut(f64) -> PyResult<()> + Send,
 ) -> PyResult<Finished> {
-    run_recorded(plan, stop, None, goes_on)
+    run_with(plan, stop, With::default(), goes_on)
 }
 
-/// The same, with packet records written while it goes on.
-fn run_recorded(
+/// What a run begins and ends with, if not with nothing.
+#[derive(Default)]
+pub struct With<'a> {
+    /// The beginning that it has in common with other runs.
+    pub trunk: Option<&'a CommonTrunk>,
+    /// Where packet records are written while it goes on.
+    pub writer: Option<PacketWriter<'a>>,
+}
+
+/// The same, with a common beginning, and packet records written while it goes on.
+pub fn run_with(
     plan: &Plan,
     stop: Option<&Arc<AtomicBool>>,
-    writer: Option<PacketWriter<'_>>,
+    with: With<'_>,
     goes_on: impl FnMut(f64) -> PyResult<()> + Send,
 ) -> PyResult<Finished> {
     if !plan.has_custom_algorithms() {
         let slice = if plan.record.packets { SLICE_RECORDED } else { SLICE };
-        return advance(plan, writer, |simulation| simulation.advance(slice), goes_on);
+        let run_slice = |simulation: &mut Simulation, until| simulation.advance_towards(until, slice);
+        return advance(plan, with, run_slice, goes_on);
     }
     // A thread that Python did not start has a thread state for as long as it is attached, and each takes two system
     // calls to make and to destroy. So there is one for the whole run, not one for each call.
     Python::attach(|py| {
         let calls = Calls::begin(py, plan, stop)?;
         let mut held = false;
-        let run_slice = |simulation: &mut Simulation| {
+        let run_slice = |simulation: &mut Simulation, until: Time| {
             let before = calls.count();
-            let mut run = || simulation.advance(SLICE_IN_PYTHON);
+            let mut run = || simulation.advance_towards(until, SLICE_IN_PYTHON);
             let over = if held { Python::attach(|_| run()) } else { run() };
             held = calls.count() - before > SLICE_IN_PYTHON / EVENTS_PER_CALL;
             over
         };
-        py.detach(|| advance(plan, writer, run_slice, goes_on))
+        py.detach(|| advance(plan, with, run_slice, goes_on))
     })
 }
 
 /// Runs slice by slice.
 fn advance(
     plan: &Plan,
-    mut writer: Option<PacketWriter<'_>>,
-    mut run_slice: impl FnMut(&mut Simulation) -> Result<Progress, Stopped>,
+    with: With<'_>,
+    mut run_slice: impl FnMut(&mut Simulation, Time) -> Result<Progress, Stopped>,
     mut goes_on: impl FnMut(f64) -> PyResult<()>,
 ) -> PyResult<Finished> {
     let clock = ThreadTime::now();
-    let mut simulation = Simulation::new(plan);
+    let With { trunk, mut writer } = with;
+    let mut simulation = match trunk {
+        Some(trunk) => trunk.branch(plan, &mut run_slice, &mut goes_on)?,
+        None => Simulation::new(plan),
+    };
     if plan.has_custom_algorithms()
         && let Some(bytes) = memory::for_a_run()
     {
         simulation.limit_memory(bytes);
     }
-    while !run_slice(&mut simulation).map_err(|stopped| run_error(&stopped))?.is_finished() {
+    while !run_slice(&mut simulation, Time::NEVER).map_err(|stopped| run_error(&stopped))?.is_finished() {
         if let Some(writer) = &mut writer {
             writer.write(&simulation.take_packets())?;
         }
@@ -146,23 +162,25 @@ fn signals_and_progress(py: Python<'_>, progress: Option<&Py<PyAny>>, done: f64)
 
 /// Runs one scenario; `progress` is called now and then with the fraction done. With `packets`, a path and what the file says
 /// about itself, packet records are written there while the run goes on, and what crosses links into `captures`, by their
-/// names.
+/// names. With a `trunk` the run begins with that.
 #[pyfunction]
-#[pyo3(signature = (scenario, progress = None, packets = None, captures = Vec::new()))]
+#[pyo3(signature = (scenario, progress = None, packets = None, captures = None, trunk = None))]
 pub fn run(
     py: Python<'_>,
     scenario: &Scenario,
     progress: Option<Py<PyAny>>,
     packets: Option<(PathBuf, Vec<(String, String)>)>,
-    captures: Vec<(String, PathBuf)>,
+    captures: Option<Vec<(String, PathBuf)>>,
+    trunk: Option<&Trunk>,
 ) -> PyResult<Outcome> {
     let plan = scenario.plan();
-    let captures = captures.into_iter().map(|(link, path)| Ok((index_of(plan, &link)?, path)));
+    let captures = captures.into_iter().flatten().map(|(link, path)| Ok((index_of(plan, &link)?, path)));
     let captures = captures.collect::<PyResult<Vec<_>>>()?;
     let files = packets.map(|(parquet, metadata)| PacketFiles { parquet, metadata, captures });
+    let trunk = trunk.map(Trunk::common);
     let finished = py.detach(|| {
         let writer = files.as_ref().map(|files| PacketWriter::create(plan, files)).transpose()?;
-        run_recorded(plan, None, writer, |done| {
+        run_with(plan, None, With { trunk, writer }, |done| {
             Python::attach(|py| signals_and_progress(py, progress.as_ref(), done))
         })
     })?;

@@ -162,7 +162,10 @@ pub struct Extra {
 impl Extra {
     /// It has something that packet records show: routers alone see labels.
     pub fn is_recorded(&self) -> bool {
-        *self != Self { label: self.label, ..Self::default() }
+        self.sack_blocks > 0
+            || self.option.is_some()
+            || self.receive_window.is_some()
+            || self.resource.is_some()
     }
 }
 

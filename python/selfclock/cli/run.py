@@ -16,7 +16,8 @@ from selfclock.cli.options import AlgorithmFiles, Formats, Json, Out
 from selfclock.own import load_algorithms
 from selfclock.progress import progress_bar
 from selfclock.provenance import replaced
-from selfclock.save import check_writable, identity, parse_formats, save
+from selfclock.recording import record
+from selfclock.save import check_writable, identity, parse_formats, staged, write_files
 from selfclock.scenario import Scenario
 
 #: Lines for the end of the help.
@@ -53,9 +54,11 @@ def command(
     directory = out or Path("results") / loaded.name
     check_writable(directory)
     note(*loaded.notes, replaced(directory, "summary.json", identity([loaded])))
-    with progress_bar(loaded.name) as progress:
-        result = loaded.run(progress)
-    save(result, directory, pcap=pcap, formats=kinds)
+    with staged(directory) as aside:
+        with progress_bar(loaded.name) as progress:
+            recorded = loaded.records_packets
+            result = record(loaded, aside, pcap=pcap, progress=progress) if recorded else loaded.run(progress)
+        write_files(result, aside, kinds)
     if as_json:
         print_document(directory / "summary.json")
     else:

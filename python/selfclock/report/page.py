@@ -94,7 +94,7 @@ def run_page(result: Result) -> str:
     if result.flows.num_rows:
         caption = "One time axis: zooming one zooms all, and what is pointed at is read in all."
         figures.append(Illustration("Window, rate, round-trip time and queue", caption, plot.overview()))
-    if result.flows.num_rows or result.packets.num_rows:
+    if result.flows.num_rows or result.packet_events:
         caption = "What was sent, what was acknowledged, what was lost."
         figures.append(Illustration("Sequence numbers", caption, plot.sequence()))
     return page(scenario.title or scenario.name, about, _run_tables(summary), figures, _shown(scenario.text),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from selfclock import _core
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from os import PathLike
 
+    from selfclock.fork import Run
+    from selfclock.scenario.quantity import Time
     from selfclock.sources import Source
 
 #: More than any machine has cores; each thread takes memory for its stack.
@@ -124,9 +127,34 @@ class Scenario:
         """Every packet is recorded."""
         return self._core.records_packets
 
-    def run(self, progress: Callable[[float], object] | None = None) -> Result:
-        """Run it; `progress` is called now and then with the fraction done."""
-        return Result(self, _core.run(self._core, progress))
+    def run(
+        self, progress: Callable[[float], object] | None = None, *, packets: str | PathLike[str] | None = None
+    ) -> Result:
+        """Run it; `progress` is called now and then with the fraction done.
+
+        Packet events (`record.packets = true`) are held in memory, up to 20 million. With a directory for `packets`
+        they are written to `packets.parquet` there while the run goes on, in bounded memory.
+        """
+        if packets is None:
+            return Result(self, _core.run(self._core, progress))
+        from selfclock.recording import record_to  # noqa: PLC0415
+
+        if not self.records_packets:
+            raise ScenarioError(f"{self._core.source_name}: a directory for packets needs record.packets = true")
+        return record_to(self, Path(packets), progress)
+
+    def at(self, time: str | Time) -> Run:
+        """Return the run up to just before a time, "10 s" for example, from which runs fork.
+
+        >>> import selfclock as sc
+        >>> run = sc.dumbbell(duration="20 s").at("10 s")
+        >>> slower = run.fork(["network.bottleneck.changes=[{ at = '10 s', rate = '5 Mbps' }]"])
+        >>> slower.summary["simulated_s"]
+        20.0
+        """
+        from selfclock.fork import Run  # noqa: PLC0415
+
+        return Run(self, time)
 
     def __reduce__(self) -> tuple[Callable[[str, str, int, bool], Scenario], tuple[str, str, int, bool]]:
         unrecorded = self.resolved == self.unrecorded().resolved
@@ -173,8 +201,17 @@ def run_stream(
     Scenarios are taken as cores become free. `finished` gets the number of each, from 0, and its outcome or error,
     in the order in which they end; what it raises ends the stream.
     """
+    run_branches(((scenario, None) for scenario in scenarios), finished, threads)
+
+
+def run_branches(
+    scenarios: Iterable[tuple[Scenario, _core.Trunk | None]],
+    finished: Callable[[int, _core.Outcome | Exception], object],
+    threads: int | None = None,
+) -> None:
+    """Do the same with scenarios each of which may begin with a trunk, which is run once for all of them."""
     check_threads(threads)
-    _core.run_stream((scenario._core for scenario in scenarios), finished, threads)
+    _core.run_stream(((scenario._core, trunk) for scenario, trunk in scenarios), finished, threads)
 
 
 def schema() -> dict[str, Any]:

@@ -106,21 +106,19 @@ pub struct PacketRecorder {
 impl PacketRecorder {
     /// An empty record of this plan.
     pub fn new(plan: &Plan) -> Self {
-        let flows = plan.flows.iter().map(|flow| {
-            let transport = flow.protocol.tcp().map(|tcp| &tcp.transport);
-            FlowFacts {
-                advertised_window: transport.map_or(0, |transport| transport.advertised_window().get()),
-                has_timestamps: transport.is_some_and(|transport| transport.timestamps),
-            }
-        });
         Self {
             pending: Chunk::default(),
             since: Time::ZERO,
             enough: SORTED_TOGETHER,
-            settled: Packets { flows: flows.collect(), ..Packets::default() },
+            settled: Packets { flows: facts(plan), ..Packets::default() },
             settled_records: 0,
             overflowed: false,
         }
+    }
+
+    /// The run goes on as that of another plan, in which flows without packets so far may be others.
+    pub fn change_plan(&mut self, plan: &Plan) {
+        self.settled.flows = facts(plan);
     }
 
     /// A short connection of this flow starts: the next number is its.
@@ -196,6 +194,18 @@ impl PacketRecorder {
         self.sort_before(Time::NEVER);
         self.settled
     }
+}
+
+/// What the flows of a plan have in common in records.
+fn facts(plan: &Plan) -> Arc<[FlowFacts]> {
+    let facts = plan.flows.iter().map(|flow| {
+        let transport = flow.protocol.tcp().map(|tcp| &tcp.transport);
+        FlowFacts {
+            advertised_window: transport.map_or(0, |transport| transport.advertised_window().get()),
+            has_timestamps: transport.is_some_and(|transport| transport.timestamps),
+        }
+    });
+    facts.collect()
 }
 
 /// The indices of the records before `until`, in the order of time, equal times as they stand. None is before `since`.

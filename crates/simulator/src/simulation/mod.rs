@@ -3,9 +3,11 @@
 mod ahead;
 mod batch;
 mod ends;
+mod fork;
 mod stop;
 mod summary;
 
+pub use fork::{NotForked, Trunk};
 pub use stop::{Progress, Stopped};
 pub use summary::Outcome;
 
@@ -150,12 +152,20 @@ impl Simulation {
     /// # Errors
     /// As [`Simulation::advance`].
     pub fn advance_until(&mut self, time: Time) -> Result<Progress, Stopped> {
+        self.advance_towards(time, u64::MAX)?;
+        Ok(if self.now == self.end { Progress::Finished } else { Progress::Underway })
+    }
+
+    /// Runs at most `events` events of those up to a time that is not past. It is finished when that time is reached.
+    ///
+    /// # Errors
+    /// As [`Simulation::advance`].
+    pub fn advance_towards(&mut self, time: Time, events: u64) -> Result<Progress, Stopped> {
         let end = self.end;
         self.end = end.min(time);
-        let stopped = self.advance(u64::MAX);
+        let progress = self.advance(events);
         self.end = end;
-        stopped?;
-        Ok(if self.now == end { Progress::Finished } else { Progress::Underway })
+        progress
     }
 
     /// Runs to the end and takes the results.
