@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from selfclock.own import algorithm as algorithm
     from selfclock.own import load_algorithms as load_algorithms
     from selfclock.own import parameter as parameter
+    from selfclock.report.publish import publish as publish
     from selfclock.result import FlowSummary as FlowSummary
     from selfclock.result import LinkSummary as LinkSummary
     from selfclock.result import Result as Result
@@ -113,6 +114,7 @@ _HOMES = {
     "compare": "Comparison Measures compare",
     "evaluate": "Scorecard evaluate",
     "own": "AlgorithmError algorithm load_algorithms parameter",
+    "report.publish": "publish",
     "result": "FlowSummary LinkSummary Result Summary",
     "scenario": "Scenario grid_schema run_many run_stream schema",
     "scenario.build": "Dumbbell Graph Network ParkingLot Path dumbbell",

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 from selfclock._core import ScenarioError
 from selfclock.algorithms import algorithms, label_parts
 from selfclock.result import Summary
-from selfclock.save import digests, file_stem, identity, staged, write_document, write_figure, write_table
 from selfclock.scenario import run_many
 from selfclock.scenario.build import dumbbell
+from selfclock.series import all_flows, jain, link_series, weighted_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from pathlib import Path
 
     import polars as pl
     from matplotlib.axes import Axes
@@ -86,19 +85,6 @@ class Comparison:
             drawn.suptitle(self.path, fontsize=10)
         return drawn
 
-    def save(self, directory: Path, *, formats: Sequence[str] = ("png",)) -> None:
-        """Write the measures, the figure in these formats, the report and the tables of every run."""
-        from selfclock.report.page import comparison_page  # noqa: PLC0415
-
-        with staged(directory) as aside:
-            (aside / "report.html").write_text(comparison_page(self), encoding="utf-8")
-            write_figure(self.figure(), aside / "compare", formats)
-            for label, result in self.results.items():
-                write_table(result.flows, aside / f"{file_stem(label)}-flows.parquet", result.scenario)
-                write_table(result.links, aside / f"{file_stem(label)}-links.parquet", result.scenario)
-            document = {"runs": self.measures, "notes": self.notes}
-            write_document(aside, "compare.json", document, identity(self.scenarios), digests(self.scenarios))
-
     @property
     def scenarios(self) -> list[Scenario]:
         """What was run."""
@@ -158,12 +144,6 @@ def compare(
     return Comparison(path, dict(zip(controls, results, strict=True)))
 
 
-def jain(shares: Sequence[float]) -> float | None:
-    """Jain's index of fairness; none if nobody has anything."""
-    squares = sum(share * share for share in shares)
-    return sum(shares) ** 2 / (len(shares) * squares) if squares > 0 else None
-
-
 def _check_unit(argument: str, quantity: str, example: str) -> None:
     if not re.fullmatch(r"\s*[0-9]+(\.[0-9]+)?\s*[^\W\d].*|unlimited", quantity):
         raise ScenarioError(f"{argument}: {quantity!r} is not a number with a unit, such as {example!r}")
@@ -186,13 +166,6 @@ def _measure(label: str, summary: Summary) -> Measures:
     )
 
 
-def weighted_mean(values: Iterable[tuple[float | None, int]]) -> float | None:
-    """Mean of values with weights; none if nothing has weight."""
-    known = [(value, weight) for value, weight in values if value is not None and weight > 0]
-    total = sum(weight for _, weight in known)
-    return sum(value * weight for value, weight in known) / total if total else None
-
-
 def _draw(column: Sequence[Axes], label: str, result: Result) -> None:
     from selfclock import style  # noqa: PLC0415
     from selfclock.plot import goodput_mbps  # noqa: PLC0415
@@ -200,7 +173,7 @@ def _draw(column: Sequence[Axes], label: str, result: Result) -> None:
     window, rate, queue = column
     window.set_title(label)
     colour = style.look(label).colour
-    series = pl.DataFrame(result.flows).with_columns(pl.col("flow").cast(pl.String))
+    series = all_flows(result)
     flows = {flow["name"]: flow for flow in result.summary["flows"]}
     frames = series.partition_by("flow", maintain_order=True)
     for number, frame in enumerate(frames):
@@ -210,7 +183,7 @@ def _draw(column: Sequence[Axes], label: str, result: Result) -> None:
         width = 1.2 if styled else 0.5
         window.plot(frame["time_s"], frame["cwnd_bytes"] / 1e3, line, color=colour, linewidth=width)
         rate.plot(frame["time_s"], goodput_mbps(frame, flows[frame["flow"][0]]), line, color=colour, linewidth=width)
-    links = pl.DataFrame(result.links).filter(pl.col("link").cast(pl.String) == BOTTLENECK)
+    links = link_series(result, BOTTLENECK)
     queue.plot(links["time_s"], links["queue_packets"], color=colour, linewidth=0.8)
     dropped = links.filter(pl.col("drops").diff() > 0)
     queue.plot(dropped["time_s"], dropped["queue_packets"], style.DROP.marker, color=style.DROP.colour)

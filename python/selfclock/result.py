@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypedDict
 
 from selfclock import _core
+from selfclock.errors import BadInputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -163,7 +164,9 @@ class Result:
         return self._outcome.packet_events
 
     def write_pcapng(self, link: str, path: str | PathLike[str]) -> None:
-        """Write what crossed a link as a capture; needs `record.packets = true`, in memory."""
+        """Write what crossed a link as a capture; needs `record.packets = true`, and the record in memory."""
+        if self._record is not None:
+            raise BadInputError(f"{path}: a capture is made of packets in memory, and these are in {self._record}")
         self._outcome.write_pcapng(link, path)
 
     @cached_property

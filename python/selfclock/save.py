@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from selfclock import provenance
 from selfclock._core import COMMIT, ENGINE, VERSION
 from selfclock.errors import BadInputError
-from selfclock.figure import Figure
 from selfclock.names import nearest
 
 if TYPE_CHECKING:
@@ -24,15 +23,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import polars as pl
-    from matplotlib.figure import Figure as Drawing
 
     from selfclock import _core
-    from selfclock.result import Result
     from selfclock.scenario import Scenario
 else:
     from selfclock.lazy import pl
 
-FIGURE_DPI = 200
 FORMATS = ("png", "svg", "pdf")
 #: What a sweep keeps its runs in.
 SWEEP_FILES = ("runs.parquet", "journal.jsonl")
@@ -40,7 +36,6 @@ SWEEP_FILES = ("runs.parquet", "journal.jsonl")
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 #: The table of packet events.
 PACKETS = "packets.parquet"
-FIGURES = ("sequence", "window", "queue", "rate", "rtt")
 
 
 class UnwritableError(BadInputError):
@@ -60,20 +55,6 @@ def parse_formats(names: str) -> tuple[str, ...]:
             meant = f"did you mean {near!r}? " if near else ""
             raise FormatError(f"--format: {name!r}; {meant}allowed: {', '.join(FORMATS)}, several with commas")
     return chosen
-
-
-def write_figure(figure: Figure | Drawing, path: Path, formats: Sequence[str]) -> None:
-    """Write a figure in these formats; the path has no ending. The same figure gives the same bytes."""
-    if isinstance(figure, Figure):
-        for kind in formats:
-            figure.savefig(path.with_name(f"{path.name}.{kind}"), dpi=FIGURE_DPI)
-        return
-    from selfclock import style  # noqa: PLC0415
-
-    for kind in formats:
-        undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
-        with style.house():
-            figure.savefig(path.with_name(f"{path.name}.{kind}"), dpi=FIGURE_DPI, metadata=undated)
 
 
 def forget_figures(directory: Path, names: Iterable[str], formats: Sequence[str]) -> None:
@@ -213,8 +194,8 @@ def write_document(
     files of the result, which are written later.
     """
     written = {path.name for path in aside.iterdir()} | {name, *files}
-    made = provenance.made(run, algorithms, written)
-    text = json.dumps({**document, "made": made}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    made = {**document, "made": provenance.made(run, algorithms, written)}
+    text = json.dumps(made, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     (aside / name).write_text(text, encoding="utf-8")
 
 
@@ -261,31 +242,3 @@ def file_stem(name: str) -> str:
 def file_name(link: str) -> str:
     """Return the name of a link's capture."""
     return re.sub(r"[^\w.-]+", "_", link) + ".pcapng"
-
-
-def save(result: Result, directory: Path, *, pcap: bool = False, formats: Sequence[str] = ("png",)) -> None:
-    """Write report, summary, tables, figures in these formats and, if wanted, one capture per link."""
-    with staged(directory) as aside:
-        if result.scenario.records_packets:
-            write_table(result.packets, aside / PACKETS, result.scenario)
-        if pcap:
-            for link in result.scenario.link_names:
-                result.write_pcapng(link, aside / file_name(link))
-        write_files(result, aside, formats)
-
-
-def write_files(result: Result, aside: Path, formats: Sequence[str]) -> None:
-    """Write what a run leaves behind, except its packets, into a directory whose files are all of this result."""
-    from selfclock.report.page import run_page  # noqa: PLC0415
-
-    scenario = result.scenario
-    (aside / "report.html").write_text(run_page(result), encoding="utf-8")
-    write_table(result.flows, aside / "flows.parquet", scenario)
-    write_table(result.links, aside / "links.parquet", scenario)
-    if result.connections.num_rows:
-        write_table(result.connections, aside / "connections.parquet", scenario)
-    for name in FIGURES:
-        if result.flows.num_rows or name == "sequence":
-            write_figure(getattr(result.plot, name)(), aside / name, formats)
-    document = {**result.summary, "notes": scenario.notes}
-    write_document(aside, "summary.json", document, identity([scenario]), digests([scenario]))

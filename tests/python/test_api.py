@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 
 import selfclock as sc
 from conftest import SMALL
-from selfclock.save import metadata, save, staged, write_table
+from selfclock.save import metadata, staged, write_table
 
 PACKETS = ["record.packets=true"]
 
@@ -66,7 +66,7 @@ def test_short_connections_have_rows_and_completion_times(tmp_path: Path) -> Non
     assert short["by_size"][0]["p50_s"] == smallest.quantile(0.5, "lower")
     # Poisson in number, exponential in size: the standard error of the sum of n is √(2/n) of it.
     assert abs(short["offered_bps"] / 5e6 - 1) < 4 * (2 / rows.height) ** 0.5
-    save(result, tmp_path / "out")
+    sc.publish(result, tmp_path / "out")
     assert pl.read_parquet(tmp_path / "out" / "connections.parquet").equals(rows)
 
 

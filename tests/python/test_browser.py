@@ -17,9 +17,7 @@ from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 import selfclock as sc
 from selfclock.papers import ficcrd
-from selfclock.report.page import write_report
 from selfclock.reproduce import PaperReport
-from selfclock.save import save
 from selfclock.studies import run_studies
 from test_paper_page import sample
 
@@ -51,17 +49,17 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """One page of each kind."""
     folder = tmp_path_factory.mktemp("pages")
     flows = ["reno", "cubic", {"congestion_control": "packet-pair", "start": "1 s"}]
-    save(sc.dumbbell("5 Mbps", flows=flows, duration="5 s").run(), folder / "run", formats=())
-    sc.compare(["reno", "bbr3"], rate="10 Mbps", duration="5 s", flows=2).save(folder / "compare", formats=())
+    sc.publish(sc.dumbbell("5 Mbps", flows=flows, duration="5 s").run(), folder / "run")
+    sc.publish(sc.compare(["reno", "bbr3"], rate="10 Mbps", duration="5 s", flows=2), folder / "compare")
     [(findings, _)] = run_studies([ficcrd.study(0.02)])
     readings = (resources.files("selfclock.papers.ficcrd") / "README.md").read_text(encoding="utf-8")
     verdicts = {claim.id: claim.verdict for claim in findings.claims}
     report = PaperReport("ficcrd", ficcrd.TITLE, ficcrd.REFERENCE, readings, findings, verdicts, 1.0)
-    write_report([report, sample()], folder / "reproduce")
+    sc.publish([report, sample()], folder / "reproduce")
     paths = {"network.bottleneck.queue": ["0.3 bdp", "1 bdp", "3 bdp"], "flow.*.congestion_control": ["reno", "cubic"]}
     network = sc.dumbbell(duration="2 s", flows=[{"start_jitter": "1 s"}])
-    sc.sweep(sc.Grid.over(network, paths, seeds=3), folder / "sweep").write_report()
-    sc.evaluate("vegas", against=["reno"], rows=["S1", "S2"]).save(folder / "evaluate")
+    sc.publish(sc.sweep(sc.Grid.over(network, paths, seeds=3), folder / "sweep"), folder / "sweep")
+    sc.publish(sc.evaluate("vegas", against=["reno"], rows=["S1", "S2"]), folder / "evaluate")
     return {name: folder / name / "report.html" for name in PAGES}
 
 

@@ -264,7 +264,7 @@ def test_a_signal_waits_while_files_are_moved(files: Path, monkeypatch: pytest.M
     monkeypatch.setattr(save, "_put", moved)
     result = sc.Scenario.load(files / "small.toml").run()
     with pytest.raises(KeyboardInterrupt):
-        save.save(result, files / "out", formats=())
+        sc.publish(result, files / "out")
     assert seen == [True]
     assert whole(files)
 

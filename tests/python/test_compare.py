@@ -10,8 +10,8 @@ import pytest
 import selfclock as sc
 from selfclock import style
 from selfclock.algorithms import label_parts
-from selfclock.compare import jain
 from selfclock.own import registered
+from selfclock.series import jain
 
 if TYPE_CHECKING:
     import subprocess
@@ -32,7 +32,6 @@ def test_a_table_a_figure_and_tables(selfclock: Command, tmp_path: Path) -> None
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
         "compare.json",
         "report.html",
-        "compare.png",
         "reno-flows.parquet",
         "reno-links.parquet",
         "cubic+hystart++-flows.parquet",

@@ -10,8 +10,9 @@ import pytest
 from selfclock.papers import ficcrd
 from selfclock.papers.ficcrd import verdicts
 from selfclock.papers.ficcrd.mechanisms import BY_NUMBER
-from selfclock.papers.ficcrd.network import FLOWS, WINDOW, jain, scenario
+from selfclock.papers.ficcrd.network import FLOWS, WINDOW, scenario
 from selfclock.papers.ficcrd.readings import Interval, interval, read
+from selfclock.series import jain
 from selfclock.studies import run_studies
 
 

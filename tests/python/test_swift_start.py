@@ -15,13 +15,13 @@ from selfclock.papers.swift_start.network import (
     STARTS,
     THINNING,
     TRANSPORT,
-    Flow,
     completion_s,
     data_sent,
     flow,
     per_round_trip,
     reported_us,
     scenario,
+    sender,
 )
 from selfclock.studies import run_studies
 
@@ -52,7 +52,7 @@ def test_interval_of_a_part_is_wilsons() -> None:
 
 
 def test_slow_start_doubles_and_the_pair_is_reported() -> None:
-    modified = Flow({"start": "modified-swift-start"}, "1 MB")
+    modified = sender({"start": "modified-swift-start"}, "1 MB")
     transport = {**TRANSPORT, **DELAYED_ACK}
     result = scenario(
         "pair", 49.5, 274, [modified], seconds=2, transport=transport, routers=[THINNING], packets=True

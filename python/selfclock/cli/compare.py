@@ -16,6 +16,7 @@ from selfclock.compare import compare
 from selfclock.own import load_algorithms
 from selfclock.progress import progress_bar
 from selfclock.provenance import replaced
+from selfclock.report.publish import publish_comparison
 from selfclock.save import check_writable, identity, parse_formats
 
 #: Lines for the end of the help.
@@ -42,7 +43,7 @@ def command(
     duration: Annotated[str, typer.Option(help="Simulated time.")] = "60s",
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the start times.")] = 1,
     out: Out = None,
-    formats: Formats = "png",
+    formats: Formats = "",
     algorithm_files: AlgorithmFiles = None,
     as_json: Json = False,
 ) -> None:
@@ -54,7 +55,7 @@ def command(
     with progress_bar("compare") as progress:
         comparison = compare(names or [], rate, rtt, buffer, flows, duration, seed=seed, progress=progress)
     note(*comparison.notes, replaced(directory, "compare.json", identity(comparison.scenarios)))
-    comparison.save(directory, formats=kinds)
+    written = publish_comparison(comparison, directory, formats=kinds)
     if as_json:
         print_document(directory / "compare.json")
         return
@@ -67,4 +68,4 @@ def command(
     console = tables.console()
     console.print(f"{comparison.path}, {duration}\n", highlight=False)
     console.print(table)
-    sys.stdout.write(f"\nTables and figure: {directory}\n")
+    sys.stdout.write(f"\nReport: {written}\n")

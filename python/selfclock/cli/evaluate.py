@@ -16,6 +16,7 @@ from selfclock.evaluate import BASELINES, evaluate
 from selfclock.own import load_algorithms
 from selfclock.progress import progress_bar
 from selfclock.provenance import replaced
+from selfclock.report.publish import publish_scorecard
 from selfclock.save import check_writable, file_stem, identity, parse_formats
 
 #: Lines for the end of the help.
@@ -58,7 +59,7 @@ def command(
     with progress_bar(f"evaluate {name}") as progress:
         card = evaluate(name, listed(against) if against else BASELINES, rows=listed(rows or []), progress=progress)
     note(replaced(directory, "scorecard.json", identity(card.lab.scenarios)))
-    card.save(directory, formats=kinds)
+    written = publish_scorecard(card, directory, formats=kinds)
     if as_json:
         print_document(directory / "scorecard.json")
         return
@@ -75,4 +76,4 @@ def command(
     console = tables.console()
     console.print(f"{card.algorithm}: the marks are this project's, RFC 9743 sets none\n", highlight=False)
     console.print(table)
-    sys.stdout.write(f"\nReport: {directory / 'report.html'}\n")
+    sys.stdout.write(f"\nReport: {written}\n")

@@ -12,7 +12,7 @@ from selfclock.claims import OF, VERDICTS
 from selfclock.cli import tables
 from selfclock.cli.messages import FAILED, fail, print_document, print_json
 from selfclock.cli.options import Formats, Json, Out, completed_from
-from selfclock.report.page import draw, write_report
+from selfclock.report.publish import publish_papers
 from selfclock.reproduce import PAPERS, find, paper_scenarios, reproduce
 from selfclock.save import check_writable, parse_formats
 from selfclock.scenario_files import write_scenarios
@@ -60,8 +60,8 @@ def command(
         return
     directory = out or Path("results/reproduction")
     check_writable(directory)
-    reports = reproduce(chosen, draw, full=full)
-    written = write_report(reports, directory, formats=kinds)
+    reports = reproduce(chosen, full=full)
+    written = publish_papers(reports, directory, formats=kinds)
     if as_json:
         print_document(directory / "claims.json")
     else:

@@ -17,7 +17,8 @@ from selfclock.own import load_algorithms
 from selfclock.progress import progress_bar
 from selfclock.provenance import replaced
 from selfclock.recording import record
-from selfclock.save import check_writable, identity, parse_formats, staged, write_files
+from selfclock.report.publish import write_run
+from selfclock.save import check_writable, identity, parse_formats, staged
 from selfclock.scenario import Scenario
 
 #: Lines for the end of the help.
@@ -37,11 +38,11 @@ def command(
     seed: Annotated[int | None, typer.Option(min=0, max=2**63 - 1, help="Seed of every random stream.")] = None,
     out: Out = None,
     pcap: Annotated[bool, typer.Option("--pcap", help="Record packets and write one capture per link.")] = False,
-    formats: Formats = "png",
+    formats: Formats = "",
     algorithm_files: AlgorithmFiles = None,
     as_json: Json = False,
 ) -> None:
-    """Write report.html, summary.json, Parquet tables and figures into a directory."""
+    """Write report.html, summary.json, Parquet tables and, with --format, figures into a directory."""
     kinds = parse_formats(formats)
     load_algorithms(*(algorithm_files or []))
     settings = [*(overrides or []), *(["record.packets=true"] if pcap else [])]
@@ -58,9 +59,9 @@ def command(
         with progress_bar(loaded.name) as progress:
             recorded = loaded.records_packets
             result = record(loaded, aside, pcap=pcap, progress=progress) if recorded else loaded.run(progress)
-        write_files(result, aside, kinds)
+        write_run(result, aside, formats=kinds, pcap=pcap)
     if as_json:
         print_document(directory / "summary.json")
     else:
         tables.print_summary(result.summary)
-        sys.stdout.write(f"\nTables and figures: {directory}\n")
+        sys.stdout.write(f"\nReport: {directory / 'report.html'}\n")

@@ -16,6 +16,7 @@ from selfclock.cli.messages import FAILED, fail, hinted, note, print_document
 from selfclock.cli.options import AlgorithmFiles, Formats, Json, Out
 from selfclock.own import load_algorithms
 from selfclock.progress import progress_bar
+from selfclock.report.publish import publish_sweep
 from selfclock.save import check_writable, parse_formats
 from selfclock.scenario import MOST_THREADS
 from selfclock.sweep import Grid, Sweep, sweep
@@ -59,7 +60,7 @@ def command(
     if found.set_aside:
         aside = f"{plural(found.set_aside, 'run')} of another grid, scenario, version or algorithm"
         note(f"{directory} held {aside}: now in {EARLIER}")
-    report = found.write_report(formats=kinds)
+    report = publish_sweep(found, formats=kinds)
     if as_json:
         print_document(directory / "summary.json")
     else:

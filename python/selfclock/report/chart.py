@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from selfclock.figure import Arrow, Band, Bars, Cells, Intervals, Line, Points, Rule, Shape, Span, Text
+from selfclock.report.colours import faint, six_digits
 from selfclock.report.extent import extent, sharing
 from selfclock.report.thinning import BINS, thin
 
@@ -175,7 +176,7 @@ class _Panel:
             case Bars():
                 self._add("bar", element.label, x=element.x, y=element.heights, base=element.base,
                           width=np.full(len(element.x), element.width), opacity=element.opacity,
-                          marker={"color": _colour(element.colour)}, read=True)  # fmt: skip
+                          marker={"color": six_digits(element.colour)}, read=True)  # fmt: skip
             case Intervals():
                 gap = np.full(len(element.x), np.nan)
                 self._add("scatter", element.label, x=np.repeat(element.x, 3), mode="lines",
@@ -186,7 +187,7 @@ class _Panel:
             case Rule():
                 self._across(element, element.value, element.value, "line", {"line": _stroke(element)})
             case Span():
-                fill = {"fillcolor": _faint(element.colour, element.opacity), "line": {"width": 0}, "layer": "below"}
+                fill = {"fillcolor": faint(element.colour, element.opacity), "line": {"width": 0}, "layer": "below"}
                 self._across(element, element.low, element.high, "rect", fill)
             case Text():
                 self._text(element)
@@ -241,7 +242,7 @@ class _Panel:
 
     def _area(self, label: str, x: Values, y: Values, look: Band | Shape) -> None:
         self._add("scatter", label, x=x, y=y, mode="lines", fill="toself", line={"width": 0},
-                  fillcolor=_faint(look.colour, look.opacity))  # fmt: skip
+                  fillcolor=faint(look.colour, look.opacity))  # fmt: skip
 
     def _add(self, kind: str, label: str, *, read: bool = False, **rest: Any) -> None:  # noqa: ANN401
         """Add a trace; `read` says whether pointing at it tells its values."""
@@ -281,7 +282,7 @@ class _Panel:
                 "yshift": words.shift[1] * POINT,
                 "xanchor": words.horizontal,
                 "yanchor": "middle" if words.vertical == "center" else words.vertical,
-                "font": {"size": round(words.size * POINT, 1), "color": _colour(words.colour)},
+                "font": {"size": round(words.size * POINT, 1), "color": six_digits(words.colour)},
                 "align": "left",
                 "showarrow": False,
             }
@@ -300,7 +301,7 @@ class _Panel:
                 "arrowhead": 2,
                 "arrowsize": 0.9,
                 "arrowwidth": max(1.0, round(arrow.width * POINT, 2)),
-                "arrowcolor": _colour(arrow.colour),
+                "arrowcolor": six_digits(arrow.colour),
             }
         )  # fmt: skip
 
@@ -372,7 +373,7 @@ class _Panel:
             "showgrid": not any(isinstance(element, Cells) for element in self._panel.elements),
             "zeroline": False,
             "automargin": True,
-            "hoverformat": ",.6~g",
+            "hoverformat": ",.5~g",
             "separatethousands": True,
             "exponentformat": "power",
             "minexponent": 6,
@@ -386,7 +387,9 @@ class _Panel:
             said |= {"tickvals": ticks, "ticktext": [f"{tick:,g}" for tick in ticks]}
         if axis.names:
             said |= {"tickvals": list(axis.names), "ticktext": [text(name) for name in axis.names.values()]}
-        if which == "x":
+        if which == "y":
+            said["showspikes"] = False
+        else:
             said |= {"showspikes": True, "spikemode": "across", "spikethickness": 1, "spikedash": "dot",
                      "spikesnap": "cursor", "unifiedhovertitle": {"text": self._along.says("x", (), {})}}  # fmt: skip
         figure = self._figure
@@ -414,7 +417,7 @@ class _Quantity:
             if trace.get("type") == "bar":
                 trace["textposition"] = "none"
             return f"{self.quantity} %{{{key}}}".strip()
-        value = "%{" + which + ":,.6~g}"
+        value = "%{" + which + ":,.5~g}"
         if self.unit == "%":
             return f"{self.quantity} {value} %".strip()
         return f"{self.quantity} {value} {self.unit}".strip()
@@ -422,7 +425,7 @@ class _Quantity:
 
 def _stroke(element: Line | Rule | Intervals) -> dict[str, Any]:
     return {
-        "color": _colour(element.colour),
+        "color": six_digits(element.colour),
         "width": round(element.width * POINT, 2),
         "dash": _DASHES[element.dash],
     }
@@ -433,28 +436,9 @@ def _marker(colour: str | list[str], element: Line | Points) -> dict[str, Any]:
     if element.hollow and not symbol.endswith("-open"):
         symbol += "-open"
     size = element.size * POINT * _SIZES.get(element.marker, 1.0)
-    shade = _colour(colour) if isinstance(colour, str) else [_colour(each) for each in colour]
+    shade = six_digits(colour) if isinstance(colour, str) else [six_digits(each) for each in colour]
     # Without a colour of its own Plotly draws the outline grey, and of a small marker there is little else.
     return {"symbol": symbol, "size": round(size, 1), "color": shade, "line": {"width": 1.2, "color": shade}}
-
-
-def _colour(colour: str) -> str:
-    """Return a colour as six hexadecimal digits, which the page can turn over in the dark."""
-    if re.fullmatch(r"#[0-9A-Fa-f]{6}", colour):
-        return colour.lower()
-    if re.fullmatch(r"#[0-9A-Fa-f]{3}", colour):
-        return "#" + "".join(2 * digit for digit in colour[1:]).lower()
-    raise ValueError(f"a colour of a figure is six hexadecimal digits, as #0072B2, not {colour!r}")
-
-
-def _faint(colour: str, opacity: float) -> str:
-    red, green, blue = _parts(colour)
-    return f"rgba({red},{green},{blue},{opacity:.3g})"
-
-
-def _parts(colour: str) -> tuple[int, int, int]:
-    digits = _colour(colour)
-    return int(digits[1:3], 16), int(digits[3:5], 16), int(digits[5:7], 16)
 
 
 def _short(value: float) -> float:

@@ -67,11 +67,11 @@ _COORDINATES: dict[str, Any] = {
     "y-fraction": ("data", "axes fraction"),
 }
 
-#: Characters of a legend's row in a figure 6.4 inches wide, and those that a handle takes.
-_LEGEND_ROW, _HANDLE = 90, 6
-
 #: Width of a letter, as a part of the height of the type.
 _LETTER = 0.58
+
+#: Characters of a legend's row in a figure 6.4 inches wide, and those that a handle takes.
+_LEGEND_ROW, _HANDLE = 90, 6
 
 
 @contextmanager
@@ -208,11 +208,13 @@ def _points(axes: Axes, element: Points, look: dict[str, Any]) -> None:
             fillstyle="none" if element.hollow else "full", alpha=element.opacity, **look,
         )  # fmt: skip
         return
-    hollow = element.hollow
-    axes.scatter(
-        element.x, element.y, s=element.size**2, marker=element.marker, alpha=element.opacity,
-        facecolors="none" if hollow else list(element.colour), edgecolors=list(element.colour), **look,
-    )  # fmt: skip
+    colours = list(element.colour)
+    # Strokes such as those of x have no face and no edge.
+    chosen: Any = {"c": colours}
+    if element.hollow:
+        chosen = {"facecolors": "none", "edgecolors": colours}
+    size = element.size**2
+    axes.scatter(element.x, element.y, s=size, marker=element.marker, alpha=element.opacity, **chosen, **look)
 
 
 def _cells(axes: Axes, element: Cells, look: dict[str, Any]) -> None:

@@ -122,8 +122,12 @@ class Dumbbell(Network):
     #: From right to left; as the bottleneck where nothing is said.
     reverse: Link | None = None
     sink_access: Link | None = None
+    #: Delay that the links of each source have beyond those of the source before it.
+    access_step: Time | str | None = None
     #: Number of pairs; the number of flows where nothing is said.
     hosts: int | None = None
+
+    QUANTITIES: ClassVar[Kinds] = {"access_step": ((Time,), ())}
 
 
 @dataclass(frozen=True)
@@ -176,7 +180,8 @@ class Path(Network):
 
     #: From left to right: its rate, or a link.
     bottleneck: Link | Rate | str
-    rtt: Time | str
+    #: Of every flow that has none of its own; the shortest of the flows' where nothing is said.
+    rtt: Time | str | None = None
     #: Of the bottleneck.
     queue: Limit | Queue | Mapping[str, object] | None = None
     #: From right to left; as the bottleneck where nothing is said.
@@ -192,20 +197,27 @@ class Path(Network):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        for name, access in (("access", self.access), ("sink_access", self.sink_access)):
+            if access is not None and access.delay is not None:
+                raise ScenarioError(f"Path.{name}.delay: leave it out; the round-trip times say what it is")
         link = self.bottleneck
         link = link if isinstance(link, Link) else Link(one(link, Rate, "Path.bottleneck"))
         object.__setattr__(self, "bottleneck", link if self.queue is None else replace(link, queue=self.queue))
 
     def _laid(self, flows: Sequence[_Placed]) -> tuple[Network, list[dict[str, object]]]:
-        own = one(self.rtt, Time, "Path.rtt")
-        rtts = [own if getattr(flow, "rtt", None) is None else one(flow.rtt, Time, "rtt") for flow, _ in flows]  # type: ignore[union-attr]
+        of_flows = [None if isinstance(flow, dict) else flow.rtt for flow, _ in flows]
+        given = [one(rtt, Time, "Flow.rtt") for rtt in of_flows if rtt is not None]
+        own = min(given) if self.rtt is None and given else one(self.rtt, Time, "Path.rtt")
+        rtts = [own if rtt is None else one(rtt, Time, "Flow.rtt") for rtt in of_flows]
         bottleneck = self.bottleneck
         assert isinstance(bottleneck, Link)
+        one_way = min([own, *rtts]) * self.share
         if bottleneck.delay is None:
-            bottleneck = replace(bottleneck, delay=(min([own, *rtts]) * self.share).rounded("ns"))
-        one_way = one(bottleneck.delay, Time, "Path.bottleneck.delay")
+            bottleneck = replace(bottleneck, delay=one_way.rounded("ns"))
+        else:
+            one_way = one(bottleneck.delay, Time, "Link.delay")
         reverse = self.reverse or replace(bottleneck, name="reverse")
-        reverse = replace(reverse, rate=reverse.rate or bottleneck.rate, delay=reverse.delay or one_way)
+        reverse = replace(reverse, rate=reverse.rate or bottleneck.rate, delay=reverse.delay or bottleneck.delay)
         links = [
             replace(bottleneck, between=("left", "right"), name=bottleneck.name or "bottleneck", duplex=False),
             replace(reverse, between=("right", "left"), name=reverse.name or "reverse", duplex=False),
@@ -228,9 +240,9 @@ class Path(Network):
 
     def _hosts(self, ends: tuple[str, str], delay: Time, bottleneck: Link) -> list[Link]:
         source = self.access or Link(None if bottleneck.rate is None else one(bottleneck.rate, Rate, "rate") * ACCESS)
-        source = replace(source, delay=source.delay or delay, queue=source.queue or "unlimited")
+        source = replace(source, delay=delay, queue=source.queue or "unlimited")
         sink = self.sink_access or source
-        sink = replace(sink, delay=sink.delay or delay, queue=sink.queue or "unlimited")
+        sink = replace(sink, delay=delay, queue=sink.queue or "unlimited")
         return [replace(source, between=(ends[0], "left")), replace(sink, between=("right", ends[1]))]
 
     def packets(self, multiple: float = 1.0, size_bytes: int = 1500) -> Packets:

@@ -7,8 +7,8 @@ import json
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints, is_typeddict
 
 from selfclock._core import VERSION
-from selfclock.compare import jain, weighted_mean
 from selfclock.result import FlowSummary, LinkSummary
+from selfclock.series import jain, weighted_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from selfclock._core import ScenarioError
-from selfclock.save import FORMATS, forget_figures, staged, write_document, write_figure
+from selfclock.save import FORMATS, staged, write_document
 from selfclock.scenario import check_threads
 from selfclock.student import half_width
 from selfclock.sweep.dataset import Dataset, readable
@@ -20,7 +20,7 @@ from selfclock.sweep.row import MEASURES
 from selfclock.sweep.workers import CLUSTER, LOCAL, run_here, run_on_cluster
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from os import PathLike
 
     import polars as pl
@@ -105,18 +105,6 @@ class Sweep:
             point=row["point"], settings=settings, runs=row["runs"], failed=row["failed"], measures=measures
         )
 
-    def write_report(self, *, formats: Sequence[str] = ()) -> Path:
-        """Write the page of the sweep beside the dataset, and its figure as files in these formats; return its path."""
-        from selfclock.report.page import sweep_page  # noqa: PLC0415
-        from selfclock.sweep.figure import figure  # noqa: PLC0415
-
-        with staged(self.directory, sweep=True) as aside:
-            (aside / "report.html").write_text(sweep_page(self), encoding="utf-8")
-            if formats:
-                write_figure(figure(self), aside / "sweep", formats)
-            forget_figures(self.directory, ["sweep"], formats)
-        return self.directory / "report.html"
-
     @property
     def document(self) -> dict[str, object]:
         """What `selfclock sweep --json` prints."""
@@ -151,7 +139,7 @@ def sweep(
     >>> grid = sc.Grid.over(sc.dumbbell(duration="1 s"), {"flow.*.congestion_control": ["reno", "cubic"]}, seeds=3)
     >>> found = sc.sweep(grid, "results/two")  # doctest: +SKIP
     >>> found.runs.group_by("flow.*.congestion_control").mean()  # doctest: +SKIP
-    >>> found.write_report()  # doctest: +SKIP
+    >>> sc.publish(found, "results/two")  # doctest: +SKIP
     """
     if on != LOCAL and not re.fullmatch(rf"{CLUSTER}[^/\s:]+(:\d{{1,5}})?|{CLUSTER}\[[0-9a-fA-F:]+\](:\d{{1,5}})?", on):
         raise ScenarioError(f"--on: {on!r}; allowed: local, or the address of a Dask scheduler as dask://host:8786")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from selfclock._core import ScenarioError
-from selfclock.compare import jain
 from selfclock.evaluate.judge import Judged, Marks, Samples, case, not_applicable, worst
 from selfclock.evaluate.measure import thin
 from selfclock.evaluate.network import Path, flow, scenario
@@ -14,6 +13,8 @@ from selfclock.evaluate.rows.queues import UTILISATION_MARKS, Use, loss_marks
 from selfclock.evaluate.rows.sharing import JAIN_MARKS
 from selfclock.evaluate.runs import Experiment
 from selfclock.evaluate.subject import Subject
+from selfclock.scenario.link import Queue
+from selfclock.series import jain
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from selfclock.evaluate.measure import Reading
     from selfclock.evaluate.runs import Lab
     from selfclock.scenario import Scenario
+    from selfclock.scenario.table import Setting
 else:
     from selfclock.lazy import np, pl
 
@@ -31,11 +33,11 @@ COUNTS, SEEDS = (1, 2, 10), (1, 2)
 
 #: RED as Floyd, Gummadi and Shenker set it (Adaptive RED, 2001): a minimum of half of 5 ms at the link's rate, here 10
 #: packets, the average over about the packets of a second. The others have the defaults of their RFCs.
-DISCIPLINES: dict[str, dict[str, object]] = {
-    "red": {"discipline": "red", "adaptive": True, "minimum": "10 packets", "weight": 0.00024},
-    "codel": {"discipline": "codel"},
-    "pie": {"discipline": "pie"},
-    "fq-codel": {"discipline": "fq-codel"},
+DISCIPLINES: dict[str, dict[str, Setting]] = {
+    "red": {"adaptive": True, "minimum": "10 packets", "weight": 0.00024},
+    "codel": {},
+    "pie": {},
+    "fq-codel": {},
 }
 
 
@@ -43,9 +45,9 @@ def _scenarios(subject: Subject) -> dict[tuple[str, int, int], Scenario]:
     return {
         (name, count, seed): scenario(
             f"{name}, {count} flows", PATH, [flow(subject, jitter_s=2)] * count, seconds=END_S,
-            queue={**discipline, "limit": PATH.buffer(LIMIT_BDP)}, seed=seed, routers=subject.routers,
+            queue=Queue(name, PATH.buffer(LIMIT_BDP), **settings), seed=seed, routers=subject.routers,
         )
-        for name, discipline in DISCIPLINES.items()
+        for name, settings in DISCIPLINES.items()
         for count in COUNTS
         for seed in SEEDS
     }  # fmt: skip
@@ -108,7 +110,7 @@ CUT = 0.01
 
 def _marked(subject: Subject) -> dict[int, Scenario]:
     told = Subject(subject.label, subject.control, {"ecn": "classic", **subject.transport}, subject.routers)
-    queue = {"discipline": "drop-tail", "limit": MARKED.buffer(MARKED_BDP), "mark_above": MARKED.buffer(MARK_BDP)}
+    queue = Queue("drop-tail", MARKED.buffer(MARKED_BDP), mark_above=MARKED.buffer(MARK_BDP))
     try:
         return {0: scenario("marks", MARKED, [flow(told)], seconds=MARKED_END_S, queue=queue, samples_s=0.002,
                             routers=subject.routers, packets=True)}  # fmt: skip

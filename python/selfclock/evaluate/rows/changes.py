@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from selfclock.evaluate.judge import Case, Judged, Marks, Samples, case, of_cases, worst
 from selfclock.evaluate.measure import thin
-from selfclock.evaluate.network import PACKET_B, Flow, Path, flow, scenario
+from selfclock.evaluate.network import PACKET_B, Path, flow, scenario
 from selfclock.evaluate.row import Line, Panel, Row
 from selfclock.evaluate.runs import Experiment
 from selfclock.evaluate.subject import Subject
+from selfclock.scenario.flow import Background
+from selfclock.scenario.link import Change, Link
+from selfclock.scenario.quantity import mbps, ms, s
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,11 +52,11 @@ class Joined:
 
 
 def _join(subject: Subject) -> dict[int, Scenario]:
-    joining = flow(subject, start_s=JOIN_S, jitter_s=JOIN_JITTER_S)
+    joining = flow(subject, start_s=JOIN_S, jitter_s=JOIN_JITTER_S, initial_ssthresh="10 segments")
     return {
         seed: scenario(
             "a flow joins", JOINED,
-            [flow(subject), replace(joining, transport={**joining.transport, "initial_ssthresh": "10 segments"})],
+            [flow(subject), joining],
             seconds=JOIN_END_S, queue=JOINED.buffer(1), seed=seed, samples_s=0.04, routers=subject.routers,
         )
         for seed in JOIN_SEEDS
@@ -122,19 +125,19 @@ class Transient:
 
 
 def _transient(subject: Subject) -> dict[tuple[str, int], Scenario]:
-    steps: dict[str, tuple[dict[str, object], float]] = {
-        "gone": ({"rate": f"{OTHER_MBPS:g} Mbps", "steps": [{"at": f"{TRANSIENT_S:g} s", "rate": "0 bps"}]}, RELEASE_S),
-        "come": ({"rate": f"{OTHER_MBPS:g} Mbps"}, ONSET_S),
+    rate, then = mbps(OTHER_MBPS), s(TRANSIENT_S)
+    others = {
+        "gone": (Background(rate, steps=[(then, "0 bps")], name="other"), RELEASE_S),
+        "come": (Background(rate, start=then, name="other"), ONSET_S),
     }
     return {
         (what, seed): scenario(
             f"other traffic has {what}", TRANSIENT_PATH,
-            [flow(subject, jitter_s=1),
-             Flow(None, traffic=traffic, name="other", start_s=TRANSIENT_S if what == "come" else 0.0)],
+            [flow(subject, jitter_s=1), other],
             seconds=TRANSIENT_S + after, queue=TRANSIENT_PATH.buffer(TRANSIENT_BDP), seed=seed, samples_s=0.1,
             routers=subject.routers,
         )
-        for what, (traffic, after) in steps.items()
+        for what, (other, after) in others.items()
         for seed in TRANSIENT_SEEDS
     }  # fmt: skip
 
@@ -207,12 +210,12 @@ def _changed(subject: Subject) -> dict[tuple[str, int], Scenario]:
     scenarios = {}
     for name, (rate, rtt) in CHANGES.items():
         # The bottleneck has 12 ms of the 20 ms one way, and takes the whole change.
-        delay_ms = 0.3 * CHANGED.rtt_ms + (rtt - 1) * CHANGED.rtt_ms / 2
-        changes = [{"at": f"{CHANGE_S:g} s", "rate": f"{rate * CHANGED.rate_mbps:g} Mbps", "delay": f"{delay_ms:g} ms"}]
+        delay = ms(0.3 * CHANGED.rtt_ms + (rtt - 1) * CHANGED.rtt_ms / 2)
+        link = Link(changes=[Change(s(CHANGE_S), mbps(rate * CHANGED.rate_mbps), delay)])
         for seed in CHANGE_SEEDS:
             scenarios[name, seed] = scenario(
                 name, CHANGED, [flow(subject, jitter_s=2)], seconds=CHANGE_END_S, queue=CHANGED.buffer(1), seed=seed,
-                samples_s=0.1, link={"changes": changes}, reverse={"changes": changes}, routers=subject.routers,
+                samples_s=0.1, link=link, reverse=link, routers=subject.routers,
             )  # fmt: skip
     return scenarios
 
@@ -273,15 +276,12 @@ def _radio_rate_mbps(time_s: float) -> float:
 
 
 def _radio(subject: Subject) -> dict[int, Scenario]:
-    delay = f"{0.3 * RADIO.rtt_ms:g} ms"
-    changes = [
-        {"at": f"{STEP_S * step:g} s", "rate": f"{_radio_rate_mbps(STEP_S * step):g} Mbps", "delay": delay}
-        for step in range(1, int(RADIO_END_S / STEP_S))
-    ]
+    times_s = [STEP_S * step for step in range(1, int(RADIO_END_S / STEP_S))]
+    changes = [Change(s(time), mbps(_radio_rate_mbps(time)), ms(0.3 * RADIO.rtt_ms)) for time in times_s]
     return {
         count: scenario(
             f"radio, {count} flows", RADIO, [flow(subject, jitter_s=1)] * count, seconds=RADIO_END_S,
-            queue=RADIO.buffer(1), samples_s=0.5, link={"changes": changes, "jitter": f"{JITTER_MS:g} ms"},
+            queue=RADIO.buffer(1), samples_s=0.5, link=Link(changes=changes, jitter=ms(JITTER_MS)),
             routers=subject.routers,
         )
         for count in RADIO_FLOWS

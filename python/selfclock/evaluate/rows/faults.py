@@ -11,6 +11,8 @@ from selfclock.evaluate.measure import thin
 from selfclock.evaluate.network import BOTTLENECK, KINDS, PACKET_B, REVERSE, SEGMENT_B, Path, flow, scenario
 from selfclock.evaluate.row import Line, Panel, Row
 from selfclock.evaluate.runs import Experiment
+from selfclock.scenario.link import Link
+from selfclock.series import packet_record
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,8 +53,7 @@ def _outage(subject: Subject) -> dict[int, Scenario]:
 
 
 def _read_outage(reading: Reading, _key: object) -> Outage:
-    text = pl.col("event", "kind").cast(pl.String)
-    sent = pl.DataFrame(reading.result.packets).select("time_s", text)
+    sent = packet_record(reading.result, "time_s", "event", "kind")
     times = sent.filter((pl.col("event") == "send") & (pl.col("kind") == "data"))["time_s"].to_numpy()
     during = times[(times >= OUTAGE_S + FIRST_S) & (times <= OUTAGE_END_S)]
     gaps = np.diff(during)
@@ -156,7 +157,7 @@ def _lossy(subject: Subject) -> dict[tuple[float, int], Scenario]:
     return {
         (probability, seed): scenario(
             f"loss {probability:g}", LOSSY, [flow(subject, jitter_s=1)], seconds=LOSSY_END_S,
-            queue=LOSSY.buffer(1), seed=seed, link={"loss": {"probability": probability}}, routers=subject.routers,
+            queue=LOSSY.buffer(1), seed=seed, link=Link(loss=probability), routers=subject.routers,
         )
         for probability in PROBABILITIES
         for seed in SEEDS

@@ -6,13 +6,15 @@ import math
 from typing import TYPE_CHECKING
 
 from selfclock.evaluate.judge import Judged, Marks, Samples, case, of_cases
-from selfclock.evaluate.network import PACKET_B, REVERSE, SEGMENT_B, Flow, Path, flow, scenario
+from selfclock.evaluate.network import PACKET_B, REVERSE, SEGMENT_B, Path, flow, scenario
 from selfclock.evaluate.row import Line, Panel, Row
 from selfclock.evaluate.rows.queues import UTILISATION_MARKS
 from selfclock.evaluate.rows.sharing import RTT_MARKS
 from selfclock.evaluate.rows.short import MARKS as TRANSFER_MARKS
 from selfclock.evaluate.runs import Experiment
 from selfclock.evaluate.subject import Subject
+from selfclock.scenario.flow import Background
+from selfclock.scenario.quantity import mbps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -97,7 +99,7 @@ def _one(
     *,
     transport: Mapping[str, object] | None = None,
     routers: Sequence[Mapping[str, object]] = (),
-    others: Sequence[Flow] = (),
+    others: Sequence[Background] = (),
     parameters: Mapping[str, object] | None = None,
     flows: int = 1,
 ) -> Callable[[Subject, int], Scenario]:
@@ -164,9 +166,8 @@ THINNED = _transfers(
 )  # fmt: skip
 
 
-def _cross(load: float) -> Flow:
-    rate = f"{load * PATH.rate_mbps:g} Mbps"
-    return Flow(None, traffic={"rate": rate, "arrivals": "poisson"}, name="cross")
+def _cross(load: float) -> Background:
+    return Background(mbps(load * PATH.rate_mbps), arrivals="poisson", name="cross")
 
 
 CROSSED = _transfers(

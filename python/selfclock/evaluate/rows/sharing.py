@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from selfclock.compare import jain
 from selfclock.evaluate.judge import Case, Judged, Marks, Samples, case, of_cases
 from selfclock.evaluate.network import Path, flow, scenario
 from selfclock.evaluate.row import Line, Panel, Row
 from selfclock.evaluate.runs import Experiment
 from selfclock.evaluate.subject import Subject
+from selfclock.series import jain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from selfclock import style
 from selfclock.claims import Claim
 from selfclock.figure import Figure
-from selfclock.papers.adaptive_layered.network import Flow, control, scenario, throughputs_mbps
+from selfclock.papers.adaptive_layered.network import control, scenario, sender, throughputs_mbps
 from selfclock.papers.adaptive_layered.verdicts import MARGIN, PAPER, SAME, Interval, evenness, interval
 from selfclock.parts import Illustration, Table
+from selfclock.series import flow_series
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -112,8 +112,8 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
         scenario(
             _name(delay, seed),
             RATE_MBPS,
-            [Flow(altcp, delay, jitter_s=JITTER_S * scale),
-             Flow(altcp, delay, start_s=SECOND_STARTS_S * scale, jitter_s=JITTER_S * scale)],
+            [sender(altcp, delay, jitter_s=JITTER_S * scale),
+             sender(altcp, delay, start_s=SECOND_STARTS_S * scale, jitter_s=JITTER_S * scale)],
             seconds=SECONDS * scale,
             seed=seed,
             samples_s=SAMPLES_S,
@@ -134,7 +134,7 @@ def layer_of(window: float) -> int:
 
 def losses(result: Result, flow: str, rtt_ms: float) -> list[Loss]:
     """Return the losses of a flow in congestion avoidance, of which the growth after them can be measured."""
-    frame = pl.DataFrame(result.flows).filter(pl.col("flow").cast(pl.String) == flow)
+    frame = flow_series(result, flow)
     times, windows, thresholds, srtt = (
         frame[column].to_numpy() for column in ("time_s", "cwnd_bytes", "ssthresh_bytes", "srtt_s")
     )

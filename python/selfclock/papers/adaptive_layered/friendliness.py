@@ -9,7 +9,7 @@ from selfclock import style
 from selfclock.claims import Claim
 from selfclock.figure import BLACK, Figure
 from selfclock.papers.adaptive_layered.fairness import VARIANTS
-from selfclock.papers.adaptive_layered.network import ALGORITHMS, TCP, Flow, control, scenario, throughputs_mbps
+from selfclock.papers.adaptive_layered.network import ALGORITHMS, TCP, control, scenario, sender, throughputs_mbps
 from selfclock.papers.adaptive_layered.verdicts import ORDER_RULE, PAPER, difference, interval, order_verdict
 from selfclock.papers.drawing import runs
 from selfclock.parts import Illustration, Table
@@ -60,7 +60,7 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
         scenario(
             _name(setting, algorithm, seed),
             setting.rate_mbps,
-            [Flow(own, setting.delay_ms, jitter_s=JITTER_S * scale) for own in (control(algorithm), TCP)],
+            [sender(own, setting.delay_ms, jitter_s=JITTER_S * scale) for own in (control(algorithm), TCP)],
             seconds=setting.seconds * scale,
             seed=seed,
             samples_s=5.0 * scale,

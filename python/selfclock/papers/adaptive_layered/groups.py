@@ -8,7 +8,7 @@ from selfclock import style
 from selfclock.claims import Claim
 from selfclock.figure import BLACK, Figure
 from selfclock.papers.adaptive_layered import overlap
-from selfclock.papers.adaptive_layered.network import DELAYED_ACK, TCP, Flow, control, scenario, throughputs_mbps
+from selfclock.papers.adaptive_layered.network import DELAYED_ACK, TCP, control, scenario, sender, throughputs_mbps
 from selfclock.papers.adaptive_layered.overlap import ALONE_S, BUFFER, JITTER_S, RATE_MBPS, RTT_MS
 from selfclock.papers.adaptive_layered.verdicts import MARGIN, PAPER, Interval, difference, interval, not_less_verdict
 from selfclock.papers.drawing import runs
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from selfclock.result import Result
     from selfclock.scenario import Scenario
+    from selfclock.scenario.flow import Flow
 
 SIZES = (1, 2, 4, 8, 16)
 
@@ -42,7 +43,7 @@ def _scenario(name: str, flows: list[Flow], seed: int, scale: float) -> Scenario
 
 
 def _group(size: int, scale: float) -> Flow:
-    return Flow(control("adaptive"), RTT_MS, jitter_s=JITTER_S * scale, count=size, group="group")
+    return sender(control("adaptive"), RTT_MS, jitter_s=JITTER_S * scale, count=size, group="group")
 
 
 def alone(scale: float = 1.0) -> list[Scenario]:
@@ -54,7 +55,7 @@ def alone(scale: float = 1.0) -> list[Scenario]:
 
 def beside_tcp(scale: float = 1.0) -> list[Scenario]:
     """Return one A-TCP and each group beside one TCP."""
-    tcp = Flow(TCP, RTT_MS, jitter_s=JITTER_S * scale)
+    tcp = sender(TCP, RTT_MS, jitter_s=JITTER_S * scale)
     return [
         _scenario(f"group-{size}-beside-tcp-{seed}", [_group(size, scale), tcp], seed, scale)
         for size in SIZES

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from selfclock import style
 from selfclock.claims import Claim
 from selfclock.figure import Figure
-from selfclock.papers.adaptive_layered.network import DELAYED_ACK, Flow, control, scenario, throughputs_mbps
+from selfclock.papers.adaptive_layered.network import DELAYED_ACK, control, scenario, sender, throughputs_mbps
 from selfclock.papers.adaptive_layered.verdicts import PAPER
 from selfclock.parts import Illustration, Table
 
@@ -82,7 +82,7 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
         scenario(
             _name(row, jitter),
             RATE_MBPS,
-            [Flow(control(row.algorithm), rtt, jitter_s=jitter * scale) for rtt in (RTT_MS, row.rtt_ms)],
+            [sender(control(row.algorithm), rtt, jitter_s=jitter * scale) for rtt in (RTT_MS, row.rtt_ms)],
             seconds=SECONDS * scale,
             buffer=BUFFER,
             queue_counts="in-system",

@@ -9,7 +9,7 @@ import polars as pl
 from selfclock import style
 from selfclock.claims import Claim
 from selfclock.figure import Figure
-from selfclock.papers.adaptive_layered.network import DELAYED_ACK, TCP, Flow, control, scenario, throughputs_mbps
+from selfclock.papers.adaptive_layered.network import DELAYED_ACK, TCP, control, scenario, sender, throughputs_mbps
 from selfclock.papers.adaptive_layered.verdicts import (
     MARGIN,
     PAPER,
@@ -21,6 +21,7 @@ from selfclock.papers.adaptive_layered.verdicts import (
     quartiles,
 )
 from selfclock.parts import Illustration
+from selfclock.series import between, flow_series
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,8 +63,8 @@ def _pair(first: str, seed: int, scale: float) -> Scenario:
         f"overlap-{first}-{seed}",
         RATE_MBPS,
         [
-            Flow(FIRST[first], RTT_MS, jitter_s=JITTER_S * scale, stop_s=FIRST_STOPS_S * scale),
-            Flow(TCP, RTT_MS, start_s=SECOND_STARTS_S * scale, jitter_s=JITTER_S * scale),
+            sender(FIRST[first], RTT_MS, jitter_s=JITTER_S * scale, stop_s=FIRST_STOPS_S * scale),
+            sender(TCP, RTT_MS, start_s=SECOND_STARTS_S * scale, jitter_s=JITTER_S * scale),
         ],
         seconds=(END_S if drawn else FIRST_STOPS_S) * scale,
         buffer=BUFFER,
@@ -77,7 +78,7 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
     """Return A-TCP beside TCP, held in two ways, TCP beside TCP, and the two runs of the identity."""
     made = [_pair(first, seed, scale) for first in FIRST for seed in SEEDS]
     for name, first in (("k1", {"window": "adaptive", "maximum_k": 1}), ("reno", {"window": "reno"})):
-        flows = [Flow(first, RTT_MS), Flow(first, 2 * RTT_MS, start_s=1 * scale)]
+        flows = [sender(first, RTT_MS), sender(first, 2 * RTT_MS, start_s=1 * scale)]
         made.append(
             scenario(f"identity-{name}", RATE_MBPS, flows, seconds=IDENTITY_S * scale, buffer=BUFFER,
                      transport=DELAYED_ACK, samples_s=0.01 * scale)
@@ -218,8 +219,7 @@ def _flow(
     begin, end = active
     held: dict[float, list[float]] = {}
     for result in runs:
-        frame = pl.DataFrame(result.flows).with_columns(pl.col("flow").cast(pl.String))
-        own = frame.filter((pl.col("flow") == flow) & pl.col("time_s").is_between(begin, end))
+        own = between(flow_series(result, flow), begin, end)
         for time, cwnd in zip(own["time_s"], own["cwnd_bytes"], strict=True):
             held.setdefault(round(time, 6), []).append(cwnd / 1460)
     # A flow has no window before its random start: the ensemble begins when all have one, and ends with the last.

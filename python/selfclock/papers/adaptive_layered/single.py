@@ -11,7 +11,7 @@ import polars as pl
 from selfclock import style
 from selfclock.claims import Claim
 from selfclock.figure import BLACK, Figure
-from selfclock.papers.adaptive_layered.network import Flow, control, scenario, throughputs_mbps
+from selfclock.papers.adaptive_layered.network import control, scenario, sender, throughputs_mbps
 from selfclock.papers.adaptive_layered.verdicts import MARGIN, PAPER, SEVERAL_ORDERS, faster_verdict, median
 from selfclock.parts import Illustration
 
@@ -87,7 +87,7 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
     made: dict[str, Scenario] = {}
     for buffer in BUFFERS:
         for name in LABELS:
-            flow = [Flow(control(name), RTT_MS)]
+            flow = [sender(control(name), RTT_MS)]
             growth = scenario(
                 _growth(name, buffer), RATE_MBPS, flow, seconds=GROWTH_S[name] * scale, buffer=buffer.queue,
                 transport={"initial_ssthresh": SMALL_THRESHOLD}, samples_s=min(1.0, 50 * scale),

@@ -37,6 +37,9 @@ from selfclock.papers.ficcrd.verdicts import (
     near_verdict,
 )
 from selfclock.parts import Illustration, Table
+from selfclock.scenario.flow import Background
+from selfclock.scenario.quantity import mbps, s
+from selfclock.series import all_flows, between
 from selfclock.studies import Part
 
 if TYPE_CHECKING:
@@ -89,7 +92,7 @@ def _limited(scale: float) -> list[Scenario]:
     routers = {
         f"{rule}-{_slug(sent)}": {**router, "rule": rule} for rule in FLUID_USE for sent, router in _SENT.items()
     }
-    keys: dict[int, dict[str, object]] = {0: {"traffic": {"rate": f"{RATE_MBPS * LIMITED_PART:g} Mbps"}}}
+    keys = {0: {"rate": mbps(RATE_MBPS * LIMITED_PART)}}
     return [
         scenario(f"ficcrd-limited-{name}", router, topology="a", flows=2, flow_keys=keys, seconds=SECONDS * scale)
         for name, router in {**routers, "icc-1-in-8": _OFTEN}.items()
@@ -118,13 +121,7 @@ def _lossy(scale: float) -> list[Scenario]:
 
 def _blasted(scale: float) -> list[Scenario]:
     begin, end = BLAST_S
-    blast = {
-        "protocol": "udp",
-        "congestion_control": None,
-        "start": f"{begin * scale:g} s",
-        "stop": f"{end * scale:g} s",
-        "traffic": {"rate": f"{RATE_MBPS:g} Mbps", "packet": "1500 B"},
-    }
+    blast = Background(mbps(RATE_MBPS), start=s(begin * scale), stop=s(end * scale))
     # Three datagram sources, each as fast as its own link.
     keys = dict.fromkeys((10, 11, 12), blast)
     return [
@@ -136,8 +133,8 @@ def _blasted(scale: float) -> list[Scenario]:
 def _leaving(scale: float) -> list[Scenario]:
     """Five flows stay; five others run before and after a gap."""
     gone, back = AWAY_S
-    keys: dict[int, dict[str, object]] = {number: {"stop": f"{gone * scale:g} s"} for number in range(5, 10)}
-    keys |= {number: {"start": f"{back * scale:g} s"} for number in range(10, 15)}
+    keys = {number: {"stop": s(gone * scale)} for number in range(5, 10)}
+    keys |= {number: {"start": s(back * scale)} for number in range(10, 15)}
     return [
         scenario(f"ficcrd-leaving-{name}", router, flows=15, flow_keys=keys, seconds=SECONDS * scale)
         for name, router in (("window", BY_NUMBER), ("ack-bucket", BUCKET))
@@ -176,7 +173,7 @@ def parts(scale: float = 1.0) -> list[Part]:
 
 def _acknowledged_mbps(result: Result, begin_s: float, end_s: float) -> float:
     """What the TCP flows had acknowledged per second."""
-    series = pl.DataFrame(result.flows).filter(pl.col("time_s").is_between(begin_s, end_s))
+    series = between(all_flows(result), begin_s, end_s)
     span = series.group_by("flow").agg(pl.col("acknowledged_bytes").max() - pl.col("acknowledged_bytes").min())
     return float(span["acknowledged_bytes"].sum()) * 8 / (end_s - begin_s) / 1e6
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from selfclock.claims import Claim
 from selfclock.figure import Figure
 from selfclock.papers.ficcrd.mechanisms import TAIL_DROP
-from selfclock.papers.ficcrd.network import PAPER, SECONDS, jain, scenario
+from selfclock.papers.ficcrd.network import PAPER, SECONDS, scenario
 from selfclock.papers.ficcrd.readings import interval, read
 from selfclock.papers.ficcrd.verdicts import JAIN_TOLERANCE, close_verdict
 from selfclock.parts import Illustration, Table
+from selfclock.series import jain
 from selfclock.studies import Part
 
 if TYPE_CHECKING:
@@ -32,6 +33,11 @@ class Row:
     goodputs: tuple[float, ...]
     drops: int
     timeouts: int
+
+    @property
+    def jain(self) -> float:
+        """Jain's index of the goodputs."""
+        return jain(self.goodputs) or 0.0
 
 
 ROWS = [
@@ -81,7 +87,7 @@ def findings(
         ("b", "the queue stands elsewhere, and all is equal"),
     ):
         rows = [(row, one) for row, one in zip(ROWS, plain, strict=True) if row.topology == topology]
-        theirs = statistics.mean(jain(row.goodputs) for row, _ in rows)
+        theirs = statistics.mean(row.jain for row, _ in rows)
         ours = statistics.mean(one.jain for _, one in rows)
         favoured = ", ".join(f"{one.goodputs[0]:.3f} ({row.goodputs[0]:.3f})" for row, one in rows)
         claims.append(
@@ -121,7 +127,7 @@ def findings(
          "timeouts, ns-2", "timeouts"],
         [
             [row.topology.upper(), f"{row.apart_s:g} s", f"{row.goodputs[0]:.3f}", f"{one.goodputs[0]:.3f}",
-             f"{jain(row.goodputs):.4f}", f"{one.jain:.4f}", str(row.drops), str(one.drops), str(row.timeouts),
+             f"{row.jain:.4f}", f"{one.jain:.4f}", str(row.drops), str(one.drops), str(row.timeouts),
              str(one.timeouts)]
             for row, one in zip(ROWS, plain, strict=True)
         ],
@@ -132,7 +138,7 @@ def findings(
 def _figure(ours: Sequence[float], names: tuple[str, ...]) -> Illustration:
     figure = Figure(title="Tail drop: topology and spacing of starts, or random send delays", y="Jain's index")
     panel = figure.panel
-    theirs = [*(jain(row.goodputs) for row in ROWS), *RANDOM]
+    theirs = [*(row.jain for row in ROWS), *RANDOM]
     panel.points(range(len(ours)), ours, colour=TAIL_DROP.colour, label="selfclock")
     panel.points(range(len(theirs)), theirs, marker="x", label="printed by ns-2.35")
     panel.x.name(

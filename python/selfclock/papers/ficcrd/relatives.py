@@ -8,14 +8,18 @@ from selfclock.claims import Claim
 from selfclock.figure import Figure
 from selfclock.papers.ficcrd.network import PAPER
 from selfclock.parts import Illustration, Table
-from selfclock.scenario import Scenario
-from selfclock.scenario.toml import to_toml
+from selfclock.scenario.build import Dumbbell
+from selfclock.scenario.flow import Flow
+from selfclock.scenario.link import Link
+from selfclock.scenario.quantity import mbps, ms, s
+from selfclock.scenario.transport import Record
 from selfclock.studies import Part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from selfclock.result import FlowSummary, LinkSummary, Result, Summary
+    from selfclock.scenario import Scenario
 
 #: From dark to light, and from light to dark: matplotlib's viridis and its magma.
 _VIRIDIS = ("#440154", "#3B528B", "#21918C", "#5EC962", "#FDE725")
@@ -62,23 +66,13 @@ def _ecn(algorithm: str) -> str:
 def _scenario(
     name: str, algorithms: Sequence[str], queue: dict[str, object], rate_mbps: float, seconds: float, ecn: Sequence[str]
 ) -> Scenario:
-    document = {
-        "schema": 1,
-        "name": name,
-        "duration": f"{seconds:g} s",
-        "network": {
-            "topology": "dumbbell",
-            "bottleneck": {"rate": f"{rate_mbps:g} Mbps", "delay": f"{RTT_MS / 4:g} ms",
-                           "queue": {"limit": "2 bdp", **queue}},
-            "access": {"rate": "1 Gbps", "delay": f"{RTT_MS / 8:g} ms"},
-        },
-        "record": {"interval": "off"},
-        "flow": [
-            {"congestion_control": algorithm, "start_jitter": "100 ms", "transport": {"ecn": mode}}
-            for algorithm, mode in zip(algorithms, ecn, strict=True)
-        ],
-    }  # fmt: skip
-    return Scenario.parse(to_toml(document), name)
+    limited = {"limit": "2 bdp", **queue}
+    network = Dumbbell(Link(mbps(rate_mbps), ms(RTT_MS / 4), queue=limited), Link("1 Gbps", ms(RTT_MS / 8)))
+    flows = [
+        Flow(algorithm, start_jitter="100 ms", transport={"ecn": mode})
+        for algorithm, mode in zip(algorithms, ecn, strict=True)
+    ]
+    return network.scenario(flows, duration=s(seconds), name=name, record=Record("off"))
 
 
 def scenarios(scale: float = 1.0) -> list[Scenario]:

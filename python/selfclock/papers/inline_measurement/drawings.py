@@ -29,11 +29,10 @@ from selfclock.papers.inline_measurement.network import (
     PACKET_B,
     RATE_GBPS,
     SECONDS,
-    flow_series,
     limit_packets,
-    link_series,
 )
 from selfclock.parts import Illustration
+from selfclock.series import flow_series, link_series
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

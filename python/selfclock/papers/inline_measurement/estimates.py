@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import statistics
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
@@ -16,23 +16,27 @@ from selfclock.papers.inline_measurement import verdicts
 from selfclock.papers.inline_measurement.mechanisms import PRINTED, REPAIRED
 from selfclock.papers.inline_measurement.network import (
     COALESCING,
+    REVERSE,
     SACK,
-    Background,
-    Flow,
-    flow_series,
     limit_packets,
-    mean_between,
     scenario,
+    sender,
+    udp_at,
 )
 from selfclock.papers.inline_measurement.verdicts import PAPER
 from selfclock.parts import Illustration, Table
-from selfclock.scenario import Scenario
-from selfclock.scenario.toml import to_toml
+from selfclock.scenario.build import Graph
+from selfclock.scenario.flow import Background, Flow
+from selfclock.scenario.link import Link, Router
+from selfclock.scenario.quantity import gbps, s
+from selfclock.scenario.transport import Record
+from selfclock.series import flow_series, mean_between
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from selfclock.result import Result
+    from selfclock.scenario import Scenario
 
 RATES_GBPS = (0.1, 1.0, 5.0, 10.0)
 LOADS = (0.2, 0.5, 0.8)
@@ -71,17 +75,17 @@ def _case(
     load: float,
     scale: float,
     *,
-    arrivals: str = "constant",
+    arrivals: Literal["constant", "poisson"] = "constant",
     control: dict[str, object] | None = None,
     coalescing: str = COALESCING,
     transport: dict[str, object] | None = None,
-    routers: Sequence[Mapping[str, object]] = (),
+    routers: Sequence[Router] = (),
     notes: str = "",
 ) -> Case:
-    udp = Background(((0.0, rate * load),), arrivals) if load else None
+    udp = udp_at(((0.0, rate * load),), arrivals) if load else None
     made = scenario(
         "estimates-" + label.replace(" ", "-").replace("/", "-per-").replace(",", "").replace("%", ""),
-        [Flow(control or {"window": "lotka-volterra"})],
+        [sender(control or {"window": "lotka-volterra"})],
         seconds=SECONDS * scale,
         rate_gbps=rate,
         udp=udp,
@@ -158,7 +162,7 @@ def failure_cases(scale: float = 1.0) -> list[Case]:
             1.0,
             0.5,
             scale,
-            routers=[{"mechanism": "ack-thinning", "links": ["bottleneck-reverse"], "interval": "5 us"}],
+            routers=[Router("ack-thinning", links=[REVERSE], interval="5 us")],
             notes="a router drops the earlier of two acknowledgements within 5 us, all but an interrupt's last",
         ),
         _case("no coalescing", 1.0, 0.5, scale, coalescing="0 s"),
@@ -187,36 +191,26 @@ def failure_cases(scale: float = 1.0) -> list[Case]:
 
 def _two_links(name: str, first: tuple[float, float], second: tuple[float, float], scale: float) -> Scenario:
     """A path over two links, each with a rate and a load of its own."""
-    links: list[dict[str, object]] = [
-        {
-            "from": "source",
-            "to": "a",
-            "rate": "4 Gbps",
-            "delay": "5 ms",
-            "queue": "unlimited",
-            "coalescing": COALESCING,
-        },
-        {"from": "a", "to": "b", "rate": f"{first[0]:g} Gbps", "delay": "10 ms", "queue": "5000 packets"},
-        {"from": "b", "to": "c", "rate": f"{second[0]:g} Gbps", "delay": "10 ms", "queue": "5000 packets"},
-        {"from": "c", "to": "sink", "rate": "4 Gbps", "delay": "5 ms", "queue": "unlimited", "coalescing": COALESCING},
+    access = Link("4 Gbps", "5 ms", queue="unlimited", coalescing=COALESCING)
+    links = [
+        replace(access, between=("source", "a")),
+        Link(gbps(first[0]), "10 ms", queue="5000 packets", between=("a", "b")),
+        Link(gbps(second[0]), "10 ms", queue="5000 packets", between=("b", "c")),
+        replace(access, between=("c", "sink")),
     ]
-    flows: list[dict[str, object]] = [
-        {"name": "flow1", "from": "source", "to": "sink", "congestion_control": {"window": "lotka-volterra"}}
+    others = [
+        Background(gbps(rate * load), packet="imix", between=ends, name=f"udp{number}")
+        for number, (ends, (rate, load)) in enumerate(((("a", "b"), first), (("b", "c"), second)), 1)
+        if load
     ]
-    for number, (a, b, (rate, load)) in enumerate((("a", "b", first), ("b", "c", second)), 1):
-        if load:
-            traffic = {"rate": f"{rate * load * 1000:g} Mbps", "packet": "imix"}
-            flows.append({"name": f"udp{number}", "from": a, "to": b, "protocol": "udp", "traffic": traffic})
-    document = {
-        "schema": 1,
-        "name": name,
-        "duration": f"{SECONDS * scale:g} s",
-        "network": {"topology": "graph", "nodes": ["source", "a", "b", "c", "sink"], "link": links},
-        "transport": {**SACK, "initial_ssthresh": "4000 segments"},
-        "record": {"interval": f"{0.05 * scale:g} s"},
-        "flow": flows,
-    }
-    return Scenario.parse(to_toml(document), name)
+    own = Flow({"window": "lotka-volterra"}, between=("source", "sink"))
+    return Graph(links, ["source", "a", "b", "c", "sink"]).scenario(
+        [own, *others],
+        duration=s(SECONDS * scale),
+        name=name,
+        transport={**SACK, "initial_ssthresh": "4000 segments"},
+        record=Record(s(0.05 * scale)),
+    )
 
 
 def cases(scale: float = 1.0) -> list[Case]:

@@ -30,18 +30,16 @@ from selfclock.papers.inline_measurement.network import (
     GAMMA,
     RATE_GBPS,
     SECONDS,
-    Background,
-    Flow,
     drops,
-    flow_series,
     limit_packets,
-    link_series,
-    mean_between,
     periods,
     scenario,
+    sender,
+    udp_at,
 )
 from selfclock.papers.inline_measurement.verdicts import PAPER
 from selfclock.parts import Illustration
+from selfclock.series import flow_series, link_series, mean_between
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -98,11 +96,11 @@ class Sweep:
         rates = tuple((time * scale, rate - free / SCALE) for time, free in FIGURE_7)
         return scenario(
             self.name(value),
-            [Flow({**self.variant.estimator.control, self.parameter: value})],
+            [sender({**self.variant.estimator.control, self.parameter: value})],
             seconds=SECONDS * scale,
             samples_s=0.1 * scale,
             rate_gbps=rate,
-            udp=Background(rates, packet="1500 B" if self.large else "imix"),
+            udp=udp_at(rates, packet="1500 B" if self.large else "imix"),
             buffer=self.variant.buffer.limit(round(BDP_PACKETS / SCALE)),
             ssthresh=round(BDP_PACKETS / SCALE),
         )
@@ -130,11 +128,11 @@ def _exact_k(scale: float) -> list[Scenario]:
     return [
         scenario(
             f"exact-k{estimator.suffix}",
-            [Flow({**estimator.control, **given})],
+            [sender({**estimator.control, **given})],
             seconds=SECONDS * scale,
             samples_s=0.1 * scale,
             rate_gbps=rate,
-            udp=Background(tuple((time * scale, rate - free / SCALE) for time, free in FIGURE_7)),
+            udp=udp_at(tuple((time * scale, rate - free / SCALE) for time, free in FIGURE_7)),
             buffer=BYTES.limit(round(BDP_PACKETS / SCALE)),
             ssthresh=round(BDP_PACKETS / SCALE),
         )
@@ -359,7 +357,7 @@ def _figure(runs: Mapping[str, Result], parameter: str, values: tuple[float, ...
 def _curve(panel: Panel, result: Result, what: str, label: str, colour: str, span: tuple[float, float]) -> None:
     times, values = window(result) if what == "window" else queue(result)
     inside = [(time, value) for time, value in zip(times, values, strict=True) if span[0] <= time <= span[1]]
-    panel.line(*zip(*inside, strict=True), colour=colour, width=0.9, label=label)
+    panel.line([time for time, _ in inside], [value for _, value in inside], colour=colour, width=0.9, label=label)
     if what == "queue":
         lost = link_series(result).filter((pl.col("drops").diff() > 0) & pl.col("time_s").is_between(*span))
         if len(lost):

@@ -6,7 +6,6 @@ import statistics
 from typing import TYPE_CHECKING
 
 from selfclock.claims import Claim
-from selfclock.compare import jain
 from selfclock.figure import Figure
 from selfclock.papers.drawing import COLOURS, along, dashes, label_sides
 from selfclock.papers.inline_measurement import verdicts
@@ -17,23 +16,24 @@ from selfclock.papers.inline_measurement.network import (
     GAMMA,
     PACKET_B,
     RTT_MS,
-    Background,
-    Flow,
     drops,
-    flow_series,
     goodput_gbps,
-    link_series,
-    mean_between,
     scenario,
+    sender,
+    udp_at,
 )
 from selfclock.papers.inline_measurement.verdicts import PAPER
 from selfclock.parts import Illustration, Table
+from selfclock.scenario.link import Change
+from selfclock.scenario.quantity import s
+from selfclock.series import flow_series, jain, link_series, mean_between
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from selfclock.result import Result
     from selfclock.scenario import Scenario
+    from selfclock.scenario.flow import Background, Flow
 
 #: A tenth of the thesis's rate.
 RATE_GBPS = 0.5
@@ -54,7 +54,7 @@ K_ERRORS = (-0.2, 0.0, 0.2)
 #: Half way the path becomes another: half of the rate, twice the round-trip time, two thirds of it. From then on the
 #: link has so many Gbit/s.
 CHANGE_S = 30.0
-CHANGES: dict[str, tuple[dict[str, object], float]] = {
+CHANGES: dict[str, tuple[dict[str, str], float]] = {
     "half of the rate": ({"rate": "250 Mbps"}, 0.25),
     "60 ms becomes 120 ms": ({"delay": "50 ms"}, 0.5),
     "60 ms becomes 40 ms": ({"delay": "10 ms"}, 0.5),
@@ -80,11 +80,11 @@ def measured_limit(number: int, gamma: float = GAMMA) -> float:
 
 def scenarios(scale: float = 1.0) -> list[Scenario]:
     """Return every run."""
-    own = [Flow(OWN)]
+    own = [sender(OWN)]
     made = [
         _scenario(
             f"{number}-together{'' if gain is None else '-paced'}",
-            [Flow(OWN, start_s=JOIN_S * scale * i) for i in range(number)],
+            [sender(OWN, start_s=JOIN_S * scale * i) for i in range(number)],
             SECONDS,
             scale,
             gain=gain,
@@ -92,22 +92,22 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
         for gain in PACING
         for number in NUMBERS
     ]
-    made += [_scenario(f"beside-{name}", [*own, Flow(name)], BESIDE_SECONDS, scale) for name in BESIDE.values()]
-    made.append(_scenario("round-trip-times", [Flow(OWN, rtt_ms=rtt) for rtt in RTTS_MS], SECONDS, scale))
+    made += [_scenario(f"beside-{name}", [*own, sender(name)], BESIDE_SECONDS, scale) for name in BESIDE.values()]
+    made.append(_scenario("round-trip-times", [sender(OWN, rtt_ms=rtt) for rtt in RTTS_MS], SECONDS, scale))
     for error in K_ERRORS:
         rate = f"{RATE_GBPS * (1 + error):g} Gbps"
         control = {**OWN, "physical": "oracle", "physical_rate": rate}
         made.append(
-            _scenario(f"k-error-{error:g}", [Flow(control)], SECONDS, scale, Background(((0.0, RATE_GBPS * K_LOAD),)))
+            _scenario(f"k-error-{error:g}", [sender(control)], SECONDS, scale, udp_at(((0.0, RATE_GBPS * K_LOAD),)))
         )
     for label, (change, _) in CHANGES.items():
-        at = {"at": f"{CHANGE_S * scale:g} s", **change}
-        made.append(_scenario(f"path-{label.replace(' ', '-')}", own, SECONDS, scale, changes=[at]))
+        changes = [Change(s(CHANGE_S * scale), **change)]
+        made.append(_scenario(f"path-{label.replace(' ', '-')}", own, SECONDS, scale, changes=changes))
     for gamma in SHARING_GAMMAS:
         control = {**OWN, "gamma": gamma}
-        first = Flow(control, transport={"initial_ssthresh": f"{PRODUCT} segments"})
+        first = sender(control, transport={"initial_ssthresh": f"{PRODUCT} segments"})
         for join in SHARING_JOINS_S:
-            late = Flow(control, start_s=join * scale, transport={"initial_ssthresh": SHARING_SSTHRESH})
+            late = sender(control, start_s=join * scale, transport={"initial_ssthresh": SHARING_SSTHRESH})
             name = f"sharing-gamma-{gamma:g}-from-{join:g}"
             made.append(_scenario(name, [first, late], SHARING_S, scale, gain=PACING[1]))
     return made
@@ -120,7 +120,7 @@ def _scenario(
     scale: float,
     udp: Background | None = None,
     gain: float | None = None,
-    changes: Sequence[dict[str, object]] = (),
+    changes: Sequence[Change] = (),
 ) -> Scenario:
     return scenario(
         name,

@@ -7,8 +7,6 @@ from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from selfclock import style
 from selfclock.figure import Figure
 from selfclock.papers.drawing import bars, quartiles
@@ -27,6 +25,7 @@ from selfclock.papers.packet_pair.ensemble import (
 from selfclock.papers.packet_pair.spread import RUNS, Spread
 from selfclock.parts import Illustration
 from selfclock.sequence import sequence
+from selfclock.series import all_flows, link_series, packet_record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,17 +59,17 @@ def _sequence(experiment: Experiment, result: Result, runs: Sequence[Run]) -> Il
     figure = Figure(3, x="time (s)", height=6.6, ratios=[3, 1, 1])
     top, middle, bottom = figure.column
     colour = style.look("packet-pair" if experiment.is_packet_pair else "reno").colour
-    packets = pl.DataFrame(result.packets).with_columns(pl.col("event", "kind").cast(pl.String))
+    packets = packet_record(result)
     _band(top, runs, experiment.seconds, colour, "random delay")
     sequence(top, packets, colour, "from time 0")
     _printed(top, experiment)
     top.y.label = "sequence number (segments)"
     top.title = f"Figure {experiment.figure}: {experiment.label}"
-    flows, links = pl.DataFrame(result.flows), pl.DataFrame(result.links)
+    flows = all_flows(result)
     segment = float(packets["payload_bytes"].max() or 1)  # type: ignore[arg-type]
     middle.line(flows["time_s"], flows["cwnd_bytes"] / segment, colour=colour)
     middle.y.label = "cwnd\n(segments)"
-    queue = links.filter(pl.col("link").cast(pl.String) == BOTTLENECK)
+    queue = link_series(result, BOTTLENECK)
     bottom.line(queue["time_s"], queue["queue_packets"], colour="#444444", width=0.8)
     bottom.y.label = "queue\n(packets)"
     for panel in figure.column:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -14,19 +14,20 @@ from selfclock.papers.swift_start.network import (
     BY_LABEL,
     MODERN,
     QUICK_START,
-    Flow,
     Start,
     completion_s,
     flow,
     scenario,
 )
 from selfclock.parts import Illustration, Table
+from selfclock.series import all_flows, between, link_series
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from selfclock.result import Result
     from selfclock.scenario import Scenario
+    from selfclock.scenario.flow import Flow
 
 RATE_MBPS, RTT_MS, WINDOW = 50.0, 100.0, "cubic"
 
@@ -42,7 +43,7 @@ STARTS = [
 
 def _flow(start: Start, size: str | None = None, **more: float) -> Flow:
     made = flow(start, WINDOW, size, **more)
-    return Flow(made.control, made.size, made.start_s, made.jitter_s, _EVERY) if start.look == "swift-start" else made
+    return replace(made, transport=_EVERY) if start.look == "swift-start" else made
 
 
 def _scenario(name: str, flows: Sequence[Flow], *, seconds: float, buffer: str = "1 bdp", **more: float) -> Scenario:
@@ -69,12 +70,10 @@ class Together:
 
 
 def _together(result: Result, count: int) -> Together:
-    links = pl.DataFrame(result.links).with_columns(pl.col("link").cast(pl.String))
-    early = links.filter((pl.col("link") == "bottleneck") & (pl.col("time_s") <= EARLY_S))
+    early = between(link_series(result), 0.0, EARLY_S)
     drops, carried = float(early["drops"].max() or 0), float(early["bytes"].max() or 0) / 1500  # type: ignore[arg-type]
     loss = drops / (drops + carried) if drops + carried else 0.0
-    flows = pl.DataFrame(result.flows).with_columns(pl.col("flow").cast(pl.String))
-    wide = flows.pivot("flow", index="time_s", values="acknowledged_bytes").sort("time_s")
+    wide = all_flows(result).pivot("flow", index="time_s", values="acknowledged_bytes").sort("time_s")
     # Sums over ten samples, one second.
     gains = wide.select((pl.exclude("time_s") - pl.exclude("time_s").shift(10)).cast(pl.Float64))
     total, squares = gains.sum_horizontal(), gains.select(pl.all() ** 2).sum_horizontal()
