@@ -14,10 +14,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from matplotlib.figure import Figure
 
 import selfclock as sc
 from conftest import SMALL
+from selfclock.figure import Figure
 from selfclock.save import metadata, staged, write_table
 
 PACKETS = ["record.packets=true"]
@@ -136,7 +136,7 @@ def test_plots_are_figures(result: sc.Result) -> None:
     for name in ("sequence", "window", "queue", "rate", "rtt"):
         figure = getattr(result.plot, name)()
         assert isinstance(figure, Figure)
-        assert "(" in figure.axes[0].get_ylabel(), "an axis has a unit"
+        assert "(" in figure.panel.y.label, "an axis has a unit"
 
 
 def table_bytes(result: sc.Result, folder: Path) -> list[bytes]:

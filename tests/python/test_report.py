@@ -21,7 +21,6 @@ from figures import COLOURS, coloured, everything
 from selfclock.figure import Figure
 from selfclock.parts import Illustration, Table
 from selfclock.report.chart import FEWEST_BINS, FULL_SERIES, chart
-from selfclock.report.extent import extent
 from selfclock.report.packing import pack_document
 from selfclock.report.page import page
 from selfclock.report.pages import run_page
@@ -212,13 +211,13 @@ def test_chart_and_drawing_show_the_same_range() -> None:
 def test_the_range_fits_the_data_unless_it_is_given() -> None:
     figure = Figure()
     figure.panel.line([0, 10], [1, 3])
-    assert extent([figure.panel], "x") == pytest.approx((-0.1, 10.1))
+    assert figure.limits(0, 0, "x") == pytest.approx((-0.1, 10.1))
     figure.panel.y.low = 0
-    assert extent([figure.panel], "y") == pytest.approx((0, 3.1))
+    assert figure.limits(0, 0, "y") == pytest.approx((0, 3.1))
     figure.panel.y.low, figure.panel.y.high = 5, 1
-    assert extent([figure.panel], "y") == (5, 1)
+    assert figure.limits(0, 0, "y") == (5, 1)
     figure.panel.elements.clear()
-    assert extent([figure.panel], "x") == (-0.01, 1.01)
+    assert figure.limits(0, 0, "x") == (-0.01, 1.01)
 
 
 @pytest.mark.parametrize("kind", ["png", "svg", "pdf"])

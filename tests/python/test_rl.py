@@ -191,7 +191,7 @@ def test_a_recorded_episode_has_series_and_figures() -> None:
     series = pl.DataFrame(result.flows).filter(pl.col("flow").cast(pl.String) == "agent")
     # The action that changes nothing leaves the initial window, but after a timeout.
     assert set(series["cwnd_bytes"].to_list()) <= {10 * 1448, 1448}
-    assert result.plot.window().axes
+    assert result.plot.window().panel.elements
 
 
 def example() -> ModuleType:

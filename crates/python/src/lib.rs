@@ -14,6 +14,7 @@ mod events;
 mod grid;
 mod interrupt;
 mod memory;
+mod network;
 mod outcome;
 mod packet_file;
 mod packets;
@@ -27,7 +28,7 @@ mod trunk;
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::algorithms::{algorithms, label_parts, queues, routers};
+    use super::algorithms::{algorithms, control_table, queue_table, queues, routers};
     #[pymodule_export]
     use super::bench::{footprint, run_bare_loop};
     #[pymodule_export]

@@ -10,6 +10,7 @@ use selfclock_simulator::plan::Plan;
 use selfclock_simulator::scenario;
 
 use crate::control::registry;
+use crate::network::network;
 
 create_exception!(
     selfclock._core,
@@ -166,6 +167,11 @@ impl Scenario {
     #[getter]
     fn has_own_algorithms(&self) -> bool {
         self.inner.plan.has_custom_algorithms()
+    }
+    /// Nodes, links and flows, as JSON text.
+    #[getter]
+    fn network(&self) -> String {
+        network(&self.inner.plan)
     }
 
     /// Bytes that the delivery trace of a link has offered by each of these times; none if it has no trace, or there is no such

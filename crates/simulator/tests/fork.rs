@@ -145,7 +145,10 @@ fn what_cannot_differ_is_said() {
             "link \"bottleneck\" cannot differ after a fork",
         ),
         (text(NETWORK, "", "start = \"1500 ms\""), "flow \"flow3\" cannot differ after a fork"),
-        (text(NETWORK, "", "start = \"2 s\"").replace("\"cubic\"", "\"reno\""), "and the run that is forked has come to"),
+        (
+            text(NETWORK, "", "start = \"2 s\"").replace("\"cubic\"", "\"reno\""),
+            "and the run that is forked has come to",
+        ),
         (
             text(NETWORK, "{ at = \"500 ms\", rate = \"1 Mbps\" }", "start = \"2 s\""),
             "differ from 0.500000 s on",

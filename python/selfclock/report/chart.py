@@ -12,7 +12,6 @@ import numpy as np
 
 from selfclock.figure import Arrow, Band, Bars, Cells, Intervals, Line, Points, Rule, Shape, Span, Text
 from selfclock.report.colours import faint, six_digits
-from selfclock.report.extent import extent, sharing
 from selfclock.report.thinning import BINS, thin
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ FULL_SERIES, FEWEST_BINS = 12, 400
 #: With more series than this the values of all at one place would cover the page: one is then read at a time.
 MOST_READ = 24
 
-_DASHES = {"-": "solid", "--": "dash", ":": "dot", "-.": "dashdot"}
+_DASHES = {"-": "solid", "--": "dash", ":": "dot", "-.": "dashdot", "-..": "8px,2px,2px,2px,2px,2px"}
 _STEPS = {"": "linear", "after": "hv", "before": "vh"}
 _SYMBOLS = {
     "o": "circle", ".": "circle", ",": "circle", "s": "square", "^": "triangle-up", "v": "triangle-down",
@@ -162,8 +161,8 @@ class _Panel:
         if panel.title:
             self._title(panel.title)
         if self._foot:
-            self._axis("x", below.x, extent(sharing(figure, row, column, "x"), "x"))
-        self._axis("y", panel.y, extent(sharing(figure, row, column, "y"), "y"))
+            self._axis("x", below.x, figure.limits(row, column, "x"))
+        self._axis("y", panel.y, figure.limits(row, column, "y"))
 
     def _element(self, element: Element) -> None:
         match element:

@@ -25,10 +25,9 @@ from selfclock.figure import (
     Span,
     Text,
 )
-from selfclock.report.extent import extent, sharing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from os import PathLike
 
     from matplotlib.axes import Axes
@@ -58,6 +57,8 @@ STYLE: dict[str, Any] = {
     "svg.hashsalt": "selfclock",
 }
 
+#: Points of line and gap, of dashes that matplotlib has no letters for.
+_DASHES: dict[str, Any] = {"-..": (0, (6, 2, 1, 2, 1, 2))}
 _STEPS = {"": "default", "after": "steps-post", "before": "steps-pre"}
 _FILLS = {"": None, "after": "post", "before": "pre"}
 _COORDINATES: dict[str, Any] = {
@@ -75,21 +76,31 @@ _LEGEND_ROW, _HANDLE = 90, 6
 
 
 @contextmanager
-def house() -> Iterator[None]:
-    """Draw in the house style, whatever the user's own settings are."""
-    with mpl.rc_context(STYLE), warnings.catch_warnings():  # type: ignore[arg-type]
+def house(settings: Mapping[str, Any] | None = None) -> Iterator[None]:
+    """Draw in the house style, whatever the user's own settings are; `settings` of matplotlib come before it."""
+    chosen: Any = {**STYLE, **(settings or {})}
+    with mpl.rc_context(chosen), warnings.catch_warnings():
         # A name in letters that the font lacks is drawn as boxes; that is no reason to fill the terminal.
         warnings.filterwarnings("ignore", message="Glyph")
         yield
 
 
-def save(figure: Figure, path: str | PathLike[str] | io.BytesIO, **options: Any) -> None:  # noqa: ANN401
-    """Write a figure as a file; the same figure gives the same bytes. Options are those of matplotlib's `savefig`."""
+def save(
+    figure: Figure,
+    path: str | PathLike[str] | io.BytesIO,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    **options: Any,  # noqa: ANN401
+) -> None:
+    """Write a figure as a file; the same figure gives the same bytes.
+
+    `settings` are as for `house`; options are those of matplotlib's `savefig`.
+    """
     kind = str(options.get("format") or str(path).rpartition(".")[2]).lower()
     if undated := {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind):
         options.setdefault("metadata", undated)
-    with house():
-        draw(figure).savefig(path, **options)
+    with house(settings):
+        draw(figure, settings).savefig(path, **options)
 
 
 def png(figure: Figure) -> bytes:
@@ -99,9 +110,9 @@ def png(figure: Figure) -> bytes:
     return buffer.getvalue()
 
 
-def draw(figure: Figure) -> drawn.Figure:
+def draw(figure: Figure, settings: Mapping[str, Any] | None = None) -> drawn.Figure:
     """Return the drawing of a figure. It belongs to no display and no global list: whoever drops it frees it."""
-    with house():
+    with house(settings):
         new = drawn.Figure(figsize=(figure.width, figure.height), layout="constrained")
         panels = figure.panels
         places = new.subplots(
@@ -112,8 +123,8 @@ def draw(figure: Figure) -> drawn.Figure:
         for row, line in enumerate(panels):
             for column, panel in enumerate(line):
                 _panel(places[row, column], panel)
-                _axis(places[row, column], "x", panel.x, extent(sharing(figure, row, column, "x"), "x"))
-                _axis(places[row, column], "y", panel.y, extent(sharing(figure, row, column, "y"), "y"))
+                _axis(places[row, column], "x", panel.x, figure.limits(row, column, "x"))
+                _axis(places[row, column], "y", panel.y, figure.limits(row, column, "y"))
         if figure.title:
             new.suptitle(figure.title, x=0.01, ha="left", size=10)
         _legend(new, figure.width)
@@ -153,9 +164,10 @@ def _element(axes: Axes, element: Element, order: float) -> None:
     match element:
         case Line():
             axes.plot(
-                element.x, element.y, linestyle=element.dash, color=element.colour, linewidth=element.width,
-                alpha=element.opacity, drawstyle=_STEPS[element.step], marker=element.marker or None,
-                markersize=element.size, fillstyle="none" if element.hollow else "full", **look,
+                element.x, element.y, linestyle=_DASHES.get(element.dash, element.dash), color=element.colour,
+                linewidth=element.width, alpha=element.opacity, drawstyle=_STEPS[element.step],
+                marker=element.marker or None, markersize=element.size,
+                fillstyle="none" if element.hollow else "full", **look,
             )  # fmt: skip
         case Points():
             _points(axes, element, look)
@@ -172,11 +184,17 @@ def _element(axes: Axes, element: Element, order: float) -> None:
         case Intervals():
             axes.vlines(
                 element.x, element.low, element.high, color=element.colour, linewidth=element.width,
-                linestyles=element.dash, **look,
+                linestyles=_DASHES.get(element.dash, element.dash), **look,
             )  # fmt: skip
         case Rule():
             rule = axes.axvline if element.axis == "x" else axes.axhline
-            rule(element.value, color=element.colour, linestyle=element.dash, linewidth=element.width, **look)
+            rule(
+                element.value,
+                color=element.colour,
+                linestyle=_DASHES.get(element.dash, element.dash),
+                linewidth=element.width,
+                **look,
+            )
         case Span():
             span = axes.axvspan if element.axis == "x" else axes.axhspan
             span(element.low, element.high, color=element.colour, alpha=element.opacity, linewidth=0, **look)

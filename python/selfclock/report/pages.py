@@ -59,9 +59,10 @@ def _run_sentence(summary: Summary) -> str:
     flows, links = summary["flows"], summary["links"]
     said = ""
     if flows:
-        goodput = sum(flow["goodput_bps"] for flow in flows)
+        # Over the whole run: goodputs of flows that are not active at the same time have no sum.
+        delivered = sum(flow["delivered_bytes"] for flow in flows) * 8 / summary["simulated_s"]
         who = f"{flows[0]['name']} ({flows[0]['algorithm']})" if len(flows) == 1 else f"{len(flows):,} flows together"
-        said = f"{who} had a goodput of {_rate(goodput)}"
+        said = f"{who} delivered {_rate(delivered)} on average"
     if links:
         busiest = max(links, key=lambda link: link["utilization"])
         dropped = busiest["drops"] / max(1, busiest["packets"] + busiest["drops"])
@@ -141,30 +142,35 @@ def _connection_table(flows: Sequence[FlowSummary]) -> Table:
 
 def comparison_page(comparison: Comparison, files: Mapping[str, str] | None = None) -> Page:
     """Return the report of a comparison."""
-    rows = [cells.of_algorithm(row) for row in comparison.measures]
-    columns = ["Algorithm", "Goodput Mbit/s", "Busy %", "Jain", "RTT mean ms", "RTT 95 % ms", "Retransmitted",
-               "Timeouts", "Queue packets"]  # fmt: skip
-    caption = "Goodput and retransmissions are sums over the flows; queue and use are the bottleneck's."
-    figure = Illustration(
-        "Window, rate and queue", "One column an algorithm, one scale a row; crosses: drops.", comparison.figure(),
-        id="compare",
+    scatter = Illustration(
+        "Goodput against delay",
+        "Up and to the left is better: more goodput, less delay. A large mark is the mean of an algorithm, a small "
+        "point a run, and the area, drawn for three seeds or more, one standard deviation of the runs.",
+        comparison.scatter(), id="scatter",
+    )  # fmt: skip
+    columns = Illustration(
+        "Window, goodput, round-trip time and queue",
+        "One column an algorithm, one scale a row, one time axis: zooming one zooms all.",
+        comparison.figure(), id="compare",
     )  # fmt: skip
     about = [_comparison_sentence(comparison), "The same path under each algorithm."]
-    return page(comparison.path, about, [Table("Algorithms", caption, columns, rows, texts=1)], [figure],
-                files=files, algorithms=digests(comparison.scenarios))  # fmt: skip
+    # The algorithms stand in the table; this is the path that they have in common.
+    source = shortened(comparison.scenarios[0].text)
+    return page(comparison.path, about, [comparison.table()], [scatter, columns], files=files, source=source,
+                algorithms=digests(comparison.scenarios))  # fmt: skip
 
 
 def _comparison_sentence(comparison: Comparison) -> str:
-    rows = comparison.measures
-    most = max(rows, key=lambda row: row["goodput_bps"])
-    goodput = _rate(most["goodput_bps"])
-    if len(rows) == 1:
-        return f"{most['algorithm']} had a goodput of {goodput}."
-    said = f"Of {len(rows):,} algorithms {most['algorithm']} had the largest goodput, {goodput}"
-    timed = [(row["rtt_mean_s"], row["algorithm"]) for row in rows if row["rtt_mean_s"] is not None]
+    means = {each["algorithm"]: each["measures"] for each in comparison.estimates}
+    most = max(means, key=lambda name: means[name]["goodput_bps"]["mean"])
+    goodput = _rate(means[most]["goodput_bps"]["mean"])
+    if len(means) == 1:
+        return f"{most} had a goodput of {goodput}."
+    said = f"Of {len(means):,} algorithms {most} had the largest goodput, {goodput}"
+    timed = {name: own["rtt_mean_s"]["mean"] for name, own in means.items() if "rtt_mean_s" in own}
     if timed:
-        rtt, name = min(timed)
-        said += f", and {name} the shortest mean round-trip time, {cells.milliseconds(rtt)} ms"
+        name = min(timed, key=lambda name: timed[name])
+        said += f", and {name} the shortest mean round-trip time, {cells.milliseconds(timed[name])} ms"
     return f"{said}."
 
 

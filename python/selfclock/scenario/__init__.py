@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from selfclock import _core
 from selfclock._core import ScenarioError
+from selfclock.network import Network
 from selfclock.own import registered, sources
 from selfclock.result import Result
 
@@ -107,6 +108,11 @@ class Scenario:
     def link_names(self) -> list[str]:
         """Names of the one-way links."""
         return self._core.link_names
+
+    @cached_property
+    def network(self) -> Network:
+        """Its links, and the paths of its flows."""
+        return Network.read(self._core.network)
 
     def offered_bytes(self, link: str, times_s: Iterable[float]) -> list[int] | None:
         """Return the bytes that a link's delivery trace has offered by each time; `None`: it has no trace."""

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from selfclock._core import ScenarioError, label_parts
+from selfclock._core import ScenarioError
+from selfclock.algorithms import control as control_of
 from selfclock.scenario.link import check_ends
 from selfclock.scenario.quantity import Rate, Size, Time, one, quantity, s
 from selfclock.scenario.table import Kinds, Table, plain
@@ -142,8 +143,8 @@ class Flow(_Sender):
         """Return the keys that are set, as a scenario file has them."""
         table = super().table()
         control = table.get("congestion_control")
-        if isinstance(control, str) and "+" in control:
-            table["congestion_control"] = label_parts(control)
+        if isinstance(control, str) and ("+" in control or ":" in control):
+            table["congestion_control"] = control_of(control)
         return table
 
 

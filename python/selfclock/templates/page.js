@@ -12,7 +12,9 @@
 
   // Packed texts: gzip in Base64.
   const unpacked = (text) => {
-    const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+    const letters = atob(text);
+    const bytes = new Uint8Array(letters.length);
+    for (let at = 0; at < letters.length; at++) bytes[at] = letters.charCodeAt(at);
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
   };
   const unpack = (text) => unpacked(text).text();
@@ -111,14 +113,18 @@
   const frame = Object.assign(document.createElement("iframe"), { hidden: true });
   document.body.append(frame);
   frame.contentDocument.open();
-  const ready = (async () => {
+  const library = (async () => {
     const script = document.createElement("script");
     script.textContent = await unpack(document.getElementById("library").textContent);
     document.head.append(script);
-    await Promise.all(charts.map(async (place) => { place.buffer = await unpacked(packed(place)).arrayBuffer(); }));
-  })().catch((error) => { charts.forEach(refuse); throw error; }).finally(() => { frame.contentDocument.close(); frame.remove(); });
+  })();
+  for (const place of charts)
+    place.ready = (async () => { place.buffer = await unpacked(packed(place)).arrayBuffer(); await library; })();
+  const ready = Promise.all([library, ...charts.map((place) => place.ready)])
+    .catch((error) => { charts.forEach(refuse); throw error; }).finally(() => { frame.contentDocument.close(); frame.remove(); });
   const watcher = new IntersectionObserver((entries) => {
-    for (const entry of entries.filter((one) => one.isIntersecting && !one.target.dataset.drawn)) attempt(entry.target);
+    for (const { target } of entries.filter((one) => one.isIntersecting))
+      target.ready.then(() => { if (!target.dataset.drawn) attempt(target); });
   }, { rootMargin: "400px" });
   const later = window.requestIdleCallback ?? ((work) => setTimeout(work, 50));
   const rest = () => {
@@ -140,10 +146,8 @@
   });
   system.addEventListener("change", paint);
   paint();
-  ready.then(() => {
-    charts.forEach((place) => watcher.observe(place));
-    later(() => later(rest));
-  });
+  charts.forEach((place) => watcher.observe(place));
+  ready.then(() => later(() => later(rest)));
   const print = (now) => {
     printing = now;
     paint();

@@ -8,7 +8,7 @@ from selfclock._core import ScenarioError
 from selfclock.evaluate.judge import Judged, Marks, Samples, case, not_applicable, worst
 from selfclock.evaluate.measure import thin
 from selfclock.evaluate.network import Path, flow, scenario
-from selfclock.evaluate.row import Line, Panel, Row
+from selfclock.evaluate.row import Row, curve, panel
 from selfclock.evaluate.rows.queues import UTILISATION_MARKS, Use, loss_marks
 from selfclock.evaluate.rows.sharing import JAIN_MARKS
 from selfclock.evaluate.runs import Experiment
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from selfclock.evaluate.measure import Reading
     from selfclock.evaluate.runs import Lab
+    from selfclock.figure import Line
     from selfclock.scenario import Scenario
     from selfclock.scenario.table import Setting
 else:
@@ -84,7 +85,7 @@ def _lines(lab: Lab, subject: Subject) -> list[Line]:
     own = lab.readings(ACTIVE, subject)
     keys = [(name, count) for name in DISCIPLINES for count in COUNTS]
     used = [Samples.of(own[*key, seed][0].utilisation for seed in SEEDS).mean for key in keys]
-    return [Line(list(range(1, len(keys) + 1)), used)]
+    return [curve(list(range(1, len(keys) + 1)), used)]
 
 
 AQM = Row(
@@ -98,7 +99,8 @@ AQM = Row(
     experiments=(ACTIVE,),
     references=("cubic",),
     judge=_judge,
-    panel=Panel("queue (RED, CoDel, PIE, FQ-CoDel) by 1, 2, 10 flows", "utilisation", marks=(0.9, 0.8), points=True),
+    panel=panel("queue (RED, CoDel, PIE, FQ-CoDel) by 1, 2, 10 flows", "utilisation", marks=(0.9, 0.8)),
+    points=True,
     lines=_lines,
 )
 
@@ -153,7 +155,7 @@ def _read_marked(reading: Reading, _key: object) -> tuple[int, int, Line]:
     times, window = reading.times, reading.flow("flow1", "cwnd_bytes")
     rounds, answered = cuts(marked, times, window, np.nan_to_num(reading.flow("flow1", "srtt_s"), nan=MARKED.rtt_s))
     shown = (times > MARKED_WARM_S) & (times < MARKED_WARM_S + 5)
-    return rounds, answered, Line(*thin(times[shown], window[shown] / 1e3))
+    return rounds, answered, curve(*thin(times[shown], window[shown] / 1e3))
 
 
 MARKS_SEEN = Experiment("marks", _marked, _read_marked)
@@ -180,6 +182,6 @@ ECN = Row(
     source="RFC 3168 section 6.1.2",
     experiments=(MARKS_SEEN,),
     judge=_judge_marked,
-    panel=Panel("time (s)", "window (kB)"),
+    panel=panel("time (s)", "window (kB)"),
     lines=lambda lab, subject: [run[2] for run in lab.readings(MARKS_SEEN, subject).values()],
 )

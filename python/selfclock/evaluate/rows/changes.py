@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from selfclock.evaluate.judge import Case, Judged, Marks, Samples, case, of_cases, worst
 from selfclock.evaluate.measure import thin
 from selfclock.evaluate.network import PACKET_B, Path, flow, scenario
-from selfclock.evaluate.row import Line, Panel, Row
+from selfclock.evaluate.row import Row, curve, panel
 from selfclock.evaluate.runs import Experiment
 from selfclock.evaluate.subject import Subject
 from selfclock.scenario.flow import Background
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from selfclock.evaluate.measure import Reading
     from selfclock.evaluate.runs import Lab
+    from selfclock.figure import Line
     from selfclock.scenario import Scenario
 else:
     from selfclock.lazy import np
@@ -74,7 +75,7 @@ def _read_join(reading: Reading, _key: object) -> Joined:
     first, second = (_moving(times, total, 1.0) for total in totals)
     part = second / np.maximum(1.0, first + second)
     shown = (times >= begin - 2) & ~np.isnan(part)
-    return Joined(seconds, Line(*thin(times[shown] - begin, part[shown])))
+    return Joined(seconds, curve(*thin(times[shown] - begin, part[shown])))
 
 
 JOIN = Experiment("a flow joins", _join, _read_join)
@@ -103,7 +104,7 @@ CONVERGENCE = Row(
     experiments=(JOIN,),
     references=("reno",),
     judge=_judge_join,
-    panel=Panel("time since it joined (s)", "its part of the goodput", marks=(0.4, 0.6)),
+    panel=panel("time since it joined (s)", "its part of the goodput", marks=(0.4, 0.6)),
     lines=lambda lab, subject: [lab.readings(JOIN, subject)[JOIN_SEEDS[0]].series],
 )
 
@@ -147,7 +148,7 @@ def _read_transient(reading: Reading, key: tuple[str, int]) -> Transient:
     rate = _moving(times, 8 * reading.flow("flow1", "acknowledged_bytes"), 1.0)
     delivered = _moving(times, 8 * reading.flow("flow1", "delivered_bytes"), 1.0)
     shown = ~np.isnan(delivered)
-    series = Line(*thin(times[shown] - TRANSIENT_S, delivered[shown] / 1e6))
+    series = curve(*thin(times[shown] - TRANSIENT_S, delivered[shown] / 1e6))
     if key[0] == "come":
         (other,) = (each for each in reading.flows if each["name"] == "other")
         return Transient(float(other["sent_segments"] - other["delivered_segments"]), series)
@@ -187,7 +188,7 @@ TRANSIENT = Row(
     experiments=(TRANSIENTS,),
     references=("reno",),
     judge=_judge_transient,
-    panel=Panel("time since the other traffic went (s)", "goodput (Mbit/s)"),
+    panel=panel("time since the other traffic went (s)", "goodput (Mbit/s)"),
     lines=lambda lab, subject: [lab.readings(TRANSIENTS, subject)["gone", TRANSIENT_SEEDS[0]].series],
 )
 
@@ -231,7 +232,7 @@ def _read_changed(reading: Reading, key: tuple[str, int]) -> Changed:
     shown = times >= CHANGE_S - 10
     second = 8 * _moving(times, sent, 1.0) / rate_bps
     shown &= ~np.isnan(second) & (times >= CHANGE_S)
-    return Changed(seconds, Line(*thin(times[shown] - CHANGE_S, second[shown])))
+    return Changed(seconds, curve(*thin(times[shown] - CHANGE_S, second[shown])))
 
 
 PATH_CHANGES = Experiment("path changes", _changed, _read_changed)
@@ -261,7 +262,7 @@ PATH_CHANGE = Row(
     source="RFC 9743 section 7, changes of the path",
     experiments=(PATH_CHANGES,),
     judge=_judge_changed,
-    panel=Panel("time since the round-trip time doubled (s)", "utilisation over 1 s", marks=(0.8,)),
+    panel=panel("time since the round-trip time doubled (s)", "utilisation over 1 s", marks=(0.8,)),
     lines=lambda lab, subject: [lab.readings(PATH_CHANGES, subject)["RTT × 2", CHANGE_SEEDS[0]].series],
 )
 
@@ -294,7 +295,7 @@ def _read_radio(reading: Reading, _key: object) -> tuple[float, Line]:
     times = reading.times
     rate = _moving(times, 8 * reading.link("bytes"), 0.5) / 1e6
     shown = (times >= RADIO_WARM_S) & (times <= RADIO_WARM_S + 40) & ~np.isnan(rate)
-    return reading.link_bps(RADIO_WARM_S, RADIO_END_S) / capacity, Line(*thin(times[shown], rate[shown]))
+    return reading.link_bps(RADIO_WARM_S, RADIO_END_S) / capacity, curve(*thin(times[shown], rate[shown]))
 
 
 RADIO_LINK = Experiment("radio link", _radio, _read_radio)
@@ -317,6 +318,6 @@ WIRELESS = Row(
     source="RFC 9743 section 6, wireless, and 7, varying delay",
     experiments=(RADIO_LINK,),
     judge=_judge_radio,
-    panel=Panel("time (s)", "rate, one flow (Mbit/s)"),
+    panel=panel("time (s)", "rate, one flow (Mbit/s)"),
     lines=lambda lab, subject: [lab.readings(RADIO_LINK, subject)[1][1]],
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from selfclock.evaluate.judge import Case, Judged, Marks, Samples, case
 from selfclock.evaluate.measure import thin
 from selfclock.evaluate.network import BOTTLENECK, KINDS, PACKET_B, REVERSE, SEGMENT_B, Path, flow, scenario
-from selfclock.evaluate.row import Line, Panel, Row
+from selfclock.evaluate.row import Row, curve, panel
 from selfclock.evaluate.runs import Experiment
 from selfclock.scenario.link import Link
 from selfclock.series import packet_record
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from selfclock.evaluate.measure import Reading
     from selfclock.evaluate.runs import Lab
     from selfclock.evaluate.subject import Subject
+    from selfclock.figure import Line
     from selfclock.scenario import Scenario
 else:
     from selfclock.lazy import np, pl
@@ -64,7 +65,7 @@ def _read_outage(reading: Reading, _key: object) -> Outage:
     shown = times[times >= OUTAGE_S]
     rank = np.arange(1, len(shown) + 1, dtype=float)
     early = shown <= OUTAGE_END_S + 10
-    return Outage(ratio, len(during), back, Line(*thin(shown[early] - OUTAGE_S, rank[early])))
+    return Outage(ratio, len(during), back, curve(*thin(shown[early] - OUTAGE_S, rank[early])))
 
 
 DEAD_PATH = Experiment("outage", _outage, _read_outage)
@@ -91,7 +92,8 @@ OUTAGE = Row(
     source="RFC 9743 section 5.1, congestion collapse; RFC 6298 section 5.5",
     experiments=(DEAD_PATH,),
     judge=_judge_outage,
-    panel=Panel("time since its beginning (s)", "packets sent", log_y=True, points=True),
+    panel=panel("time since its beginning (s)", "packets sent", log_y=True),
+    points=True,
     lines=lambda lab, subject: [lab.readings(DEAD_PATH, subject)[0].series],
 )
 
@@ -141,9 +143,10 @@ REORDERING = Row(
     source="RFC 9743 section 7, reordering",
     experiments=(OUT_OF_ORDER,),
     judge=_judge_reordering,
-    panel=Panel("", "goodput (Mbit/s)", points=True, names=("in order", "reordered")),
+    panel=panel("", "goodput (Mbit/s)", names=("in order", "reordered")),
+    points=True,
     lines=lambda lab, subject: [
-        Line([0, 1], [lab.readings(OUT_OF_ORDER, subject)[late, SEEDS[0]][0] / 1e6 for late in (False, True)])
+        curve([0, 1], [lab.readings(OUT_OF_ORDER, subject)[late, SEEDS[0]][0] / 1e6 for late in (False, True)])
     ],
 )
 
@@ -206,6 +209,7 @@ RANDOM_LOSS = Row(
     source="RFC 9743 section 6, wireless; RFC 5166",
     experiments=(RANDOM,),
     judge=_judge_random,
-    panel=Panel("probability of loss", "goodput (Mbit/s)", log_x=True, log_y=True, points=True),
-    lines=lambda lab, subject: [Line(PROBABILITIES, [found.mean for found in _goodputs(lab, subject).values()])],
+    panel=panel("probability of loss", "goodput (Mbit/s)", log_x=True, log_y=True),
+    points=True,
+    lines=lambda lab, subject: [curve(PROBABILITIES, [found.mean for found in _goodputs(lab, subject).values()])],
 )

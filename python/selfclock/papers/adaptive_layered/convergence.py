@@ -272,8 +272,8 @@ def _grid(every: Iterable[Joint]) -> Table:
 def _figure(every: list[Joint]) -> Illustration:
     figure = Figure(
         title="Two ALTCP flows, 250 Mbit/s: what a loss takes over the growth per round trip",
-        x="W_R/(K_R K) of the flow with the smaller window (round trips)",
-        y="of the flow with the larger window (round trips)", height=4.4,
+        x="W_R/(K_R K), smaller window (round trips)",
+        y="W_R/(K_R K), larger window (round trips)", height=4.8,
     )  # fmt: skip
     panel = figure.panel
     panel.x.log = panel.y.log = True

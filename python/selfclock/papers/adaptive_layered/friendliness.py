@@ -111,6 +111,7 @@ def _figure(left: dict[float, dict[str, list[float]]]) -> Illustration:
             values = left[setting.rate_mbps][name]
             runs(panel, place, values, interval(values), style.look(algorithm), name)
         panel.x.name(*BESIDE)
+        panel.y.low = 0.0
         panel.title = f"{setting.rate_mbps:g} Mbit/s, {setting.delay_ms:g} ms"
     figure.panel.y.label = "TCP's part of its fair share"
     caption = (

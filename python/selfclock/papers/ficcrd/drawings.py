@@ -129,6 +129,8 @@ def figure_6(shown: Sequence[Drawn]) -> Illustration:
     figure = Figure(2, x="flow", y="data packets dropped", height=5.0)
     for panel, (title, chosen) in zip(figure.column, _PANELS, strict=True):
         _bars(panel, chosen, [one.by_flow for one in shown])
+        # Crosses at zero need room.
+        panel.y.low = None
         panel.points(range(FLOWS), [0] * FLOWS, marker="x", label="printed: none with FICCRD")
         panel.title = f"Drops of each flow, 0 to 200 s; {title}"
     caption = "All of the run, start included."
