@@ -380,7 +380,7 @@ mod tests {
             let unit = if far { 3_600 * 1_000_000_000_000 } else { 1 };
             let (mut now, mut expected, mut found) = (Time::ZERO, Vec::new(), Vec::new());
             for (passes, ahead) in steps {
-                now = now + selfclock_congestion::units::Duration::from_picoseconds(passes * unit);
+                now += selfclock_congestion::units::Duration::from_picoseconds(passes * unit);
                 recorder.settle(now);
                 for (later, window) in ahead {
                     let time = now + selfclock_congestion::units::Duration::from_picoseconds(later * unit);
