@@ -19,8 +19,8 @@ from selfclock.cli.tables import MOST_SHOWN, say_more
 from selfclock.own import load_algorithms
 from selfclock.progress import progress_bar
 from selfclock.report.publish import publish_sweep
+from selfclock.runs import MOST_THREADS
 from selfclock.save import check_writable, parse_formats
-from selfclock.scenario import MOST_THREADS
 from selfclock.sweep import Grid, Sweep, sweep
 from selfclock.sweep.dataset import EARLIER
 

@@ -11,7 +11,7 @@ from selfclock.algorithms import queue as discipline
 from selfclock.compare.measures import Estimates, Measures, estimates, measure
 from selfclock.compare.scenarios import check_ecn, distinct, of_scenario, on_dumbbell, with_queue
 from selfclock.compare.table import table
-from selfclock.scenario import run_many
+from selfclock.runs import run_many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from selfclock._core import ScenarioError
 from selfclock.documents import Document, write_document
+from selfclock.runs import check_threads
 from selfclock.save import FORMATS, staged
-from selfclock.scenario import check_threads
 from selfclock.sweep.dataset import Dataset, readable
 from selfclock.sweep.estimate import estimate
 from selfclock.sweep.grid import Grid

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 from selfclock._core import ENGINE, VERSION, ScenarioError
 from selfclock.errors import WorkError
 from selfclock.own import load_sources, loaded_sources
-from selfclock.scenario import run_branches
+from selfclock.runs import run_branches
 from selfclock.sweep.row import failed, finished
 from selfclock.sweep.sharing import with_common_beginnings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from itertools import count
 
     from distributed import Future
 
     from selfclock import _core
+    from selfclock.result import Result
     from selfclock.scenario import Scenario
     from selfclock.sources import Source
     from selfclock.sweep.grid import Grid, Job
@@ -49,23 +49,19 @@ class ClusterError(WorkError):
 
 def run_here(grid: Grid, jobs: Iterable[Job], keep: Callable[[Row], object], threads: int | None) -> None:
     """Run jobs on this machine's cores; `keep` gets a row as each ends."""
-    under_way: dict[int, Job] = {}
-    number: count[int] = itertools.count()
 
-    def scenarios() -> Iterator[tuple[Scenario, _core.Trunk | None]]:
+    def runnable() -> Iterator[tuple[Job, Scenario, _core.Trunk | None]]:
         for shared in with_common_beginnings(grid, jobs):
             for job, scenario, trunk in shared.runs(grid):
                 if isinstance(scenario, ScenarioError):
                     keep(failed(job, scenario))
                 else:
-                    under_way[next(number)] = job
-                    yield scenario, trunk
+                    yield job, scenario, trunk
 
-    def ended(which: int, outcome: _core.Outcome | Exception) -> None:
-        job = under_way.pop(which)
-        keep(failed(job, outcome) if isinstance(outcome, Exception) else finished(job, outcome))
+    def ended(job: Job, result: Result | Exception) -> None:
+        keep(failed(job, result) if isinstance(result, Exception) else finished(job, result.summary))
 
-    run_branches(scenarios(), ended, threads)
+    run_branches(runnable(), ended, threads)
 
 
 def run_on_cluster(address: str, grid: Grid, jobs: Iterable[Job], keep: Callable[[Row], object]) -> None:
