@@ -131,6 +131,11 @@ class SavedOutcome:
             raise LoadError(f"{self.directory}: packets were not recorded; run it with --set record.packets=true")
         return self._table("packets.parquet", columns)
 
-    def write_pcapng(self, link: str, path: str | PathLike[str]) -> None:
+    @property
+    def packet_events(self) -> int:
+        """Rows of the packet record."""
+        return self.packets(["time_s"]).num_rows
+
+    def write_pcapng(self, kind: str, name: str, path: str | PathLike[str]) -> None:
         """Refuse: captures are made of what is in memory."""
-        raise LoadError(f"{path}: no capture of {link} is made from files; run it again with --pcap")
+        raise LoadError(f"{path}: no capture of {kind} {name} is made from files; run it again with --pcap")

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from selfclock import style
 from selfclock.documents import comparison_document, papers_document, run_document, scorecard_document, write_document
 from selfclock.save import (
-    file_name,
+    PACKETS,
+    CaptureKind,
+    captures,
     file_stem,
     forget_figures,
     parse_formats,
@@ -30,8 +32,7 @@ if TYPE_CHECKING:
 #: Dots per inch of figures as files.
 FIGURE_DPI = 200
 
-_TABLES = {"flows": "series of every flow", "links": "series of every link", "connections": "every short connection",
-           "packets": "every packet"}  # fmt: skip
+_TABLES = {"flows": "series of every flow", "links": "series of every link", "connections": "every short connection"}
 _DOCUMENT = "the numbers of the tables, and how they were made"
 
 
@@ -46,7 +47,7 @@ def publish(
 
     Beside the page there are tables (Parquet), a document (JSON) with the totals and how they were made, with `formats`
     ("png", "svg", "pdf", several with commas) the figures of the page as files, and with `pcap` a capture for each
-    link of a run with packets recorded. Nothing half-written ever has the name of a result.
+    host of a run with packets recorded. Nothing half-written ever has the name of a result.
 
     >>> import selfclock as sc
     >>> result = sc.dumbbell(bottleneck="10 Mbps", duration="1 s").run()
@@ -57,7 +58,7 @@ def publish(
     where = Path(directory)
     kinds = parse_formats(formats if isinstance(formats, str) else ",".join(formats))
     if isinstance(result, Result):
-        return publish_run(result, where, formats=kinds, pcap=pcap)
+        return publish_run(result, where, formats=kinds, pcap=("host",) if pcap else ())
     if isinstance(result, list):
         return publish_papers(result, where, formats=kinds)
     from selfclock.compare import Comparison  # noqa: PLC0415
@@ -71,26 +72,38 @@ def publish(
     return publish_sweep(result, where, formats=kinds)
 
 
-def publish_run(result: Result, directory: Path, *, formats: Sequence[str] = (), pcap: bool = False) -> Path:
-    """Write page, summary, tables, figures in these formats and, if wanted, one capture per link."""
+def publish_run(
+    result: Result, directory: Path, *, formats: Sequence[str] = (), pcap: Sequence[CaptureKind] = ()
+) -> Path:
+    """Write page, summary, tables, figures in these formats and, if wanted, captures of hosts or links."""
+    scenario = result.scenario
+    with staged(directory) as aside:
+        if scenario.records_packets:
+            write_table(result.packets, aside / PACKETS, scenario)
+        for kind, name, file in captures(scenario, pcap):
+            write = result.write_host_pcapng if kind == "host" else result.write_pcapng
+            write(name, aside / file)
+        write_run(result, aside, formats=formats, pcap=pcap)
+    return directory / "report.html"
+
+
+def write_run(result: Result, aside: Path, *, formats: Sequence[str] = (), pcap: Sequence[CaptureKind] = ()) -> None:
+    """Write what a run leaves behind beside its packet record and captures, which the directory holds already."""
     from selfclock.report.pages import run_page  # noqa: PLC0415
 
     scenario = result.scenario
-    with staged(directory) as aside:
-        files = {"summary.json": _DOCUMENT}
-        for name, what in _TABLES.items():
-            if name == "packets" and not scenario.records_packets:
-                continue
-            table = getattr(result, name)
-            if name in {"flows", "links"} or table.num_rows or name == "packets":
-                write_table(table, aside / f"{name}.parquet", scenario)
-                files[f"{name}.parquet"] = what
-        for link in scenario.link_names if pcap else []:
-            result.write_pcapng(link, aside / file_name(link))
-            files[file_name(link)] = f"what crossed {link}"
-        _write_page(aside, run_page(result, files), formats)
-        write_document(aside, run_document(result))
-    return directory / "report.html"
+    files = {"summary.json": _DOCUMENT}
+    for name, what in _TABLES.items():
+        table = getattr(result, name)
+        if table.num_rows or name != "connections":
+            write_table(table, aside / f"{name}.parquet", scenario)
+            files[f"{name}.parquet"] = what
+    if scenario.records_packets:
+        files[PACKETS] = "every packet"
+    for kind, place, file in captures(scenario, pcap):
+        files[file] = f"what {place} sent and received" if kind == "host" else f"what crossed {place}"
+    _write_page(aside, run_page(result, files), formats)
+    write_document(aside, run_document(result))
 
 
 def publish_comparison(comparison: Comparison, directory: Path, *, formats: Sequence[str] = ()) -> Path:
