@@ -80,8 +80,7 @@ def rate(panel: Panel, traces: Traces, *, named: bool = True, unit: Unit | None 
     for curve in curves:
         curve.draw(panel, unit.size, named=named)
     if link is not None and link.constant:
-        # Beside a curve that stands for many flows, an equal part.
-        flows = len(scenario.network.tcp()) if traces.many else 1
+        flows = max(1, len(scenario.network.tcp()))
         shown = f" / {flows:,} flows" if flows > 1 else ""
         part = link.rate_bps / flows
         panel.rule("y", part / unit.size, label=f"rate of {link.name}{shown}: {units.written(part, units.RATES)}")
