@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from selfclock import provenance, style
+from selfclock import provenance
 from selfclock.save import (
     digests,
     file_name,
@@ -181,6 +181,4 @@ def _write_page(aside: Path, page: Page, formats: Sequence[str]) -> None:
     (aside / "report.html").write_text(page.text, encoding="utf-8")
     for name, figure in page.figures.items():
         for kind in formats:
-            undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
-            with style.house():
-                figure.savefig(aside / f"{name}.{kind}", dpi=FIGURE_DPI, metadata=undated)
+            figure.savefig(aside / f"{name}.{kind}", dpi=FIGURE_DPI)
