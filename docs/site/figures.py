@@ -178,7 +178,7 @@ def species() -> Figure:
         for sizes in series:
             panel.line(times[::20], sizes[::20], colour="#0072B2", width=0.9)
         panel.rule("y", limit(number), colour="#D55E00", width=1.2)
-        panel.y.label, panel.y.low, panel.y.high = f"{number} species", 0.0, 105.0
+        panel.y.label, panel.y.low, panel.y.high = f"population of\n{number} species", 0.0, 105.0
     return figure
 
 

@@ -51,10 +51,10 @@ if TYPE_CHECKING:
     from selfclock.result import LinkSummary as LinkSummary
     from selfclock.result import Result as Result
     from selfclock.result import Summary as Summary
+    from selfclock.runs import run_many as run_many
+    from selfclock.runs import run_stream as run_stream
     from selfclock.scenario import Scenario as Scenario
     from selfclock.scenario import grid_schema as grid_schema
-    from selfclock.scenario import run_many as run_many
-    from selfclock.scenario import run_stream as run_stream
     from selfclock.scenario import schema as schema
     from selfclock.scenario.build import Dumbbell as Dumbbell
     from selfclock.scenario.build import Graph as Graph
@@ -116,7 +116,8 @@ _HOMES = {
     "own": "AlgorithmError algorithm load_algorithms parameter",
     "report.publish": "publish",
     "result": "FlowSummary LinkSummary Result Summary",
-    "scenario": "Scenario grid_schema run_many run_stream schema",
+    "runs": "run_many run_stream",
+    "scenario": "Scenario grid_schema schema",
     "scenario.build": "Dumbbell Graph Network ParkingLot Path dumbbell",
     "scenario.flow": "Background Exponential Flow Lognormal Pareto on_off",
     "scenario.link": "Change DeliveryTrace GilbertElliott Link Queue Router",

@@ -26,9 +26,22 @@ def plural(count: int, what: str) -> str:
     return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
+def digits(value: float) -> str:
+    """Return a number to four digits, and from ten thousand on to the unit: never with an exponent."""
+    if abs(value) >= 9999.5:
+        return f"{value:,.0f}"
+    # What is next to nothing has leading zeros instead.
+    return f"{value:.4g}" if abs(value) >= 1e-4 or value == 0 else f"{value:.7f}".rstrip("0")
+
+
+def plain(value: float) -> str:
+    """Return a number as it is, to a millionth, without an exponent: "1,000,000" or "0.25"."""
+    return f"{value:,.6f}".rstrip("0").rstrip(".")
+
+
 def milliseconds(seconds: float | None) -> str:
     """Return a time in milliseconds, not finer than a tenth of a microsecond; "-" if there is none."""
-    return "-" if seconds is None else f"{round(seconds * 1e3, 4):.4g}"
+    return "-" if seconds is None else digits(round(seconds * 1e3, 4))
 
 
 def of_flow(flow: FlowSummary) -> list[str]:
@@ -36,7 +49,7 @@ def of_flow(flow: FlowSummary) -> list[str]:
     return [
         flow["name"],
         flow["algorithm"],
-        f"{flow['goodput_bps'] / 1e6:.4g}",
+        digits(flow["goodput_bps"] / 1e6),
         f"{flow['sent_segments']:,}",
         f"{flow['retransmitted_segments']:,}",
         f"{flow['timeouts']}",
@@ -49,7 +62,7 @@ def of_link(link: LinkSummary) -> list[str]:
     """Return name, rate in Mbit/s, use in percent, packets, drops, mean and longest queue in packets, wait in ms."""
     return [
         link["name"],
-        f"{link['rate_bps'] / 1e6:.4g}",
+        digits(link["rate_bps"] / 1e6),
         f"{link['utilization'] * 100:.1f}",
         f"{link['packets']:,}",
         f"{link['drops']:,}",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import glob
 import hashlib
-import json
 import os
 import re
 import shutil
@@ -19,7 +18,7 @@ from selfclock.errors import BadInputError
 from selfclock.names import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     import polars as pl
@@ -176,25 +175,6 @@ def _is_running(process: int) -> bool:
     except OSError:
         return True
     return True
-
-
-def write_document(
-    aside: Path,
-    name: str,
-    document: Mapping[str, object],
-    run: str,
-    algorithms: Mapping[str, str],
-    files: Iterable[str] = (),
-) -> None:
-    """Write the JSON document of a result as the last of its files, with how it was made.
-
-    `run` is a digest of what was run, `algorithms` has those of the user-defined algorithms, and `files` are further
-    files of the result, which are written later.
-    """
-    written = {path.name for path in aside.iterdir()} | {name, *files}
-    made = {**document, "made": provenance.made(run, algorithms, written)}
-    text = json.dumps(made, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    (aside / name).write_text(text, encoding="utf-8")
 
 
 def digests(scenarios: Iterable[Scenario]) -> dict[str, str]:

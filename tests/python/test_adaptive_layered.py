@@ -10,6 +10,7 @@ from importlib import resources
 import polars as pl
 import pytest
 
+from legible import faults
 from selfclock.papers import adaptive_layered
 from selfclock.papers.adaptive_layered import convergence, ns2, overlap, pairs, single
 from selfclock.papers.adaptive_layered.network import TCP, scenario, sender, throughputs_mbps
@@ -145,6 +146,7 @@ def test_every_verdict_on_record_has_a_claim() -> None:
     recorded = json.loads((resources.files(adaptive_layered) / "verdicts.json").read_text(encoding="utf-8"))
     assert sorted(claim.id for claim in findings.claims) == sorted(recorded)
     assert all(table.rows for table in findings.tables)
+    assert faults(findings.figures, short=True) == []
     figures = {figure.id for figure in findings.figures}
     assert all(claim.criterion and claim.variant and claim.scenarios for claim in findings.claims)
     assert all(claim.figure in figures for claim in findings.claims if claim.figure)

@@ -59,12 +59,14 @@ def test_figures_have_the_formats_that_are_asked_for(selfclock: Command, small: 
     assert "allowed: png, svg, pdf" in refused.stderr
 
 
-def test_run_json_has_the_keys_of_the_contract(selfclock: Command, small: Path) -> None:
+def test_run_json_has_the_keys_of_the_contract(selfclock: Command, small: Path, tmp_path: Path) -> None:
     done = selfclock("run", small, "--seed", 7, "--json", "--set", "duration=1 s")
     assert done.returncode == 0, done.stderr
     summary = json.loads(done.stdout)
     assert list(summary) == [*get_type_hints(Summary), "notes", "made"]
     assert list(summary["made"]) == list(get_type_hints(Made))
+    assert summary["made"]["files"] == []
+    assert list(tmp_path.iterdir()) == [small], "it prints and writes nothing"
     assert summary["seed"] == 7
     assert summary["simulated_s"] == 1.0
     assert [flow["algorithm"] for flow in summary["flows"]] == ["reno", "packet-pair"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from legible import faults
 from selfclock.papers import inline_measurement
 from selfclock.papers.inline_measurement import estimates, together, verdicts
 from selfclock.papers.inline_measurement.mechanisms import BYTES, PACKETS
@@ -171,6 +172,7 @@ def test_every_claim_says_what_was_measured(findings: Findings) -> None:
 
 
 def test_every_figure_of_the_thesis_is_drawn(findings: Findings) -> None:
+    assert faults(findings.figures, short=True) == []
     drawn = {figure.id for figure in findings.figures}
     parts = {f"figure-{number}{part}" for number in (6, 7) for part in "abc"}
     assert parts | {f"figure-{number}" for number in (1, 2, 8, 9, 10, 11)} <= drawn

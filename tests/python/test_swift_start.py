@@ -7,6 +7,7 @@ from importlib import resources
 
 import pytest
 
+from legible import faults
 from selfclock.papers import swift_start
 from selfclock.papers.swift_start import estimates, harm, matrix, sharing, verdicts
 from selfclock.papers.swift_start.network import (
@@ -93,6 +94,7 @@ def test_every_claim_has_a_verdict_on_record(monkeypatch: pytest.MonkeyPatch) ->
         claim: recorded[claim] for claim in recorded.keys() - of_seeds
     }
     assert all(table.rows for table in findings.tables)
+    assert faults(findings.figures) == []
     figures = {figure.id for figure in findings.figures}
     assert len(figures) == len(findings.figures)
     assert {claim.figure for claim in findings.claims} <= figures | {""}

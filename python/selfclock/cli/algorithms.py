@@ -7,10 +7,9 @@ import sys
 from typing import Annotated
 
 import typer
-from rich.padding import Padding
 
 from selfclock.algorithms import algorithms, queues, routers
-from selfclock.cli import tables
+from selfclock.cli.layout import Column, console, print_table
 from selfclock.cli.messages import UsageError, print_json
 from selfclock.cli.options import AlgorithmFiles, Json, complete_named
 from selfclock.names import unknown
@@ -44,20 +43,26 @@ def command(
     if as_json:
         print_json({"algorithms": [dataclasses.asdict(algorithm) for algorithm in chosen]})
         return
-    console = tables.console()
     if name is None:
-        table = tables.table("algorithm", "part", "what it does", "source", left=4)
-        for algorithm in chosen:
-            table.add_row(algorithm.name, algorithm.part, algorithm.about, algorithm.source)
-        console.print(table)
+        print_table(
+            [
+                Column("algorithm", [each.name for each in chosen], "name"),
+                Column("part", [each.part for each in chosen], "name"),
+                Column("what it does", [each.about for each in chosen], "text"),
+                Column("source", [each.source for each in chosen], "text"),
+            ]
+        )
         sys.stdout.write("\nselfclock algorithms NAME shows the parameters of one.\n")
         return
+    from rich.padding import Padding  # noqa: PLC0415
+
+    screen = console()
     for algorithm in chosen:
-        console.print(f"[bold]{algorithm.name}[/bold] ({algorithm.part})\n{algorithm.about}\n{algorithm.source}\n")
+        screen.print(f"[bold]{algorithm.name}[/bold] ({algorithm.part})\n{algorithm.about}\n{algorithm.source}\n")
         for parameter in algorithm.parameters:
             default = f" = {parameter.default}" if parameter.default else ", required"
             default += f" with {parameter.requires}" if parameter.requires else ""
-            console.print(f"[bold]{parameter.name}[/bold]{default}", highlight=False)
+            screen.print(f"[bold]{parameter.name}[/bold]{default}", highlight=False)
             source = f"\nSource: {parameter.source}." if parameter.source else ""
             details = f"{parameter.about}\nAllowed: {parameter.allowed_text}.{source}"
-            console.print(Padding(details, (0, 0, 1, 4)), highlight=False)
+            screen.print(Padding(details, (0, 0, 1, 4)), highlight=False)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from selfclock.bench import CASES, bench, bench_mechanisms
-from selfclock.cli import tables
+from selfclock.cli.layout import Column, print_table
 from selfclock.cli.messages import UsageError, print_json
 from selfclock.cli.options import Json, completed_from
 from selfclock.names import unknown
@@ -52,38 +52,27 @@ def command(
     if as_json:
         print_json({"cases": measured, "mechanisms": mechanisms})
         return
-    table = tables.table(
-        "case",
-        "million\nhops",
-        "events\na packet",
-        "CPU s",
-        "million\nhops/s",
-        "of bare\nloop",
-        "peak\nMB",
-        "bytes\na flow",
-        "bytes a packet\nin flight",
-        left=1,
+    print_table(
+        [
+            Column("case", [row["case"] for row in measured], "name"),
+            Column("million\nhops", [f"{row['packet_hops'] / 1e6:.1f}" for row in measured]),
+            Column("events\na packet", [f"{row['events_per_packet']:.2f}" for row in measured]),
+            Column("CPU s", [f"{row['cpu_s']:.2f}" for row in measured]),
+            Column("million\nhops/s", [f"{row['packet_hops_per_cpu_s'] / 1e6:.1f}" for row in measured]),
+            Column("of bare\nloop", [f"{row['of_bare_loop']:.0%}" for row in measured]),
+            Column("peak\nMB", [f"{row['peak_rss_bytes'] / 1e6:.0f}" for row in measured]),
+            Column("bytes\na flow", [_whole_or_nothing(row["bytes_per_flow"]) for row in measured]),
+            Column(
+                "bytes a packet\nin flight", [_whole_or_nothing(row["bytes_per_packet_in_flight"]) for row in measured]
+            ),
+        ]
     )
-    for row in measured:
-        table.add_row(
-            row["case"],
-            f"{row['packet_hops'] / 1e6:.1f}",
-            f"{row['events_per_packet']:.2f}",
-            f"{row['cpu_s']:.2f}",
-            f"{row['packet_hops_per_cpu_s'] / 1e6:.1f}",
-            f"{row['of_bare_loop']:.0%}",
-            f"{row['peak_rss_bytes'] / 1e6:.0f}",
-            _whole_or_nothing(row["bytes_per_flow"]),
-            _whole_or_nothing(row["bytes_per_packet_in_flight"]),
-        )
-    tables.console().print(table)
     if mechanisms:
-        table = tables.table("mechanism", "ns a packet", "of drop-tail", "bytes\na flow", left=1)
-        for each in mechanisms:
-            table.add_row(
-                each["mechanism"],
-                f"{each['cpu_s_per_packet'] * 1e9:.0f}",
-                f"{each['of_drop_tail']:.2f}",
-                _whole_or_nothing(each["bytes_per_flow"]),
-            )
-        tables.console().print(table)
+        print_table(
+            [
+                Column("mechanism", [each["mechanism"] for each in mechanisms], "name"),
+                Column("ns a packet", [f"{each['cpu_s_per_packet'] * 1e9:.0f}" for each in mechanisms]),
+                Column("of drop-tail", [f"{each['of_drop_tail']:.2f}" for each in mechanisms]),
+                Column("bytes\na flow", [_whole_or_nothing(each["bytes_per_flow"]) for each in mechanisms]),
+            ]
+        )

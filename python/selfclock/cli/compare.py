@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,16 +12,25 @@ import typer
 from selfclock import hints
 from selfclock._core import ScenarioError
 from selfclock.algorithms import queues
-from selfclock.cli import tables
-from selfclock.cli.messages import hinted, note, print_document
-from selfclock.cli.options import AlgorithmFiles, Formats, Json, Out, complete_algorithm, completed_from
+from selfclock.cli.layout import columns_of, print_table
+from selfclock.cli.messages import hinted, note, print_document, print_written
+from selfclock.cli.options import (
+    AlgorithmFiles,
+    Formats,
+    JsonOrFiles,
+    Out,
+    complete_algorithm,
+    completed_from,
+    destination,
+)
 from selfclock.compare import MOST_SEEDS, compare
 from selfclock.compare.scenarios import BUFFER, DURATION, ECN, FLOWS, RATE, RTT
+from selfclock.documents import comparison_document
 from selfclock.own import load_algorithms
 from selfclock.progress import progress_bar
 from selfclock.provenance import replaced
 from selfclock.report.publish import publish_comparison
-from selfclock.save import check_writable, identity, parse_formats
+from selfclock.save import identity, parse_formats
 from selfclock.scenario import Scenario
 
 #: Lines for the end of the help.
@@ -31,6 +41,10 @@ EXAMPLES = (
     "selfclock compare cubic bbr3 prague --queue dualpi2 --ecn auto",
     "selfclock compare reno bbr3 --scenario examples/lte.toml --queue codel:target=10ms",
 )
+
+
+#: Columns that go first from a narrow terminal.
+SPARE = {"busy\n%": 2, "Jain": 1}
 
 
 def _complete_queue(incomplete: str) -> list[str]:
@@ -86,31 +100,30 @@ def command(
     out: Out = None,
     formats: Formats = "",
     algorithm_files: AlgorithmFiles = None,
-    as_json: Json = False,
+    as_json: JsonOrFiles = False,
 ) -> None:
     """The path is that of a scenario, or a dumbbell; the default is one flow of 60 s over 100 Mbit/s and 40 ms."""
     kinds = parse_formats(formats)
     load_algorithms(*(algorithm_files or []))
-    directory = out or Path("results/compare")
-    check_writable(directory)
+    directory = destination(out, Path("results/compare"), only_printed=as_json and not kinds)
     loaded = None if scenario is None else _load(scenario)
     with progress_bar("compare") as progress:
         comparison = compare(
             names or [], rate, rtt, buffer, flows, duration, scenario=loaded, overrides=overrides or [],
             flow=flow or [], queue=queue, ecn=ecn, seed=seed, seeds=seeds, progress=progress,
         )  # fmt: skip
-    note(*comparison.notes, replaced(directory, "compare.json", identity(comparison.scenarios)))
+    note(*comparison.notes)
+    if directory is None:
+        print_document(comparison_document(comparison).made())
+        return
+    note(replaced(directory, "compare.json", identity(comparison.scenarios)))
     written = publish_comparison(comparison, directory, formats=kinds)
     if as_json:
-        print_document(directory / "compare.json")
+        print_written(directory / "compare.json")
         return
-    found = comparison.table()
-    shown = tables.table(*found.columns, left=found.texts)
-    for row in found.rows:
-        shown.add_row(*row)
-    console = tables.console()
-    console.print(f"{comparison.path}\n", highlight=False)
-    console.print(shown)
+    sys.stdout.write(f"{comparison.path}\n\n")
+    columns = columns_of(comparison.table())
+    print_table([replace(column, spare=SPARE.get(column.heading, 0)) for column in columns])
     sys.stdout.write(f"\nReport: {written}\n")
 
 

@@ -9,15 +9,16 @@ from typing import Annotated
 import typer
 
 from selfclock import cells
-from selfclock.cli import tables
-from selfclock.cli.messages import note, print_document
-from selfclock.cli.options import AlgorithmFiles, Formats, Json, Out, complete_algorithm, listed
-from selfclock.evaluate import BASELINES, evaluate
+from selfclock.cli.layout import Column, print_table
+from selfclock.cli.messages import note, print_document, print_written
+from selfclock.cli.options import AlgorithmFiles, Formats, JsonOrFiles, Out, complete_algorithm, destination, listed
+from selfclock.documents import scorecard_document
+from selfclock.evaluate import BASELINES, Scorecard, evaluate
 from selfclock.own import load_algorithms
 from selfclock.progress import progress_bar
 from selfclock.provenance import replaced
 from selfclock.report.publish import publish_scorecard
-from selfclock.save import check_writable, file_stem, identity, parse_formats
+from selfclock.save import file_stem, identity, parse_formats
 
 #: Lines for the end of the help.
 EXAMPLES = (
@@ -49,31 +50,36 @@ def command(
     out: Out = None,
     formats: Formats = "",
     algorithm_files: AlgorithmFiles = None,
-    as_json: Json = False,
+    as_json: JsonOrFiles = False,
 ) -> None:
     """A whole scorecard takes about half a minute on two cores."""
     kinds = parse_formats(formats)
     load_algorithms(*(algorithm_files or []))
-    directory = out or Path("results") / file_stem(f"evaluate-{name}")
-    check_writable(directory)
+    default = Path("results") / file_stem(f"evaluate-{name}")
+    directory = destination(out, default, only_printed=as_json and not kinds)
     with progress_bar(f"evaluate {name}") as progress:
         card = evaluate(name, listed(against) if against else BASELINES, rows=listed(rows or []), progress=progress)
+    if directory is None:
+        print_document(scorecard_document(card).made())
+        return
     note(replaced(directory, "scorecard.json", identity(card.lab.scenarios)))
     written = publish_scorecard(card, directory, formats=kinds)
     if as_json:
-        print_document(directory / "scorecard.json")
+        print_written(directory / "scorecard.json")
         return
-    table = tables.table("row", "test", "value", *(each.label for each in card.baselines), "verdict", left=2)
-    for line in card.lines:
-        others = (line.baselines.get(each.label) for each in card.baselines)
-        table.add_row(
-            line.row.id,
-            line.row.title.split(":")[0],
-            cells.number(line.found.value, line.row.unit),
-            *("-" if other is None else cells.number(other.value) for other in others),
-            line.found.verdict,
-        )
-    console = tables.console()
-    console.print(f"{card.algorithm}: the marks are this project's, RFC 9743 sets none\n", highlight=False)
-    console.print(table)
+    sys.stdout.write(f"{card.algorithm}: the marks are this project's, RFC 9743 sets none\n\n")
+    print_table(_columns(card))
     sys.stdout.write(f"\nReport: {written}\n")
+
+
+def _columns(card: Scorecard) -> list[Column]:
+    """Return the columns of the table: a row for each row of the scorecard."""
+    columns = [
+        Column("row", [line.row.id for line in card.lines], "word"),
+        Column("test", [line.row.title.split(":")[0] for line in card.lines], "text"),
+        Column("value", [cells.number(line.found.value, line.row.unit) for line in card.lines]),
+    ]
+    for baseline in card.baselines:
+        found = (line.baselines.get(baseline.label) for line in card.lines)
+        columns.append(Column(baseline.label, ["-" if each is None else cells.number(each.value) for each in found]))
+    return [*columns, Column("verdict", [line.found.verdict for line in card.lines], "word")]

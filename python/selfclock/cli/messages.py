@@ -15,7 +15,7 @@ from selfclock._core import RunError, ScenarioError
 from selfclock.errors import BadInputError, WorkError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
 FAILED, BAD_USAGE = 1, 2
@@ -50,10 +50,14 @@ def print_json(document: object) -> None:
     sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
-def print_document(path: Path) -> None:
+def print_document(document: Mapping[str, object]) -> None:
     """Print the JSON document of a result; its notes are all that were said."""
-    document = json.loads(path.read_text(encoding="utf-8"))
     print_json({**document, "notes": list(_noted)})
+
+
+def print_written(path: Path) -> None:
+    """Print the JSON document of a result that was written."""
+    print_document(json.loads(path.read_text(encoding="utf-8")))
 
 
 def hinted(error: ScenarioError, hint: str | None) -> ScenarioError:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from selfclock.algorithms import algorithms, queues, routers
-from selfclock.save import FORMATS
+from selfclock.save import FORMATS, check_writable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,6 +18,15 @@ def _directory(text: str) -> Path:
     if not text.strip():
         raise typer.BadParameter("is empty; name a directory")
     return Path(text)
+
+
+def destination(out: Path | None, default: Path, *, only_printed: bool = False) -> Path | None:
+    """Return the directory of the results, which can be written; none if they are only printed."""
+    if only_printed and out is None:
+        return None
+    directory = out or default
+    check_writable(directory)
+    return directory
 
 
 def listed(written: Iterable[str]) -> list[str]:
@@ -60,6 +69,12 @@ Out = Annotated[
 ]  # fmt: skip
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+
+#: For commands that write results.
+JsonOrFiles = Annotated[
+    bool,
+    typer.Option("--json", help="Print one JSON document and nothing else; files only with --out or --format."),
+]
 
 #: Files of congestion controls written in Python, for every command that names algorithms.
 AlgorithmFiles = Annotated[

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from selfclock.claims import OF, VERDICTS
-from selfclock.cli import tables
-from selfclock.cli.messages import FAILED, fail, print_document, print_json
-from selfclock.cli.options import Formats, Json, Out, completed_from
+from selfclock.cli.layout import Column, console, print_table
+from selfclock.cli.messages import FAILED, fail, print_document, print_json, print_written
+from selfclock.cli.options import Formats, JsonOrFiles, Out, completed_from, destination
+from selfclock.documents import papers_document
 from selfclock.report.publish import publish_papers
 from selfclock.reproduce import PAPERS, find, paper_scenarios, reproduce
 from selfclock.save import check_writable, parse_formats
@@ -50,23 +51,26 @@ def command(
     ] = None,
     out: Out = None,
     formats: Formats = "",
-    as_json: Json = False,
+    as_json: JsonOrFiles = False,
 ) -> None:
     """Exit status 1 if a verdict is not the one on record."""
     kinds = parse_formats(formats)
     chosen = find(papers or [])
     if scenarios is not None:
+        check_writable(scenarios)
         _write_scenarios(chosen, scenarios, full=full, as_json=as_json)
         return
-    directory = out or Path("results/reproduction")
-    check_writable(directory)
+    directory = destination(out, Path("results/reproduction"), only_printed=as_json and not kinds)
     reports = reproduce(chosen, full=full)
-    written = publish_papers(reports, directory, formats=kinds)
-    if as_json:
-        print_document(directory / "claims.json")
+    if directory is None:
+        print_document(papers_document(reports).made())
     else:
-        print_reports(reports)
-        sys.stdout.write(f"\nReport: {written}\n")
+        written = publish_papers(reports, directory, formats=kinds)
+        if as_json:
+            print_written(directory / "claims.json")
+        else:
+            print_reports(reports)
+            sys.stdout.write(f"\nReport: {written}\n")
     changed = [line for report in reports for line in report.differences()]
     if changed:
         fail("verdicts differ from those on record:\n  " + "\n  ".join(changed), FAILED)
@@ -76,7 +80,6 @@ def command(
 
 
 def _write_scenarios(papers: list[str], directory: Path, *, full: bool, as_json: bool) -> None:
-    check_writable(directory)
     written = {}
     for paper in papers:
         written[paper] = write_scenarios(paper_scenarios(paper, full=full), directory / paper)
@@ -88,23 +91,33 @@ def _write_scenarios(papers: list[str], directory: Path, *, full: bool, as_json:
 
 def print_reports(reports: list[PaperReport]) -> None:
     """Print the claims of each paper, and at the end how many have which verdict."""
-    console = tables.console()
+    screen = console()
     for report in reports:
-        table = tables.table("claim", "printed", "measured", "verdict", left=4)
-        for column in (0, 3):
-            table.columns[column].no_wrap = True
-        for claim in report.claims:
-            verdict = f"{claim.verdict}{' *' if claim.recorded else ''}"
-            table.add_row(claim.id, claim.printed_text or "-", claim.measured_text, verdict)
-        console.print(f"{report.name}\n", style="bold", highlight=False)
-        console.print(table)
+        claims = report.claims
+        screen.print(f"{report.name}\n", style="bold", highlight=False)
+        print_table(
+            [
+                # Whole: it is what a claim is found by.
+                Column("claim", [claim.id for claim in claims], "word"),
+                Column("printed", [claim.printed_text or "-" for claim in claims], "text"),
+                Column("measured", [claim.measured_text for claim in claims], "text"),
+                Column("verdict", [f"{claim.verdict}{' *' if claim.recorded else ''}" for claim in claims], "word"),
+            ]
+        )
         sys.stdout.write("\n")
-    table = tables.table("paper", "of", *VERDICTS, "all", left=2)
-    for report in reports:
-        for of, counts in report.summary()["of"].items():
-            if total := sum(counts.values()):
-                table.add_row(report.name, of, *(str(count or "-") for count in counts.values()), str(total))
-    console.print(table)
+    rows = [
+        [report.name, of, *(str(count or "-") for count in counts.values()), str(sum(counts.values()))]
+        for report in reports
+        for of, counts in report.summary()["of"].items()
+        if sum(counts.values())
+    ]
+    headings = ["paper", "of", *VERDICTS, "all"]
+    print_table(
+        [
+            Column(heading, column, "name" if number < 2 else "number")
+            for number, (heading, column) in enumerate(zip(headings, zip(*rows, strict=True), strict=True))
+        ]
+    )
     sys.stdout.writelines(f"\n{of:6}  {text}" for of, text in OF.items())
     sys.stdout.write("\n")
     if any(claim.recorded for report in reports for claim in report.claims):

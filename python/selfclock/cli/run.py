@@ -10,14 +10,15 @@ import typer
 
 from selfclock import hints
 from selfclock._core import ScenarioError
-from selfclock.cli import tables
-from selfclock.cli.messages import hinted, note, print_document
-from selfclock.cli.options import AlgorithmFiles, Formats, Json, Out
+from selfclock.cli.messages import hinted, note, print_document, print_written
+from selfclock.cli.options import AlgorithmFiles, Formats, JsonOrFiles, Out, destination
+from selfclock.cli.tables import print_summary
+from selfclock.documents import run_document
 from selfclock.own import load_algorithms
 from selfclock.progress import progress_bar
 from selfclock.provenance import replaced
 from selfclock.report.publish import publish_run
-from selfclock.save import check_writable, identity, parse_formats
+from selfclock.save import identity, parse_formats
 from selfclock.scenario import Scenario
 
 #: Lines for the end of the help.
@@ -39,7 +40,7 @@ def command(
     pcap: Annotated[bool, typer.Option("--pcap", help="Record packets and write one capture per link.")] = False,
     formats: Formats = "",
     algorithm_files: AlgorithmFiles = None,
-    as_json: Json = False,
+    as_json: JsonOrFiles = False,
 ) -> None:
     """Write report.html, summary.json, Parquet tables and, with --format, figures into a directory."""
     kinds = parse_formats(formats)
@@ -51,14 +52,16 @@ def command(
         raise hinted(error, hints.for_run(scenario)) from None
     if seed is not None:
         loaded = loaded.with_seed(seed)
-    directory = out or Path("results") / loaded.name
-    check_writable(directory)
-    note(*loaded.notes, replaced(directory, "summary.json", identity([loaded])))
+    directory = destination(out, Path("results") / loaded.name, only_printed=as_json and not (kinds or pcap))
+    note(*loaded.notes, replaced(directory, "summary.json", identity([loaded])) if directory else None)
     with progress_bar(loaded.name) as progress:
         result = loaded.run(progress)
+    if directory is None:
+        print_document(run_document(result).made())
+        return
     written = publish_run(result, directory, formats=kinds, pcap=pcap)
     if as_json:
-        print_document(directory / "summary.json")
+        print_written(directory / "summary.json")
     else:
-        tables.print_summary(result.summary)
+        print_summary(result.summary, directory / "summary.json")
         sys.stdout.write(f"\nReport: {written}\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,19 +12,17 @@ import typer
 from selfclock import cells, hints
 from selfclock._core import ScenarioError
 from selfclock.cells import plural
-from selfclock.cli import tables
-from selfclock.cli.messages import FAILED, fail, hinted, note, print_document
+from selfclock.cli.layout import Column, console, print_table
+from selfclock.cli.messages import FAILED, fail, hinted, note, print_written
 from selfclock.cli.options import AlgorithmFiles, Formats, Json, Out
+from selfclock.cli.tables import MOST_SHOWN, say_more
 from selfclock.own import load_algorithms
 from selfclock.progress import progress_bar
 from selfclock.report.publish import publish_sweep
+from selfclock.runs import MOST_THREADS
 from selfclock.save import check_writable, parse_formats
-from selfclock.scenario import MOST_THREADS
 from selfclock.sweep import Grid, Sweep, sweep
 from selfclock.sweep.dataset import EARLIER
-
-#: Points in the table of a sweep; all of them stand in its files.
-MOST_LISTED = 60
 
 #: Lines for the end of the help.
 EXAMPLES = (
@@ -60,9 +59,10 @@ def command(
     if found.set_aside:
         aside = f"{plural(found.set_aside, 'run')} of another grid, scenario, version or algorithm"
         note(f"{directory} held {aside}: now in {EARLIER}")
-    report = publish_sweep(found, formats=kinds)
+    # The runs are kept in any case, so that the sweep goes on from them; the page is for people.
+    report = None if as_json and out is None and not kinds else publish_sweep(found, formats=kinds)
     if as_json:
-        print_document(directory / "summary.json")
+        print_written(directory / "summary.json")
     else:
         _print_sweep(found)
         sys.stdout.write(f"\nRuns, one row each: {found.path}\nReport: {report}\n")
@@ -73,23 +73,19 @@ def command(
 
 def _print_sweep(found: Sweep) -> None:
     grid = found.grid
-    # A file has any width.
-    console = tables.console(width=None if sys.stdout.isatty() else 200)
-    console.print(
+    sys.stdout.write(
         f"{grid.name}: {plural(grid.points, 'point')}, {plural(len(grid.seeds), 'seed')}, "
         f"{grid.confidence * 100:g} % confidence\n"
-        f"{plural(found.done, 'run')} in {found.seconds:.1f} s, {grid.runs - found.done:,} known before\n",
-        highlight=False,
+        f"{plural(found.done, 'run')} in {found.seconds:.1f} s, {grid.runs - found.done:,} known before\n\n"
     )
     failed = ["failed"] if found.errors else []
-    shown = [heading.replace(" ", "\n") for heading, _, _ in cells.OF_POINT]
-    table = tables.table(*cells.short_paths(grid.paths), *failed, *shown, left=len(grid.paths))
-    for column in table.columns[: len(grid.paths)]:
-        column.no_wrap = True
-    for point in found.points[:MOST_LISTED]:
-        table.add_row(*cells.of_point(point, failed=bool(failed)))
-    console.print(table)
-    if len(found.points) > MOST_LISTED:
-        sys.stdout.write(
-            f"and {plural(len(found.points) - MOST_LISTED, 'more point')}: {found.directory / 'summary.json'}\n"
-        )
+    settings = [Column(path, [], "name") for path in cells.short_paths(grid.paths)]
+    shown = [Column(heading.replace(" ", "\n"), []) for heading in [*failed, *(name for name, *_ in cells.OF_POINT)]]
+    rows = [cells.of_point(point, failed=bool(failed)) for point in found.points[:MOST_SHOWN]]
+    by_column = zip(*rows, strict=True)
+    # A file has any width.
+    print_table(
+        [replace(column, cells=list(own)) for column, own in zip([*settings, *shown], by_column, strict=True)],
+        console(width=None if sys.stdout.isatty() else 200),
+    )
+    say_more(len(found.points), "point", found.directory / "summary.json")

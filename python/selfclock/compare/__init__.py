@@ -11,7 +11,7 @@ from selfclock.algorithms import queue as discipline
 from selfclock.compare.measures import Estimates, Measures, estimates, measure
 from selfclock.compare.scenarios import check_ecn, distinct, of_scenario, on_dumbbell, with_queue
 from selfclock.compare.table import table
-from selfclock.scenario import run_many
+from selfclock.runs import run_many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from selfclock.scenario import Scenario
 
 __all__ = ["Comparison", "Estimates", "Measures", "compare"]
+
+#: What the note on an algorithm without its marks says, and how a comparison gives it some.
+WITHOUT_MARKS, MARKED = "without accurate ECN", " (a comparison: --ecn auto --queue dualpi2)"
 
 #: More seeds than this belong into a sweep, which can be resumed.
 MOST_SEEDS = 1000
@@ -90,9 +93,8 @@ class Comparison:
         noted: dict[str, list[str]] = {}
         for label, result in self.results.items():
             for note in result.scenario.notes:
-                noted.setdefault(note, []).append(label)
-        return [f"{', '.join(labels)}: {note}" if len(labels) < len(self.runs) or len(labels) == 1 else note
-                for note, labels in noted.items()]  # fmt: skip
+                noted.setdefault(note + (MARKED if WITHOUT_MARKS in note else ""), []).append(label)
+        return [f"{', '.join(labels)}: {note}" for note, labels in noted.items()]
 
 
 def compare(

@@ -120,8 +120,8 @@ class _Drawn:
     notes: list[str]
 
 
-def _chart(figure: Figure) -> _Drawn:
-    made = chart(figure)
+def _chart(figure: Figure, heading: str = "") -> _Drawn:
+    made = chart(figure, titled=figure.title != heading)
     notes = list(figure.notes)
     if made.bins:
         parts = f"{made.bins:,} parts of the axis"

@@ -5,16 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from selfclock import provenance
+from selfclock.documents import comparison_document, papers_document, run_document, scorecard_document, write_document
 from selfclock.save import (
-    digests,
     file_name,
     file_stem,
     forget_figures,
-    identity,
     parse_formats,
     staged,
-    write_document,
     write_table,
 )
 
@@ -91,7 +88,7 @@ def publish_run(result: Result, directory: Path, *, formats: Sequence[str] = (),
             result.write_pcapng(link, aside / file_name(link))
             files[file_name(link)] = f"what crossed {link}"
         _write_page(aside, run_page(result, files), formats)
-        write_document(aside, "summary.json", run_document(result), identity([scenario]), digests([scenario]))
+        write_document(aside, run_document(result))
     return directory / "report.html"
 
 
@@ -109,9 +106,7 @@ def publish_comparison(comparison: Comparison, directory: Path, *, formats: Sequ
                     write_table(getattr(result, name), aside / file, result.scenario)
                     files[file] = f"{label}: {_TABLES[name]}"
         _write_page(aside, comparison_page(comparison, files), formats)
-        scenarios = comparison.scenarios
-        document = comparison_document(comparison)
-        write_document(aside, "compare.json", document, identity(scenarios), digests(scenarios))
+        write_document(aside, comparison_document(comparison))
     return directory / "report.html"
 
 
@@ -134,8 +129,7 @@ def publish_scorecard(card: Scorecard, directory: Path, *, formats: Sequence[str
 
     with staged(directory) as aside:
         _write_page(aside, scorecard_page(card, {"scorecard.json": _DOCUMENT}), formats)
-        scenarios = card.lab.scenarios
-        write_document(aside, "scorecard.json", scorecard_document(card), identity(scenarios), digests(scenarios))
+        write_document(aside, scorecard_document(card))
     return directory / "report.html"
 
 
@@ -145,36 +139,8 @@ def publish_papers(reports: list[PaperReport], directory: Path, *, formats: Sequ
 
     with staged(directory) as aside:
         _write_page(aside, papers_page(reports, {"claims.json": "the rows, and how they were made"}), formats)
-        names = " ".join(report.name for report in reports)
-        write_document(aside, "claims.json", papers_document(reports), f"{provenance.version_text()} {names}", {})
+        write_document(aside, papers_document(reports))
     return directory / "report.html"
-
-
-def run_document(result: Result) -> dict[str, object]:
-    """Return what `selfclock run --json` prints, but how it was made."""
-    return {**result.summary, "notes": result.scenario.notes}
-
-
-def comparison_document(comparison: Comparison) -> dict[str, object]:
-    """Return what `selfclock compare --json` prints, but how it was made."""
-    return {
-        "path": comparison.path,
-        "runs": comparison.measures,
-        "estimates": comparison.estimates,
-        "notes": comparison.notes,
-    }
-
-
-def scorecard_document(card: Scorecard) -> dict[str, object]:
-    """Return what `selfclock evaluate --json` prints, but how it was made."""
-    # The rows make scenarios for the algorithm, with the partners that it needs: there is nothing to note.
-    return {**card.document, "notes": []}
-
-
-def papers_document(reports: list[PaperReport]) -> dict[str, object]:
-    """Return what `selfclock reproduce --json` prints, but how it was made."""
-    claims = [claim.row() for report in reports for claim in report.claims]
-    return {"claims": claims, "papers": [report.summary() for report in reports], "notes": []}
 
 
 def _write_page(aside: Path, page: Page, formats: Sequence[str]) -> None:

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from selfclock import _core
-from selfclock._core import ScenarioError
 from selfclock.network import Network
 from selfclock.own import registered, sources
 from selfclock.result import Result
@@ -17,9 +16,6 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from selfclock.sources import Source
-
-#: More than any machine has cores; each thread takes memory for its stack.
-MOST_THREADS = 1024
 
 
 class Scenario:
@@ -145,42 +141,6 @@ class Scenario:
 def _restore(text: str, source_name: str, seed: int, unrecorded: bool) -> Scenario:
     scenario = Scenario.parse(text, source_name).with_seed(seed)
     return scenario.unrecorded() if unrecorded else scenario
-
-
-def check_threads(threads: int | None) -> None:
-    """Refuse a number of threads that no machine has cores for."""
-    if threads is not None and not 1 <= threads <= MOST_THREADS:
-        raise ScenarioError(f"threads: {threads:,} is out of range; allowed: 1 to {MOST_THREADS:,}")
-
-
-def run_many(
-    scenarios: Iterable[Scenario],
-    threads: int | None = None,
-    progress: Callable[[float], object] | None = None,
-) -> list[Result]:
-    """Run scenarios on all cores, or on so many threads; results stand in the order given.
-
-    The number of threads does not change a result.
-    """
-    check_threads(threads)
-    # The cores are unwrapped here, so that the list may come from a generator.
-    scenarios = list(scenarios)
-    outcomes = _core.run_many([scenario._core for scenario in scenarios], threads, progress)
-    return [Result(scenario, outcome) for scenario, outcome in zip(scenarios, outcomes, strict=True)]
-
-
-def run_stream(
-    scenarios: Iterable[Scenario],
-    finished: Callable[[int, _core.Outcome | Exception], object],
-    threads: int | None = None,
-) -> None:
-    """Run any number of scenarios on all cores, or on so many threads, in bounded memory.
-
-    Scenarios are taken as cores become free. `finished` gets the number of each, from 0, and its outcome or error,
-    in the order in which they end; what it raises ends the stream.
-    """
-    check_threads(threads)
-    _core.run_stream((scenario._core for scenario in scenarios), finished, threads)
 
 
 def schema() -> dict[str, Any]:

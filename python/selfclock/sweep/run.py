@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from selfclock._core import ScenarioError
-from selfclock.save import FORMATS, staged, write_document
-from selfclock.scenario import check_threads
+from selfclock.documents import Document, write_document
+from selfclock.runs import check_threads
+from selfclock.save import FORMATS, staged
 from selfclock.sweep.dataset import Dataset, readable
 from selfclock.sweep.estimate import estimate
 from selfclock.sweep.grid import Grid
@@ -170,5 +171,6 @@ def sweep(
     run = hashlib.sha256("\n".join(sorted(wanted)).encode()).hexdigest()[:16]
     with staged(directory, sweep=True) as aside:
         figures = [f"sweep.{kind}" for kind in FORMATS]
-        write_document(aside, "summary.json", found.document, run, algorithms, ["report.html", *figures])
+        document = Document("summary.json", found.document, run, algorithms)
+        write_document(aside, document, ["report.html", *figures])
     return found

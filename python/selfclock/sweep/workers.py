@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 from selfclock._core import ENGINE, VERSION, ScenarioError
 from selfclock.errors import WorkError
 from selfclock.own import load_sources, loaded_sources
-from selfclock.scenario import Scenario, run_stream
+from selfclock.runs import run_keyed
 from selfclock.sweep.row import failed, finished
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from itertools import count
 
     from distributed import Future
 
-    from selfclock import _core
+    from selfclock.result import Result
+    from selfclock.scenario import Scenario
     from selfclock.sources import Source
     from selfclock.sweep.grid import Grid, Job
 
@@ -47,22 +47,18 @@ class ClusterError(WorkError):
 
 def run_here(grid: Grid, jobs: Iterable[Job], keep: Callable[[Row], object], threads: int | None) -> None:
     """Run jobs on this machine's cores; `keep` gets a row as each ends."""
-    under_way: dict[int, Job] = {}
-    number: count[int] = itertools.count()
 
-    def scenarios() -> Iterator[Scenario]:
+    def runnable() -> Iterator[tuple[Job, Scenario]]:
         for job, scenario in _scenarios(grid, jobs):
             if isinstance(scenario, ScenarioError):
                 keep(failed(job, scenario))
             else:
-                under_way[next(number)] = job
-                yield scenario
+                yield job, scenario
 
-    def ended(which: int, outcome: _core.Outcome | Exception) -> None:
-        job = under_way.pop(which)
-        keep(failed(job, outcome) if isinstance(outcome, Exception) else finished(job, outcome))
+    def ended(job: Job, result: Result | Exception) -> None:
+        keep(failed(job, result) if isinstance(result, Exception) else finished(job, result.summary))
 
-    run_stream(scenarios(), ended, threads)
+    run_keyed(runnable(), ended, threads)
 
 
 def _scenarios(grid: Grid, jobs: Iterable[Job]) -> Iterator[tuple[Job, Scenario | ScenarioError]]:

@@ -91,7 +91,7 @@ _THINNED = 3
 
 def both_sides(found: Ladder) -> Illustration:
     """Return figure 6, and how d acts."""
-    figure = Figure(columns=2, height=6.0)
+    figure = Figure(columns=2, y="time (s)", height=6.0)
     [[left, right]] = figure.panels
     for panel, (first, last) in ((left, _PAIR_S), (right, _thinned_span(found))):
         shown = found.packets.filter(
@@ -100,7 +100,6 @@ def both_sides(found: Ladder) -> Illustration:
         _frame(panel, first, last)
         _packets(panel, shown)
         _tell_options(panel, shown, first, last)
-    left.y.label = "time (s)"
     left.title = "Figure 6: t1 and t2 of a pair"
     right.title = "then an ACK for d = 4 segments"
     caption = (
