@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from selfclock import cells
 from selfclock.parts import Illustration, Table
 from selfclock.report.page import Page, page, render, shortened
+from selfclock.report.run_parts import network_part, path_figures, replay_part
 from selfclock.save import digests
 
 if TYPE_CHECKING:
@@ -46,12 +47,15 @@ def _run_figures(result: Result) -> list[Illustration]:
     if result.flows.num_rows or result.scenario.records_packets:
         caption = "What was sent, what was acknowledged, what was lost."
         figures.append(Illustration("Sequence numbers", caption, result.plot.sequence(), id="sequence"))
+    if result.scenario.records_packets:
+        figures += path_figures(result)
     return figures
 
 
-def _run_parts(_result: Result) -> list[Part]:
+def _run_parts(result: Result) -> list[Part]:
     """Return what a page of a run has above its tables."""
-    return []
+    parts = [network_part(result.scenario.network)]
+    return [*parts, replay_part(result)] if result.scenario.records_packets else parts
 
 
 def _run_sentence(summary: Summary) -> str:
