@@ -21,7 +21,7 @@ help:
 	@echo 'make lint       formatting, clippy, ruff, mypy'
 	@echo 'make docs       the documents as a site, in $(SITE); every link checked'
 	@echo 'make docs-long  run the commands of the documents, those that take minutes, too'
-	@echo 'make figures    draw the figure of the README again'
+	@echo 'make figures    draw the figures of the README and the first page again'
 	@echo 'make chart-library  renew the chart library that pages carry: the latest, or VERSION'
 	@echo 'make record     reproduce the papers and write down what their claims came to, for the documents; record-full: with the long experiments'
 	@echo 'make bench      the standard speed cases'

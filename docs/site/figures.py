@@ -14,7 +14,6 @@ from selfclock import style
 from selfclock.figure import Figure
 from selfclock.papers.ficcrd import network as ficcrd
 from selfclock.report import drawing
-from selfclock.scenario.toml import to_toml
 from selfclock.species import limit, populations
 
 if TYPE_CHECKING:
@@ -288,48 +287,31 @@ FIGURES: dict[str, Callable[[], Figure]] = {
 
 
 def today() -> Figure:
-    """What is deployed today, side by side: the figure of the README."""
-    figure = Figure(2, 3, x="time (s)", width=8.4, height=4.6, same_scale=True)
-    deployed = (
-        ("CUBIC", "cubic", "1 bdp", "off"),
-        ("BBRv3", "bbr3", "1 bdp", "off"),
-        ("Prague over DualPI2", "prague", {"discipline": "dualpi2", "limit": "1 bdp"}, "accurate"),
-    )
-    for (rate, queue), (title, name, buffer, ecn) in zip(zip(*figure.panels, strict=True), deployed, strict=True):
-        scenario = sc.Scenario.parse(_two_flows(name, buffer, ecn), title)
-        result = _run(scenario)
-        colour, link = style.look(name).colour, _link(result)
-        for flow, dash in (("flow1", "-"), ("flow2", "--")):
-            series = _flow(result, flow)
-            rate.line(series["time_s"], _rate_mbps(series, 10), dash=dash, colour=colour)
-        waits_ms = link["queue_packets"] * 1500 * 8 / 50e6 * 1e3
-        queue.line(link["time_s"], waits_ms, colour="#444444", width=0.8)
-        rate.title = title
-    figure.panels[0][0].y.label = "goodput (Mbit/s)"
-    figure.panels[1][0].y.label = "wait in the queue (ms)"
+    """What is deployed today, side by side: the figure of the README, which `selfclock compare` draws.
+
+    It is narrower, so that its words can be read on a phone.
+    """
+    figure = sc.compare(
+        ["cubic", "bbr3", "prague"], rate="50 Mbps", rtt="40 ms", flows=2, duration="40 s", queue="dualpi2", ecn="auto"
+    ).figure()
+    figure.title, figure.width, figure.height = "", 5.4, 6.2
     return figure
 
 
-def _two_flows(name: str, queue: object, ecn: str) -> str:
-    return to_toml(
-        {
-            "schema": 1,
-            "name": "today",
-            "duration": "40 s",
-            "network": {
-                "topology": "dumbbell",
-                "bottleneck": {"rate": "50 Mbps", "delay": "15 ms", "queue": queue},
-                "access": {"rate": "1 Gbps", "delay": "2.5 ms"},
-            },
-            "transport": {"ecn": ecn},
-            "flow": [{"congestion_control": name}, {"congestion_control": name, "start": "10 s"}],
-        }
-    )
+def sequence() -> Figure:
+    """Two flows packet by packet: the figure of the first page, which `selfclock run` draws."""
+    changes = ["record.packets=true", "duration=12 s"]
+    scenario = sc.Scenario.load(Path(__file__).parents[2] / "examples" / "packet-pair-vs-reno.toml", changes)
+    figure = scenario.run().plot.sequence()
+    figure.title, figure.height = "", 3.6
+    return figure
 
 
 def main() -> None:
-    """Draw the figure of the README: `make figures`."""
-    today().savefig(Path(__file__).parents[1] / "figures" / "today.png", dpi=150, metadata={"Software": None})
+    """Draw the figures of the README and the first page: `make figures`."""
+    folder = Path(__file__).parents[1] / "figures"
+    for name, draw in (("today", today), ("packet-pair-vs-reno", sequence)):
+        draw().savefig(folder / f"{name}.png", dpi=150, metadata={"Software": None})
 
 
 if __name__ == "__main__":

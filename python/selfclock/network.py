@@ -30,6 +30,14 @@ class NetworkLink:
     marks: bool
     #: Rate and delay stay as they are.
     constant: bool
+    #: It sends at the opportunities of a delivery trace.
+    trace: bool
+    #: A further random delay, below this.
+    jitter_s: float
+    #: Time, rate in bit/s and delay of each change.
+    changes: tuple[tuple[float, int, float], ...]
+    #: Router mechanisms before it, by name.
+    mechanisms: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -52,6 +60,13 @@ class NetworkFlow:
     #: Payload of a full segment, and what it is on the wire; none for UDP.
     payload_bytes: int | None
     packet_bytes: int | None
+    #: Short connections that come and go.
+    connections: bool
+
+    @property
+    def nodes(self) -> list[str]:
+        """Names of the nodes on the way of its data, its ends included."""
+        return [self.forward[0].source, *(link.target for link in self.forward)] if self.forward else []
 
 
 @dataclass(frozen=True)
@@ -67,8 +82,9 @@ class Capacity:
 
 @dataclass(frozen=True)
 class Network:
-    """Links and flows."""
+    """Nodes, links and flows."""
 
+    nodes: tuple[str, ...]
     links: tuple[NetworkLink, ...]
     flows: tuple[NetworkFlow, ...]
 
@@ -85,7 +101,7 @@ class Network:
             })
             for flow in read["flows"]
         )  # fmt: skip
-        return cls(links, tuple(flows))
+        return cls(tuple(read["nodes"]), links, tuple(flows))
 
     def tcp(self) -> tuple[NetworkFlow, ...]:
         """Return the flows that are not UDP."""
@@ -130,4 +146,5 @@ class Network:
 
 
 def _renamed(link: dict[str, Any]) -> dict[str, Any]:
-    return {{"from": "source", "to": "target"}.get(key, key): value for key, value in link.items()}
+    named = {{"from": "source", "to": "target"}.get(key, key): value for key, value in link.items()}
+    return named | {"changes": tuple(map(tuple, link["changes"])), "mechanisms": tuple(link["mechanisms"])}

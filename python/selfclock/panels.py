@@ -80,8 +80,7 @@ def rate(panel: Panel, traces: Traces, *, named: bool = True, unit: Unit | None 
     for curve in curves:
         curve.draw(panel, unit.size, named=named)
     if link is not None and link.constant:
-        # Beside a curve that stands for many flows, an equal part.
-        flows = len(scenario.network.tcp()) if traces.many else 1
+        flows = max(1, len(scenario.network.tcp()))
         shown = f" / {flows:,} flows" if flows > 1 else ""
         part = link.rate_bps / flows
         panel.rule("y", part / unit.size, label=f"rate of {link.name}{shown}: {units.written(part, units.RATES)}")
@@ -103,7 +102,7 @@ def _offered(result: Result) -> list[tuple[str, Values, Values]]:
 
 def _datagrams(result: Result) -> list[Curve]:
     """The mean rates at which UDP flows send: on the wire, as steps."""
-    flows = [flow for flow in result.scenario.network.flows if flow.algorithm == "udp" and flow.offered]
+    flows = [flow for flow in result.scenario.network.flows if flow.algorithm == "udp" and flow.start_s < flow.stop_s]
     curves = []
     for number, flow in enumerate(flows[:MOST_LINKS]):
         x, y = _steps(flow)

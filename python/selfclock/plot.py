@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from selfclock.figure import Panel
     from selfclock.result import Result
+    from selfclock.sketch import Sketch
 else:
     from selfclock.lazy import pl
 
@@ -39,6 +40,7 @@ class Plot:
         figure = self._figure()
         if self._result.scenario.records_packets:
             figure.panel.y.label = "sequence number (segments)"
+            figure.panel.x.low, figure.panel.x.high = self._result.scenario.recorded_span_s or (0.0, None)
             figure.notes += self._packets(figure.panel)
         else:
             self._bytes(figure.panel)
@@ -84,6 +86,20 @@ class Plot:
         note = panels.queue(queue, self._result)
         figure.notes += [*self._notes, *self._capacity_note, *([note] if note else [])]
         return figure
+
+    def path(self, flow: str | None = None, *, start_s: float | None = None, duration_s: float | None = None) -> Figure:
+        """Every packet of a flow on its way: time to the right, the path upwards. Needs a record of packets.
+
+        `flow` is the first TCP flow, `start_s` its first packet, `duration_s` five round-trip times unless said. See
+        `selfclock.path_diagram.path_diagram`.
+        """
+        from selfclock.path_diagram import path_diagram  # noqa: PLC0415
+
+        return path_diagram(self._result, flow, start_s, duration_s)
+
+    def network(self, width: int = 820) -> Sketch:
+        """Return a sketch of the network, so many pixels wide: hosts, routers, links, and the ways of the flows."""
+        return self._result.scenario.sketch(width)
 
     def _figure(self, rows: int = 1, height: float = 3.2) -> Figure:
         scenario = self._result.scenario

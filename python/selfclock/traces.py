@@ -136,15 +136,17 @@ class Traces:
     @property
     def note(self) -> str:
         """What the curves are, if there is not one a flow."""
-        if not self.many:
-            return ""
-        low, _, high = QUANTILES
-        sampled = any(len(flows) > MOST_SAMPLED for flows in self._by_algorithm().values())
-        some = f", of {MOST_SAMPLED} flows evenly chosen" if sampled else ""
-        return (
-            "A line is the median of an algorithm's flows; "
-            f"the band goes from the {low}th to the {high}th percentile{some}."
-        )
+        short = any(flow["connections"] for flow in self.result.summary["flows"])
+        said = ["Short connections have no curves."] if short else []
+        if self.many:
+            low, _, high = QUANTILES
+            sampled = any(len(flows) > MOST_SAMPLED for flows in self._by_algorithm().values())
+            some = f", of {MOST_SAMPLED} flows evenly chosen" if sampled else ""
+            said.append(
+                "A line is the median of an algorithm's flows; "
+                f"the band goes from the {low}th to the {high}th percentile{some}."
+            )
+        return " ".join(said)
 
     def curves(self, values: Callable[[Flow], Values]) -> list[Curve]:
         """Return a quantity of the flows, which `values` returns of one: a curve each, or one for each algorithm."""

@@ -103,7 +103,7 @@ impl Environments {
         let slot = self.places.get_mut(place).ok_or_else(|| PyIndexError::new_err("no such place"))?;
         let mut plan = scenario.plan().clone();
         if !record {
-            plan.record = RecordPlan { interval: None, packets: false };
+            plan.record = RecordPlan { interval: None, packets: false, ..RecordPlan::NOTHING };
         }
         let begun = py.detach(|| Run::begin(&plan, flow));
         let run = begun.map_err(|error| match error {

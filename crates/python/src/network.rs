@@ -10,17 +10,23 @@ const TIMESTAMPS: u64 = 12;
 
 /// Nodes, links and flows as JSON text; flows name links by index.
 pub fn network(plan: &Plan) -> String {
-    let links: Vec<Value> = plan.links.iter().map(|each| link(plan, each)).collect();
+    let links: Vec<Value> = (0..plan.links.len()).map(|index| link(plan, index)).collect();
     let flows: Vec<Value> = plan.flows.iter().map(|each| flow(plan, each)).collect();
     json!({ "nodes": *plan.nodes, "links": links, "flows": flows }).to_string()
 }
 
-fn link(plan: &Plan, link: &LinkPlan) -> Value {
+fn link(plan: &Plan, index: usize) -> Value {
+    let link: &LinkPlan = &plan.links[index];
     let (packets, bytes) = match link.queue {
         QueueLimit::Unlimited => (None, None),
         QueueLimit::Packets(packets) => (Some(packets), None),
         QueueLimit::Bytes(bytes) => (None, Some(bytes.get())),
     };
+    let changes = link
+        .changes
+        .iter()
+        .map(|change| (change.at.seconds(), change.rate.bits_per_second(), change.delay.seconds()));
+    let mechanisms = plan.routers.iter().filter(|router| router.links.contains(&index));
     json!({
         "name": link.name,
         "from": plan.nodes[link.from],
@@ -32,6 +38,10 @@ fn link(plan: &Plan, link: &LinkPlan) -> Value {
         "discipline": link.discipline.entry().name,
         "marks": link.discipline.marks(),
         "constant": link.changes.is_empty() && link.trace.is_none(),
+        "trace": link.trace.is_some(),
+        "jitter_s": link.jitter.seconds(),
+        "changes": changes.collect::<Vec<_>>(),
+        "mechanisms": mechanisms.map(|router| router.mechanism.entry().name).collect::<Vec<_>>(),
     })
 }
 
@@ -56,6 +66,7 @@ fn flow(plan: &Plan, flow: &FlowPlan) -> Value {
         "offered": offered,
         "payload_bytes": payload,
         "packet_bytes": packet,
+        "connections": matches!(flow.protocol, Protocol::Connections(_)),
     })
 }
 

@@ -155,6 +155,13 @@ impl Scenario {
     fn network(&self) -> String {
         network(&self.inner.plan)
     }
+    /// First and last time at which packets are recorded, in seconds, if they are.
+    #[getter]
+    fn recorded_span_s(&self) -> Option<(f64, f64)> {
+        let record = &self.inner.plan.record;
+        let until = record.packets_until.min(Time::ZERO + self.inner.plan.duration);
+        record.packets.then(|| (record.packets_from.seconds(), until.seconds()))
+    }
 
     /// Bytes that the delivery trace of a link has offered by each of these times; none if it has no trace, or there is no such
     /// link.

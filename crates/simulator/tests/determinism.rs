@@ -26,7 +26,7 @@ fn plan(seed: u64) -> Plan {
             .flow(UdpPlan::steady(Bytes(900), kbps(700), Arrivals::Poisson))
             .duration(s(4))
             .seed(seed)
-            .record(RecordPlan { interval: Some(ms(10)), packets: true }),
+            .record(RecordPlan { interval: Some(ms(10)), packets: true, ..RecordPlan::NOTHING }),
     );
     plan.links[0].loss = LossPlan::Bernoulli(0.01);
     plan.links[1].jitter = ms(2);

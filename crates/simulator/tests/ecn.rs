@@ -16,7 +16,8 @@ fn plan(ecn: Ecn, threshold: MarkAbove) -> Plan {
     let network = dumbbell(mbps(10), ms(44)).access(mbps(100), ms(1)).queue(packets(500));
     let transport = Transport { ecn, ..Transport::modern() };
     let built = network.flow(tcp("reno").transport(transport)).duration(s(30));
-    let mut plan = common::plan(built.record(RecordPlan { interval: None, packets: true }));
+    let mut plan =
+        common::plan(built.record(RecordPlan { interval: None, packets: true, ..RecordPlan::NOTHING }));
     plan.links[0].discipline = DisciplinePlan::marking(threshold);
     plan
 }

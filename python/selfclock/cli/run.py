@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +15,7 @@ from selfclock.cli.messages import hinted, note, print_document, print_written
 from selfclock.cli.options import AlgorithmFiles, Formats, JsonOrFiles, Out, destination
 from selfclock.cli.tables import print_summary
 from selfclock.documents import run_document
+from selfclock.errors import BadInputError
 from selfclock.own import load_algorithms
 from selfclock.progress import progress_bar
 from selfclock.provenance import replaced
@@ -38,6 +40,14 @@ def command(
     seed: Annotated[int | None, typer.Option(min=0, max=2**63 - 1, help="Seed of every random stream.")] = None,
     out: Out = None,
     pcap: Annotated[bool, typer.Option("--pcap", help="Record packets and write one capture per link.")] = False,
+    replay: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPAN",
+            help="Record the packets of a span, as 5s or 10s..12s, for a replay in the page.",
+            show_default=False,
+        ),
+    ] = None,
     formats: Formats = "",
     algorithm_files: AlgorithmFiles = None,
     as_json: JsonOrFiles = False,
@@ -45,14 +55,14 @@ def command(
     """Write report.html, summary.json, Parquet tables and, with --format, figures into a directory."""
     kinds = parse_formats(formats)
     load_algorithms(*(algorithm_files or []))
-    settings = [*(overrides or []), *(["record.packets=true"] if pcap else [])]
+    settings = [*(overrides or []), *(["record.packets=true"] if pcap else []), *recorded(replay)]
     try:
         loaded = Scenario.load(scenario, settings)
     except ScenarioError as error:
         raise hinted(error, hints.for_run(scenario)) from None
     if seed is not None:
         loaded = loaded.with_seed(seed)
-    directory = destination(out, Path("results") / loaded.name, only_printed=as_json and not (kinds or pcap))
+    directory = destination(out, Path("results") / loaded.name, only_printed=as_json and not (kinds or pcap or replay))
     note(*loaded.notes, replaced(directory, "summary.json", identity([loaded])) if directory else None)
     with progress_bar(loaded.name) as progress:
         result = loaded.run(progress)
@@ -65,3 +75,18 @@ def command(
     else:
         print_summary(result.summary, directory / "summary.json")
         sys.stdout.write(f"\nReport: {written}\n")
+
+
+def recorded(replay: str | None) -> list[str]:
+    """Return the overrides that record the packets of a span, as "5s" or "10s..12s".
+
+    >>> recorded("10s..12s")
+    ['record.packets=true', 'record.packets_from=10s', 'record.packets_until=12s']
+    """
+    if replay is None:
+        return []
+    begin, dots, end = replay.partition("..")
+    times = [begin, end] if dots else ["0 s", begin]
+    if not all(re.fullmatch(r"\s*[0-9]+(\.[0-9]+)?\s*(ps|ns|us|µs|ms|s|min|h)\s*", time) for time in times):
+        raise BadInputError(f"--replay: {replay!r} is no span; write its length as 5s, or a span as 10s..12s")
+    return ["record.packets=true", f"record.packets_from={times[0]}", f"record.packets_until={times[1]}"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from selfclock import panels, style, units
-from selfclock.figure import Band, Figure, Line
+from selfclock.figure import Band, Figure, Line, Rule
 from selfclock.traces import Traces
 
 if TYPE_CHECKING:
@@ -81,10 +81,11 @@ def _complete(figure: Figure, duration_s: float, algorithms: int) -> None:
 
 
 def _highest(panel: Panel) -> float:
+    """The greatest value that a panel must show."""
     tops = [
-        element.y if isinstance(element, Line) else element.high
+        element.y if isinstance(element, Line) else element.high if isinstance(element, Band) else element.value
         for element in panel.elements
-        if isinstance(element, Line | Band)
+        if isinstance(element, Line | Band | Rule)
     ]
     return max((float(np.nanmax(top, initial=0.0)) for top in tops), default=0.0)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from selfclock import cells
 from selfclock.parts import Illustration, Table
 from selfclock.report.page import Page, page, render, shortened
+from selfclock.report.run_parts import network_part, path_figures, replay_part
 from selfclock.save import digests
 
 if TYPE_CHECKING:
@@ -47,12 +48,15 @@ def _run_figures(result: Result) -> list[Illustration]:
     if result.flows.num_rows or result.scenario.records_packets:
         caption = "What was sent, what was acknowledged, what was lost."
         figures.append(Illustration("Sequence numbers", caption, result.plot.sequence(), id="sequence"))
+    if result.scenario.records_packets:
+        figures += path_figures(result)
     return figures
 
 
-def _run_parts(_result: Result) -> list[Part]:
+def _run_parts(result: Result) -> list[Part]:
     """Return what a page of a run has above its tables."""
-    return []
+    parts = [network_part(result.scenario.network)]
+    return [*parts, replay_part(result)] if result.scenario.records_packets else parts
 
 
 def _run_sentence(summary: Summary) -> str:
@@ -178,6 +182,7 @@ def _comparison_sentence(comparison: Comparison) -> str:
 def sweep_page(found: Sweep, files: Mapping[str, str] | None = None) -> Page:
     """Return the report of a sweep."""
     from selfclock.sweep.figure import figure  # noqa: PLC0415
+    from selfclock.sweep.table import OF_POINT, of_point, short_paths  # noqa: PLC0415
 
     grid, points, failed = found.grid, found.points, bool(found.errors)
     about = [
@@ -189,8 +194,8 @@ def sweep_page(found: Sweep, files: Mapping[str, str] | None = None) -> Page:
         about.append(
             f"{len(found.errors):,} of {cells.plural(grid.runs, 'run')} failed, the first of them: {found.errors[0]}"
         )
-    rows = [cells.of_point(point, failed=failed) for point in points[:MOST_ROWS]]
-    columns = [*cells.short_paths(grid.paths), *(["failed"] if failed else []), *(name for name, *_ in cells.OF_POINT)]
+    rows = [of_point(point, failed=failed) for point in points[:MOST_ROWS]]
+    columns = [*short_paths(grid.paths), *(["failed"] if failed else []), *(name for name, *_ in OF_POINT)]
     illustration = Illustration("What the points came to", "Bars: confidence intervals.", figure(found), id="sweep")
     tables = [Table("Points", _first(rows, points, "summary.json"), columns, rows, texts=len(grid.paths))]
     source = f"{grid.text}\n# The scenario\n{shortened(grid.scenario.text)}"

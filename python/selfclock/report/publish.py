@@ -99,12 +99,13 @@ def publish_comparison(comparison: Comparison, directory: Path, *, formats: Sequ
     with staged(directory) as aside:
         files = {"compare.json": _DOCUMENT}
         for label, results in comparison.runs.items():
-            for result in results:
+            for number, result in enumerate(results):
                 seed = f"-seed-{result.scenario.seed}" if len(results) > 1 else ""
                 for name in ("flows", "links"):
                     file = f"{file_stem(label)}{seed}-{name}.parquet"
                     write_table(getattr(result, name), aside / file, result.scenario)
-                    files[file] = f"{label}: {_TABLES[name]}"
+                    if number == 0:
+                        files[file] = f"{label}: {_TABLES[name]}" + (", one for each seed" if seed else "")
         _write_page(aside, comparison_page(comparison, files), formats)
         write_document(aside, comparison_document(comparison))
     return directory / "report.html"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from os import PathLike
 
+    from selfclock.sketch import Sketch
     from selfclock.sources import Source
 
 
@@ -107,6 +108,15 @@ class Scenario:
         """Its links, and the paths of its flows."""
         return Network.read(self._core.network)
 
+    def sketch(self, width: int = 820) -> Sketch:
+        """Return a drawing of the network as SVG, so many pixels wide: hosts, routers, links, the ways of the flows.
+
+        A notebook shows it, and `sketch().save("network.svg")` writes it.
+        """
+        from selfclock.sketch import sketch  # noqa: PLC0415
+
+        return sketch(self.network, width)
+
     def offered_bytes(self, link: str, times_s: Iterable[float]) -> list[int] | None:
         """Return the bytes that a link's delivery trace has offered by each time; `None`: it has no trace."""
         return self._core.offered_bytes(link, list(times_s))
@@ -125,6 +135,11 @@ class Scenario:
     def records_packets(self) -> bool:
         """Every packet is recorded."""
         return self._core.records_packets
+
+    @property
+    def recorded_span_s(self) -> tuple[float, float] | None:
+        """First and last time at which packets are recorded, in seconds; `None`: they are not."""
+        return self._core.recorded_span_s
 
     def run(self, progress: Callable[[float], object] | None = None) -> Result:
         """Run it; `progress` is called now and then with the fraction done."""

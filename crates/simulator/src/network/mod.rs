@@ -57,6 +57,8 @@ pub struct Network {
     consumed: u64,
     /// Nothing after this time can be observed.
     end: Time,
+    /// First and last time at which packets are recorded.
+    recorded: (Time, Time),
     sent_beyond_end: u64,
 }
 
@@ -89,6 +91,7 @@ impl Network {
             packets_sent: 0,
             consumed: 0,
             end,
+            recorded: (plan.record.packets_from, plan.record.packets_until.min(end)),
             sent_beyond_end: 0,
         }
     }

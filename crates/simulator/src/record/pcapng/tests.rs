@@ -20,7 +20,7 @@ fn plan(transport: Transport) -> Plan {
         .named("two nodes")
         .duration(s(1))
         .seed(7)
-        .record(RecordPlan { interval: None, packets: true })
+        .record(RecordPlan { interval: None, packets: true, ..RecordPlan::NOTHING })
         .plan()
         .expect("a plan");
     // Any settings, also those that no connection has, and any record on either link.
