@@ -285,6 +285,7 @@ def dumbbell(
     name: str = "dumbbell",
     transport: Transport | Mapping[str, object] | None = None,
     record: Record | Mapping[str, object] | None = None,
+    routers: Sequence[Router | Mapping[str, object]] = (),
 ) -> Scenario:
     """Build hosts in pairs across one bottleneck.
 
@@ -312,6 +313,7 @@ def dumbbell(
         name=name,
         seed=seed,
         profile=profile,
+        routers=routers,
         transport=transport,
         record=record,
     )
