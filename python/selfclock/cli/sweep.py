@@ -80,8 +80,14 @@ def _print_sweep(found: Sweep) -> None:
     )
     failed = ["failed"] if found.errors else []
     settings = [Column(path, [], "name") for path in cells.short_paths(grid.paths)]
-    shown = [Column(heading.replace(" ", "\n"), []) for heading in [*failed, *(name for name, *_ in cells.OF_POINT)]]
-    rows = [cells.of_point(point, failed=bool(failed)) for point in found.points[:MOST_SHOWN]]
+    who = cells.sharers(found.points)
+    # Without room shares go first, then the queue, then the link's use.
+    spare = {"queue packets": 2, "busy %": 1, **{f"{name} Mbit/s": 3 for name in who}}
+    shown = [
+        Column(heading.replace(" ", "\n"), [], spare=spare.get(heading, 0))
+        for heading in [*failed, *cells.point_headings(who)]
+    ]
+    rows = [cells.of_point(point, failed=bool(failed), who=who) for point in found.points[:MOST_SHOWN]]
     by_column = zip(*rows, strict=True)
     # A file has any width.
     print_table(

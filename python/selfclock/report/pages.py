@@ -191,9 +191,11 @@ def sweep_page(found: Sweep, files: Mapping[str, str] | None = None) -> Page:
         about.append(
             f"{len(found.errors):,} of {cells.plural(grid.runs, 'run')} failed, the first of them: {found.errors[0]}"
         )
-    rows = [cells.of_point(point, failed=failed) for point in points[:MOST_ROWS]]
-    columns = [*cells.short_paths(grid.paths), *(["failed"] if failed else []), *(name for name, *_ in cells.OF_POINT)]
-    illustration = Illustration("What the points came to", "Bars: confidence intervals.", figure(found), id="sweep")
+    who = cells.sharers(points)
+    rows = [cells.of_point(point, failed=failed, who=who) for point in points[:MOST_ROWS]]
+    columns = [*cells.short_paths(grid.paths), *(["failed"] if failed else []), *cells.point_headings(who)]
+    caption = "Means over the seeds; strokes: confidence intervals."
+    illustration = Illustration("What the points came to", caption, figure(found), id="sweep")
     tables = [Table("Points", _first(rows, points, "summary.json"), columns, rows, texts=len(grid.paths))]
     source = f"{grid.text}\n# The scenario\n{shortened(grid.scenario.text)}"
     return page(grid.name, about, tables, [illustration], files=files, source=source, algorithms=found.algorithms)
