@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from selfclock import style
-from selfclock.cells import sharers
 from selfclock.figure import Figure, Intervals, Line, Points
 from selfclock.style import Look
+from selfclock.sweep.table import sharers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from selfclock.estimate import Estimate
     from selfclock.figure import Axis, Panel
-    from selfclock.sweep.estimate import Estimate
     from selfclock.sweep.run import PointSummary, Sweep
 
     Members = list[tuple[float, PointSummary]]
