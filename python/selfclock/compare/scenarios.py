@@ -38,6 +38,8 @@ class Path:
     #: Indices of the `[[flow]]` tables whose algorithm is compared, and the names of their flows.
     tables: tuple[int, ...]
     flows: tuple[str, ...]
+    #: A run has the name of its algorithm, where no file names the scenario.
+    unnamed: bool = False
 
     @property
     def link(self) -> str:
@@ -53,7 +55,9 @@ class Path:
         """Return the scenario with this algorithm."""
         table = control(name)
         value = to_toml_value(table)
-        changed = self.scenario.with_overrides([f"flow.{place}.congestion_control={value}" for place in self.tables])
+        changes = [f"flow.{place}.congestion_control={value}" for place in self.tables]
+        changes += [f"name={to_toml_value(name)}"] if self.unnamed else []
+        changed = self.scenario.with_overrides(changes)
         if ecn is None:
             return changed
         wanted = _ecn_of(table) if ecn == "auto" else ecn
@@ -84,7 +88,7 @@ def on_dumbbell(
     made = dumbbell(rate, rtt, buffer, [{"count": flows, "start_jitter": rtt}], duration=duration, seed=seed,
                     name="compare")  # fmt: skip
     title = f"{rate}, {rtt}, buffer {buffer}, {flows} flow{'s' if flows > 1 else ''}, {duration}"
-    return Path(made, title, (0,), tuple(made.flow_names))
+    return Path(made, title, (0,), tuple(made.flow_names), unnamed=True)
 
 
 def of_scenario(
