@@ -67,7 +67,7 @@ class Path:
         try:
             return changed.with_overrides([f"{path}={wanted}" for path in paths])
         except ScenarioError:
-            message = f"--ecn: {name} does not respond to the marks of {wanted!r}; its own is {_ecn_of(table)!r}"
+            message = f"ecn: {name} does not respond to the marks of {wanted!r}; its own is {_ecn_of(table)!r}"
             raise ScenarioError(f"{message}, which --ecn auto gives to each algorithm") from None
 
 
@@ -108,7 +108,7 @@ def of_scenario(
     named = {name for names in tables.values() for name in names}
     for given in flows:
         if given not in named:
-            raise ScenarioError(f"--flow: {unknown('TCP flow', given, sorted(named))}")
+            raise ScenarioError(f"flow: {unknown('TCP flow', given, sorted(named))}")
     chosen = {table: names for table, names in tables.items() if not flows or not names.isdisjoint(flows)}
     if not chosen:
         raise ScenarioError(f"{loaded.name}: no TCP flow whose algorithm could be compared")
@@ -136,7 +136,7 @@ def with_queue(path: Path, word: str) -> Path:
 def check_ecn(ecn: str | None) -> None:
     """Refuse what is no mode of ECN."""
     if ecn is not None and ecn not in ECN:
-        raise ScenarioError(f"--ecn: {unknown('mode of ECN', ecn, ECN)}")
+        raise ScenarioError(f"ecn: {unknown('mode of ECN', ecn, ECN)}")
 
 
 def distinct(names: Iterable[str]) -> list[str]:
@@ -178,4 +178,4 @@ def _position(links: list[dict[str, Any]], name: str) -> int:
         own = link.get("name", "-".join(ends))
         if name in {own, f"{own}-reverse", "-".join(reversed(ends)) if "name" not in link else own}:
             return index
-    raise ScenarioError(f"--queue: no link is named {name!r}")
+    raise ScenarioError(f"queue: no link is named {name!r}")
