@@ -74,17 +74,16 @@ class Sketch:
         Path(path).write_text(self.svg, encoding="utf-8")
 
 
-def sketch(network: Network, width: int = WIDE) -> Sketch:
-    """Draw a network, so many pixels wide.
+def sketch(network: Network, width: int = WIDE, layout: Layout | None = None) -> Sketch:
+    """Draw a network, so many pixels wide, with this layout of it or its usual one.
 
     Of a router with more than eight hosts the rest are one bundle; a network of more than 40 routers is only counted.
     """
-    layout = layout_of(network)
-    drawing = _Drawing(network, layout, width) if layout is not None else None
-    if drawing is None:
+    layout = layout or layout_of(network)
+    if layout is None:
         words = f"{len(network.nodes):,} nodes, {len(network.links):,} links, {len(network.flows):,} flows"
         return Sketch(_svg(width, 40, [_text(10, 24, f"Too large to draw: {words}")], words))
-    return Sketch(drawing.svg())
+    return Sketch(_Drawing(network, layout, width).svg())
 
 
 def _svg(width: float, height: float, parts: Sequence[str], title: str) -> str:
@@ -181,29 +180,34 @@ class _Drawing:
     def _ways(self) -> None:
         """Draw the way of each group's data, beside those of the others."""
         groups = groups_of(self.network)[:MOST_FLOWS]
-        on: dict[Cable, list[tuple[str, bool]]] = defaultdict(list)
-        of_link = {self.network.links[link].name: (cable, link in cable.there)
-                   for cable in self.layout.cables for link in cable.there + cable.back}  # fmt: skip
+        links = self.network.links
+        ways = [(at, there, members) for at, cable in enumerate(self.layout.cables)
+                for there, members in ((True, cable.there), (False, cable.back))]  # fmt: skip
+        of_link = {links[link].name: (at, there) for at, there, members in ways for link in members}
+        on: dict[int, list[str]] = defaultdict(list)
         for group in groups:
-            crossed = {of_link[link.name] for flow in group.flows for link in self.network.flows[flow].forward}
-            for cable, there in sorted(crossed, key=lambda each: (each[0].a, each[0].b, each[1])):
-                on[cable].append((group.colour, there))
-        for cable, lines in on.items():
-            for number, (colour, _) in enumerate(lines):
-                apart = min(2.6, 7 / len(lines))
-                _, path = self.curve(cable, (number - (len(lines) - 1) / 2) * apart)
+            flows = [self.network.flows[flow] for flow in group.flows]
+            for at, _ in sorted({of_link[link.name] for flow in flows for link in flow.forward}):
+                on[at].append(group.colour)
+        for at, colours in on.items():
+            for number, colour in enumerate(colours):
+                apart = min(2.6, 7 / len(colours))
+                _, path = self.curve(self.layout.cables[at], (number - (len(colours) - 1) / 2) * apart)
                 self.parts.append(f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{apart * 0.75:.1f}"/>')
 
     def _labels(self) -> None:
         """Write rate, delay and queue at links between routers, where there is room, and in the list otherwise."""
-        shared: dict[str, list[str]] = defaultdict(list)
+        of_hosts: dict[object, list[NetworkLink]] = defaultdict(list)
         for cable in self.layout.cables:
             a, b = (self.layout.places[end] for end in (cable.a, cable.b))
             said = [(arrow, self.network.links[links[0]]) for arrow, links in (("→", cable.there), ("←", cable.back))
                     if links]  # fmt: skip
             if {a.kind, b.kind} != {"router"}:
                 for link in cable.there + cable.back:
-                    shared[_about(self.network.links[link])].append(self.network.links[link].name)
+                    each = self.network.links[link]
+                    alike = (each.rate_bps, each.delay_s, each.limit_packets, each.limit_bytes, each.discipline,
+                             each.mechanisms, each.trace, each.constant)  # fmt: skip
+                    of_hosts[alike].append(each)
                 continue
             if a.x > b.x:
                 said = [("←" if arrow == "→" else "→", link) for arrow, link in said]
@@ -220,12 +224,10 @@ class _Drawing:
                 ring = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="9" fill="var(--paper, #fff)" stroke="currentColor"/>'
                 self.parts.append(ring + _text(x, y + 4, number, "middle", stroke="none"))
                 self.entries.append((number, ", ".join(f"{link.name} {_about(link)}" for _, link in said)))
-        if len(shared) == 1:
-            self.entries.append(("–", f"links of hosts: {next(iter(shared))}"))
-            return
-        for about, names in shared.items():
-            more = f" and {len(names) - 2:,} more" if len(names) > 2 else ""
-            self.entries.append(("–", f"{', '.join(names[:2])}{more}: {about}"))
+        for links in of_hosts.values():
+            more = f" and {len(links) - 2:,} more" if len(links) > 2 else ""
+            names = ", ".join(link.name for link in links[:2]) + more if len(of_hosts) > 1 else "links of hosts"
+            self.entries.append(("–", f"{names}: {_about(links[0])}"))
 
     def _beside(self, x: float, y: float, lines: Sequence[tuple[str, str]]) -> None:
         """Write what the way there does above the line, and the way back below it."""
