@@ -29,6 +29,9 @@ FULL_SERIES, FEWEST_BINS = 12, 400
 #: With more series than this the values of all at one place would cover the page: one is then read at a time.
 MOST_READ = 24
 
+#: Pixels that a cell with words needs, and the names of the rows.
+CELL, NAME = 40, 170
+
 _DASHES = {"-": "solid", "--": "dash", ":": "dot", "-.": "dashdot", "-..": "8px,2px,2px,2px,2px,2px"}
 _STEPS = {"": "linear", "after": "hv", "before": "vh"}
 _SYMBOLS = {
@@ -77,7 +80,10 @@ def chart(figure: Figure) -> Chart:
                 trace["hovertemplate"] = place + trace["hovertemplate"]
     for trace in made.traces:
         trace.pop("_place", None)
-    made.width = 240 * columns if columns > 1 else 0
+    # Words in cells of this width do not meet.
+    every = [element for line in figure.panels for panel in line for element in panel.elements]
+    of_cells = [NAME + CELL * element.values.shape[1] for element in every if isinstance(element, Cells)]
+    made.width = max([240 * columns if columns > 1 else 0, *of_cells])
     made.layout |= {
         "height": places.height + (40 if shown else 0),
         "margin": {"l": 56, "r": 16, "t": places.top, "b": 48 + (40 if shown else 0), "autoexpand": True},
@@ -385,7 +391,8 @@ class _Panel:
             ticks = [factor * 10.0**power for power in powers for factor in (1, 2, 5)]
             said |= {"tickvals": ticks, "ticktext": [f"{tick:,g}" for tick in ticks]}
         if axis.names:
-            said |= {"tickvals": list(axis.names), "ticktext": [text(name) for name in axis.names.values()]}
+            said |= {"tickvals": list(axis.names), "ticktext": [text(name) for name in axis.names.values()],
+                     "autotickangles": [0, -40, -90]}  # fmt: skip
         if which == "y":
             said["showspikes"] = False
         else:

@@ -27,7 +27,7 @@ _DATA, _ACK = style.look("packet-pair").colour, style.look("reno").colour
 
 
 def _frame(panel: Panel, begin: float, end: float) -> None:
-    panel.x.low, panel.x.high = -0.5, 1.5
+    panel.x.low, panel.x.high = -0.6, 1.7
     panel.x.name("sender", "receiver")
     # Downwards.
     panel.y.low, panel.y.high = end, begin
