@@ -93,6 +93,11 @@ class Quantity:
         whole = _EXACT.divide(self._base, size).to_integral_value(ROUND_HALF_EVEN, _EXACT)
         return self._of(_EXACT.multiply(whole, size))
 
+    @property
+    def is_negative(self) -> bool:
+        """Below zero: what a difference may be, but nothing in a scenario."""
+        return self._base.is_signed()
+
     def __str__(self) -> str:
         base = self._base.to_integral_value(ROUND_HALF_EVEN, _EXACT) if self.ROUNDED else self._base
         least = list(self.UNITS)[-1]
@@ -230,7 +235,7 @@ def quantity(
 ) -> Quantity | str:
     """Return a quantity of one of these kinds, or a word that stands in its place."""
     if isinstance(value, kinds):
-        if str(value).startswith("-"):
+        if value.is_negative:
             raise ScenarioError(f"{where}: {value} is negative")
         return value
     if isinstance(value, str):

@@ -14,8 +14,8 @@ from selfclock.style import Look
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from selfclock.estimate import Estimate
     from selfclock.figure import Axis, Panel
-    from selfclock.sweep.estimate import Estimate
     from selfclock.sweep.run import PointSummary, Sweep
 
     Members = list[tuple[float, PointSummary]]
