@@ -74,8 +74,8 @@ class Sketch:
         Path(path).write_text(self.svg, encoding="utf-8")
 
 
-def sketch(network: Network, width: int = WIDE, layout: Layout | None = None) -> Sketch:
-    """Draw a network, so many pixels wide, with this layout of it or its usual one.
+def sketch(network: Network, width: int = WIDE, layout: Layout | None = None, *, flows: bool = True) -> Sketch:
+    """Draw a network, so many pixels wide, with this layout of it or its usual one, with or without its flows.
 
     Of a router with more than eight hosts the rest are one bundle; a network of more than 40 routers is only counted.
     """
@@ -83,7 +83,7 @@ def sketch(network: Network, width: int = WIDE, layout: Layout | None = None) ->
     if layout is None:
         words = f"{len(network.nodes):,} nodes, {len(network.links):,} links, {len(network.flows):,} flows"
         return Sketch(_svg(width, 40, [_text(10, 24, f"Too large to draw: {words}")], words))
-    return Sketch(_Drawing(network, layout, width).svg())
+    return Sketch(_Drawing(network, layout, width, groups_of(network) if flows else []).svg())
 
 
 def _svg(width: float, height: float, parts: Sequence[str], title: str) -> str:
@@ -102,7 +102,8 @@ def _text(x: float, y: float, words: str, anchor: str = "start", **look: str) ->
 
 
 def _cut(name: str, letters: int) -> str:
-    return name if len(name) <= letters else f"{name[: max(letters - 1, 1)]}…"
+    """Shorten a name in its middle: what tells names apart stands at their ends."""
+    return name if len(name) <= letters else f"{name[: max(letters - 3, 1)]}…{name[-2:]}"
 
 
 def pace(link: NetworkLink) -> str:
@@ -131,6 +132,7 @@ class _Drawing:
     network: Network
     layout: Layout
     width: int
+    groups: list[Group]
     parts: list[str] = field(default_factory=list)
     entries: list[tuple[str, str]] = field(default_factory=list)
 
@@ -179,13 +181,12 @@ class _Drawing:
 
     def _ways(self) -> None:
         """Draw the way of each group's data, beside those of the others."""
-        groups = groups_of(self.network)[:MOST_FLOWS]
         links = self.network.links
         ways = [(at, there, members) for at, cable in enumerate(self.layout.cables)
                 for there, members in ((True, cable.there), (False, cable.back))]  # fmt: skip
         of_link = {links[link].name: (at, there) for at, there, members in ways for link in members}
         on: dict[int, list[str]] = defaultdict(list)
-        for group in groups:
+        for group in self.groups[:MOST_FLOWS]:
             flows = [self.network.flows[flow] for flow in group.flows]
             for at, _ in sorted({of_link[link.name] for flow in flows for link in flow.forward}):
                 on[at].append(group.colour)
@@ -255,13 +256,15 @@ class _Drawing:
         behind = f'<circle cx="{x + shift}" cy="{y - shift}" r="7" {paper}/>' if shift else ""
         leftmost = place.x < self.layout.width / 2 if place.x in {0, self.layout.width} else _hangs_left(place)
         at, anchor = (x - 13, "end") if leftmost else (x + 13 + shift, "start")
+        beside = place.x in {0, self.layout.width}
+        letters = self.letters if beside else min(self.letters, max(int((self.step - 30) / LETTER), 4))
         self.parts.append(f'<g>{tip}{behind}<circle cx="{x:.1f}" cy="{y:.1f}" r="7" {paper}/>'
-                          f"{_text(at, y + 4, _cut(place.name, self.letters), anchor)}</g>")  # fmt: skip
+                          f"{_text(at, y + 4, _cut(place.name, letters), anchor)}</g>")  # fmt: skip
 
     def _list(self, y: float) -> float:
         """Write the list of links and flows below the drawing; return where it ends."""
         letters = int((self.width - 30) / LETTER)
-        flows = [(group.colour, self._flow(group)) for group in groups_of(self.network)]
+        flows = [(group.colour, self._flow(group)) for group in self.groups]
         rows: list[tuple[str, str, str]] = [("", mark, words) for mark, words in self.entries]
         rows += [(colour, "●", words) for colour, words in flows]
         left_out = len(rows) - MOST_ENTRIES - len(flows[:MOST_FLOWS])
