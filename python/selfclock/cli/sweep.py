@@ -23,7 +23,7 @@ from selfclock.runs import MOST_THREADS
 from selfclock.save import check_writable, parse_formats
 from selfclock.sweep import Grid, Sweep, sweep
 from selfclock.sweep.dataset import EARLIER
-from selfclock.sweep.table import OF_POINT, of_point, short_paths
+from selfclock.sweep.table import of_point, point_headings, sharers, short_paths
 
 #: Lines for the end of the help.
 EXAMPLES = (
@@ -81,8 +81,14 @@ def _print_sweep(found: Sweep) -> None:
     )
     failed = ["failed"] if found.errors else []
     settings = [Column(path, [], "name") for path in short_paths(grid.paths)]
-    shown = [Column(heading.replace(" ", "\n"), []) for heading in [*failed, *(name for name, *_ in OF_POINT)]]
-    rows = [of_point(point, failed=bool(failed)) for point in found.points[:MOST_SHOWN]]
+    who = sharers(found.points)
+    # Without room shares go first, then the queue, then the link's use.
+    spare = {"queue packets": 2, "busy %": 1, **{f"{name} Mbit/s": 3 for name in who}}
+    shown = [
+        Column(heading.replace(" ", "\n"), [], spare=spare.get(heading, 0))
+        for heading in [*failed, *point_headings(who)]
+    ]
+    rows = [of_point(point, failed=bool(failed), who=who) for point in found.points[:MOST_SHOWN]]
     by_column = zip(*rows, strict=True)
     # A file has any width.
     print_table(

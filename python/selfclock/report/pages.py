@@ -185,7 +185,7 @@ def _comparison_sentence(comparison: Comparison) -> str:
 def sweep_page(found: Sweep, files: Mapping[str, str] | None = None) -> Page:
     """Return the report of a sweep."""
     from selfclock.sweep.figure import figure  # noqa: PLC0415
-    from selfclock.sweep.table import OF_POINT, of_point, short_paths  # noqa: PLC0415
+    from selfclock.sweep.table import of_point, point_headings, sharers, short_paths  # noqa: PLC0415
 
     grid, points, failed = found.grid, found.points, bool(found.errors)
     about = [
@@ -197,9 +197,11 @@ def sweep_page(found: Sweep, files: Mapping[str, str] | None = None) -> Page:
         about.append(
             f"{len(found.errors):,} of {cells.plural(grid.runs, 'run')} failed, the first of them: {found.errors[0]}"
         )
-    rows = [of_point(point, failed=failed) for point in points[:MOST_ROWS]]
-    columns = [*short_paths(grid.paths), *(["failed"] if failed else []), *(name for name, *_ in OF_POINT)]
-    illustration = Illustration("What the points came to", "Bars: confidence intervals.", figure(found), id="sweep")
+    who = sharers(points)
+    rows = [of_point(point, failed=failed, who=who) for point in points[:MOST_ROWS]]
+    columns = [*short_paths(grid.paths), *(["failed"] if failed else []), *point_headings(who)]
+    caption = "Means over the seeds; strokes: confidence intervals."
+    illustration = Illustration("What the points came to", caption, figure(found), id="sweep")
     tables = [Table("Points", _first(rows, points, "summary.json"), columns, rows, texts=len(grid.paths))]
     source = f"{grid.text}\n# The scenario\n{shortened(grid.scenario.text)}"
     return page(grid.name, about, tables, [illustration], files=files, source=source, algorithms=found.algorithms)

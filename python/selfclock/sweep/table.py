@@ -20,13 +20,27 @@ OF_POINT = (
 )
 
 
-def of_point(point: PointSummary, *, failed: bool) -> list[str]:
-    """Return the settings of a point of a sweep, how many of its runs failed if that is wanted, and its measures."""
+def of_point(point: PointSummary, *, failed: bool, who: Sequence[str] = ()) -> list[str]:
+    """Return the settings of a point of a sweep, how many of its runs failed if that is wanted, and its measures.
+
+    `who` are those whose goodput is told, too.
+    """
     return [
         *(str(value) for value in point["settings"].values()),
         *([f"{point['failed']} of {point['runs']}"] if failed else []),
         *(estimate(point["measures"].get(name), factor) for _, name, factor in OF_POINT),
+        *(estimate(point["shares"].get(name, {}).get("goodput_bps"), 1e-6) for name in who),
     ]
+
+
+def sharers(points: Sequence[PointSummary]) -> list[str]:
+    """Return who has a share at any point of a sweep."""
+    return list(dict.fromkeys(name for point in points for name in point["shares"]))
+
+
+def point_headings(who: Sequence[str]) -> list[str]:
+    """Return the headings of what a table of a sweep shows of a point, shares last."""
+    return [*(name for name, *_ in OF_POINT), *(f"{name} Mbit/s" for name in who)]
 
 
 def short_paths(paths: Sequence[str]) -> list[str]:
