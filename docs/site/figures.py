@@ -12,7 +12,9 @@ import selfclock as sc
 from selfclock import style
 from selfclock.figure import Figure
 from selfclock.papers.ficcrd import network as ficcrd
+from selfclock.path_diagram import draw_path
 from selfclock.report import drawing
+from selfclock.series import flow_series, link_series
 from selfclock.species import limit, populations
 
 if TYPE_CHECKING:
@@ -57,22 +59,14 @@ def _run(scenario: sc.Scenario) -> Result:
     return _RESULTS[scenario.text]
 
 
-def _flow(result: Result, name: str = "flow1") -> pl.DataFrame:
-    return pl.DataFrame(result.flows).filter(pl.col("flow").cast(pl.String) == name)
-
-
-def _link(result: Result, name: str = "bottleneck") -> pl.DataFrame:
-    return pl.DataFrame(result.links).filter(pl.col("link").cast(pl.String) == name)
-
-
 def _rate_mbps(series: pl.DataFrame, span: int = 20) -> pl.Series:
     """Rate of what was delivered, averaged over so many samples."""
     delivered = series["delivered_bytes"].cast(pl.Float64)
     return delivered.diff(span) * 8e-6 / series["time_s"].diff(span)
 
 
-def _packets(congestion_control: Mapping[str, object], until_s: float = 0.5) -> Panel:
-    """Return the packets of the first round trips of a connection on their way."""
+def _space_time(panel: Panel, congestion_control: Mapping[str, object], until_s: float) -> None:
+    """Draw every packet of a connection on its way."""
     result = _run(
         sc.dumbbell(
             bottleneck="1 Mbps",
@@ -84,31 +78,33 @@ def _packets(congestion_control: Mapping[str, object], until_s: float = 0.5) -> 
             record={"packets": True},
         )
     )
-    panel = result.plot.path(duration_s=until_s).panel
-    panel.y.names = dict(zip(sorted(panel.y.names), ("sender", "router", "router", "receiver"), strict=True))
-    return panel
+    draw_path(panel, result, duration_s=until_s)
+    panel.y.label = ""
+    panel.y.names = dict(zip(panel.y.names, ("sender", "router", "router", "receiver"), strict=True))
 
 
 def clock() -> Figure:
     """The first round trips of a connection."""
-    figure = Figure(height=3.4)
-    figure.panels = [[_packets({"window": "reno"})]]
+    figure = Figure(x="time (ms)", height=3.4)
+    _space_time(figure.panel, {"window": "reno"}, 0.5)
     return figure
 
 
 def pairs() -> Figure:
     """The same connection in slow start, and in pairs that the receiver times."""
-    figure = Figure(2, height=5.4)
-    slow, paired = _packets({"window": "reno"}), _packets({"start": "packet-pair", "window": "reno", "tick": "1 ms"})
-    slow.title, paired.title, slow.x.label = "slow start", "packet-pair", ""
-    figure.panels = [[slow], [paired]]
+    figure = Figure(2, x="time (ms)", height=5.4)
+    slow, paired = figure.column
+    _space_time(slow, {"window": "reno"}, 0.5)
+    _space_time(paired, {"start": "packet-pair", "window": "reno", "tick": "1 ms"}, 0.5)
+    slow.title, paired.title = "slow start", "packet-pair"
+    slow.x.label = ""
     return figure
 
 
 def sawtooth() -> Figure:
     """Reno's window and the queue that it keeps."""
     result = _run(sc.dumbbell("10 Mbps", "40 ms", "1 bdp", ["reno"], duration="30 s"))
-    flow, link = _flow(result), _link(result)
+    flow, link = flow_series(result), link_series(result)
     figure = Figure(2, x="time (s)", height=3.8)
     window, queue = figure.column
     window.line(flow["time_s"], flow["cwnd_bytes"] / 1448, colour="#0072B2", label="window")
@@ -127,7 +123,7 @@ def overshoot() -> Figure:
     for start in ("slow-start", "hystart++", "packet-pair", "modified-swift-start"):
         control = {"window": "cubic", "start": start, **({"tick": "1 ms"} if start == "packet-pair" else {})}
         result = _run(sc.dumbbell("50 Mbps", "60 ms", "1 bdp", [{"congestion_control": control}], duration="1.5 s"))
-        flow, link, look = _flow(result), _link(result), style.look(start)
+        flow, link, look = flow_series(result), link_series(result), style.look(start)
         sent.line(flow["time_s"], flow["acknowledged_bytes"] / 1e6, dash=look.line, colour=look.colour, label=start)
         queue.line(link["time_s"], link["queue_packets"], dash=look.line, colour=look.colour, label=start)
     sent.y.label, queue.y.label = "acknowledged (MB)", "queue (packets)"
@@ -138,15 +134,11 @@ def swift_start() -> Figure:
     """1 MB over a long path, with delayed acknowledgements."""
     figure = Figure(x="time (s)", y="acknowledged (MB)", height=3.2)
     for start in ("slow-start", "swift-start", "modified-swift-start", "quick-start"):
-        scenario = {
-            "congestion_control": {"start": start, "window": "reno"},
-            "traffic": {"size": "5 MB"},
-        }
-        made = sc.dumbbell("49.5 Mbps", "274 ms", "1 bdp", [scenario], duration="4 s")
-        if start == "quick-start":
-            made = sc.Scenario.parse(made.text + '\n[[router]]\nmechanism = "quick-start"\n', "quick-start")
-        flow, look = _flow(_run(made)), style.look(start)
-        figure.panel.line(flow["time_s"], flow["acknowledged_bytes"] / 1e6, dash=look.line, colour=look.colour,
+        flow = sc.Flow({"start": start, "window": "reno"}, size="5 MB")
+        routers = [sc.Router("quick-start")] if start == "quick-start" else []
+        made = sc.dumbbell("49.5 Mbps", "274 ms", "1 bdp", [flow], duration="4 s", routers=routers)
+        series, look = flow_series(_run(made)), style.look(start)
+        figure.panel.line(series["time_s"], series["acknowledged_bytes"] / 1e6, dash=look.line, colour=look.colour,
                           label=start)  # fmt: skip
     return figure
 
@@ -172,7 +164,7 @@ def inline() -> Figure:
     }
     flows = [{"congestion_control": "lotka-volterra"}, {"protocol": "udp", "traffic": udp}]
     result = _run(sc.dumbbell("1 Gbps", "60 ms", "1 bdp", flows, duration="40 s"))
-    flow, link = _flow(result), _link(result)
+    flow, link = flow_series(result), link_series(result)
     figure = Figure(2, x="time (s)", height=4.0)
     rate, queue = figure.column
     times = [*(at for at, _ in steps), 40]
@@ -192,7 +184,7 @@ def layered() -> Figure:
     for window in ("reno", "highspeed", "ltcp", "altcp"):
         transport = {"initial_ssthresh": "100 segments"}
         result = _run(sc.dumbbell("200 Mbps", "120 ms", "0.5 bdp", [window], duration="120 s", transport=transport))
-        flow, look = _flow(result), style.look(window)
+        flow, look = flow_series(result), style.look(window)
         figure.panel.line(flow["time_s"], flow["cwnd_bytes"] / 1448, dash=look.line, colour=look.colour, label=window)
     figure.panel.y.low = 0.0
     return figure
@@ -206,7 +198,7 @@ def _shares(algorithms: list[str], rate: str, rtt: str, buffer: str, until: str)
         result = _run(sc.dumbbell(rate, rtt, buffer, flows, duration=until))
         colour = style.look(algorithm).colour
         for name, dash in (("flow1", "-"), ("flow2", "--")):
-            series = _flow(result, name)
+            series = flow_series(result, name)
             panel.line(series["time_s"], _rate_mbps(series), dash=dash, colour=colour)
         panel.y.label, panel.y.low = f"{algorithm}\n(Mbit/s)", 0.0
     return figure
@@ -226,7 +218,7 @@ def feedback() -> Figure:
     """The queue of the FICCRD paper's bottleneck, with and without it."""
     figure = Figure(x="time (s)", y="queue (packets)", height=3.0)
     for router, colour, label in ((None, PALE, "tail drop"), (ficcrd.WINDOW, "#0072B2", "FICCRD, window adaptation")):
-        link = _link(_run(ficcrd.scenario("queue", router, seconds=60)), ficcrd.BOTTLENECK)
+        link = link_series(_run(ficcrd.scenario("queue", router, seconds=60)), ficcrd.BOTTLENECK)
         figure.panel.line(link["time_s"], link["queue_packets"], colour=colour, label=label, width=0.9)
     return figure
 
@@ -244,7 +236,7 @@ def cell() -> Figure:
     for (rate, queue, window), (title, name, changes) in zip(zip(*figure.panels, strict=True), deployed, strict=True):
         scenario = example.with_overrides([f"flow.0.congestion_control={name}", *changes])
         result = _run(scenario)
-        colour, link, flow = style.look(name).colour, _link(result), _flow(result)
+        colour, link, flow = style.look(name).colour, link_series(result), flow_series(result)
         times = link["time_s"].to_list()
         offered = pl.Series(scenario.offered_bytes("bottleneck", times), dtype=pl.Float64)
         rate.band(times, 0.0, offered.diff(20) * 8e-6 / link["time_s"].diff(20), colour=PALE, opacity=0.35)

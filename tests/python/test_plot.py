@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -156,6 +157,16 @@ def test_names_colours_and_lines() -> None:
     thresholds = [line for line in of(panel, Line) if "ssthresh" in line.label]
     assert thresholds
     assert {line.dash for line in thresholds} == {style.THRESHOLD}
+
+
+def test_a_name_in_any_script_is_drawn_without_a_word(tmp_path: Path) -> None:
+    flows = [{"congestion_control": "reno", "name": name} for name in ("流れ 🌊", "поток", "ροή", "प्रवाह")]
+    figure = sc.dumbbell(flows=flows, duration="1 s").run().plot.window()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        figure.savefig(tmp_path / "window.png")
+        figure.savefig(tmp_path / "window.svg")
+    assert (tmp_path / "window.png").stat().st_size > 1000
 
 
 def test_a_title_is_that_of_the_scenario(one: sc.Result) -> None:

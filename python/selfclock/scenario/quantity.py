@@ -252,6 +252,7 @@ def quantity(
         problem = f"{value!r} is not {' or '.join(kind.KIND for kind in kinds)}"
     else:
         problem = f"{value!r} has no unit" if isinstance(value, (int, float)) else f"{value!r} is out of place"
+        problem = "missing" if value is None else problem
     allowed = [kind.EXAMPLE for kind in kinds] + [f'"{word}"' for word in words]
     raise ScenarioError(f"{where}: {problem}; write {kinds[0].KIND} such as {', '.join(allowed)}")
 
