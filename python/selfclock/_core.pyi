@@ -338,6 +338,9 @@ class Environments:
     def step(self, orders: NDArray[np.float64], steps: NDArray[np.float64]) -> None: ...
     def outcome(self, place: int) -> Outcome: ...
 
+def examples() -> list[tuple[str, str]]:
+    """Return the examples: names of files, and their texts."""
+
 def run(
     scenario: Scenario,
     progress: Callable[[float], object] | None = None,

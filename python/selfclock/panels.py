@@ -102,7 +102,7 @@ def _offered(result: Result) -> list[tuple[str, Values, Values]]:
 
 def _datagrams(result: Result) -> list[Curve]:
     """The mean rates at which UDP flows send: on the wire, as steps."""
-    flows = [flow for flow in result.scenario.network.flows if flow.algorithm == "udp" and flow.offered]
+    flows = [flow for flow in result.scenario.network.flows if flow.algorithm == "udp" and flow.start_s < flow.stop_s]
     curves = []
     for number, flow in enumerate(flows[:MOST_LINKS]):
         x, y = _steps(flow)

@@ -11,6 +11,7 @@ mod calls;
 mod control;
 mod environment;
 mod events;
+mod examples;
 mod grid;
 mod interrupt;
 mod memory;
@@ -40,6 +41,8 @@ mod _core {
         Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, RateSample, RecoveryEnded, Sent,
         SpuriousLoss, Timeout,
     };
+    #[pymodule_export]
+    use super::examples::examples;
     #[pymodule_export]
     use super::grid::{Grid, grid_schema};
     #[pymodule_export]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 #: Every command, with the first line of its help. Its module has `command` and `EXAMPLES`.
 COMMANDS = {
+    "init": "Write a commented scenario to begin with, or copy an example.",
     "run": "Run one simulation: a summary, figures and Parquet tables.",
     "compare": "Run the same path under each algorithm, side by side.",
     "reproduce": "Run the experiments of papers: a table of claims and every figure, in one HTML report.",
