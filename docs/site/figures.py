@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,9 @@ import selfclock as sc
 from selfclock import style
 from selfclock.figure import Figure
 from selfclock.papers.ficcrd import network as ficcrd
+from selfclock.path_diagram import draw_path
 from selfclock.report import drawing
+from selfclock.series import flow_series, link_series
 from selfclock.species import limit, populations
 
 if TYPE_CHECKING:
@@ -58,14 +59,6 @@ def _run(scenario: sc.Scenario) -> Result:
     return _RESULTS[scenario.text]
 
 
-def _flow(result: Result, name: str = "flow1") -> pl.DataFrame:
-    return pl.DataFrame(result.flows).filter(pl.col("flow").cast(pl.String) == name)
-
-
-def _link(result: Result, name: str = "bottleneck") -> pl.DataFrame:
-    return pl.DataFrame(result.links).filter(pl.col("link").cast(pl.String) == name)
-
-
 def _rate_mbps(series: pl.DataFrame, span: int = 20) -> pl.Series:
     """Rate of what was delivered, averaged over so many samples."""
     delivered = series["delivered_bytes"].cast(pl.Float64)
@@ -73,7 +66,7 @@ def _rate_mbps(series: pl.DataFrame, span: int = 20) -> pl.Series:
 
 
 def _space_time(panel: Panel, congestion_control: Mapping[str, object], until_s: float) -> None:
-    """Draw every packet on its way: time to the right, and the path from sender to receiver upwards."""
+    """Draw every packet of a connection on its way."""
     result = _run(
         sc.dumbbell(
             bottleneck="1 Mbps",
@@ -85,25 +78,9 @@ def _space_time(panel: Panel, congestion_control: Mapping[str, object], until_s:
             record={"packets": True},
         )
     )
-    packets = pl.DataFrame(result.packets).with_columns(pl.col("event", "kind", "link").cast(pl.String))
-    # Where a link begins along the path, by propagation delay: hosts at 0 and 50 ms, the routers 10 ms from them.
-    begins = {
-        "source1-left": 0, "bottleneck": 10, "right-sink1": 40, "sink1-right": 50, "reverse": 40, "left-source1": 10,
-    }  # fmt: skip
-    for kind, colour, label, end in (("data", "#0072B2", "segments", 50), ("ack", "#D55E00", "acknowledgements", 0)):
-        ways = packets.filter(
-            (pl.col("kind") == kind) & pl.col("event").is_in(["enqueue", "transmit", "deliver"])
-        ).partition_by("packet", maintain_order=True)
-        # One line with gaps.
-        times = [time for way in ways for time in (*(way["time_s"] * 1e3), math.nan)]
-        where = [
-            place
-            for way in ways
-            for place in (*(end if link is None else begins[link] for link in way["link"]), math.nan)
-        ]
-        panel.line(times, where, colour=colour, width=0.9, label=label)
-    panel.y.names = {0: "sender", 10: "router", 40: "router", 50: "receiver"}
-    panel.x.low, panel.x.high = 0.0, until_s * 1e3
+    draw_path(panel, result, duration_s=until_s)
+    panel.y.label = ""
+    panel.y.names = dict(zip(panel.y.names, ("sender", "router", "router", "receiver"), strict=True))
 
 
 def clock() -> Figure:
@@ -120,13 +97,14 @@ def pairs() -> Figure:
     _space_time(slow, {"window": "reno"}, 0.5)
     _space_time(paired, {"start": "packet-pair", "window": "reno", "tick": "1 ms"}, 0.5)
     slow.title, paired.title = "slow start", "packet-pair"
+    slow.x.label = ""
     return figure
 
 
 def sawtooth() -> Figure:
     """Reno's window and the queue that it keeps."""
     result = _run(sc.dumbbell("10 Mbps", "40 ms", "1 bdp", ["reno"], duration="30 s"))
-    flow, link = _flow(result), _link(result)
+    flow, link = flow_series(result), link_series(result)
     figure = Figure(2, x="time (s)", height=3.8)
     window, queue = figure.column
     window.line(flow["time_s"], flow["cwnd_bytes"] / 1448, colour="#0072B2", label="window")
@@ -145,7 +123,7 @@ def overshoot() -> Figure:
     for start in ("slow-start", "hystart++", "packet-pair", "modified-swift-start"):
         control = {"window": "cubic", "start": start, **({"tick": "1 ms"} if start == "packet-pair" else {})}
         result = _run(sc.dumbbell("50 Mbps", "60 ms", "1 bdp", [{"congestion_control": control}], duration="1.5 s"))
-        flow, link, look = _flow(result), _link(result), style.look(start)
+        flow, link, look = flow_series(result), link_series(result), style.look(start)
         sent.line(flow["time_s"], flow["acknowledged_bytes"] / 1e6, dash=look.line, colour=look.colour, label=start)
         queue.line(link["time_s"], link["queue_packets"], dash=look.line, colour=look.colour, label=start)
     sent.y.label, queue.y.label = "acknowledged (MB)", "queue (packets)"
@@ -156,15 +134,11 @@ def swift_start() -> Figure:
     """1 MB over a long path, with delayed acknowledgements."""
     figure = Figure(x="time (s)", y="acknowledged (MB)", height=3.2)
     for start in ("slow-start", "swift-start", "modified-swift-start", "quick-start"):
-        scenario = {
-            "congestion_control": {"start": start, "window": "reno"},
-            "traffic": {"size": "5 MB"},
-        }
-        made = sc.dumbbell("49.5 Mbps", "274 ms", "1 bdp", [scenario], duration="4 s")
-        if start == "quick-start":
-            made = sc.Scenario.parse(made.text + '\n[[router]]\nmechanism = "quick-start"\n', "quick-start")
-        flow, look = _flow(_run(made)), style.look(start)
-        figure.panel.line(flow["time_s"], flow["acknowledged_bytes"] / 1e6, dash=look.line, colour=look.colour,
+        flow = sc.Flow({"start": start, "window": "reno"}, size="5 MB")
+        routers = [sc.Router("quick-start")] if start == "quick-start" else []
+        made = sc.dumbbell("49.5 Mbps", "274 ms", "1 bdp", [flow], duration="4 s", routers=routers)
+        series, look = flow_series(_run(made)), style.look(start)
+        figure.panel.line(series["time_s"], series["acknowledged_bytes"] / 1e6, dash=look.line, colour=look.colour,
                           label=start)  # fmt: skip
     return figure
 
@@ -190,7 +164,7 @@ def inline() -> Figure:
     }
     flows = [{"congestion_control": "lotka-volterra"}, {"protocol": "udp", "traffic": udp}]
     result = _run(sc.dumbbell("1 Gbps", "60 ms", "1 bdp", flows, duration="40 s"))
-    flow, link = _flow(result), _link(result)
+    flow, link = flow_series(result), link_series(result)
     figure = Figure(2, x="time (s)", height=4.0)
     rate, queue = figure.column
     times = [*(at for at, _ in steps), 40]
@@ -210,7 +184,7 @@ def layered() -> Figure:
     for window in ("reno", "highspeed", "ltcp", "altcp"):
         transport = {"initial_ssthresh": "100 segments"}
         result = _run(sc.dumbbell("200 Mbps", "120 ms", "0.5 bdp", [window], duration="120 s", transport=transport))
-        flow, look = _flow(result), style.look(window)
+        flow, look = flow_series(result), style.look(window)
         figure.panel.line(flow["time_s"], flow["cwnd_bytes"] / 1448, dash=look.line, colour=look.colour, label=window)
     figure.panel.y.low = 0.0
     return figure
@@ -224,7 +198,7 @@ def _shares(algorithms: list[str], rate: str, rtt: str, buffer: str, until: str)
         result = _run(sc.dumbbell(rate, rtt, buffer, flows, duration=until))
         colour = style.look(algorithm).colour
         for name, dash in (("flow1", "-"), ("flow2", "--")):
-            series = _flow(result, name)
+            series = flow_series(result, name)
             panel.line(series["time_s"], _rate_mbps(series), dash=dash, colour=colour)
         panel.y.label, panel.y.low = f"{algorithm}\n(Mbit/s)", 0.0
     return figure
@@ -244,7 +218,7 @@ def feedback() -> Figure:
     """The queue of the FICCRD paper's bottleneck, with and without it."""
     figure = Figure(x="time (s)", y="queue (packets)", height=3.0)
     for router, colour, label in ((None, PALE, "tail drop"), (ficcrd.WINDOW, "#0072B2", "FICCRD, window adaptation")):
-        link = _link(_run(ficcrd.scenario("queue", router, seconds=60)), ficcrd.BOTTLENECK)
+        link = link_series(_run(ficcrd.scenario("queue", router, seconds=60)), ficcrd.BOTTLENECK)
         figure.panel.line(link["time_s"], link["queue_packets"], colour=colour, label=label, width=0.9)
     return figure
 
@@ -262,7 +236,7 @@ def cell() -> Figure:
     for (rate, queue, window), (title, name, changes) in zip(zip(*figure.panels, strict=True), deployed, strict=True):
         scenario = example.with_overrides([f"flow.0.congestion_control={name}", *changes])
         result = _run(scenario)
-        colour, link, flow = style.look(name).colour, _link(result), _flow(result)
+        colour, link, flow = style.look(name).colour, link_series(result), flow_series(result)
         times = link["time_s"].to_list()
         offered = pl.Series(scenario.offered_bytes("bottleneck", times), dtype=pl.Float64)
         rate.band(times, 0.0, offered.diff(20) * 8e-6 / link["time_s"].diff(20), colour=PALE, opacity=0.35)

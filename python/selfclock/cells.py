@@ -6,19 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from selfclock.estimate import Estimate
     from selfclock.result import FlowSummary, LinkSummary
-    from selfclock.sweep.estimate import Estimate
-    from selfclock.sweep.run import PointSummary
-
-#: What a table of a sweep shows of a point: heading, measure, factor to the unit of the heading.
-OF_POINT = (
-    ("goodput Mbit/s", "goodput_bps", 1e-6),
-    ("busy %", "utilization", 100.0),
-    ("RTT ms", "rtt_mean_s", 1e3),
-    ("queue packets", "queue_mean_packets", 1.0),
-)
 
 
 def plural(count: int, what: str) -> str:
@@ -70,21 +59,6 @@ def of_link(link: LinkSummary) -> list[str]:
         f"{link['queue_max_packets']:,}",
         milliseconds(link["queue_mean_s"]),
     ]
-
-
-def of_point(point: PointSummary, *, failed: bool) -> list[str]:
-    """Return the settings of a point of a sweep, how many of its runs failed if that is wanted, and its measures."""
-    return [
-        *(str(value) for value in point["settings"].values()),
-        *([f"{point['failed']} of {point['runs']}"] if failed else []),
-        *(estimate(point["measures"].get(name), factor) for _, name, factor in OF_POINT),
-    ]
-
-
-def short_paths(paths: Sequence[str]) -> list[str]:
-    """Return the last key of each path, or the whole path where two end alike."""
-    last = [path.rsplit(".", 1)[-1] for path in paths]
-    return [short if last.count(short) == 1 else path for path, short in zip(paths, last, strict=True)]
 
 
 def estimate(found: Estimate | None, factor: float) -> str:

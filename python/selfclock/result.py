@@ -205,7 +205,7 @@ class Result:
     @cached_property
     def plot(self) -> Plot:
         """Figures."""
-        # matplotlib takes half a second to import: only who plots pays for it.
+        # Polars and NumPy take a while to import: only who plots pays for it.
         from selfclock.plot import Plot  # noqa: PLC0415
 
         return Plot(self)

@@ -1,17 +1,13 @@
-"""House style of figures: one colour and marker per algorithm, axes with units, legible in print."""
+"""House style of figures: one colour and marker per algorithm."""
 
 from __future__ import annotations
 
 import zlib
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from collections.abc import Iterable
 
     from selfclock.figure import Dash
 
@@ -94,27 +90,6 @@ _VARIANTS = ("$2$", "$3$", "$4$", "$5$", "$6$", "$7$", "$8$", "$9$")
 #: Parts of red, green and blue in the brightness of a colour, and a brightness between dark and light.
 _WEIGHTS, MIDDLE = (0.299, 0.587, 0.114), 100
 
-STYLE: dict[str, Any] = {
-    "figure.dpi": 110,
-    "savefig.dpi": 200,
-    "font.size": 9,
-    "axes.titlesize": 10,
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.color": "#DDDDDD",
-    "grid.linewidth": 0.6,
-    "axes.axisbelow": True,
-    "legend.frameon": False,
-    "legend.fontsize": 8,
-    "lines.linewidth": 1.2,
-    "lines.markersize": 4,
-    "svg.fonttype": "path",
-    # The same figure is the same file.
-    "svg.hashsalt": "selfclock",
-}
-
 
 def shade(colour: str, number: int) -> str:
     """Return the colour of an algorithm's flow with this number: dark colours get lighter, light ones darker."""
@@ -145,24 +120,3 @@ def looks(labels: Iterable[str]) -> dict[str, Look]:
         marker = base.marker if number == 0 else _VARIANTS[(number - 1) % len(_VARIANTS)]
         found[label] = Look(shade(base.colour, number), marker, LINE_STYLES[number % 4] if number else base.line)
     return found
-
-
-@contextmanager
-def house() -> Iterator[None]:
-    """Draw in the house style, whatever the user's own settings are; also a decorator: `@style.house()`."""
-    import matplotlib as mpl  # noqa: PLC0415
-
-    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
-        yield
-
-
-def figure(rows: int = 1, height: float = 3.2, ratios: list[float] | None = None) -> tuple[Figure, list[Axes]]:
-    """Return an empty figure of axes above each other that share their time axis.
-
-    It belongs to no display and no global list: whoever drops it frees it.
-    """
-    from matplotlib.figure import Figure  # noqa: PLC0415
-
-    new = Figure(figsize=(6.4, height), layout="constrained")
-    axes = new.subplots(rows, 1, sharex=True, squeeze=False, height_ratios=ratios)
-    return new, [row[0] for row in axes]

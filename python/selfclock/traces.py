@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -137,15 +136,17 @@ class Traces:
     @property
     def note(self) -> str:
         """What the curves are, if there is not one a flow."""
-        if not self.many:
-            return ""
-        low, _, high = QUANTILES
-        sampled = any(len(flows) > MOST_SAMPLED for flows in self._by_algorithm().values())
-        some = f", of {MOST_SAMPLED} flows evenly chosen" if sampled else ""
-        return (
-            "A line is the median of an algorithm's flows; "
-            f"the band goes from the {low}th to the {high}th percentile{some}."
-        )
+        short = any(flow["connections"] for flow in self.result.summary["flows"])
+        said = ["Short connections have no curves."] if short else []
+        if self.many:
+            low, _, high = QUANTILES
+            sampled = any(len(flows) > MOST_SAMPLED for flows in self._by_algorithm().values())
+            some = f", of {MOST_SAMPLED} flows evenly chosen" if sampled else ""
+            said.append(
+                "A line is the median of an algorithm's flows; "
+                f"the band goes from the {low}th to the {high}th percentile{some}."
+            )
+        return " ".join(said)
 
     def curves(self, values: Callable[[Flow], Values]) -> list[Curve]:
         """Return a quantity of the flows, which `values` returns of one: a curve each, or one for each algorithm."""
@@ -162,10 +163,7 @@ class Traces:
     def _middles(self, values: Callable[[Flow], Values]) -> Iterator[Curve]:
         for algorithm, flows in self._by_algorithm().items():
             chosen = flows[:: -(-len(flows) // MOST_SAMPLED)]
-            with warnings.catch_warnings():
-                # Before their first RTT sample all flows have none.
-                warnings.filterwarnings("ignore", message="All-NaN", category=RuntimeWarning)
-                low, middle, high = np.nanpercentile([values(flow) for flow in chosen], QUANTILES, axis=0)
+            low, middle, high = percentiles([values(flow) for flow in chosen], QUANTILES)
             look = self._look or style.look(algorithm)
             label = f"{algorithm}: median of {len(flows):,} flows"
             yield Curve(
@@ -189,6 +187,23 @@ class Traces:
         """Return the goodput of a flow, bit/s."""
         segment = flow.summary["delivered_bytes"] / max(1, flow.summary["delivered_segments"])
         return goodput_curve(self.times, self.column(flow, "delivered_bytes"), segment)
+
+
+def percentiles(series: Sequence[Values], wanted: Sequence[float]) -> list[Values]:
+    """Return percentiles over series at each sample, of the values that are there; NaN where there are none.
+
+    As `numpy.nanpercentile` has them, which takes 20 times as long for a hundred series.
+    """
+    ordered = np.sort(series, axis=0)
+    known = np.sum(~np.isnan(ordered), axis=0)
+    found = []
+    for percent in wanted:
+        place = np.maximum(known - 1, 0) * (percent / 100)
+        below = place.astype(np.intp)
+        above = np.minimum(below + 1, np.maximum(known - 1, 0))
+        low, high = (np.take_along_axis(ordered, row[np.newaxis], axis=0)[0] for row in (below, above))
+        found.append(low + (high - low) * (place - below))
+    return found
 
 
 def goodput_curve(times: Values, delivered: Values, segment: float) -> Values:

@@ -350,7 +350,7 @@ def test_what_is_pointed_at_has_quantity_unit_and_name(visit: Callable[[str], Vi
 def test_columns_side_by_side_have_one_cursor(visit: Callable[[str], Visit]) -> None:
     visited = visit("compare")
     visited.use(DESKTOP, "light")
-    chart = visited.page.locator(".chart").first
+    chart = visited.page.locator(".chart").filter(has=visited.page.locator(".nsewdrag").nth(3))
     cursors = chart.locator(".cursor:visible")
     panels = chart.locator(".nsewdrag")
     point(visited.page, panels.nth(0), 0.4)

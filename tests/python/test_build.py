@@ -253,6 +253,14 @@ def test_flows_of_a_path_have_their_round_trip_times() -> None:
         assert summary["rtt_min_s"] == pytest.approx(sc.Time(rtt).seconds + 1.2e-3, abs=0.15e-3 + 2 * 1.2e-3)
 
 
+def test_the_way_back_may_be_longer() -> None:
+    back = sc.Link(delay="30 ms", queue="unlimited")
+    path = sc.Path(sc.Link("100 Mbps", "5 ms"), "60 ms", reverse=back)
+    rtt = path.scenario(["reno"], duration="1 s").run().summary["flows"][0]["rtt_min_s"]
+    # 0.12 ms for a segment at the bottleneck.
+    assert rtt == pytest.approx(0.060, abs=0.2e-3)
+
+
 def test_a_path_alone_is_the_dumbbell() -> None:
     built = sc.Path("10 Mbps", "40 ms", queue="1 bdp").scenario([sc.Flow("reno")], duration="5 s").run()
     other = sc.dumbbell("10 Mbps", "40 ms", duration="5 s").run()
@@ -288,6 +296,18 @@ def test_on_off_sends_and_is_silent() -> None:
         (lambda: sc.Router("red", links="a"), "Router.links: 'a' is a text; write a list such as ['a']"),
         (lambda: PATH.scenario("reno", duration="1 s"), "flows: 'reno' is not a list; write a list such as ['reno']"),
         (lambda: PATH.scenario(["reno"], duration=1), 'duration: 1 has no unit; write a time such as "40 ms"'),  # type: ignore[arg-type]
+        (lambda: sc.Path("10"), "Path.bottleneck: '10' is not a rate; write a rate such as \"10 Mbps\" or mbps(10)"),
+        (lambda: sc.Path("1 Mbps").scenario(["reno"], duration="1 s"), "Path.rtt: missing; write a time such as"),
+        (lambda: PATH.scenario([], duration="1 s"), "flows: empty; at least one is needed"),
+        (
+            lambda: PATH.scenario(["reno"], duration="1 s", routers=sc.Router("xcp")),  # type: ignore[arg-type]
+            "routers: Router('xcp') is not a list; write a list such as [Router('xcp')]",
+        ),
+        (lambda: sc.Path("1 Mbps", "9 ms", access=sc.Link("1 Gbps", "1 ms")), "Path.access.delay: leave it out; the"),
+        (
+            lambda: sc.Path(sc.Link(delivery_trace="x"), "9 ms").scenario(["reno"], duration="1 s"),
+            "Path.access: the bottleneck has no rate to go by; write a Link such as",
+        ),
         (lambda: PATH.scenario([3], duration="1 s"), "flows[0]: 3; write a Flow, a Background, the name of"),  # type: ignore[list-item]
         (
             lambda: PATH.scenario(["renno"], duration="1 s"),
@@ -301,7 +321,7 @@ def test_on_off_sends_and_is_silent() -> None:
         ),
         (
             lambda: sc.Path(sc.Link("1 Mbps", "20 ms"), "40 ms").scenario([sc.Flow(rtt="30 ms")], duration="1 s"),
-            "flows[0].rtt: 30 ms is shorter than twice the bottleneck's delay, 20 ms",
+            "flows[0].rtt: 30 ms is less than the bottleneck's delays, 20 ms and 20 ms back",
         ),
         (
             lambda: sc.Dumbbell(sc.Link("1 Mbps", "1 ms"), sc.Link("1 Mbps", "1 ms")).scenario(

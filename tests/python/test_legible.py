@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
-import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from legible import figure_faults
 from selfclock.figure import Figure
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "docs" / "site"))
-import figures
+if TYPE_CHECKING:
+    from types import ModuleType
+
+
+def documentation() -> ModuleType:
+    """Return the module that draws the figures of the documentation."""
+    path = Path(__file__).parents[2] / "docs" / "site" / "figures.py"
+    spec = importlib.util.spec_from_file_location("documentation_figures", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def whole() -> Figure:
@@ -44,4 +56,4 @@ def test_faults_are_found() -> None:
 
 @pytest.mark.parametrize("name", ["clock", "sawtooth", "species", "overshoot"])
 def test_figures_of_the_documentation(name: str) -> None:
-    assert list(figure_faults(figures.FIGURES[name]())) == []
+    assert list(figure_faults(documentation().FIGURES[name]())) == []

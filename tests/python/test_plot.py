@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -158,6 +159,16 @@ def test_names_colours_and_lines() -> None:
     assert {line.dash for line in thresholds} == {style.THRESHOLD}
 
 
+def test_a_name_in_any_script_is_drawn_without_a_word(tmp_path: Path) -> None:
+    flows = [{"congestion_control": "reno", "name": name} for name in ("流れ 🌊", "поток", "ροή", "प्रवाह")]
+    figure = sc.dumbbell(flows=flows, duration="1 s").run().plot.window()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        figure.savefig(tmp_path / "window.png")
+        figure.savefig(tmp_path / "window.svg")
+    assert (tmp_path / "window.png").stat().st_size > 1000
+
+
 def test_a_title_is_that_of_the_scenario(one: sc.Result) -> None:
     assert one.plot.window().title == "dumbbell"
     titled = one.scenario.with_overrides(["title=A title", "duration=1 s"]).run()
@@ -260,3 +271,30 @@ def test_offers_of_a_delivery_trace_are_an_area() -> None:
 
 def test_times_of_a_sampled_series_ascend(one: sc.Result) -> None:
     assert all(a < b for a, b in pairwise(Traces(one).times))
+
+
+UDP = {"protocol": "udp", "traffic": {"rate": "1 Mbps"}}
+WEB = {"congestion_control": "reno", "traffic": {"size": "20 kB", "load": "4 Mbps"}}
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize(
+    ("flows", "record"),
+    [
+        ([UDP], {}),
+        (["reno", {**UDP, "start": "5 s"}], {}),
+        (["reno"], {"interval": "off"}),
+        (["reno", UDP], {"interval": "off", "packets": True}),
+        (["reno", {"congestion_control": "cubic", "start": "2 s"}], {}),
+        (["reno"], {"interval": "1 s"}),
+        (["reno", "bbr3"], {"interval": "400 ms"}),
+        ([WEB], {}),
+        ([{**UDP, "count": 30}], {"packets": True}),
+    ],
+)
+def test_whatever_there_is_to_show_is_drawn(flows: list[object], record: dict[str, object]) -> None:
+    """Without series, without TCP, with one sample, with flows that never start: no figure fails."""
+    result = sc.dumbbell(flows=flows, duration="1 s", record=record).run()  # type: ignore[arg-type]
+    for name in ("window", "rate", "rtt", "queue", "sequence", "overview"):
+        getattr(result.plot, name)().matplotlib()
+    assert (flows == [WEB]) == any("Short connections" in note for note in result.plot.window().notes)

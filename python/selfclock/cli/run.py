@@ -28,6 +28,7 @@ from selfclock.scenario import Scenario
 EXAMPLES = (
     "selfclock run examples/one-flow.toml",
     "selfclock run examples/one-flow.toml --seed 7 --format svg,pdf --out results/seven",
+    "selfclock run examples/one-flow.toml --replay 5s",
     'selfclock run examples/lte.toml --set "duration=10 s" --json',
 )
 

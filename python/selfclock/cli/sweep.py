@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from selfclock import cells, hints
+from selfclock import hints
 from selfclock._core import ScenarioError
 from selfclock.cells import plural
 from selfclock.cli.layout import Column, console, print_table
@@ -23,6 +23,7 @@ from selfclock.runs import MOST_THREADS
 from selfclock.save import check_writable, parse_formats
 from selfclock.sweep import Grid, Sweep, sweep
 from selfclock.sweep.dataset import EARLIER
+from selfclock.sweep.table import of_point, point_headings, sharers, short_paths
 
 #: Lines for the end of the help.
 EXAMPLES = (
@@ -79,9 +80,15 @@ def _print_sweep(found: Sweep) -> None:
         f"{plural(found.done, 'run')} in {found.seconds:.1f} s, {grid.runs - found.done:,} known before\n\n"
     )
     failed = ["failed"] if found.errors else []
-    settings = [Column(path, [], "name") for path in cells.short_paths(grid.paths)]
-    shown = [Column(heading.replace(" ", "\n"), []) for heading in [*failed, *(name for name, *_ in cells.OF_POINT)]]
-    rows = [cells.of_point(point, failed=bool(failed)) for point in found.points[:MOST_SHOWN]]
+    settings = [Column(path, [], "name") for path in short_paths(grid.paths)]
+    who = sharers(found.points)
+    # Without room shares go first, then the queue, then the link's use.
+    spare = {"queue packets": 2, "busy %": 1, **{f"{name} Mbit/s": 3 for name in who}}
+    shown = [
+        Column(heading.replace(" ", "\n"), [], spare=spare.get(heading, 0))
+        for heading in [*failed, *point_headings(who)]
+    ]
+    rows = [of_point(point, failed=bool(failed), who=who) for point in found.points[:MOST_SHOWN]]
     by_column = zip(*rows, strict=True)
     # A file has any width.
     print_table(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from selfclock.units import Unit
 
 #: With more algorithms than this, the columns go on below.
-MOST_COLUMNS = 5
+MOST_COLUMNS = 4
 
 #: With more algorithms than this, their names stand in the legend of the scatter alone.
 MOST_NAMES = 10
@@ -31,7 +31,7 @@ ROWS = 4
 FEWEST_RUNS = 3
 
 #: An axis of the scatter shows at least this part of its greatest value.
-LEAST_SPREAD = 0.1
+LEAST_SPREAD = 0.25
 
 #: Corners of the outline of an ellipse.
 CORNERS = 72
@@ -113,7 +113,7 @@ def scatter(title: str, rows: Sequence[Measures]) -> Figure:
     rate = units.fitting(units.RATES, [[row["goodput_bps"] for row in known]], usual="Mbit/s")
     panel.x.label, panel.y.label = f"95th percentile of the RTT ({delay.name})", f"goodput ({rate.name})"
     looks = style.looks(row["algorithm"] for row in rows)
-    for label, look in looks.items():
+    for number, (label, look) in enumerate(looks.items()):
         own = [row for row in known if row["algorithm"] == label]
         if not own:
             figure.notes.append(f"{label}: no round-trip time was measured.")
@@ -122,7 +122,9 @@ def scatter(title: str, rows: Sequence[Measures]) -> Figure:
         y = np.array([row["goodput_bps"] for row in own]) / rate.size
         _runs(panel, x, y, look, label)
         if len(looks) <= MOST_NAMES:
-            panel.text(float(x.mean()), float(y.mean()), label, shift=(6.0, 6.0), colour=look.colour)
+            panel.text(
+                float(x.mean()), float(y.mean()), label, shift=(6.0, 6.0 - 13.0 * (number % 2)), colour=look.colour
+            )
     _room(panel.x, [(row["rtt_p95_s"] or 0.0) / delay.size for row in known])
     _room(panel.y, [row["goodput_bps"] / rate.size for row in known])
     return figure

@@ -5,9 +5,9 @@ from __future__ import annotations
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, TypedDict
 
+from selfclock.estimate import Estimate, estimate
 from selfclock.result import Summary
 from selfclock.series import jain, weighted_mean
-from selfclock.student import half_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -42,16 +42,6 @@ class Measures(Summary):
     ce_marks: int
     #: Mean over the compared flows with a size that are complete, and over short connections that are.
     completion_mean_s: float | None
-
-
-class Estimate(TypedDict):
-    """A measure over the seeds."""
-
-    mean: float
-    #: Half the width of the confidence interval of the mean; none with one seed.
-    half_width: float | None
-    #: Runs in which it could be measured.
-    runs: int
 
 
 class Estimates(TypedDict):
@@ -101,16 +91,10 @@ def estimates(rows: Iterable[Measures]) -> list[Estimates]:
         for name in ESTIMATED:
             values = [float(row[name]) for row in own if row[name] is not None]  # type: ignore[literal-required]
             if values:
-                measures[name] = estimate(values)
+                deviation = stdev(values) if len(values) > 1 else None
+                measures[name] = estimate(fmean(values), deviation, len(values), CONFIDENCE)
         found.append(Estimates(algorithm=algorithm, measures=measures))
     return found
-
-
-def estimate(values: Sequence[float]) -> Estimate:
-    """Return mean and interval of values of independent runs."""
-    runs = len(values)
-    half = half_width(stdev(values), runs, CONFIDENCE) if runs > 1 else None
-    return Estimate(mean=fmean(values), half_width=half, runs=runs)
 
 
 def _completions(flow: FlowSummary) -> list[tuple[float | None, int]]:

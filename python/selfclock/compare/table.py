@@ -11,7 +11,8 @@ from selfclock.units import RATES, fitting
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from selfclock.compare.measures import Estimate, Estimates
+    from selfclock.compare.measures import Estimates
+    from selfclock.estimate import Estimate
 
 
 class _Column(NamedTuple):

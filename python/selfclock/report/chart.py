@@ -61,11 +61,12 @@ class Chart:
     bins: int = 0
 
 
-def chart(figure: Figure) -> Chart:
-    """Return the chart of a figure."""
+def chart(figure: Figure, *, titled: bool = True) -> Chart:
+    """Return the chart of a figure, with its title unless the page has it as its heading."""
+    titled = titled and bool(figure.title)
     made = Chart(layout={"annotations": [], "shapes": []})
     rows, columns = len(figure.panels), len(figure.panels[0])
-    places = _Places(figure)
+    places = _Places(figure, titled=titled)
     for row, line in enumerate(figure.panels):
         for column, panel in enumerate(line):
             _Panel(made, figure, places, row, column).fill(panel)
@@ -102,7 +103,7 @@ def chart(figure: Figure) -> Chart:
         "hovermode": "x unified" if together else "closest",
         "hoversubplots": "axis",
     }
-    if figure.title:
+    if titled:
         title = {"text": text(figure.title), "font": {"size": 14}, "x": 0.01, "xanchor": "left"}
         made.layout["title"] = {**title, "y": 1, "yref": "container", "yanchor": "top", "pad": {"t": 8}}
     return made
@@ -111,18 +112,18 @@ def chart(figure: Figure) -> Chart:
 class _Places:
     """Where the panels of a figure are, as fractions of what the margins leave."""
 
-    def __init__(self, figure: Figure) -> None:
+    def __init__(self, figure: Figure, *, titled: bool) -> None:
         rows, columns = len(figure.panels), len(figure.panels[0])
-        titled = [any(panel.title for panel in line) for line in figure.panels]
+        headed = [any(panel.title for panel in line) for line in figure.panels]
         lines = [max(panel.title.count("\n") for panel in line) for line in figure.panels]
         # Above a row there is its title; between rows that are not linked the axis of the upper one, too.
         gaps = [
-            (18 + 14 * lines[row] if titled[row] else 0)
+            (18 + 14 * lines[row] if headed[row] else 0)
             + (14 if figure.linked else 30)
             + (18 if any(panel.x.label for panel in figure.panels[row - 1]) else 0)
             for row in range(rows)
         ]
-        self.top = 14 + (26 if figure.title else 0) + (18 + 14 * lines[0] if titled[0] else 12)
+        self.top = 14 + (26 if titled else 0) + (18 + 14 * lines[0] if headed[0] else 12)
         self.height = round(figure.height * INCH)
         inner = max(80.0 * rows, self.height - self.top - 48 - sum(gaps[1:]))
         self.height = round(inner + self.top + 48 + sum(gaps[1:]))

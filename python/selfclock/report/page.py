@@ -13,13 +13,13 @@ import jinja2
 from markupsafe import Markup
 
 from selfclock import cells, provenance
-from selfclock.figure import Figure
 from selfclock.report.chart import chart
 from selfclock.report.packing import pack_document, pack_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from selfclock.figure import Figure
     from selfclock.parts import Illustration, Table
 
 
@@ -42,7 +42,7 @@ class Page:
     """A page and its figures, by the names of their files."""
 
     text: str
-    figures: dict[str, Any]
+    figures: dict[str, Figure]
 
 
 def page(
@@ -120,13 +120,8 @@ class _Drawn:
     notes: list[str]
 
 
-def _chart(figure: Any) -> _Drawn:  # noqa: ANN401
-    if not isinstance(figure, Figure):
-        from selfclock.chart import translate  # noqa: PLC0415
-
-        old = translate(figure)
-        return _Drawn(pack_document({"data": old.traces, "layout": old.layout}), old.width, old.layout["height"], [])
-    made = chart(figure)
+def _chart(figure: Figure, heading: str = "") -> _Drawn:
+    made = chart(figure, titled=figure.title != heading)
     notes = list(figure.notes)
     if made.bins:
         parts = f"{made.bins:,} parts of the axis"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from selfclock.report.page import Part
     from selfclock.result import FlowSummary, LinkSummary, Result, Summary
     from selfclock.sweep import Sweep
+    from selfclock.sweep.run import PointSummary
 
 #: Rows of a table, so that ten thousand flows remain a page.
 MOST_ROWS = 500
@@ -160,8 +161,11 @@ def comparison_page(comparison: Comparison, files: Mapping[str, str] | None = No
     about = [_comparison_sentence(comparison), "The same path under each algorithm."]
     # The algorithms stand in the table; this is the path that they have in common.
     source = shortened(comparison.scenarios[0].text)
-    return page(comparison.path, about, [comparison.table()], [scatter, columns], files=files, source=source,
-                algorithms=digests(comparison.scenarios))  # fmt: skip
+    return page(
+        comparison.path, about, [comparison.table()], [scatter, columns],
+        parts=[network_part(comparison.scenarios[0].network, flows=False)], files=files, source=source,
+        algorithms=digests(comparison.scenarios),
+    )  # fmt: skip
 
 
 def _comparison_sentence(comparison: Comparison) -> str:
@@ -181,22 +185,38 @@ def _comparison_sentence(comparison: Comparison) -> str:
 def sweep_page(found: Sweep, files: Mapping[str, str] | None = None) -> Page:
     """Return the report of a sweep."""
     from selfclock.sweep.figure import figure  # noqa: PLC0415
+    from selfclock.sweep.table import of_point, point_headings, sharers, short_paths  # noqa: PLC0415
 
     grid, points, failed = found.grid, found.points, bool(found.errors)
     about = [
+        *_sweep_sentences(points),
         f"{cells.plural(grid.points, 'point')}, {cells.plural(len(grid.seeds), 'seed')} each: means over the seeds, "
-        f"with intervals that hold the mean with {grid.confidence * 100:g} % confidence."
+        f"with intervals that hold the mean with {grid.confidence * 100:g} % confidence.",
     ]
     if failed:
         about.append(
             f"{len(found.errors):,} of {cells.plural(grid.runs, 'run')} failed, the first of them: {found.errors[0]}"
         )
-    rows = [cells.of_point(point, failed=failed) for point in points[:MOST_ROWS]]
-    columns = [*cells.short_paths(grid.paths), *(["failed"] if failed else []), *(name for name, *_ in cells.OF_POINT)]
-    illustration = Illustration("What the points came to", "Bars: confidence intervals.", figure(found), id="sweep")
+    who = sharers(points)
+    rows = [of_point(point, failed=failed, who=who) for point in points[:MOST_ROWS]]
+    columns = [*short_paths(grid.paths), *(["failed"] if failed else []), *point_headings(who)]
+    caption = "Means over the seeds; strokes: confidence intervals."
+    illustration = Illustration("What the points came to", caption, figure(found), id="sweep")
     tables = [Table("Points", _first(rows, points, "summary.json"), columns, rows, texts=len(grid.paths))]
     source = f"{grid.text}\n# The scenario\n{shortened(grid.scenario.text)}"
     return page(grid.name, about, tables, [illustration], files=files, source=source, algorithms=found.algorithms)
+
+
+def _sweep_sentences(points: Sequence[PointSummary]) -> list[str]:
+    """Sum up a sweep: where the goodput is least and where it is greatest."""
+    means = [
+        (point["measures"]["goodput_bps"]["mean"], point) for point in points if "goodput_bps" in point["measures"]
+    ]
+    if len(means) < 2:
+        return []
+    (least, low), (most, high) = (choose(means, key=lambda each: each[0]) for choose in (min, max))
+    where = [", ".join(map(str, point["settings"].values())) for point in (low, high)]
+    return [f"The goodput goes from {_rate(least)} ({where[0]}) to {_rate(most)} ({where[1]})."]
 
 
 def scorecard_page(card: Scorecard, files: Mapping[str, str] | None = None) -> Page:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from selfclock import style
 from selfclock.documents import comparison_document, papers_document, run_document, scorecard_document, write_document
 from selfclock.save import (
     PACKETS,
@@ -162,6 +161,4 @@ def _write_page(aside: Path, page: Page, formats: Sequence[str]) -> None:
     (aside / "report.html").write_text(page.text, encoding="utf-8")
     for name, figure in page.figures.items():
         for kind in formats:
-            undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
-            with style.house():
-                figure.savefig(aside / f"{name}.{kind}", dpi=FIGURE_DPI, metadata=undated)
+            figure.savefig(aside / f"{name}.{kind}", dpi=FIGURE_DPI)

@@ -63,8 +63,11 @@ class Network(Table):
         `routers`, `transport` and `record` are as in a scenario file: mechanisms in routers, settings of all senders
         and receivers, what is recorded. A refusal is a `ScenarioError` that names the key and says what is allowed.
         """
-        if isinstance(flows, (str, Mapping, Flow, Background)):
-            raise ScenarioError(f"flows: {flows!r} is not a list; write a list such as [{flows!r}]")
+        for argument, given in (("flows", flows), ("routers", routers)):
+            if isinstance(given, (str, Mapping, Table, Router)):
+                raise ScenarioError(f"{argument}: {given!r} is not a list; write a list such as [{given!r}]")
+        if len(flows) == 0:
+            raise ScenarioError("flows: empty; at least one is needed")
         name = name or self.USUAL_NAME
         network, senders = self._laid([_flow(each, number) for number, each in enumerate(flows)])
         document = {
@@ -200,23 +203,27 @@ class Path(Network):
         for name, access in (("access", self.access), ("sink_access", self.sink_access)):
             if access is not None and access.delay is not None:
                 raise ScenarioError(f"Path.{name}.delay: leave it out; the round-trip times say what it is")
-        link = self.bottleneck
-        link = link if isinstance(link, Link) else Link(one(link, Rate, "Path.bottleneck"))
+        link = self._link
         object.__setattr__(self, "bottleneck", link if self.queue is None else replace(link, queue=self.queue))
+
+    @property
+    def _link(self) -> Link:
+        link = self.bottleneck
+        return link if isinstance(link, Link) else Link(one(link, Rate, "Path.bottleneck"))
 
     def _laid(self, flows: Sequence[_Placed]) -> tuple[Network, list[dict[str, object]]]:
         of_flows = [None if isinstance(flow, dict) else flow.rtt for flow, _ in flows]
         given = [one(rtt, Time, "Flow.rtt") for rtt in of_flows if rtt is not None]
         own = min(given) if self.rtt is None and given else one(self.rtt, Time, "Path.rtt")
         rtts = [own if rtt is None else one(rtt, Time, "Flow.rtt") for rtt in of_flows]
-        bottleneck = self.bottleneck
-        assert isinstance(bottleneck, Link)
+        bottleneck = self._link
         one_way = min([own, *rtts]) * self.share
         if bottleneck.delay is None:
             bottleneck = replace(bottleneck, delay=one_way.rounded("ns"))
         else:
             one_way = one(bottleneck.delay, Time, "Link.delay")
         reverse = self.reverse or replace(bottleneck, name="reverse")
+        back = one_way if reverse.delay is None or self.reverse is None else one(reverse.delay, Time, "Link.delay")
         reverse = replace(reverse, rate=reverse.rate or bottleneck.rate, delay=reverse.delay or bottleneck.delay)
         links = [
             replace(bottleneck, between=("left", "right"), name=bottleneck.name or "bottleneck", duplex=False),
@@ -228,10 +235,11 @@ class Path(Network):
             if "from" not in table:
                 host = number + 1
                 ends = f"source{host}", f"sink{host}"
-                delay = ((rtt / 2 - one_way) / 2).rounded("ns")
-                if delay < Time("0 s"):
-                    message = f"flows[{number}].rtt: {rtt} is shorter than twice the bottleneck's delay, {one_way}"
-                    raise ScenarioError(message)
+                delay = ((rtt - one_way - back) / 4).rounded("ns")
+                if delay.is_negative:
+                    raise ScenarioError(
+                        f"flows[{number}].rtt: {rtt} is less than the bottleneck's delays, {one_way} and {back} back"
+                    )
                 links += self._hosts(ends, delay, bottleneck)
                 table |= {"from": ends[0], "to": ends[1]}
             senders.append(table)
@@ -239,7 +247,9 @@ class Path(Network):
         return Graph(links, nodes), senders
 
     def _hosts(self, ends: tuple[str, str], delay: Time, bottleneck: Link) -> list[Link]:
-        source = self.access or Link(None if bottleneck.rate is None else one(bottleneck.rate, Rate, "rate") * ACCESS)
+        if self.access is None and bottleneck.rate is None:
+            raise ScenarioError('Path.access: the bottleneck has no rate to go by; write a Link such as Link("1 Gbps")')
+        source = self.access or Link(one(bottleneck.rate, Rate, "Path.bottleneck") * ACCESS)
         source = replace(source, delay=delay, queue=source.queue or "unlimited")
         sink = self.sink_access or source
         sink = replace(sink, delay=delay, queue=sink.queue or "unlimited")
@@ -247,8 +257,7 @@ class Path(Network):
 
     def packets(self, multiple: float = 1.0, size_bytes: int = 1500) -> Packets:
         """Return so many bandwidth-delay products in packets of a size on the wire, at least one."""
-        assert isinstance(self.bottleneck, Link)
-        rate, rtt = one(self.bottleneck.rate, Rate, "rate"), one(self.rtt, Time, "rtt")
+        rate, rtt = one(self._link.rate, Rate, "Path.bottleneck"), one(self.rtt, Time, "Path.rtt")
         return packets(max(1, round(multiple * rate.bps * rtt.seconds / (8 * size_bytes))))
 
 
@@ -285,6 +294,7 @@ def dumbbell(
     name: str = "dumbbell",
     transport: Transport | Mapping[str, object] | None = None,
     record: Record | Mapping[str, object] | None = None,
+    routers: Sequence[Router | Mapping[str, object]] = (),
 ) -> Scenario:
     """Build hosts in pairs across one bottleneck.
 
@@ -312,6 +322,7 @@ def dumbbell(
         name=name,
         seed=seed,
         profile=profile,
+        routers=routers,
         transport=transport,
         record=record,
     )

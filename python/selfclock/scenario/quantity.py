@@ -93,6 +93,11 @@ class Quantity:
         whole = _EXACT.divide(self._base, size).to_integral_value(ROUND_HALF_EVEN, _EXACT)
         return self._of(_EXACT.multiply(whole, size))
 
+    @property
+    def is_negative(self) -> bool:
+        """Below zero: what a difference may be, but nothing in a scenario."""
+        return self._base.is_signed()
+
     def __str__(self) -> str:
         base = self._base.to_integral_value(ROUND_HALF_EVEN, _EXACT) if self.ROUNDED else self._base
         least = list(self.UNITS)[-1]
@@ -235,7 +240,7 @@ def quantity(
 ) -> Quantity | str:
     """Return a quantity of one of these kinds, or a word that stands in its place."""
     if isinstance(value, kinds):
-        if str(value).startswith("-"):
+        if value.is_negative:
             raise ScenarioError(f"{where}: {value} is negative")
         return value
     if isinstance(value, str):
@@ -252,6 +257,7 @@ def quantity(
         problem = f"{value!r} is not {' or '.join(kind.KIND for kind in kinds)}"
     else:
         problem = f"{value!r} has no unit" if isinstance(value, (int, float)) else f"{value!r} is out of place"
+        problem = "missing" if value is None else problem
     allowed = [kind.EXAMPLE for kind in kinds] + [f'"{word}"' for word in words]
     raise ScenarioError(f"{where}: {problem}; write {kinds[0].KIND} such as {', '.join(allowed)}")
 

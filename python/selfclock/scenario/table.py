@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import ClassVar
 
@@ -33,8 +33,8 @@ class Table:
 
     def table(self) -> dict[str, object]:
         """Return the keys that are set, as a scenario file has them."""
-        pairs = ((field.name, getattr(self, field.name)) for field in fields(self) if field.name not in self.APART)
-        return {name: plain(value) for name, value in pairs if value is not None}
+        given = ((name, value) for name, value in vars(self).items() if value is not None)
+        return {name: plain(value) for name, value in given if name not in self.APART}
 
 
 class Named:
@@ -63,25 +63,21 @@ class Named:
         return f"{type(self).__name__}({', '.join([repr(name[1]), *(f'{key}={value!r}' for key, value in rest)])})"
 
 
+#: What is written as it is.
+_SCALARS = (str, bool, int, float, type(None))
+
+
 def plain(value: object) -> object:
     """Return a value as text, numbers, lists and tables."""
+    if type(value) in _SCALARS:
+        return value
+    if isinstance(value, Quantity):
+        return str(value)
     if isinstance(value, (Table, Named)):
         return value.table()
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [plain(item) for item in value]
-    return _scalar(value)
-
-
-def _scalar(value: object) -> object:
-    match value:
-        case Quantity():
-            return str(value)
-        case PathLike():
-            return fspath(value)
-        case float():
-            # NumPy's are of this class, and print as what they are.
-            return float(value)
-        case _:
-            return value
+    # NumPy's numbers are floats, and print as what they are.
+    return float(value) if isinstance(value, float) else fspath(value) if isinstance(value, PathLike) else value

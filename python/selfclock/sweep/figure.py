@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 from selfclock import style
 from selfclock.figure import Figure, Intervals, Line, Points
 from selfclock.style import Look
+from selfclock.sweep.table import sharers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from selfclock.estimate import Estimate
     from selfclock.figure import Axis, Panel
-    from selfclock.sweep.estimate import Estimate
     from selfclock.sweep.run import PointSummary, Sweep
 
     Members = list[tuple[float, PointSummary]]
@@ -70,7 +71,7 @@ def figure(found: Sweep) -> Figure:
     places, axis = _along(found)
     columns, notes = _columns(points, axis)
     labels = list(dict.fromkeys(label for column in columns for label in column.lines))
-    who = list(dict.fromkeys(name for point in points for name in point["shares"]))
+    who = sharers(points)
     # Of one line all flows go into one panel, of several each has its own.
     shares = [who] if len(labels) == 1 and who else [[name] for name in who]
     rows = len(DRAWN) + len(shares)

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from selfclock._core import ScenarioError
 from selfclock.documents import Document, write_document
+from selfclock.estimate import estimate
 from selfclock.runs import check_threads
 from selfclock.save import FORMATS, staged
 from selfclock.sweep.dataset import Dataset, readable
-from selfclock.sweep.estimate import estimate
 from selfclock.sweep.grid import Grid
 from selfclock.sweep.row import MEASURES
 from selfclock.sweep.shares import shares
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from selfclock.sweep.estimate import Estimate
+    from selfclock.estimate import Estimate
     from selfclock.sweep.shares import Shares
     from selfclock.sweep.workers import Row
 else:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from selfclock.sweep.estimate import estimate
+from selfclock.estimate import estimate
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import polars as pl
 
-    from selfclock.sweep.estimate import Estimate
+    from selfclock.estimate import Estimate
 else:
     from selfclock.lazy import pl
 

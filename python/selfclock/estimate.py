@@ -1,4 +1,4 @@
-"""Means over the seeds of a point, and how sure they are."""
+"""Means over seeds, and how sure they are."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from selfclock.student import half_width
 
 
 class Estimate(TypedDict):
-    """A measure over the seeds of a point."""
+    """A measure over the seeds."""
 
     mean: float
     #: Half the width of the confidence interval; none with one seed.
