@@ -156,16 +156,20 @@ def paper_scenarios(paper: str, *, full: bool = False) -> ScenarioFiles:
 
 
 def reproduce(
-    names: Sequence[str], found: Callable[[Findings], object] = lambda _: None, *, full: bool = False
+    names: Sequence[str],
+    found: Callable[[Findings], object] = lambda _: None,
+    *,
+    full: bool = False,
+    threads: int | None = None,
 ) -> list[PaperReport]:
-    """Run the experiments of papers, all of them in one pool.
+    """Run the experiments of papers, all of them in one pool, on all cores or on this many threads.
 
     `found` is called with what was found in one of them, beside the runs of the others. With `full` the experiments
     that take minutes run, too; without, their claims are those on record.
     """
     papers = [_module(name) for name in names]
     with progress_bar("reproduce") as progress:
-        studied = run_studies([paper.study(full=full) for paper in papers], progress, found)
+        studied = run_studies([paper.study(full=full) for paper in papers], progress, found, threads)
     return [_report(name, paper, *own) for name, paper, own in zip(names, papers, studied, strict=True)]
 
 

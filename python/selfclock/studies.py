@@ -49,8 +49,11 @@ def run_studies(
     studies: Sequence[Study],
     progress: Callable[[float], object] = lambda _: None,
     found: Callable[[Findings], object] = lambda _: None,
+    threads: int | None = None,
 ) -> list[tuple[Findings, float]]:
-    """Run everything on all cores; return the findings of each study, and how long its runs took, CPU seconds.
+    """Run everything on all cores, or on this many threads.
+
+    Return the findings of each study, and how long its runs took, CPU seconds.
 
     `found` is called with the findings of a study as soon as they are there, one after the other, beside the runs of
     the others.
@@ -91,7 +94,7 @@ def run_studies(
             )
             for number, study in enumerate(studies)
         ]
-        run_wanted(chain.from_iterable(sorted(wanted, key=_expected)), progress)
+        run_wanted(chain.from_iterable(sorted(wanted, key=_expected)), progress, threads)
         return [
             (own.found.result() if own.found else find(study, own.readings), own.cpu_s)
             for study, own in zip(studies, state, strict=True)
