@@ -19,8 +19,9 @@ from selfclock.errors import BadInputError
 from selfclock.own import load_algorithms
 from selfclock.progress import progress_bar
 from selfclock.provenance import replaced
-from selfclock.report.publish import publish_run
-from selfclock.save import identity, parse_formats
+from selfclock.recording import record
+from selfclock.report.publish import write_run
+from selfclock.save import identity, parse_formats, staged
 from selfclock.scenario import Scenario
 
 #: Lines for the end of the help.
@@ -68,17 +69,21 @@ def command(
         loaded = loaded.with_seed(seed)
     directory = destination(out, Path("results") / loaded.name, only_printed=as_json and not (kinds or pcap or replay))
     note(*loaded.notes, replaced(directory, "summary.json", identity([loaded])) if directory else None)
-    with progress_bar(loaded.name) as progress:
-        result = loaded.run(progress)
     if directory is None:
+        with progress_bar(loaded.name) as progress:
+            result = loaded.run(progress)
         print_document(run_document(result).made())
         return
-    written = publish_run(result, directory, formats=kinds, pcap=pcap)
+    with staged(directory) as aside:
+        with progress_bar(loaded.name) as progress:
+            in_file = loaded.records_packets
+            result = record(loaded, aside, pcap=pcap, progress=progress) if in_file else loaded.run(progress)
+        write_run(result, aside, formats=kinds, pcap=pcap)
     if as_json:
         print_written(directory / "summary.json")
     else:
         print_summary(result.summary, directory / "summary.json")
-        sys.stdout.write(f"\nReport: {written}\n")
+        sys.stdout.write(f"\nReport: {directory / 'report.html'}\n")
 
 
 def recorded(replay: str | None) -> list[str]:
