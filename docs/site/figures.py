@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +12,9 @@ import selfclock as sc
 from selfclock import style
 from selfclock.figure import Figure
 from selfclock.papers.ficcrd import network as ficcrd
+from selfclock.path_diagram import draw_path
 from selfclock.report import drawing
-from selfclock.series import flow_series, link_series, packet_record
+from selfclock.series import flow_series, link_series
 from selfclock.species import limit, populations
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _rate_mbps(series: pl.DataFrame, span: int = 20) -> pl.Series:
 
 
 def _space_time(panel: Panel, congestion_control: Mapping[str, object], until_s: float) -> None:
-    """Draw every packet on its way: time to the right, and the path from sender to receiver upwards."""
+    """Draw every packet of a connection on its way."""
     result = _run(
         sc.dumbbell(
             bottleneck="1 Mbps",
@@ -78,25 +78,9 @@ def _space_time(panel: Panel, congestion_control: Mapping[str, object], until_s:
             record={"packets": True},
         )
     )
-    packets = packet_record(result)
-    # Where a link begins along the path, by propagation delay: hosts at 0 and 50 ms, the routers 10 ms from them.
-    begins = {
-        "source1-left": 0, "bottleneck": 10, "right-sink1": 40, "sink1-right": 50, "reverse": 40, "left-source1": 10,
-    }  # fmt: skip
-    for kind, colour, label, end in (("data", "#0072B2", "segments", 50), ("ack", "#D55E00", "acknowledgements", 0)):
-        ways = packets.filter(
-            (pl.col("kind") == kind) & pl.col("event").is_in(["enqueue", "transmit", "deliver"])
-        ).partition_by("packet", maintain_order=True)
-        # One line with gaps.
-        times = [time for way in ways for time in (*(way["time_s"] * 1e3), math.nan)]
-        where = [
-            place
-            for way in ways
-            for place in (*(end if link is None else begins[link] for link in way["link"]), math.nan)
-        ]
-        panel.line(times, where, colour=colour, width=0.9, label=label)
-    panel.y.names = {0: "sender", 10: "router", 40: "router", 50: "receiver"}
-    panel.x.low, panel.x.high = 0.0, until_s * 1e3
+    draw_path(panel, result, duration_s=until_s)
+    panel.y.label = ""
+    panel.y.names = dict(zip(panel.y.names, ("sender", "router", "router", "receiver"), strict=True))
 
 
 def clock() -> Figure:
@@ -113,6 +97,7 @@ def pairs() -> Figure:
     _space_time(slow, {"window": "reno"}, 0.5)
     _space_time(paired, {"start": "packet-pair", "window": "reno", "tick": "1 ms"}, 0.5)
     slow.title, paired.title = "slow start", "packet-pair"
+    slow.x.label = ""
     return figure
 
 

@@ -28,6 +28,7 @@ __all__ = [
     "SpuriousLoss",
     "Table",
     "Timeout",
+    "Trunk",
     "algorithms",
     "bare_loop",
     "control_table",
@@ -36,6 +37,7 @@ __all__ = [
     "grid_schema",
     "queue_table",
     "queues",
+    "read_packets",
     "register",
     "routers",
     "run",
@@ -91,10 +93,21 @@ class Scenario:
     @property
     def link_names(self) -> list[str]: ...
     @property
+    def beginning(self) -> str: ...
+    @property
+    def duration_ps(self) -> int: ...
+    @property
+    def has_own_algorithms(self) -> bool: ...
+    def same_until(self, other: Scenario) -> int | None: ...
+    @property
     def network(self) -> str: ...
     @property
     def recorded_span_s(self) -> tuple[float, float] | None: ...
     def offered_bytes(self, link: str, times_s: Sequence[float]) -> list[int] | None: ...
+
+@final
+class Trunk:
+    def __new__(cls, scenario: Scenario, until: int) -> Self: ...
 
 @final
 class Table:
@@ -147,6 +160,8 @@ class Outcome:
     @property
     def connections(self) -> Table: ...
     def packets(self, columns: Sequence[str] | None = None) -> Table: ...
+    @property
+    def packet_events(self) -> int: ...
     def write_pcapng(self, link: str, path: str | PathLike[str]) -> None: ...
 
 @final
@@ -326,14 +341,21 @@ class Environments:
 def examples() -> list[tuple[str, str]]:
     """Return the examples: names of files, and their texts."""
 
-def run(scenario: Scenario, progress: Callable[[float], object] | None = None) -> Outcome: ...
+def run(
+    scenario: Scenario,
+    progress: Callable[[float], object] | None = None,
+    packets: tuple[str | PathLike[str], Sequence[tuple[str, str]]] | None = None,
+    captures: Sequence[tuple[str, str | PathLike[str]]] | None = None,
+    trunk: Trunk | None = None,
+) -> Outcome: ...
+def read_packets(path: str | PathLike[str], columns: Sequence[str] | None = None) -> Table: ...
 def run_many(
     scenarios: Sequence[Scenario],
     threads: int | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> list[Outcome]: ...
 def run_stream(
-    scenarios: Iterable[Scenario],
+    scenarios: Iterable[tuple[Scenario, Trunk | None]],
     finished: Callable[[int, Outcome | Exception], object],
     threads: int | None = None,
 ) -> None: ...

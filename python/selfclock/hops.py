@@ -87,7 +87,9 @@ def hops_of(result: Result, most: int | None = None, *, flow: str | None = None,
     if span is None:
         raise UnrecordedError(what)
     network = result.scenario.network
-    frame = pl.DataFrame(result.packet_columns(*_COLUMNS))
+    # Some columns are built sooner than all, and all sooner than some again.
+    built = "packets" in vars(result)
+    frame = pl.DataFrame(result.packets).select(_COLUMNS) if built else pl.DataFrame(result.packet_columns(*_COLUMNS))
     if flow is not None:
         frame = frame.filter(pl.col("flow").cast(pl.String) == flow)
     whole = len(frame)
@@ -259,4 +261,5 @@ def _cross(hops: Hops, rows: NDArray[np.int64], link: NetworkLink) -> None:
     hops.start[rows] = start
     hops.sent[rows] = np.where(hops.fate[rows] == LOST, leave, np.minimum(sent, np.where(moves, arrive, sent)))
     hops.arrive[rows] = np.where(moves, arrive, leave)
-    hops.leave[rows] = np.where(np.isnan(leave), arrive, leave)
+    # What has arrived and not gone on is held beyond the end of the record.
+    hops.leave[rows] = np.where(np.isnan(leave), np.maximum(arrive, hops.end), leave)

@@ -161,12 +161,14 @@ def _hosts(
 ) -> list[tuple[Place, tuple[int, ...]]]:
     """Place what hangs on one router, beside it where there is room, below it otherwise."""
     groups: dict[tuple[int, str], list[int]] = defaultdict(list)
+    # Where the routers beside each router are, in layers from it.
+    beside = {router: {layers[other] - layers[router] for other in neighbours[router] if other in layers}
+              for router in layers}  # fmt: skip
     for node, near in enumerate(neighbours):
         if node in layers:
             continue
         (router,) = near
-        beside = {layers[other] - layers[router] for other in neighbours[router] if other in layers}
-        left, right = min(beside, default=0) >= 0, max(beside, default=0) <= 0
+        left, right = min(beside[router], default=0) >= 0, max(beside[router], default=0) <= 0
         source = node in starts
         if left and right:
             side = "left" if source else "right"

@@ -79,7 +79,7 @@ def motion_of(result: Result, most: int = MOST_HOPS) -> Motion | None:
         "extent": [layout.width, layout.height],
         "edges": [
             {**described_edge, "most": most}
-            for described_edge, most in zip(edges.described(), most_waiting, strict=True)
+            for described_edge, most in zip(edges.described(_sizes(hops, edge)), most_waiting, strict=True)
         ],
         "groups": [
             {
@@ -121,20 +121,31 @@ class _Edges:
                     self.links.append(links)
                     self.ends.append((start, end, cable.bend))
 
-    def described(self) -> list[dict[str, Any]]:
-        """Return name, ends, and what is written of each."""
+    def described(self, sizes: dict[int, int]) -> list[dict[str, Any]]:
+        """Return name, ends, and what is written of each; `sizes` has those whose packets have one size."""
         rows = []
-        for links, (start, end, bend) in zip(self.links, self.ends, strict=True):
+        for row, (links, (start, end, bend)) in enumerate(zip(self.links, self.ends, strict=True)):
             link = self.network.links[links[0]]
-            # Packets of a usual size that fit into a limit in bytes.
-            limit = link.limit_packets if link.limit_bytes is None else max(link.limit_bytes // 1500, 1)
+            limit, unit = link.limit_packets, "packets"
+            if link.limit_bytes is not None:
+                # Where all packets have one size, a limit in bytes is one in packets.
+                size = sizes.get(row)
+                limit, unit = (link.limit_bytes, "B") if size is None else (link.limit_bytes // size, "packets")
             rows.append({
                 "name": link.name if len(links) == 1 else f"{len(links):,} links",
                 "a": start, "b": end, "bend": bend,
                 "about": pace(link), "queue": queue(link),
-                "limit": limit if len(links) == 1 else None,
+                "limit": limit if len(links) == 1 else None, "unit": unit,
             })  # fmt: skip
         return rows
+
+
+def _sizes(hops: Hops, edge: NDArray[np.int64]) -> dict[int, int]:
+    """Return the size of the packets that waited with data, of each edge where they have one size, in bytes."""
+    waited = ~(hops.start <= hops.enter) & hops.data[hops.packet]
+    sizes = hops.size[hops.packet]
+    found = {int(index): np.unique(sizes[waited & (edge == index)]) for index in np.unique(edge[waited])}
+    return {index: int(each[0]) for index, each in found.items() if len(each) == 1}
 
 
 def _most_waiting(hops: Hops, rows: NDArray[np.bool_]) -> int:

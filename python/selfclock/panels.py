@@ -168,7 +168,9 @@ def _marks(panel: Panel, result: Result, links: list[str]) -> str:
     packets = packet_record(result, "time_s", "event", "link")
     events = packets.filter((pl.col("event") == "mark") & pl.col("link").is_in(links)).select("time_s", "link")
     series = all_links(result).select("link", "time_s", "queue_packets")
-    at = events.sort("time_s").join_asof(series.sort("time_s"), on="time_s", by="link", strategy="nearest")
+    at = events.sort("time_s").join_asof(
+        series.sort("time_s"), on="time_s", by="link", strategy="nearest", check_sortedness=False
+    )
     panel.points(
         at["time_s"], at["queue_packets"], colour=style.MARK.colour, marker=style.MARK.marker, label="CE marks"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,6 +47,20 @@ def path_diagram(
     packet in this time.
     """
     chosen = _chosen(result, flow)
+    figure = Figure(title=f"{chosen.name} ({chosen.algorithm}): its packets on their way", height=4.2)
+    figure.notes += draw_path(figure.panel, result, chosen.name, start_s, duration_s)
+    return figure
+
+
+def draw_path(
+    panel: Panel,
+    result: Result,
+    flow: str | None = None,
+    start_s: float | None = None,
+    duration_s: float | None = None,
+) -> list[str]:
+    """Draw what `path_diagram` draws into a panel, and return what a reader has to be told of it."""
+    chosen = _chosen(result, flow)
     hops = hops_of(result, flow=chosen.name, what="the time-distance diagram")
     if not len(hops.enter):
         raise BadInputError(f"{chosen.name} has no packet in the record, {hops.begin:g} s to {hops.end:g} s")
@@ -58,17 +73,26 @@ def path_diagram(
             f"{chosen.name} has no packet from {start:g} to {end:g} s; packets are recorded from {hops.begin:g} to "
             f"{hops.end:g} s"
         )
-    figure = Figure(title=f"{chosen.name} ({chosen.algorithm}): its packets on their way", height=4.2)
+    notes = []
     packets = np.unique(hops.packet[kept])
     if len(packets) > MOST_PACKETS:
         kept &= hops.packet < packets[MOST_PACKETS]
         end = float(hops.enter[kept].max())
-        figure.notes.append(f"The first {MOST_PACKETS:,} of {len(packets):,} packets.")
-    _draw(figure.panel, hops, chosen, kept, (end - start) * SEEN)
-    panel, factor = figure.panel, _factor(end)
-    panel.x.label = "time (ms)" if factor == 1e3 else "time (s)"
-    panel.x.low, panel.x.high = start * factor, end * factor
-    return figure
+        notes.append(f"The first {MOST_PACKETS:,} of {len(packets):,} packets.")
+    # Milliseconds, unless the numbers would be long.
+    scale = _Scale(1e3 if end < 100 else 1.0, (end - start) * SEEN)
+    _draw(panel, hops, chosen, kept, scale)
+    panel.x.label = "time (ms)" if end < 100 else "time (s)"
+    panel.x.low, panel.x.high = start * scale.factor, end * scale.factor
+    return notes
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """What a second is on the axis, and the shortest transmission that is drawn, seconds."""
+
+    factor: float
+    shortest: float
 
 
 def _chosen(result: Result, name: str | None) -> NetworkFlow:
@@ -79,11 +103,6 @@ def _chosen(result: Result, name: str | None) -> NetworkFlow:
     if found is None:
         raise BadInputError(unknown("flow", name, [flow.name for flow in flows]))
     return found
-
-
-def _factor(end_s: float) -> float:
-    """Milliseconds, unless the numbers would be long."""
-    return 1e3 if end_s < 100 else 1.0
 
 
 def places(flow: NetworkFlow) -> dict[str, float]:
@@ -107,8 +126,8 @@ def places(flow: NetworkFlow) -> dict[str, float]:
     return spots
 
 
-def _draw(panel: Panel, hops: Hops, flow: NetworkFlow, kept: NDArray[np.bool_], shortest: float) -> None:
-    spots, factor = places(flow), _factor(hops.end)
+def _draw(panel: Panel, hops: Hops, flow: NetworkFlow, kept: NDArray[np.bool_], scale: _Scale) -> None:
+    spots = places(flow)
     links = hops.network.links
     ends = np.array([(spots.get(link.source, np.nan), spots.get(link.target, np.nan)) for link in links])
     back, again = hops.back[hops.packet], hops.again[hops.packet]
@@ -118,21 +137,20 @@ def _draw(panel: Panel, hops: Hops, flow: NetworkFlow, kept: NDArray[np.bool_], 
         ("ACKs", ACKS, kept & back),
     ):
         if rows.any():
-            _lines(panel, hops, np.flatnonzero(rows), ends, (label, colour, shortest))
+            _lines(panel, hops, np.flatnonzero(rows), ends, (label, colour, scale))
     for label, fate in (("dropped", DROPPED), ("lost on the link", LOST)):
         ended = np.flatnonzero(kept & (hops.fate == fate))
         if len(ended):
-            panel.points(hops.leave[ended] * factor, ends[hops.link[ended], 0], colour=GONE, marker="x", size=5,
+            panel.points(hops.leave[ended] * scale.factor, ends[hops.link[ended], 0], colour=GONE, marker="x", size=5,
                          label=label)  # fmt: skip
     panel.y.label = "path, by propagation delay"
     panel.y.names = _apart(spots)
 
 
 def _lines(
-    panel: Panel, hops: Hops, rows: NDArray[np.int64], ends: NDArray[np.float64], look: tuple[str, str, float]
+    panel: Panel, hops: Hops, rows: NDArray[np.int64], ends: NDArray[np.float64], look: tuple[str, str, _Scale]
 ) -> None:
-    label, colour, shortest = look
-    factor = _factor(hops.end)
+    label, colour, scale = look
     begin, end = ends[hops.link[rows]].T
     gone = hops.fate[rows] == DROPPED
     waiting = (hops.fate[rows] == UNFINISHED) & np.isnan(hops.start[rows])
@@ -141,12 +159,14 @@ def _lines(
     times = [hops.enter[rows], until, hops.sent[rows], hops.arrive[rows], hops.leave[rows], gap]
     moving = np.where(gone | (hops.fate[rows] == LOST), np.nan, end)
     levels = [begin, begin, begin, moving, moving, gap]
-    panel.line(_strung(times) * factor, _strung(levels), colour=colour, width=0.9, label=label)
-    seen = hops.sent[rows] - hops.start[rows] >= shortest
+    panel.line(_strung(times) * scale.factor, _strung(levels), colour=colour, width=0.9, label=label)
+    seen = hops.sent[rows] - hops.start[rows] >= scale.shortest
     if not seen.any():
         return
     sending = _strung([hops.start[rows][seen], hops.sent[rows][seen], gap[seen]])
-    panel.line(sending * factor, _strung([begin[seen], begin[seen], gap[seen]]), colour=colour, width=4.0, opacity=0.35)
+    panel.line(
+        sending * scale.factor, _strung([begin[seen], begin[seen], gap[seen]]), colour=colour, width=4.0, opacity=0.35
+    )
 
 
 def _strung(columns: list[NDArray[np.float64]]) -> NDArray[np.float64]:

@@ -23,6 +23,9 @@ else:
 #: Flows whose packets are drawn one by one: more would cover each other.
 MOST_SEQUENCES = 4
 
+#: With more packet events than this the sampled series are drawn: points would cover one another, and take all memory.
+MOST_DRAWN_EVENTS = 1_000_000
+
 TIME = "time (s)"
 
 
@@ -35,10 +38,11 @@ class Plot:
     def sequence(self) -> Figure:
         """Sequence numbers against time: what was sent, what was acknowledged, what was lost.
 
-        With packets recorded every packet is a point; without, the sampled series are lines.
+        With packets recorded every packet is a point; without, or with more than a million packet events, the
+        sampled series are lines.
         """
         figure = self._figure()
-        if self._result.scenario.records_packets:
+        if 0 < self._result.packet_events <= MOST_DRAWN_EVENTS:
             figure.panel.y.label = "sequence number (segments)"
             figure.panel.x.low, figure.panel.x.high = self._result.scenario.recorded_span_s or (0.0, None)
             figure.notes += self._packets(figure.panel)

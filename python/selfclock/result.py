@@ -6,10 +6,14 @@ import json
 from functools import cached_property
 from typing import TYPE_CHECKING, TypedDict
 
-if TYPE_CHECKING:
-    from os import PathLike
+from selfclock import _core
+from selfclock.errors import BadInputError
 
-    from selfclock import _core
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+    from pathlib import Path
+
     from selfclock.plot import Plot
     from selfclock.saved import SavedOutcome, SavedTable
     from selfclock.scenario import Scenario
@@ -99,9 +103,15 @@ class Result:
     `pyarrow.table(result.flows)` and `pandas.DataFrame.from_arrow(result.flows)` take them as they are.
     """
 
-    def __init__(self, scenario: Scenario, outcome: _core.Outcome | SavedOutcome) -> None:
+    def __init__(self, scenario: Scenario, outcome: _core.Outcome | SavedOutcome, record: Path | None = None) -> None:
         self.scenario = scenario
         self._outcome = outcome
+        #: The file to which the packet events were written while the run went on; `None`: they are in memory.
+        self._record = record
+
+    def moved(self, directory: Path) -> Result:
+        """Return the result with its packet record in another directory."""
+        return Result(self.scenario, self._outcome, self._record and directory / self._record.name)
 
     @classmethod
     def load(cls, directory: str | PathLike[str]) -> Result:
@@ -158,15 +168,31 @@ class Result:
 
     @cached_property
     def packets(self) -> Table:
-        """Every packet; empty unless the scenario has `record.packets = true`."""
-        return self._outcome.packets()
+        """Every packet; empty unless the scenario has `record.packets = true`.
+
+        The record is in memory, 48 bytes an event and some 150 in this table. If the run had a directory for it, it is
+        in a file there, and this table is read from it.
+        """
+        return self._packets(None)
 
     def packet_columns(self, *names: str) -> Table:
-        """Return some columns of `packets`, which takes less time than all of them."""
+        """Return some columns of `packets`, which takes less time and memory than all of them."""
+        return self._packets(names)
+
+    def _packets(self, names: Sequence[str] | None) -> Table:
+        if self._record is not None:
+            return _core.read_packets(self._record, names)
         return self._outcome.packets(names)
 
+    @cached_property
+    def packet_events(self) -> int:
+        """Rows of `packets`, without making the table."""
+        return self._outcome.packet_events
+
     def write_pcapng(self, link: str, path: str | PathLike[str]) -> None:
-        """Write what crossed a link as a capture; needs `record.packets = true`."""
+        """Write what crossed a link as a capture; needs `record.packets = true`, and the record in memory."""
+        if self._record is not None:
+            raise BadInputError(f"{path}: a capture is made of packets in memory, and these are in {self._record}")
         self._outcome.write_pcapng(link, path)
 
     @cached_property

@@ -54,7 +54,7 @@ def run_stream(
     in the order in which they end; what it raises ends the stream.
     """
     check_threads(threads)
-    _core.run_stream((scenario._core for scenario in scenarios), finished, threads)
+    _core.run_stream(((scenario._core, None) for scenario in scenarios), finished, threads)
 
 
 def run_keyed(
@@ -63,18 +63,28 @@ def run_keyed(
     threads: int | None = None,
 ) -> None:
     """Run any number of scenarios in bounded memory; `ended` gets the key of each, and its result or error."""
+    run_branches(((key, scenario, None) for key, scenario in jobs), ended, threads)
+
+
+def run_branches(
+    jobs: Iterable[tuple[Key, Scenario, _core.Trunk | None]],
+    ended: Callable[[Key, Result | Exception], object],
+    threads: int | None = None,
+) -> None:
+    """Do the same with scenarios that may begin with a trunk, which is run once for all that have it."""
+    check_threads(threads)
     under_way: dict[int, tuple[Key, Scenario]] = {}
 
-    def scenarios() -> Iterator[Scenario]:
-        for number, (key, scenario) in enumerate(jobs):
+    def scenarios() -> Iterator[tuple[_core.Scenario, _core.Trunk | None]]:
+        for number, (key, scenario, trunk) in enumerate(jobs):
             under_way[number] = key, scenario
-            yield scenario
+            yield scenario._core, trunk
 
     def finished(number: int, outcome: _core.Outcome | Exception) -> None:
         key, scenario = under_way.pop(number)
         ended(key, outcome if isinstance(outcome, Exception) else Result(scenario, outcome))
 
-    run_stream(scenarios(), finished, threads)
+    _core.run_stream(scenarios(), finished, threads)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from selfclock import _core
+    from selfclock.result import Table
     from selfclock.scenario import Scenario
 else:
     from selfclock.lazy import pl
@@ -33,6 +33,8 @@ FORMATS = ("png", "svg", "pdf")
 SWEEP_FILES = ("runs.parquet", "journal.jsonl")
 #: Errors of a disk that takes no more.
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+#: The table of packet events.
+PACKETS = "packets.parquet"
 
 
 class UnwritableError(BadInputError):
@@ -207,7 +209,7 @@ def metadata(scenario: Scenario) -> dict[str, str]:
     }
 
 
-def write_table(table: _core.Table, path: Path, scenario: Scenario) -> None:
+def write_table(table: Table, path: Path, scenario: Scenario) -> None:
     """Write a table as Parquet with its provenance. The same scenario and seed give the same bytes."""
     pl.DataFrame(table).write_parquet(path, metadata=metadata(scenario))
 

@@ -131,6 +131,14 @@ class SavedOutcome:
             raise LoadError(f"{self.directory}: packets were not recorded; run it with --set record.packets=true")
         return self._table("packets.parquet", columns)
 
+    @property
+    def packet_events(self) -> int:
+        """Rows of the packet record; none where packets were not recorded."""
+        if not (self.directory / "packets.parquet").exists():
+            return 0
+        rows: int = pl.scan_parquet(self._path("packets.parquet")).select(pl.len()).collect().item()
+        return rows
+
     def write_pcapng(self, link: str, path: str | PathLike[str]) -> None:
         """Refuse: captures are made of what is in memory."""
         raise LoadError(f"{path}: no capture of {link} is made from files; run it again with --pcap")

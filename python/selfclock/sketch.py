@@ -74,17 +74,16 @@ class Sketch:
         Path(path).write_text(self.svg, encoding="utf-8")
 
 
-def sketch(network: Network, width: int = WIDE) -> Sketch:
-    """Draw a network, so many pixels wide.
+def sketch(network: Network, width: int = WIDE, layout: Layout | None = None, *, flows: bool = True) -> Sketch:
+    """Draw a network, so many pixels wide, with this layout of it or its usual one, with or without its flows.
 
     Of a router with more than eight hosts the rest are one bundle; a network of more than 40 routers is only counted.
     """
-    layout = layout_of(network)
-    drawing = _Drawing(network, layout, width) if layout is not None else None
-    if drawing is None:
+    layout = layout or layout_of(network)
+    if layout is None:
         words = f"{len(network.nodes):,} nodes, {len(network.links):,} links, {len(network.flows):,} flows"
         return Sketch(_svg(width, 40, [_text(10, 24, f"Too large to draw: {words}")], words))
-    return Sketch(drawing.svg())
+    return Sketch(_Drawing(network, layout, width, groups_of(network) if flows else []).svg())
 
 
 def _svg(width: float, height: float, parts: Sequence[str], title: str) -> str:
@@ -103,7 +102,8 @@ def _text(x: float, y: float, words: str, anchor: str = "start", **look: str) ->
 
 
 def _cut(name: str, letters: int) -> str:
-    return name if len(name) <= letters else f"{name[: max(letters - 1, 1)]}…"
+    """Shorten a name in its middle: what tells names apart stands at their ends."""
+    return name if len(name) <= letters else f"{name[: max(letters - 3, 1)]}…{name[-2:]}"
 
 
 def pace(link: NetworkLink) -> str:
@@ -132,6 +132,7 @@ class _Drawing:
     network: Network
     layout: Layout
     width: int
+    groups: list[Group]
     parts: list[str] = field(default_factory=list)
     entries: list[tuple[str, str]] = field(default_factory=list)
 
@@ -180,30 +181,34 @@ class _Drawing:
 
     def _ways(self) -> None:
         """Draw the way of each group's data, beside those of the others."""
-        groups = groups_of(self.network)[:MOST_FLOWS]
-        on: dict[Cable, list[tuple[str, bool]]] = defaultdict(list)
-        of_link = {self.network.links[link].name: (cable, link in cable.there)
-                   for cable in self.layout.cables for link in cable.there + cable.back}  # fmt: skip
-        for group in groups:
-            crossed = {of_link[link.name] for flow in group.flows for link in self.network.flows[flow].forward}
-            for cable, there in sorted(crossed, key=lambda each: (each[0].a, each[0].b, each[1])):
-                on[cable].append((group.colour, there))
-        for cable, lines in on.items():
-            for number, (colour, _) in enumerate(lines):
-                apart = min(2.6, 7 / len(lines))
-                _, path = self.curve(cable, (number - (len(lines) - 1) / 2) * apart)
+        links = self.network.links
+        ways = [(at, there, members) for at, cable in enumerate(self.layout.cables)
+                for there, members in ((True, cable.there), (False, cable.back))]  # fmt: skip
+        of_link = {links[link].name: (at, there) for at, there, members in ways for link in members}
+        on: dict[int, list[str]] = defaultdict(list)
+        for group in self.groups[:MOST_FLOWS]:
+            flows = [self.network.flows[flow] for flow in group.flows]
+            for at, _ in sorted({of_link[link.name] for flow in flows for link in flow.forward}):
+                on[at].append(group.colour)
+        for at, colours in on.items():
+            for number, colour in enumerate(colours):
+                apart = min(2.6, 7 / len(colours))
+                _, path = self.curve(self.layout.cables[at], (number - (len(colours) - 1) / 2) * apart)
                 self.parts.append(f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{apart * 0.75:.1f}"/>')
 
     def _labels(self) -> None:
         """Write rate, delay and queue at links between routers, where there is room, and in the list otherwise."""
-        shared: dict[str, list[str]] = defaultdict(list)
+        of_hosts: dict[object, list[NetworkLink]] = defaultdict(list)
         for cable in self.layout.cables:
             a, b = (self.layout.places[end] for end in (cable.a, cable.b))
             said = [(arrow, self.network.links[links[0]]) for arrow, links in (("→", cable.there), ("←", cable.back))
                     if links]  # fmt: skip
             if {a.kind, b.kind} != {"router"}:
                 for link in cable.there + cable.back:
-                    shared[_about(self.network.links[link])].append(self.network.links[link].name)
+                    each = self.network.links[link]
+                    alike = (each.rate_bps, each.delay_s, each.limit_packets, each.limit_bytes, each.discipline,
+                             each.mechanisms, each.trace, each.constant)  # fmt: skip
+                    of_hosts[alike].append(each)
                 continue
             if a.x > b.x:
                 said = [("←" if arrow == "→" else "→", link) for arrow, link in said]
@@ -220,12 +225,10 @@ class _Drawing:
                 ring = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="9" fill="var(--paper, #fff)" stroke="currentColor"/>'
                 self.parts.append(ring + _text(x, y + 4, number, "middle", stroke="none"))
                 self.entries.append((number, ", ".join(f"{link.name} {_about(link)}" for _, link in said)))
-        if len(shared) == 1:
-            self.entries.append(("–", f"links of hosts: {next(iter(shared))}"))
-            return
-        for about, names in shared.items():
-            more = f" and {len(names) - 2:,} more" if len(names) > 2 else ""
-            self.entries.append(("–", f"{', '.join(names[:2])}{more}: {about}"))
+        for links in of_hosts.values():
+            more = f" and {len(links) - 2:,} more" if len(links) > 2 else ""
+            names = ", ".join(link.name for link in links[:2]) + more if len(of_hosts) > 1 else "links of hosts"
+            self.entries.append(("–", f"{names}: {_about(links[0])}"))
 
     def _beside(self, x: float, y: float, lines: Sequence[tuple[str, str]]) -> None:
         """Write what the way there does above the line, and the way back below it."""
@@ -253,13 +256,15 @@ class _Drawing:
         behind = f'<circle cx="{x + shift}" cy="{y - shift}" r="7" {paper}/>' if shift else ""
         leftmost = place.x < self.layout.width / 2 if place.x in {0, self.layout.width} else _hangs_left(place)
         at, anchor = (x - 13, "end") if leftmost else (x + 13 + shift, "start")
+        beside = place.x in {0, self.layout.width}
+        letters = self.letters if beside else min(self.letters, max(int((self.step - 30) / LETTER), 4))
         self.parts.append(f'<g>{tip}{behind}<circle cx="{x:.1f}" cy="{y:.1f}" r="7" {paper}/>'
-                          f"{_text(at, y + 4, _cut(place.name, self.letters), anchor)}</g>")  # fmt: skip
+                          f"{_text(at, y + 4, _cut(place.name, letters), anchor)}</g>")  # fmt: skip
 
     def _list(self, y: float) -> float:
         """Write the list of links and flows below the drawing; return where it ends."""
         letters = int((self.width - 30) / LETTER)
-        flows = [(group.colour, self._flow(group)) for group in groups_of(self.network)]
+        flows = [(group.colour, self._flow(group)) for group in self.groups]
         rows: list[tuple[str, str, str]] = [("", mark, words) for mark, words in self.entries]
         rows += [(colour, "●", words) for colour, words in flows]
         left_out = len(rows) - MOST_ENTRIES - len(flows[:MOST_FLOWS])

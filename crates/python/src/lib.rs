@@ -17,11 +17,13 @@ mod interrupt;
 mod memory;
 mod network;
 mod outcome;
+mod packet_file;
 mod packets;
 mod run;
 mod scenario;
 mod stream;
 mod table;
+mod trunk;
 
 /// The compiled part of selfclock.
 #[pymodule]
@@ -46,7 +48,7 @@ mod _core {
     #[pymodule_export]
     use super::interrupt::end_at_second_interrupt;
     #[pymodule_export]
-    use super::outcome::Outcome;
+    use super::outcome::{Outcome, read_packets};
     #[pymodule_export]
     use super::run::{RunError, run, run_many};
     #[pymodule_export]
@@ -55,6 +57,8 @@ mod _core {
     use super::stream::run_stream;
     #[pymodule_export]
     use super::table::Table;
+    #[pymodule_export]
+    use super::trunk::Trunk;
 
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -150,6 +150,24 @@ impl Scenario {
         self.inner.plan.links.iter().map(|link| link.name.as_str()).collect()
     }
 
+    /// Everything but what may differ between runs with a common beginning, as text.
+    #[getter]
+    fn beginning(&self) -> String {
+        self.inner.plan.beginning()
+    }
+    /// Time up to which runs of both scenarios are the same, ps; none if they differ from the beginning.
+    fn same_until(&self, other: &Self) -> Option<u64> {
+        self.inner.plan.same_until(&other.inner.plan).ok().map(|time| time.picoseconds())
+    }
+    #[getter]
+    fn duration_ps(&self) -> u64 {
+        self.inner.plan.duration.picoseconds()
+    }
+    /// Some flow runs an algorithm that is written in Python.
+    #[getter]
+    fn has_own_algorithms(&self) -> bool {
+        self.inner.plan.has_custom_algorithms()
+    }
     /// Nodes, links and flows, as JSON text.
     #[getter]
     fn network(&self) -> String {

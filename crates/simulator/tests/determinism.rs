@@ -111,7 +111,7 @@ fn running_ahead_of_the_clock_does_not_show() {
         }
         let outcome = run(&plan);
         let events = outcome.summary.events;
-        let mut packets = outcome.packets;
+        let mut packets: Vec<_> = outcome.packets.iter().collect();
         // Numbers of packets are drawn when they are sent, which is not always in the order of their times.
         for record in &mut packets {
             record.packet = 0;

@@ -19,14 +19,16 @@ from selfclock.errors import BadInputError
 from selfclock.own import load_algorithms
 from selfclock.progress import progress_bar
 from selfclock.provenance import replaced
-from selfclock.report.publish import publish_run
-from selfclock.save import identity, parse_formats
+from selfclock.recording import record
+from selfclock.report.publish import write_run
+from selfclock.save import identity, parse_formats, staged
 from selfclock.scenario import Scenario
 
 #: Lines for the end of the help.
 EXAMPLES = (
     "selfclock run examples/one-flow.toml",
     "selfclock run examples/one-flow.toml --seed 7 --format svg,pdf --out results/seven",
+    "selfclock run examples/one-flow.toml --replay 5s",
     'selfclock run examples/lte.toml --set "duration=10 s" --json',
 )
 
@@ -59,22 +61,29 @@ def command(
     try:
         loaded = Scenario.load(scenario, settings)
     except ScenarioError as error:
+        if replay is not None and "record.packets_" in str(error).partition("\n")[0]:
+            said = f"--replay: {replay!r} must begin before the end of the run, and end later than it begins"
+            raise BadInputError(said) from None
         raise hinted(error, hints.for_run(scenario)) from None
     if seed is not None:
         loaded = loaded.with_seed(seed)
     directory = destination(out, Path("results") / loaded.name, only_printed=as_json and not (kinds or pcap or replay))
     note(*loaded.notes, replaced(directory, "summary.json", identity([loaded])) if directory else None)
-    with progress_bar(loaded.name) as progress:
-        result = loaded.run(progress)
     if directory is None:
+        with progress_bar(loaded.name) as progress:
+            result = loaded.run(progress)
         print_document(run_document(result).made())
         return
-    written = publish_run(result, directory, formats=kinds, pcap=pcap)
+    with staged(directory) as aside:
+        with progress_bar(loaded.name) as progress:
+            in_file = loaded.records_packets
+            result = record(loaded, aside, pcap=pcap, progress=progress) if in_file else loaded.run(progress)
+        write_run(result, aside, formats=kinds, pcap=pcap)
     if as_json:
         print_written(directory / "summary.json")
     else:
         print_summary(result.summary, directory / "summary.json")
-        sys.stdout.write(f"\nReport: {written}\n")
+        sys.stdout.write(f"\nReport: {directory / 'report.html'}\n")
 
 
 def recorded(replay: str | None) -> list[str]:

@@ -161,8 +161,11 @@ def comparison_page(comparison: Comparison, files: Mapping[str, str] | None = No
     about = [_comparison_sentence(comparison), "The same path under each algorithm."]
     # The algorithms stand in the table; this is the path that they have in common.
     source = shortened(comparison.scenarios[0].text)
-    return page(comparison.path, about, [comparison.table()], [scatter, columns], files=files, source=source,
-                algorithms=digests(comparison.scenarios))  # fmt: skip
+    return page(
+        comparison.path, about, [comparison.table()], [scatter, columns],
+        parts=[network_part(comparison.scenarios[0].network, flows=False)], files=files, source=source,
+        algorithms=digests(comparison.scenarios),
+    )  # fmt: skip
 
 
 def _comparison_sentence(comparison: Comparison) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from selfclock.documents import comparison_document, papers_document, run_document, scorecard_document, write_document
 from selfclock.save import (
+    PACKETS,
     file_name,
     file_stem,
     forget_figures,
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
 #: Dots per inch of figures as files.
 FIGURE_DPI = 200
 
-_TABLES = {"flows": "series of every flow", "links": "series of every link", "connections": "every short connection",
-           "packets": "every packet"}  # fmt: skip
+_TABLES = {"flows": "series of every flow", "links": "series of every link", "connections": "every short connection"}
 _DOCUMENT = "the numbers of the tables, and how they were made"
 
 
@@ -72,24 +72,32 @@ def publish(
 
 def publish_run(result: Result, directory: Path, *, formats: Sequence[str] = (), pcap: bool = False) -> Path:
     """Write page, summary, tables, figures in these formats and, if wanted, one capture per link."""
+    scenario = result.scenario
+    with staged(directory) as aside:
+        if scenario.records_packets:
+            write_table(result.packets, aside / PACKETS, scenario)
+        for link in scenario.link_names if pcap else []:
+            result.write_pcapng(link, aside / file_name(link))
+        write_run(result, aside, formats=formats, pcap=pcap)
+    return directory / "report.html"
+
+
+def write_run(result: Result, aside: Path, *, formats: Sequence[str] = (), pcap: bool = False) -> None:
+    """Write what a run leaves behind beside its packet record and captures, which the directory holds already."""
     from selfclock.report.pages import run_page  # noqa: PLC0415
 
     scenario = result.scenario
-    with staged(directory) as aside:
-        files = {"summary.json": _DOCUMENT}
-        for name, what in _TABLES.items():
-            if name == "packets" and not scenario.records_packets:
-                continue
-            table = getattr(result, name)
-            if name in {"flows", "links"} or table.num_rows or name == "packets":
-                write_table(table, aside / f"{name}.parquet", scenario)
-                files[f"{name}.parquet"] = what
-        for link in scenario.link_names if pcap else []:
-            result.write_pcapng(link, aside / file_name(link))
-            files[file_name(link)] = f"what crossed {link}"
-        _write_page(aside, run_page(result, files), formats)
-        write_document(aside, run_document(result))
-    return directory / "report.html"
+    files = {"summary.json": _DOCUMENT}
+    for name, what in _TABLES.items():
+        table = getattr(result, name)
+        if table.num_rows or name != "connections":
+            write_table(table, aside / f"{name}.parquet", scenario)
+            files[f"{name}.parquet"] = what
+    if scenario.records_packets:
+        files[PACKETS] = "every packet"
+    files |= {file_name(link): f"what crossed {link}" for link in scenario.link_names if pcap}
+    _write_page(aside, run_page(result, files), formats)
+    write_document(aside, run_document(result))
 
 
 def publish_comparison(comparison: Comparison, directory: Path, *, formats: Sequence[str] = ()) -> Path:

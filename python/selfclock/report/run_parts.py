@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from selfclock.errors import BadInputError
-from selfclock.motion import motion_of, too_large
+from selfclock.layout import layout_of
 from selfclock.parts import Illustration
 from selfclock.report.page import Part
 from selfclock.sketch import NARROW, WIDE, sketch
@@ -20,15 +20,19 @@ if TYPE_CHECKING:
 LAST_PACKETS = 60
 
 
-def network_part(network: Network) -> Part:
-    """Return the sketch of a network, one for wide pages and one for telephones."""
+def network_part(network: Network, *, flows: bool = True) -> Part:
+    """Return the sketch of a network, with or without its flows: one for wide pages and one for telephones."""
     # What a sketch takes from a scenario is escaped.
-    wide, narrow = (Markup(sketch(network, width).svg) for width in (WIDE, NARROW))  # noqa: S704
+    layout = layout_of(network)
+    wide, narrow = (Markup(sketch(network, width, layout, flows=flows).svg) for width in (WIDE, NARROW))  # noqa: S704
     return Part("sketch.html.j2", content={"wide": wide, "narrow": narrow})
 
 
 def replay_part(result: Result) -> Part:
     """Return the replay of a run whose packets are recorded, or the sentence that says why there is none."""
+    # It takes as long to import as a short run takes.
+    from selfclock.motion import motion_of, too_large  # noqa: PLC0415
+
     replay = motion_of(result)
     if replay is None:
         return Part("sentence.html.j2", content={"sentence": too_large(result.scenario.network)})

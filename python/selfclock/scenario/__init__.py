@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from selfclock import _core
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from os import PathLike
 
+    from selfclock.fork import Run
+    from selfclock.scenario.quantity import Time
     from selfclock.sketch import Sketch
     from selfclock.sources import Source
 
@@ -141,9 +144,34 @@ class Scenario:
         """First and last time at which packets are recorded, in seconds; `None`: they are not."""
         return self._core.recorded_span_s
 
-    def run(self, progress: Callable[[float], object] | None = None) -> Result:
-        """Run it; `progress` is called now and then with the fraction done."""
-        return Result(self, _core.run(self._core, progress))
+    def run(
+        self, progress: Callable[[float], object] | None = None, *, packets: str | PathLike[str] | None = None
+    ) -> Result:
+        """Run it; `progress` is called now and then with the fraction done.
+
+        Packet events (`record.packets = true`) are held in memory, up to 20 million. With a directory for `packets`
+        they are written to `packets.parquet` there while the run goes on, in bounded memory.
+        """
+        if packets is None:
+            return Result(self, _core.run(self._core, progress))
+        from selfclock.recording import record_to  # noqa: PLC0415
+
+        if not self.records_packets:
+            raise _core.ScenarioError(f"{self._core.source_name}: a directory for packets needs record.packets = true")
+        return record_to(self, Path(packets), progress)
+
+    def at(self, time: str | Time) -> Run:
+        """Return the run up to just before a time, "10 s" for example, from which runs fork.
+
+        >>> import selfclock as sc
+        >>> run = sc.dumbbell(duration="20 s").at("10 s")
+        >>> slower = run.fork(["network.bottleneck.changes=[{ at = '10 s', rate = '5 Mbps' }]"])
+        >>> slower.summary["simulated_s"]
+        20.0
+        """
+        from selfclock.fork import Run  # noqa: PLC0415
+
+        return Run(self, time)
 
     def __reduce__(self) -> tuple[Callable[[str, str, int, bool], Scenario], tuple[str, str, int, bool]]:
         unrecorded = self.resolved == self.unrecorded().resolved

@@ -158,6 +158,11 @@ class Time(Quantity):
         """In seconds."""
         return self._in("s")
 
+    @property
+    def picoseconds(self) -> int:
+        """In whole picoseconds, in which the simulator counts."""
+        return int(self._base.to_integral_value(ROUND_HALF_EVEN, _EXACT))
+
 
 class Rate(Quantity):
     """A number of bits per second."""

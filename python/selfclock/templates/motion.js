@@ -427,44 +427,52 @@
       this.bar(c, way.at(way.start + Math.max(head, Math.min(length, wire))), length, this.thickness(i), i);
     }
     tank(c, edge, packets) {
-      const { record, scene } = this, way = scene.ways[edge], { limit, most } = record.edges[edge];
+      const { record, scene } = this, way = scene.ways[edge], { limit, unit, most } = record.edges[edge];
       if (!way.tank) {
         const [x, y] = way.at(ROOM + 4, scene.lane + 12);
         if (packets.length) this.words(c, `${packets.length}`, x, y + 4);
         return;
       }
-      const room = limit && limit <= 20 * most ? limit : Math.max(most, 10);
+      // What a packet takes of the limit, and how much there is room for in the box.
+      const takes = (i) => unit === "B" ? record.size[i] : 1;
+      const shown = limit && limit <= 20 * most * (unit === "B" ? 1500 : 1), room = shown ? limit : Math.max(most, 10);
       packets.sort((a, b) => record.start[a] - record.start[b] || a - b);
-      const thick = 2 * scene.thick, slice = (way.tank - 2) / room, [x, y, angle] = way.at(ROOM + way.tank, scene.lane + scene.thick / 2 + 2 + thick / 2);
+      const thick = 2 * scene.thick, inner = way.tank - 2;
+      const [x, y, angle] = way.at(ROOM + way.tank, scene.lane + scene.thick / 2 + 2 + thick / 2);
       c.save();
       c.translate(x, y);
       c.rotate(angle);
-      packets.forEach((i, n) => {
+      let at = -1, sum = 0;
+      for (const i of packets) {
+        const slice = inner * (shown ? takes(i) : 1) / room, clear = slice > 3 ? 0.8 : -0.15;
+        at -= slice;
+        sum += takes(i);
         c.fillStyle = this.colour(i);
-        c.fillRect(-1 - (n + 1) * slice, -thick / 2 + 1, slice > 3 ? slice - 0.8 : slice + 0.15, thick - 2);
+        c.fillRect(at, -thick / 2 + 1, slice - clear, thick - 2);
         if (slice > 2 && record.look[i] & AGAIN) {
           c.strokeStyle = this.ink;
           c.lineWidth = 1.2;
-          c.strokeRect(-1 - (n + 1) * slice + 0.6, -thick / 2 + 1.6, slice - 1.8, thick - 3.2);
+          c.strokeRect(at + 0.6, -thick / 2 + 1.6, slice - 1.8, thick - 3.2);
         }
         if (slice > 2 && record.marked[i] <= this.t) {
           c.fillStyle = this.ink;
-          c.fillRect(-1 - (n + 1) * slice, -thick / 2 - 2, slice - 0.8, 3);
+          c.fillRect(at, -thick / 2 - 2, slice - clear, 3);
         }
-      });
+      }
       c.strokeStyle = this.ink;
       c.lineWidth = 1.2;
-      c.setLineDash(limit && room === limit ? [] : [3, 3]);
+      c.setLineDash(shown ? [] : [3, 3]);
       c.beginPath();
       c.moveTo(-way.tank, -thick / 2);
       c.lineTo(0, -thick / 2);
       c.lineTo(0, thick / 2);
       c.lineTo(-way.tank, thick / 2);
-      if (limit && room === limit) c.closePath();
+      if (shown) c.closePath();
       c.stroke();
       c.restore();
       const [tx, ty] = way.at(ROOM + way.tank / 2, scene.lane + scene.thick / 2 + thick + 14);
-      this.words(c, limit ? `${packets.length} / ${limit}` : `${packets.length}`, tx, ty + 4);
+      const kilobytes = (bytes) => (bytes / 1000).toFixed(bytes < 10_000 ? 1 : 0);
+      this.words(c, !limit ? `${packets.length}` : unit === "B" ? `${kilobytes(sum)} / ${kilobytes(limit)} kB` : `${sum} / ${limit}`, tx, ty + 4);
     }
     fall(c, i, part) {
       const { record, scene } = this, way = scene.ways[record.edge[i]];
@@ -488,7 +496,8 @@
     }
     node(c, place, [x, y], held) {
       const { scene } = this;
-      const cut = (text, letters) => text.length <= letters ? text : `${text.slice(0, Math.max(letters - 1, 1))}…`;
+      // In the middle: what tells names apart stands at their ends.
+      const cut = (text, letters) => text.length <= letters ? text : `${text.slice(0, Math.max(letters - 3, 1))}…${text.slice(-2)}`;
       const ball = (shift) => {
         c.beginPath();
         c.arc(x + shift, y - shift, 8, 0, 7);
@@ -515,7 +524,9 @@
         c.lineWidth = 1.4;
         ball(0);
         const left = place.x === 0 || (place.x !== this.record.extent[0] && (place.x + 0.4) % 1 > 0.5);
-        this.words(c, cut(place.name, scene.letters), x + (left ? -14 : 14 + (place.kind === "bundle" ? 4 : 0)), y + 4, left ? "right" : "left");
+        const beside = place.x === 0 || place.x === this.record.extent[0];
+        const letters = beside ? scene.letters : Math.min(scene.letters, Math.max(Math.floor((scene.step - 30) / 6.6), 4));
+        this.words(c, cut(place.name, letters), x + (left ? -14 : 14 + (place.kind === "bundle" ? 4 : 0)), y + 4, left ? "right" : "left");
       }
       if (held) this.words(c, `${held} held`, x, y - 16);
     }

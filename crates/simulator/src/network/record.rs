@@ -28,11 +28,10 @@ impl Network {
     /// Records an event at `time`, if that is within what the plan asks for.
     #[cold]
     pub(super) fn record(&mut self, event: PacketEvent, time: Time, link: u32, packet: &Packet) {
-        let extra = self.extras.get(packet.extra);
         let (from, until) = self.recorded;
         let Some(recorder) = &mut self.recorder else { return };
         if (from..=until).contains(&time) {
-            recorder.add(event, time, link, packet, &extra);
+            recorder.add(event, time, link, packet, self.extras.peek(packet.extra));
         }
     }
 }

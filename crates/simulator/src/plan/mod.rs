@@ -5,6 +5,7 @@
 
 pub(crate) mod assemble;
 mod build;
+mod difference;
 mod error;
 mod expected;
 mod flow;
@@ -20,6 +21,7 @@ pub use build::{
     Flow, PlanBuilder, bdp, bps, dumbbell, gbps, graph, kbps, mbps, ms, packets, parking_lot, s, tcp, udp,
     us, wire,
 };
+pub use difference::Difference;
 pub use error::PlanError;
 pub use flow::{ConnectionsPlan, FlowPlan, Protocol, TcpPlan};
 pub use link::{LinkChange, LinkPlan, LossPlan};
