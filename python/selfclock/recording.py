@@ -7,13 +7,13 @@ import time
 from typing import TYPE_CHECKING
 
 from selfclock import _core
-from selfclock.result import Result
 from selfclock.save import PACKETS, UnwritableError, file_name, metadata, staged
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from selfclock.result import Result
     from selfclock.scenario import Scenario
 
 #: A run that records packets stops where it would leave less than this on the disk, bytes.
@@ -34,7 +34,7 @@ def record(
     captures = [(link, directory / file_name(link)) for link in scenario.link_names] if pcap else []
     about = list(metadata(scenario).items())
     outcome = _core.run(scenario._core, _watching(directory, progress), (table, about), captures)
-    return Result(scenario, outcome, table)
+    return scenario._result(outcome, table)
 
 
 def record_to(scenario: Scenario, directory: Path, progress: Callable[[float], object] | None = None) -> Result:

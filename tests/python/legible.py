@@ -76,8 +76,9 @@ def _series_faults(panel: Panel, by_label: dict[str, set[tuple[object, ...]]]) -
         look = look_of(element)
         if look is None:
             continue
-        by_look.setdefault(look, set()).add(element.label)  # type: ignore[union-attr]
+        # What has no label belongs to what it looks like.
         if element.label:  # type: ignore[union-attr]
+            by_look.setdefault(look, set()).add(element.label)  # type: ignore[union-attr]
             by_label.setdefault(element.label, set()).add(look)  # type: ignore[union-attr]
     yield from (f"{sorted(labels)} look alike" for labels in by_look.values() if len(labels) > 1)
 

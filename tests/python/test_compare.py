@@ -95,6 +95,13 @@ def test_an_algorithm_alone_is_what_run_says() -> None:
     )
 
 
+def test_runs_have_the_names_of_their_algorithms_or_of_the_scenario() -> None:
+    comparison = sc.compare(["reno", "cubic:beta=0.8"], rate="5 Mbps", duration="100 ms")
+    assert [row["scenario"] for row in comparison.measures] == ["reno", "cubic:beta=0.8"]
+    comparison = sc.compare(["reno"], scenario=EXAMPLE, overrides=["duration=100 ms"])
+    assert comparison.measures[0]["scenario"] == "packet-pair-vs-reno"
+
+
 def test_names() -> None:
     assert control("cubic") == {"window": "cubic"}
     assert control("hystart++") == {"start": "hystart++"}

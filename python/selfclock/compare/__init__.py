@@ -138,17 +138,17 @@ def compare(
     labels = distinct(names)
     if scenario is None:
         if flow:
-            raise ScenarioError("--flow: names flows of a scenario; give one with --scenario FILE")
+            raise ScenarioError("flow: names flows of a scenario; give one with --scenario FILE")
         path = on_dumbbell(rate, rtt, buffer, flows, duration, seed=1 if seed is None else seed)
         path = path.with_overrides(overrides)
     else:
-        given = {"--rate": rate, "--rtt": rtt, "--buffer": buffer, "--flows": flows}
+        given = {"rate": rate, "rtt": rtt, "buffer": buffer, "flows": flows}
         for option in (option for option, value in given.items() if value is not None):
             raise ScenarioError(f"{option}: the path is that of the scenario; change it with --set PATH=VALUE")
         path = of_scenario(scenario, overrides, flow, duration=duration, seed=seed)
     if queue is not None:
         if buffer is not None and "limit" in discipline(queue):
-            raise ScenarioError("--queue: it has a limit, and so has --buffer; leave one of them out")
+            raise ScenarioError("queue: it has a limit, and there is a buffer; leave one of them out")
         path = with_queue(path, queue)
     if ecn is not None:
         path = replace(path, title=f"{path.title}, ECN {ecn}")

@@ -38,6 +38,8 @@ class Path:
     #: Indices of the `[[flow]]` tables whose algorithm is compared, and the names of their flows.
     tables: tuple[int, ...]
     flows: tuple[str, ...]
+    #: A run has the name of its algorithm, where no file names the scenario.
+    unnamed: bool = False
 
     @property
     def link(self) -> str:
@@ -53,7 +55,9 @@ class Path:
         """Return the scenario with this algorithm."""
         table = control(name)
         value = to_toml_value(table)
-        changed = self.scenario.with_overrides([f"flow.{place}.congestion_control={value}" for place in self.tables])
+        changes = [f"flow.{place}.congestion_control={value}" for place in self.tables]
+        changes += [f"name={to_toml_value(name)}"] if self.unnamed else []
+        changed = self.scenario.with_overrides(changes)
         if ecn is None:
             return changed
         wanted = _ecn_of(table) if ecn == "auto" else ecn
@@ -63,7 +67,7 @@ class Path:
         try:
             return changed.with_overrides([f"{path}={wanted}" for path in paths])
         except ScenarioError:
-            message = f"--ecn: {name} does not respond to the marks of {wanted!r}; its own is {_ecn_of(table)!r}"
+            message = f"ecn: {name} does not respond to the marks of {wanted!r}; its own is {_ecn_of(table)!r}"
             raise ScenarioError(f"{message}, which --ecn auto gives to each algorithm") from None
 
 
@@ -84,7 +88,7 @@ def on_dumbbell(
     made = dumbbell(rate, rtt, buffer, [{"count": flows, "start_jitter": rtt}], duration=duration, seed=seed,
                     name="compare")  # fmt: skip
     title = f"{rate}, {rtt}, buffer {buffer}, {flows} flow{'s' if flows > 1 else ''}, {duration}"
-    return Path(made, title, (0,), tuple(made.flow_names))
+    return Path(made, title, (0,), tuple(made.flow_names), unnamed=True)
 
 
 def of_scenario(
@@ -104,7 +108,7 @@ def of_scenario(
     named = {name for names in tables.values() for name in names}
     for given in flows:
         if given not in named:
-            raise ScenarioError(f"--flow: {unknown('TCP flow', given, sorted(named))}")
+            raise ScenarioError(f"flow: {unknown('TCP flow', given, sorted(named))}")
     chosen = {table: names for table, names in tables.items() if not flows or not names.isdisjoint(flows)}
     if not chosen:
         raise ScenarioError(f"{loaded.name}: no TCP flow whose algorithm could be compared")
@@ -132,7 +136,7 @@ def with_queue(path: Path, word: str) -> Path:
 def check_ecn(ecn: str | None) -> None:
     """Refuse what is no mode of ECN."""
     if ecn is not None and ecn not in ECN:
-        raise ScenarioError(f"--ecn: {unknown('mode of ECN', ecn, ECN)}")
+        raise ScenarioError(f"ecn: {unknown('mode of ECN', ecn, ECN)}")
 
 
 def distinct(names: Iterable[str]) -> list[str]:
@@ -174,4 +178,4 @@ def _position(links: list[dict[str, Any]], name: str) -> int:
         own = link.get("name", "-".join(ends))
         if name in {own, f"{own}-reverse", "-".join(reversed(ends)) if "name" not in link else own}:
             return index
-    raise ScenarioError(f"--queue: no link is named {name!r}")
+    raise ScenarioError(f"queue: no link is named {name!r}")
