@@ -124,7 +124,7 @@ def run_wanted(wanted: Iterable[Wanted], progress: Callable[[float], object] = l
             raise result
         cpu_s = result.summary["cpu_s"]
         for one in same[identity]:
-            one.got(one.read(result), cpu_s)
+            one.got(one.read(result.under(one.scenario)), cpu_s)
             cpu_s = 0.0
         done += expected[identity]
         progress(done / total)
