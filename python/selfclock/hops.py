@@ -261,4 +261,5 @@ def _cross(hops: Hops, rows: NDArray[np.int64], link: NetworkLink) -> None:
     hops.start[rows] = start
     hops.sent[rows] = np.where(hops.fate[rows] == LOST, leave, np.minimum(sent, np.where(moves, arrive, sent)))
     hops.arrive[rows] = np.where(moves, arrive, leave)
-    hops.leave[rows] = np.where(np.isnan(leave), arrive, leave)
+    # What has arrived and not gone on is held beyond the end of the record.
+    hops.leave[rows] = np.where(np.isnan(leave), np.maximum(arrive, hops.end), leave)

@@ -7,13 +7,13 @@ import time
 from typing import TYPE_CHECKING
 
 from selfclock import _core
-from selfclock.result import Result
 from selfclock.save import PACKETS, CaptureKind, UnwritableError, captures, metadata, staged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from selfclock.result import Result
     from selfclock.scenario import Scenario
 
 #: A run that records packets stops where it would leave less than this on the disk, bytes.
@@ -38,7 +38,7 @@ def record(
     taps = [(kind, name, directory / file) for kind, name, file in captures(scenario, pcap)]
     about = list(metadata(scenario).items())
     outcome = _core.run(scenario._core, _watching(directory, progress), (table, about), taps)
-    return Result(scenario, outcome, table)
+    return scenario._result(outcome, table)
 
 
 def record_to(scenario: Scenario, directory: Path, progress: Callable[[float], object] | None = None) -> Result:

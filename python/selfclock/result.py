@@ -136,6 +136,10 @@ class Result:
             raise LoadError(f"{outcome.directory}: the scenario cannot be read; {missing}") from None
         return cls(scenario, outcome)
 
+    def under(self, scenario: Scenario) -> Result:
+        """Return the same run as that of a scenario with the same settings, which may have another name."""
+        return self if scenario is self.scenario else Result(scenario, self._outcome, self._record)
+
     @cached_property
     def summary(self) -> Summary:
         """Totals. `cpu_s` is what this machine took; everything else depends on scenario and seed only."""

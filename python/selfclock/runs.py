@@ -128,7 +128,7 @@ def run_wanted(
             raise result
         cpu_s = result.summary["cpu_s"]
         for one in same[identity]:
-            one.got(one.read(result), cpu_s)
+            one.got(one.read(result.under(one.scenario)), cpu_s)
             cpu_s = 0.0
         done += expected[identity]
         progress(done / total)

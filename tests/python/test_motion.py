@@ -153,6 +153,55 @@ def test_hops_say_what_the_record_says(run: Result) -> None:
     assert seen_at(record, times[-1]).dropped, "the test must see drops"
 
 
+#: A path with one more imperfection, and what is added to the scenario.
+IMPERFECT = """
+schema = 1
+duration = "2 s"
+[record]
+packets = true
+[network]
+topology = "dumbbell"
+bottleneck = {{ rate = "5 Mbps", delay = "12 ms", queue = {queue}{wire} }}
+access = {{ rate = "50 Mbps", delay = "3 ms"{access} }}
+[[flow]]
+congestion_control = "reno"
+[[flow]]
+congestion_control = "cubic"
+{router}
+"""
+PLAIN = {"queue": '"20 packets"', "wire": "", "access": "", "router": ""}
+CHANGES = '[{ at = "0.7 s", rate = "1 Mbps", delay = "30 ms" }, { at = "1.4 s", rate = "8 Mbps", delay = "5 ms" }]'
+REORDERING = 'mechanism = "reordering"\nlinks = ["right-sink1"]\nprobability = 0.05\ndelay = "5 ms"'
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"wire": ', jitter = "10 ms"'},
+        {"wire": ", loss = { good_to_bad = 0.01, bad_to_good = 0.3 }"},
+        {"wire": f", changes = {CHANGES}"},
+        {"access": ', coalescing = "2 ms"'},
+        {"queue": '{ discipline = "fq-codel", limit = "20 packets" }'},
+        {"router": f"[[router]]\n{REORDERING}"},
+    ],
+    ids=["jitter", "loss", "changes", "coalescing", "fq-codel", "reordering"],
+)
+def test_hops_of_imperfect_paths(change: dict[str, str]) -> None:
+    result = sc.Scenario.parse(IMPERFECT.format(**{**PLAIN, **change})).run()
+    record, hops = record_of(result), hops_of(result)
+    for time_s in times_between(record, 15):
+        drawn, expected = as_drawn(result, time_s), seen_at(record, time_s)
+        # The record does not tell a packet on a link from one that a router or a network card holds behind it.
+        held = (hops.arrive <= time_s) & (hops.leave > time_s) & ~np.isin(hops.fate, [1, 2])
+        for index in hops.link[held]:
+            name = hops.network.links[index].name
+            drawn.flying[name] = drawn.flying.get(name, 0) + 1
+        assert drawn == expected, time_s
+    assert (np.diff([hops.enter, hops.start, hops.sent, hops.arrive, hops.leave], axis=0) < -1e-9).sum() == 0
+    if change.keys() & {"access", "router"}:
+        assert (hops.leave - hops.arrive > 1e-4).sum() > 10, "the test must see packets that are held"
+
+
 def test_a_span_of_the_record_says_the_same() -> None:
     scenario = sc.Scenario.parse(MIXED)
     span = ["record.packets_from=1.2 s", "record.packets_until=1.7 s"]
@@ -353,3 +402,6 @@ def test_the_command_takes_a_span(tmp_path: Path, capsys: pytest.CaptureFixture[
         capsys.readouterr()
         main_ends(["run", str(tmp_path / "s.toml"), "--replay", wrong, "--out", str(out)], 2)
         assert "write its length as 5s, or a span as 10s..12s" in capsys.readouterr().err
+    for wrong in ("3s..4s", "2s..1s", "0s"):
+        main_ends(["run", str(tmp_path / "s.toml"), "--replay", wrong, "--out", str(out)], 2)
+        assert f"--replay: '{wrong}' must begin before the end" in capsys.readouterr().err

@@ -68,6 +68,9 @@ def command(
     try:
         loaded = Scenario.load(scenario, settings)
     except ScenarioError as error:
+        if replay is not None and "record.packets_" in str(error).partition("\n")[0]:
+            said = f"--replay: {replay!r} must begin before the end of the run, and end later than it begins"
+            raise BadInputError(said) from None
         raise hinted(error, hints.for_run(scenario)) from None
     if seed is not None:
         loaded = loaded.with_seed(seed)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from selfclock.documents import comparison_document, papers_document, run_document, scorecard_document, write_document
+from selfclock.errors import BadInputError
 from selfclock.save import (
     PACKETS,
     CaptureKind,
@@ -54,6 +55,8 @@ def publish(
     """
     from selfclock.result import Result  # noqa: PLC0415
 
+    if not str(directory).strip():
+        raise BadInputError("the directory of the results is empty; name one")
     where = Path(directory)
     kinds = parse_formats(formats if isinstance(formats, str) else ",".join(formats))
     if isinstance(result, Result):
@@ -68,7 +71,11 @@ def publish(
 
     if isinstance(result, Scorecard):
         return publish_scorecard(result, where, formats=kinds)
-    return publish_sweep(result, where, formats=kinds)
+    from selfclock.sweep import Sweep  # noqa: PLC0415
+
+    if isinstance(result, Sweep):
+        return publish_sweep(result, where, formats=kinds)
+    raise TypeError(f"publish takes what run, compare, evaluate or sweep returns, not {type(result).__name__}")
 
 
 def publish_run(
@@ -76,6 +83,8 @@ def publish_run(
 ) -> Path:
     """Write page, summary, tables, figures in these formats and, if wanted, captures of hosts or links."""
     scenario = result.scenario
+    if pcap and not scenario.records_packets:
+        raise BadInputError("pcap: the run has no packets on record; set record.packets = true in its scenario")
     with staged(directory) as aside:
         if scenario.records_packets:
             write_table(result.packets, aside / PACKETS, scenario)
