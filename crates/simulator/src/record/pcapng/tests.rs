@@ -566,8 +566,11 @@ proptest! {
     }
 }
 
-/// What a capture of a host has: the interface, the flags and the kind of each packet, by the source of its IP header.
-fn host(plan: &Plan, packets: &[PacketRecord], host: usize) -> (Vec<String>, Vec<(u32, u32, [u8; 4])>) {
+/// Interface, flags and the source in the IP header.
+type Seen = (u32, u32, [u8; 4]);
+
+/// What a capture of a host has: the names of its interfaces, and each packet.
+fn host(plan: &Plan, packets: &[PacketRecord], host: usize) -> (Vec<String>, Vec<Seen>) {
     let mut bytes = Vec::new();
     write(&mut bytes, plan, packets.iter().copied(), Tap::Host(host)).unwrap();
     let mut reader = PcapNgReader::new(&bytes[..]).unwrap();
