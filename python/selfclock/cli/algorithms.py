@@ -26,7 +26,7 @@ EXAMPLES = (
 def command(
     name: Annotated[
         str | None,
-        typer.Argument(help="Only this one.", show_default=False, autocompletion=complete_named),
+        typer.Argument(metavar="NAME", help="Only this one.", show_default=False, autocompletion=complete_named),
     ] = None,
     only_queues: Annotated[bool, typer.Option("--queues", help="Queue disciplines instead of algorithms.")] = False,
     only_routers: Annotated[bool, typer.Option("--routers", help="Router mechanisms instead of algorithms.")] = False,

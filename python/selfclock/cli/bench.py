@@ -33,7 +33,10 @@ def command(
     cases: Annotated[
         list[str] | None,
         typer.Argument(
-            help=f"Cases: {', '.join(CASES)}; all if none is named.", show_default=False, autocompletion=_complete
+            metavar="CASE",
+            help=f"Cases: {', '.join(CASES)}; all if none is named.",
+            show_default=False,
+            autocompletion=_complete,
         ),
     ] = None,
     as_json: Json = False,

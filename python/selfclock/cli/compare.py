@@ -62,14 +62,21 @@ def command(
             autocompletion=complete_algorithm,
         ),
     ] = None,
-    rate: Annotated[str | None, typer.Option(help=f"Rate of the bottleneck.  [default: {RATE}]")] = None,
-    rtt: Annotated[str | None, typer.Option(help=f"Round-trip time of the empty network.  [default: {RTT}]")] = None,
-    buffer: Annotated[str | None, typer.Option(help=f"Queue of the bottleneck.  [default: {BUFFER}]")] = None,
+    rate: Annotated[
+        str | None, typer.Option(metavar="RATE", help=f"Rate of the bottleneck.  [default: {RATE}]")
+    ] = None,
+    rtt: Annotated[
+        str | None, typer.Option(metavar="TIME", help=f"Round-trip time of the empty network.  [default: {RTT}]")
+    ] = None,
+    buffer: Annotated[
+        str | None, typer.Option(metavar="SIZE", help=f"Queue of the bottleneck.  [default: {BUFFER}]")
+    ] = None,
     flows: Annotated[
-        int | None, typer.Option(min=1, max=1_000_000, help=f"Number of flows.  [default: {FLOWS}]")
+        int | None, typer.Option(min=1, max=1_000_000, metavar="N", help=f"Number of flows.  [default: {FLOWS}]")
     ] = None,
     duration: Annotated[
-        str | None, typer.Option(help=f"Simulated time.  [default: {DURATION}, or that of the scenario]")
+        str | None,
+        typer.Option(metavar="TIME", help=f"Simulated time.  [default: {DURATION}, or that of the scenario]"),
     ] = None,
     scenario: Annotated[
         Path | None,
@@ -94,9 +101,12 @@ def command(
     ecn: Annotated[
         str | None, typer.Option(metavar="MODE", help=f"{', '.join(ECN)}: what each algorithm responds to.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, max=2**63 - 1, help="Seed of every random stream.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, max=2**63 - 1, metavar="N", help="Seed of every random stream.")
+    ] = None,
     seeds: Annotated[
-        int, typer.Option(min=1, max=MOST_SEEDS, help="Number of seeds: means with 95 % confidence intervals.")
+        int,
+        typer.Option(min=1, max=MOST_SEEDS, metavar="N", help="Number of seeds: means with 95 % confidence intervals."),
     ] = 1,
     threads: Threads = None,
     out: Out = None,

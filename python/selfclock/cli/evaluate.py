@@ -18,11 +18,14 @@ from selfclock.cli.options import (
     Out,
     Threads,
     complete_algorithm,
+    complete_algorithms,
+    completed_list,
     destination,
     listed,
 )
 from selfclock.documents import scorecard_document
 from selfclock.evaluate import BASELINES, Scorecard, evaluate
+from selfclock.evaluate.rows import ROWS
 from selfclock.own import load_algorithms
 from selfclock.progress import progress_bar
 from selfclock.provenance import replaced
@@ -35,6 +38,10 @@ EXAMPLES = (
     "selfclock evaluate vegas --against reno,cubic --rows S1,S5",
     "selfclock evaluate my-aimd --algorithm my_aimd.py",
 )
+
+
+def _complete_row(incomplete: str) -> list[str]:
+    return completed_list((row.id for row in ROWS), incomplete)
 
 
 def command(
@@ -50,11 +57,16 @@ def command(
     against: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="ALGORITHM,...", help="Baselines, with commas or one at a time.  [default: cubic,bbr3,reno]"
+            metavar="ALGORITHM,...",
+            help="Baselines, with commas or one at a time.  [default: cubic,bbr3,reno]",
+            autocompletion=complete_algorithms,
         ),
     ] = None,
     rows: Annotated[
-        list[str] | None, typer.Option("--rows", metavar="ROW,...", help="Only these rows.  [default: all of them]")
+        list[str] | None,
+        typer.Option(
+            "--rows", metavar="ROW,...", help="Only these rows.  [default: all of them]", autocompletion=_complete_row
+        ),
     ] = None,
     threads: Threads = None,
     out: Out = None,

@@ -36,7 +36,9 @@ def _complete(incomplete: str) -> list[str]:
 def command(
     papers: Annotated[
         list[str] | None,
-        typer.Argument(help="Papers; all if none is named.", show_default=False, autocompletion=_complete),
+        typer.Argument(
+            metavar="PAPER", help="Papers; all if none is named.", show_default=False, autocompletion=_complete
+        ),
     ] = None,
     full: Annotated[
         bool, typer.Option("--full", help="Run the experiments that take minutes, too; otherwise they are on record.")

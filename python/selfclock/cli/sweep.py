@@ -33,8 +33,10 @@ EXAMPLES = (
 
 
 def command(
-    grid: Annotated[Path, typer.Argument(help="Grid file (TOML).", show_default=False)],
-    on: Annotated[str, typer.Option(help="Where to run: local, or a Dask scheduler as dask://host:8786.")] = "local",
+    grid: Annotated[Path, typer.Argument(metavar="GRID.toml", help="Grid file (TOML).", show_default=False)],
+    on: Annotated[
+        str, typer.Option(metavar="PLACE", help="Where to run: local, or a Dask scheduler as dask://host:8786.")
+    ] = "local",
     threads: Threads = None,
     retry: Annotated[bool, typer.Option("--retry", help="Run again what failed before.")] = False,
     out: Out = None,
