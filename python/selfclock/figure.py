@@ -10,16 +10,17 @@ import math
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from os import PathLike
 
+    import numpy as np
     from matplotlib.figure import Figure as Drawing
     from numpy.typing import ArrayLike, NDArray
 
     Values = NDArray[np.float64]
+else:
+    from selfclock.lazy import np
 
 Which = Literal["x", "y"]
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from selfclock import notebook
 from selfclock._core import ScenarioError
 from selfclock.algorithms import queue as discipline
 from selfclock.compare.measures import Estimates, Measures, estimates, measure
@@ -66,6 +67,9 @@ class Comparison:
     def table(self) -> Table:
         """Return the measures as texts."""
         return table(self.estimates, self.link)
+
+    def _repr_html_(self) -> str:
+        return notebook.shown(self.path, [self.table()], self.figure())
 
     def figure(self) -> Figure:
         """Return window, goodput, round-trip time and queue, one column per algorithm; every row has one scale.

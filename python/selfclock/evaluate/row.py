@@ -5,16 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from selfclock.figure import Axis, Line, Panel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import numpy as np
+
     from selfclock.evaluate.judge import Judged
     from selfclock.evaluate.runs import Experiment, Lab
     from selfclock.evaluate.subject import Subject
+else:
+    from selfclock.lazy import np
 
 
 def panel(

@@ -7,12 +7,14 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from selfclock import cells, notebook
 from selfclock._core import VERSION, ScenarioError
 from selfclock.evaluate.judge import Judged, Verdict, not_applicable
 from selfclock.evaluate.rows import ROWS
 from selfclock.evaluate.runs import Lab
 from selfclock.evaluate.subject import Subject
 from selfclock.names import unknown
+from selfclock.parts import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -133,6 +135,16 @@ class Scorecard:
             marks="The marks are this project's: RFC 9743 sets none.",
             rows=[line.document() for line in self.lines],
         )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [line.row.id, line.row.title.split(":")[0], cells.number(line.found.value, line.row.unit),
+             *(cells.number(None if other is None else other.value) for other in others), line.found.verdict]
+            for line in self.lines
+            for others in [[line.baselines.get(each.label) for each in self.baselines]]
+        ]  # fmt: skip
+        columns = ["row", "test", "value", *(each.label for each in self.baselines), "verdict"]
+        return notebook.shown(f"Scorecard of {self.algorithm}", [Table("", "", columns, rows)])
 
     def verdicts(self) -> dict[Verdict, int]:
         """Count the verdicts."""

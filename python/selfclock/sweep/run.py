@@ -10,9 +10,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from selfclock import notebook
 from selfclock._core import ScenarioError
 from selfclock.documents import Document, write_document
 from selfclock.estimate import estimate
+from selfclock.parts import Table
 from selfclock.runs import check_threads
 from selfclock.save import FORMATS, staged
 from selfclock.sweep.dataset import Dataset, readable
@@ -101,6 +103,13 @@ class Sweep:
             point=row["point"], settings=settings, runs=row["runs"], failed=row["failed"], measures=measures,
             shares=self._shares.get(row["point"], {}),
         )  # fmt: skip
+
+    def _repr_html_(self) -> str:
+        from selfclock.sweep.table import of_point, point_headings, short_paths  # noqa: PLC0415
+
+        columns = [*short_paths(self.grid.paths), "failed", *point_headings(())]
+        rows = [of_point(point, failed=True) for point in self.points]
+        return notebook.shown(self.grid.name, [Table("", "", columns, rows)])
 
     @property
     def document(self) -> dict[str, object]:
