@@ -54,8 +54,10 @@ class Axis:
     names: Mapping[float, str] = field(default_factory=dict)
 
     def name(self, *names: str) -> None:
-        """Write these names at 0, 1, 2, and so on."""
+        """Write these names at 0, 1, 2, and so on, with half a place of room at both ends unless limits are set."""
         self.names = {float(place): name for place, name in enumerate(names)}
+        if names and self.low is None and self.high is None:
+            self.low, self.high = -0.5, len(names) - 0.5
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from selfclock import _core
-from selfclock.result import Result
 from selfclock.scenario.quantity import Time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from selfclock.result import Result
     from selfclock.scenario import Scenario
 
 
@@ -34,7 +34,7 @@ class Run:
         of algorithms written in Python is copied by `copy.deepcopy`; a run whose algorithm cannot be copied fails.
         """
         scenario = self.scenario.with_overrides(overrides) if overrides else self.scenario
-        return Result(scenario, _core.run(scenario._core, progress, trunk=self._trunk))
+        return scenario._result(_core.run(scenario._core, progress, trunk=self._trunk))
 
     def __repr__(self) -> str:
         return f"<Run of {self.scenario.name!r} at {self.time}>"

@@ -140,6 +140,10 @@ class Result:
             raise LoadError(f"{outcome.directory}: the scenario cannot be read; {missing}") from None
         return cls(scenario, outcome)
 
+    def under(self, scenario: Scenario) -> Result:
+        """Return the same run as that of a scenario with the same settings, which may have another name."""
+        return self if scenario is self.scenario else Result(scenario, self._outcome, self._record)
+
     @cached_property
     def summary(self) -> Summary:
         """Totals. `cpu_s` is what this machine took; everything else depends on scenario and seed only."""
@@ -193,11 +197,18 @@ class Result:
         """Rows of `packets`, without making the table."""
         return self._outcome.packet_events
 
+    def write_host_pcapng(self, host: str, path: str | PathLike[str]) -> None:
+        """Write what a host sent and received as a capture; needs `record.packets = true`, and the record in memory."""
+        self._write_pcapng("host", host, path)
+
     def write_pcapng(self, link: str, path: str | PathLike[str]) -> None:
         """Write what crossed a link as a capture; needs `record.packets = true`, and the record in memory."""
+        self._write_pcapng("link", link, path)
+
+    def _write_pcapng(self, kind: str, name: str, path: str | PathLike[str]) -> None:
         if self._record is not None:
             raise BadInputError(f"{path}: a capture is made of packets in memory, and these are in {self._record}")
-        self._outcome.write_pcapng(link, path)
+        self._outcome.write_pcapng(kind, name, path)
 
     @cached_property
     def plot(self) -> Plot:

@@ -48,12 +48,11 @@ class _Progress:
 def run_studies(
     studies: Sequence[Study],
     progress: Callable[[float], object] = lambda _: None,
-    found: Callable[[Findings], object] = lambda _: None,
+    threads: int | None = None,
 ) -> list[tuple[Findings, float]]:
-    """Run everything on all cores; return the findings of each study, and how long its runs took, CPU seconds.
+    """Run everything on all cores, or on this many threads.
 
-    `found` is called with the findings of a study as soon as they are there, one after the other, beside the runs of
-    the others.
+    Return the findings of each study, and how long its runs took, CPU seconds.
 
     The study that is expected to take least comes first, so that what is to be found in it is found while others run,
     and within a study the longest run, so that at the end no core waits for another. A run that is wanted in several
@@ -66,11 +65,6 @@ def run_studies(
         for study in studies
     ]
 
-    def find(study: Study, readings: Sequence[list[Any]]) -> Findings:
-        findings = study.findings(readings)
-        found(findings)
-        return findings
-
     with ThreadPoolExecutor(max_workers=1) as finder:
 
         def got(number: int, part: int, place: int, reading: object, cpu_s: float) -> None:
@@ -80,7 +74,7 @@ def run_studies(
             own.missing -= 1
             if own.missing == 0:
                 # Beside the runs of the others; and then its results are not needed any more.
-                own.found = finder.submit(find, studies[number], own.readings)
+                own.found = finder.submit(studies[number].findings, own.readings)
                 own.readings = []
 
         wanted = [
@@ -91,9 +85,9 @@ def run_studies(
             )
             for number, study in enumerate(studies)
         ]
-        run_wanted(chain.from_iterable(sorted(wanted, key=_expected)), progress)
+        run_wanted(chain.from_iterable(sorted(wanted, key=_expected)), progress, threads)
         return [
-            (own.found.result() if own.found else find(study, own.readings), own.cpu_s)
+            (own.found.result() if own.found else study.findings(own.readings), own.cpu_s)
             for study, own in zip(studies, state, strict=True)
         ]
 

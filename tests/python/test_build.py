@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import tomllib
 from dataclasses import fields
 from pathlib import Path
@@ -193,6 +194,15 @@ def test_nothing_can_be_set_that_a_file_does_not_have() -> None:
     assert arguments(sc.Transport) == set(settings)
 
 
+def test_names_with_the_same_settings_are_equal() -> None:
+    codel = sc.Queue("codel", target=sc.ms(5))
+    assert codel == sc.Queue("codel", target="5 ms")
+    assert codel != sc.Queue("codel", target="6 ms")
+    assert len({codel, sc.Queue("codel", target=sc.ms(5))}) == 1
+    # `from` is a word of Python.
+    assert sc.Router("loss", links=["bottleneck"], probability=0.1, from_="1 s").table()["from"] == "1 s"
+
+
 @pytest.mark.parametrize("queue", sc.queues(), ids=lambda queue: queue.name)
 def test_every_queue_discipline_by_its_name(queue: sc.Algorithm) -> None:
     path = sc.Path("10 Mbps", "40 ms", queue=sc.Queue(queue.name, limit=sc.packets(100)))
@@ -234,7 +244,19 @@ def test_arithmetic_of_quantities() -> None:
     assert str(0.3 * sc.ms(40)) == "12 ms"
     assert sc.mbps(np.float64(2.5)) == sc.kbps(2500)
     assert (sc.s(1).seconds, sc.gbps(1).bps, sc.kbytes(2).bytes, sc.packets(3).count) == (1.0, 1e9, 2000.0, 3.0)
+    assert (sc.segments(2).count, sc.bdp(0.5).count, sc.us(5), sc.bps(8)) == (
+        2.0,
+        0.5,
+        sc.Time("5 us"),
+        sc.Rate("8 bps"),
+    )
+    assert sc.mbytes(1) == sc.nbytes(10**6)
     assert sc.ms(1) != sc.mbps(1)
+    assert sc.ms(1) <= sc.ms(1) < sc.ms(2) > sc.ms(1) >= sc.us(1000)
+    assert len({sc.ms(1), sc.us(1000), sc.s(0.001)}) == 1
+    assert pickle.loads(pickle.dumps(sc.ms(1.5))) == sc.ms(1.5)  # noqa: S301  of our own making
+    with pytest.raises(AttributeError, match="immutable"):
+        sc.ms(1).unit = "s"  # type: ignore[attr-defined]
     with pytest.raises(sc.ScenarioError, match="a time"):
         sc.ms(1) + sc.mbps(1)  # type: ignore[operator]
 

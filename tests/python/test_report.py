@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import selfclock as sc
 from charts import charts, unpacked_document
 from figures import COLOURS, coloured, everything
+from selfclock.errors import BadInputError
 from selfclock.figure import Figure
 from selfclock.parts import Illustration, Table
 from selfclock.report.chart import FEWEST_BINS, FULL_SERIES, chart
@@ -286,8 +287,9 @@ def test_a_page_links_to_the_files_beside_it(small: Path, tmp_path: Path) -> Non
     assert beside is not None
     links = set(re.findall(r'href="([^"]*)"', beside[0]))
     there = {path.name for path in written.parent.iterdir()}
-    assert links == there - {"report.html", "overview.svg", "sequence.svg"}
-    assert {"overview.svg", "sequence.svg"} <= there
+    figures = {f"{name}.svg" for name in ("overview", "sequence", "path", "path-later")}
+    assert figures <= there
+    assert links == there - {"report.html"} - figures
 
 
 def test_a_page_of_a_run_has_marks_completion_times_and_short_connections() -> None:
@@ -325,3 +327,14 @@ def test_a_table_of_many_rows_says_how_many_more_there_are_and_where() -> None:
     result = sc.dumbbell("10 Mbps", flows=[{"count": 501, "start_jitter": "1 s"}], duration="1 s").run()
     html = run_page(result).text
     assert "The first 500 of 501; all of them stand in summary.json." in html
+
+
+def test_what_is_no_result_is_refused(small: Path, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="what run, compare, evaluate or sweep returns, not Scenario"):
+        sc.publish(sc.Scenario.load(small), tmp_path / "out")  # type: ignore[arg-type]
+    result = sc.Scenario.load(small, ["duration=1 s"]).run()
+    with pytest.raises(BadInputError, match=r"no packets on record; set record.packets = true"):
+        sc.publish(result, tmp_path / "out", pcap=True)
+    with pytest.raises(BadInputError, match="directory of the results is empty"):
+        sc.publish(result, "")
+    assert not (tmp_path / "out").exists()

@@ -251,7 +251,7 @@ def test_the_guide_lists_every_feature() -> None:
 @pytest.mark.parametrize(
     ("settings", "word"),
     [
-        ({"rate": "10"}, "is not a number with a unit"),
+        ({"rate": "10"}, "is not a rate"),
         ({"rate": ("1 Mbps", "1 Gbps")}, "one unit"),
         ({"loss": 2}, "0 to 1"),
         ({"action": "both"}, "window-factor"),

@@ -47,6 +47,8 @@ def test_the_same_settings_run_once_whatever_the_name() -> None:
 
     def want(name: str, seed: int) -> Wanted:
         def reads(result: sc.Result) -> float:
+            # Each reader gets the scenario that it wanted: papers look results up by its name.
+            assert result.scenario.name == name
             read.append(name)
             return result.summary["flows"][0]["goodput_bps"]
 

@@ -145,7 +145,10 @@ fn what_cannot_differ_is_said() {
             text(&NETWORK.replace("20 packets", "30 packets"), "", "start = \"2 s\""),
             "link \"bottleneck\" cannot differ after a fork",
         ),
-        (text(NETWORK, "", "start = \"1500 ms\""), "flow \"flow3\" cannot differ after a fork"),
+        (
+            text(NETWORK, "", "start = \"1500 ms\""),
+            "cannot differ after a fork: only a TCP connection of no group that starts later",
+        ),
         (
             text(NETWORK, "", "start = \"2 s\"").replace("\"cubic\"", "\"reno\""),
             "and the run that is forked has come to",

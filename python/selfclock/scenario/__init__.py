@@ -106,6 +106,11 @@ class Scenario:
         """Names of the one-way links."""
         return self._core.link_names
 
+    @property
+    def host_names(self) -> list[str]:
+        """Names of the nodes at which flows begin or end."""
+        return self._core.host_names
+
     @cached_property
     def network(self) -> Network:
         """Its links, and the paths of its flows."""
@@ -153,7 +158,7 @@ class Scenario:
         they are written to `packets.parquet` there while the run goes on, in bounded memory.
         """
         if packets is None:
-            return Result(self, _core.run(self._core, progress))
+            return self._result(_core.run(self._core, progress))
         from selfclock.recording import record_to  # noqa: PLC0415
 
         if not self.records_packets:
@@ -172,6 +177,9 @@ class Scenario:
         from selfclock.fork import Run  # noqa: PLC0415
 
         return Run(self, time)
+
+    def _result(self, outcome: _core.Outcome, packets: Path | None = None) -> Result:
+        return Result(self, outcome, packets)
 
     def __reduce__(self) -> tuple[Callable[[str, str, int, bool], Scenario], tuple[str, str, int, bool]]:
         unrecorded = self.resolved == self.unrecorded().resolved

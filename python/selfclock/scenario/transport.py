@@ -146,7 +146,12 @@ class Record(Table):
 
     #: Of the sampled series: a time, "auto" or "off".
     interval: Time | str | None = None
-    #: Every packet.
+    #: Every packet, all the time or within a span of it.
     packets: bool | None = None
+    packets_from: Time | str | None = None
+    packets_until: Time | str | None = None
 
-    QUANTITIES: ClassVar[Kinds] = {"interval": ((Time,), ("auto", "off"))}
+    QUANTITIES: ClassVar[Kinds] = {
+        "interval": ((Time,), ("auto", "off")),
+        **dict.fromkeys(("packets_from", "packets_until"), ((Time,), ())),
+    }

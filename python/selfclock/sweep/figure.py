@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from selfclock import style
@@ -68,7 +68,7 @@ def figure(found: Sweep) -> Figure:
     points = [point for point in found.points[:MOST_DRAWN] if point["measures"]]
     if not found.grid.paths or not points:
         return Figure(len(DRAWN), height=8.5)
-    places, axis = _along(found)
+    places, axis, numeric = _along(found)
     columns, notes = _columns(points, axis)
     labels = list(dict.fromkeys(label for column in columns for label in column.lines))
     who = sharers(points)
@@ -84,12 +84,13 @@ def figure(found: Sweep) -> Figure:
         panels[0].title = column.title
         for label, members in column.lines.items():
             at = [(places[point["point"]], point) for point in members]
-            series = _Series(label, looks[label], column.joined)
+            # Names have no order that a line could follow.
+            series = _Series(label, looks[label], column.joined and numeric)
             for panel, (name, (_, factor)) in zip(panels, DRAWN.items(), strict=False):
                 _draw(panel, series, at, _measure(name), factor)
             for panel, names in zip(panels[len(DRAWN) :], shares, strict=True):
                 for name in names:
-                    own = _Series(name, of_who[name], column.joined) if len(labels) == 1 else series
+                    own = replace(series, label=name, look=of_who[name]) if len(labels) == 1 else series
                     _draw(panel, own, at, _share(name), 1e-6)
         _mark_places(panels[-1].x, found, axis, places)
     _name_rows(drawn, [label for label, _ in DRAWN.values()], shares)
@@ -113,8 +114,11 @@ def _name_rows(drawn: Figure, labels: Sequence[str], shares: Sequence[Sequence[s
                 panel.y.high = 1.05 * float(max(most, min(highest, 1.4 * most)))
 
 
-def _along(found: Sweep) -> tuple[dict[int, float], str]:
-    """Return the place of every point on the axis, and the path that the axis is: that of numbers with most values."""
+def _along(found: Sweep) -> tuple[dict[int, float], str, bool]:
+    """Return the place of every point on the axis, the path that the axis is, and whether it has numbers.
+
+    It is that of numbers with most values.
+    """
     columns = found.grid.columns()
     numeric = {
         path: column
@@ -129,7 +133,7 @@ def _along(found: Sweep) -> tuple[dict[int, float], str]:
     else:
         order = {value: number for number, value in enumerate(dict.fromkeys(columns[axis].to_list()))}
         values = [order[value] for value in columns[axis].to_list()]
-    return dict(zip(columns["point"].to_list(), map(float, values), strict=True)), axis
+    return dict(zip(columns["point"].to_list(), map(float, values), strict=True)), axis, axis in numeric
 
 
 def _columns(points: Sequence[PointSummary], axis: str) -> tuple[list[_Column], list[str]]:
