@@ -57,12 +57,15 @@ pub fn bare_loop(flows: u64, packets: u64, trips: u64) -> u64 {
             extra: NO_EXTRA,
             number: number as u32,
         };
-        let (_, lane, is_first) = in_flight.add(packet.arrival, order, &packet);
-        if is_first {
-            events.push_lane(packet.arrival, order, lane);
+        let (_, news) = in_flight.add(packet.arrival, order, &packet);
+        if let Some(news) = news {
+            events.push_packets(packet.arrival, order, news);
         }
     }
     for _ in 0..trips {
+        while let Some((time, _)) = events.take_opening() {
+            events.open_packets(&mut in_flight, time);
+        }
         let Some(Target::Packets(lane)) = events.peek().map(|event| event.target) else { break };
         let packet = in_flight.take_first(lane, |next| {
             events.advance_lane(lane, next.map(|next| (next.arrival, next.order)));
@@ -73,10 +76,10 @@ pub fn bare_loop(flows: u64, packets: u64, trips: u64) -> u64 {
             at = links[link].cross(at);
         }
         let order = events.take_order();
-        let (landed, lane, is_first) = in_flight.add(at, order, &packet);
+        let (landed, news) = in_flight.add(at, order, &packet);
         (landed.arrival, landed.order) = (at, order);
-        if is_first {
-            events.push_lane(at, order, lane);
+        if let Some(news) = news {
+            events.push_packets(at, order, news);
         }
     }
     links.iter().map(|link| link.crossed).sum()

@@ -4,7 +4,7 @@
 //! few stand in order: an entry that comes from the first place mostly goes back to one of these, past one or two others.
 //! The rest is a four-ary heap; four children share a cache line pair and halve the depth of a binary heap.
 
-use super::lanes::{Due, Lanes};
+use super::lanes::{Due, Lanes, News};
 use selfclock_congestion::units::Time;
 
 /// What an event is for, packed into 32 bits.
@@ -26,7 +26,14 @@ pub enum Target {
     Transmitter(u32),
     /// Timer of this router mechanism.
     Router(u32),
+    /// Epochs have to be opened: [`PACKETS`] or [`TIMERS`]. No event of the simulation.
+    Opening(u32),
 }
+
+/// The epochs of packets in flight.
+pub const PACKETS: u32 = 0;
+/// The epochs of timers.
+pub const TIMERS: u32 = 1;
 
 const KIND_SHIFT: u32 = 28;
 
@@ -45,6 +52,7 @@ impl Target {
             Self::Rack(index) => 5 << KIND_SHIFT | index,
             Self::Transmitter(index) => 6 << KIND_SHIFT | index,
             Self::Router(index) => 7 << KIND_SHIFT | index,
+            Self::Opening(index) => 8 << KIND_SHIFT | index,
         }
     }
     #[inline]
@@ -58,7 +66,8 @@ impl Target {
             4 => Self::DelayedAck(index),
             5 => Self::Rack(index),
             6 => Self::Transmitter(index),
-            _ => Self::Router(index),
+            7 => Self::Router(index),
+            _ => Self::Opening(index),
         }
     }
 }
@@ -202,18 +211,58 @@ impl EventQueue {
     #[inline(always)]
     pub fn push_here(&mut self, time: Time, order: u64, target: Target) {
         let target = target.pack();
-        let (timed, lane, is_first) = self.timers.add_place(time, order);
+        let (timed, news) = self.timers.add_place(time, order);
         (timed.time, timed.order, timed.target) = (time, order, target);
-        if is_first {
-            self.push_entry(Entry::new(time, order, target, lane));
+        match news {
+            None => {}
+            Some(News::First(lane)) => self.push_entry(Entry::new(time, order, target, lane)),
+            Some(News::Opening(opening)) => self.push_opening(opening, TIMERS),
         }
     }
 
-    /// Adds a lane of packets that was empty: when its first packet is due.
+    /// Epochs have to be opened then, before anything else of that time happens.
+    pub fn push_opening(&mut self, time: Time, whose: u32) {
+        self.push_entry(Entry::new(time, 0, Target::Opening(whose).pack(), 0));
+    }
+
+    /// The earliest event is an opening: removes it. Returns when and whose.
+    pub fn take_opening(&mut self) -> Option<(Time, u32)> {
+        let Event { time, target: Target::Opening(whose), .. } = self.peek()? else { return None };
+        drop_first(&mut self.near, &mut self.far);
+        Some((time, whose))
+    }
+
+    /// Opens the epochs of packets whose time has come.
+    pub fn open_packets<T: Due>(&mut self, in_flight: &mut Lanes<T>, now: Time) {
+        let (first, opening) = in_flight.open(now);
+        if let Some((first, lane)) = first {
+            self.push_packets(first.time(), first.order(), News::First(lane));
+        }
+        if let Some(opening) = opening {
+            self.push_opening(opening, PACKETS);
+        }
+    }
+
+    /// Opens the epochs of timers whose time has come.
+    pub fn open_timers(&mut self, now: Time) {
+        let (first, opening) = self.timers.open(now);
+        if let Some((Timed { time, order, target }, lane)) = first {
+            self.push_entry(Entry::new(time, order, target, lane));
+        }
+        if let Some(opening) = opening {
+            self.push_opening(opening, TIMERS);
+        }
+    }
+
+    /// What is new with a packet that is due then: it is the first of its lane, or epochs have to be opened for it.
     #[inline]
-    pub fn push_lane(&mut self, time: Time, order: u64, lane: u32) {
-        let target = Target::Packets(lane).pack();
-        self.push_entry(Entry::new(time, order, target, 0));
+    pub fn push_packets(&mut self, time: Time, order: u64, news: News) {
+        match news {
+            News::First(lane) => {
+                self.push_entry(Entry::new(time, order, Target::Packets(lane).pack(), 0));
+            }
+            News::Opening(opening) => self.push_opening(opening, PACKETS),
+        }
     }
 
     fn push_entry(&mut self, mut entry: Entry) {

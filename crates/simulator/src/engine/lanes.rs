@@ -9,6 +9,7 @@
 //! lanes as there are different delays under way, whatever the number of links and flows: three for a hundred flows on
 //! a dumbbell.
 
+use super::epochs::Epochs;
 use super::ring::Ring;
 use selfclock_congestion::units::Time;
 
@@ -21,6 +22,21 @@ pub trait Due: Copy {
     fn time(&self) -> Time;
     /// Its position among events at that time.
     fn order(&self) -> u64;
+}
+
+/// More lanes than these are searched no longer: what comes goes to its epoch.
+const FEW: usize = 10;
+
+/// In the place of a lane: the value is in an epoch that is closed still.
+const CLOSED: u32 = u32::MAX;
+
+/// What the event queue must be told of a value that was added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News {
+    /// The value is the first of this lane.
+    First(u32),
+    /// The epochs have to be opened then ([`Lanes::open`]).
+    Opening(Time),
 }
 
 /// The last of a lane that was ever in it.
@@ -37,11 +53,13 @@ pub struct Lanes<T> {
     lanes: Vec<Ring<T>>,
     /// The end of each lane, the latest first. An empty lane keeps its end: nothing can be added before it any more.
     ends: Vec<End>,
+    /// What is due later, where there would be many lanes, and the lane to which it comes when its epoch is opened.
+    epochs: Option<(Epochs<T>, u32)>,
 }
 
 impl<T> Default for Lanes<T> {
     fn default() -> Self {
-        Self { lanes: Vec::new(), ends: Vec::new() }
+        Self { lanes: Vec::new(), ends: Vec::new(), epochs: None }
     }
 }
 
@@ -61,33 +79,79 @@ impl<T: Due> Lanes<T> {
 
     #[cold]
     fn new_run(&mut self, time: Time, order: u64) -> u32 {
+        if self.epochs.is_none() && self.ends.len() >= FEW {
+            self.begin_epochs();
+        }
         let lane = self.lanes.len() as u32;
         self.lanes.push(Ring::default());
         self.ends.push(End { time, order, lane });
         lane
     }
 
-    /// Adds a value that is due at this time. Returns it where it is, its lane, and true if it is the first there, so that
-    /// the lane must be put into the event queue. The caller sees to it that the value, too, says when it is due: it may be
+    /// Puts what comes from now on into epochs.
+    fn begin_epochs(&mut self) {
+        let latest = self.ends.first().map_or(Time::ZERO, |end| end.time);
+        let earliest = self.lanes.iter().filter_map(|lane| lane.front().map(Due::time)).min().unwrap_or(latest);
+        let span = latest.since(earliest).picoseconds();
+        let lane = self.lanes.len() as u32;
+        self.lanes.push(Ring::default());
+        self.epochs = Some((Epochs::new(earliest, span, self.len() as u64), lane));
+    }
+
+    /// Where a value that is due at this time is put: its lane and 0, or [`CLOSED`] and its place there; and what is new with it.
+    #[inline(always)]
+    fn place_for(&mut self, time: Time, order: u64, value: &T) -> (u32, usize, Option<News>) {
+        if let Some((epochs, _)) = &mut self.epochs
+            && let Some((place, is_earlier)) = epochs.add_place(time, value)
+        {
+            return (CLOSED, place, is_earlier.then(|| News::Opening(epochs.opening())));
+        }
+        let lane = self.lane_for(time, order);
+        (lane, 0, self.lanes[lane as usize].is_empty().then_some(News::First(lane)))
+    }
+
+    /// The time of an opening has come: what is due next goes to its lane. Returns that lane and when the next opening is,
+    /// if there is one to wait for; the lane with its first value, if it had none.
+    #[inline(never)]
+    pub fn open(&mut self, now: Time) -> (Option<(T, u32)>, Option<Time>) {
+        let Self { lanes, epochs: Some((epochs, lane)), .. } = self else { return (None, None) };
+        let ring = &mut lanes[*lane as usize];
+        let was_empty = ring.is_empty();
+        let is_next = epochs.open(now, |value| {
+            ring.push(*value);
+        });
+        let first = ring.front().filter(|_| was_empty).map(|first| (*first, *lane));
+        (first, is_next.then(|| epochs.opening()))
+    }
+
+    /// Adds a value that is due at this time. Returns it where it is, and what the event queue must be told. The caller sees to it that the value, too, says when it is due: it may be
     /// a copy of one that was due at another time.
     #[inline(always)]
-    pub fn add(&mut self, time: Time, order: u64, value: &T) -> (&mut T, u32, bool) {
-        let lane = self.lane_for(time, order);
-        let ring = &mut self.lanes[lane as usize];
-        let is_first = ring.is_empty();
-        (ring.push(*value), lane, is_first)
+    pub fn add(&mut self, time: Time, order: u64, value: &T) -> (&mut T, Option<News>) {
+        let (lane, place, news) = self.place_for(time, order, value);
+        if lane == CLOSED
+            && let Some((epochs, _)) = &mut self.epochs
+        {
+            let held = epochs.value_mut(place);
+            *held = *value;
+            return (held, news);
+        }
+        (self.lanes[lane as usize].push(*value), news)
     }
 
     /// Adds a place for a value that is due at this time, which the caller writes there part by part; see [`Self::add`].
     #[inline(always)]
-    pub fn add_place(&mut self, time: Time, order: u64) -> (&mut T, u32, bool)
+    pub fn add_place(&mut self, time: Time, order: u64) -> (&mut T, Option<News>)
     where
         T: Default,
     {
-        let lane = self.lane_for(time, order);
-        let ring = &mut self.lanes[lane as usize];
-        let is_first = ring.is_empty();
-        (ring.push_place(), lane, is_first)
+        let (lane, place, news) = self.place_for(time, order, &T::default());
+        if lane == CLOSED
+            && let Some((epochs, _)) = &mut self.epochs
+        {
+            return (epochs.value_mut(place), news);
+        }
+        (self.lanes[lane as usize].push_place(), news)
     }
 
     /// Removes the first value of a lane, of which there must be one, and tells `advance` when the one is due that is then the
@@ -128,13 +192,14 @@ impl<T: Due> Lanes<T> {
 
     /// Number of values.
     pub fn len(&self) -> usize {
-        self.lanes.iter().map(Ring::len).sum()
+        let closed = self.epochs.as_ref().map_or(0, |(epochs, _)| epochs.len());
+        self.lanes.iter().map(Ring::len).sum::<usize>() + closed
     }
 
     /// There is none.
     #[cfg(test)]
     pub fn is_empty(&self) -> bool {
-        self.lanes.iter().all(Ring::is_empty)
+        self.len() == 0
     }
 }
 

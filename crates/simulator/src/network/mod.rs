@@ -136,6 +136,11 @@ impl Network {
         })
     }
 
+    /// Opens the epochs of packets in flight whose time has come.
+    pub fn open_epochs(&mut self, events: &mut EventQueue, now: Time) {
+        events.open_packets(&mut self.in_flight, now);
+    }
+
     /// A packet is at its stop. Returns when it reaches the endpoint that it was sent to, now or ahead of the clock; `None`: it
     /// has been carried on.
     #[inline(always)]
