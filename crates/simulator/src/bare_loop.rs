@@ -63,9 +63,7 @@ pub fn bare_loop(flows: u64, packets: u64, trips: u64) -> u64 {
         }
     }
     for _ in 0..trips {
-        while let Some((time, _)) = events.take_opening() {
-            events.open_packets(&mut in_flight, time);
-        }
+        while events.open_epochs(&mut in_flight) {}
         let Some(Target::Packets(lane)) = events.peek().map(|event| event.target) else { break };
         let packet = in_flight.take_first(lane, |next| {
             events.advance_lane(lane, next.map(|next| (next.arrival, next.order)));

@@ -15,7 +15,7 @@ const FEWEST: u64 = 14;
 const MOST: u64 = 110;
 /// Epochs over which that average is taken.
 const OBSERVED: u64 = 64;
-/// Values of a chunk.
+/// Keys of a chunk: two cache lines.
 const CHUNK: usize = 16;
 /// No chunk.
 const NONE: u32 = u32::MAX;
@@ -26,7 +26,7 @@ const MOST_EPOCHS: u64 = 1 << 20;
 const LONGEST: u32 = 38;
 const SHORTEST: u32 = 10;
 
-/// The values of an epoch, in chunks, in the order in which they were added.
+/// The keys of the values of an epoch, in chunks. A key is the time since the epoch began, and in the low bits the value's place.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     first: u32,
@@ -45,14 +45,19 @@ pub struct Epochs<T> {
     shift: u32,
     /// Number of the first epoch that is still closed: values of earlier ones are not taken in.
     closed: u64,
-    /// By their number modulo their number, which is a power of two.
+    /// Epochs, by their number modulo how many there are, a power of two.
     epochs: Vec<Epoch>,
-    /// For each epoch a bit: it has values.
+    /// For each of them a bit: it has values.
     filled: Vec<u64>,
-    /// Chunks of values, the chunk behind each in its epoch or among the free ones, and the first of those.
-    values: Vec<T>,
+    /// Chunks of keys, the chunk behind each in its epoch or among the free ones, and the first of those.
+    keys: Vec<[u64; CHUNK]>,
     next: Vec<u32>,
     free: u32,
+    /// Values, each in the place that was left last, which is still in the cache, and the places that are left.
+    values: Vec<T>,
+    left: Vec<u32>,
+    /// The place of the value added last.
+    last: u32,
     count: usize,
     /// The earliest epoch with values, as far as has been told; `u64::MAX`: there is none.
     told: u64,
@@ -60,30 +65,38 @@ pub struct Epochs<T> {
     opened: u64,
     opened_values: u64,
     refused: u64,
-    /// Positions of the values of the epoch that is being opened, each below its time in the epoch.
-    keys: Vec<u64>,
-    chunks: Vec<u32>,
+    /// The keys of the epoch that is being opened, in order.
+    sorted: Vec<u64>,
 }
 
-impl<T: Due> Epochs<T> {
-    /// Empty epochs, from this time on, for `count` values due within `span` ps.
-    pub fn new(from: Time, span: u64, count: u64) -> Self {
-        let mut epochs = Self {
-            shift: 0,
+impl<T> Default for Epochs<T> {
+    /// None: nothing can be added.
+    fn default() -> Self {
+        Self {
+            shift: SHORTEST,
             closed: 0,
             epochs: Vec::new(),
             filled: Vec::new(),
-            values: Vec::new(),
+            keys: Vec::new(),
             next: Vec::new(),
             free: NONE,
+            values: Vec::new(),
+            left: Vec::new(),
+            last: 0,
             count: 0,
             told: u64::MAX,
             opened: 0,
             opened_values: 0,
             refused: 0,
-            keys: Vec::new(),
-            chunks: Vec::new(),
-        };
+            sorted: Vec::new(),
+        }
+    }
+}
+
+impl<T: Due> Epochs<T> {
+    /// Empty epochs, from this time on, for `count` values due within `span` ps.
+    pub fn new(from: Time, span: u64, count: u64) -> Self {
+        let mut epochs = Self::default();
         epochs.begin(from, shift_of((span / count.max(1)).saturating_mul(AIM)), FEWEST_EPOCHS);
         epochs
     }
@@ -93,36 +106,67 @@ impl<T: Due> Epochs<T> {
         self.count
     }
 
-    /// The place of a value that is due at this time, to be written with [`Self::value_mut`], and true if
-    /// [`Self::opening`] is earlier now. `None`: the value's epoch is open, or too far away to be told apart.
+    /// The epoch of this time is closed, and not too far away to be told apart.
     #[inline(always)]
-    pub fn add_place(&mut self, time: Time, filler: &T) -> Option<(usize, bool)> {
+    pub fn takes(&mut self, time: Time) -> bool {
         let number = time.picoseconds() >> self.shift;
-        let ahead = number.wrapping_sub(self.closed);
-        if ahead >= self.epochs.len() as u64 {
-            // One before the first closed one is ahead by nearly 2^64.
-            self.refused += u64::from(number > self.closed);
-            return None;
-        }
-        let index = number as usize & (self.epochs.len() - 1);
-        let offset = self.epochs[index].count as usize % CHUNK;
-        if offset == 0 {
-            self.add_chunk(index, *filler);
-        }
-        let epoch = &mut self.epochs[index];
-        epoch.count += 1;
-        self.count += 1;
+        // A number before the first closed one is ahead by nearly 2^64.
+        let takes = number.wrapping_sub(self.closed) < self.epochs.len() as u64;
+        self.refused += u64::from(!takes && number > self.closed);
+        takes
+    }
+
+    /// Adds a value to its epoch, which must be one that [takes](Self::takes) it. True if [`Self::opening`] is earlier now.
+    #[inline(always)]
+    pub fn add(&mut self, time: Time, value: &T) -> bool {
+        let number = time.picoseconds() >> self.shift;
+        self.last = match self.left.pop() {
+            Some(place) => {
+                self.values[place as usize] = *value;
+                place
+            }
+            None => self.new_place(*value),
+        };
+        self.note(number, time, self.last);
         let is_earlier = number < self.told;
         if is_earlier {
             self.told = number;
         }
-        Some((epoch.last as usize * CHUNK + offset, is_earlier))
+        is_earlier
     }
 
-    /// The value at a place.
+    /// The value added last.
     #[inline(always)]
-    pub fn value_mut(&mut self, place: usize) -> &mut T {
-        &mut self.values[place]
+    pub fn last_mut(&mut self) -> &mut T {
+        &mut self.values[self.last as usize]
+    }
+
+    /// Adds the key of a value to its epoch.
+    #[inline(always)]
+    fn note(&mut self, number: u64, time: Time, place: u32) {
+        let index = number as usize & (self.epochs.len() - 1);
+        let offset = self.epochs[index].count as usize % CHUNK;
+        if offset == 0 {
+            self.add_chunk(index);
+        }
+        let epoch = &mut self.epochs[index];
+        epoch.count += 1;
+        self.count += 1;
+        let within = time.picoseconds() - (number << self.shift);
+        self.keys[epoch.last as usize][offset] = within << (64 - self.shift) | u64::from(place);
+    }
+
+    /// One more place for a value.
+    #[cold]
+    #[inline(never)]
+    fn new_place(&mut self, value: T) -> u32 {
+        if self.values.len() == self.values.capacity() {
+            // A large array grows by an eighth: see [`super::ring`].
+            let more = (self.values.len() / 8).max(64);
+            memory::reserve(&mut self.values, more);
+        }
+        self.values.push(value);
+        (self.values.len() - 1) as u32
     }
 
     /// When to open the epochs next: one epoch ahead, so that what comes is known before its turn.
@@ -130,23 +174,18 @@ impl<T: Due> Epochs<T> {
         Time::from_picoseconds(self.told.saturating_sub(1) << self.shift)
     }
 
-    /// One more chunk at the end of an epoch, filled with a value.
+    /// One more chunk at the end of an epoch.
     #[cold]
     #[inline(never)]
-    fn add_chunk(&mut self, place: usize, filler: T) {
-        let chunk = self.free;
-        let chunk = if chunk == NONE {
-            if self.values.len() == self.values.capacity() {
-                // A large array grows by an eighth: see [`super::ring`].
-                memory::reserve(&mut self.values, CHUNK * (self.next.len() / 8).max(8));
-            }
-            self.values.extend([filler; CHUNK]);
+    fn add_chunk(&mut self, place: usize) {
+        let mut chunk = self.free;
+        if chunk == NONE {
+            self.keys.push([0; CHUNK]);
             self.next.push(NONE);
-            (self.next.len() - 1) as u32
+            chunk = (self.next.len() - 1) as u32;
         } else {
             self.free = self.next[chunk as usize];
-            chunk
-        };
+        }
         self.next[chunk as usize] = NONE;
         let epoch = &mut self.epochs[place];
         match epoch.last {
@@ -173,6 +212,9 @@ impl<T: Due> Epochs<T> {
         }
         let first = self.first_filled();
         self.told = first.unwrap_or(u64::MAX);
+        if let Some(first) = first {
+            self.prefetch(first);
+        }
         first.is_some()
     }
 
@@ -201,48 +243,58 @@ impl<T: Due> Epochs<T> {
         self.count -= count as usize;
         self.opened += 1;
         self.opened_values += u64::from(count);
-        let position_bits = 64 - self.shift;
-        let begins = number << self.shift;
-        self.keys.clear();
-        self.chunks.clear();
-        let (mut chunk, mut position) = (first, 0);
+        self.sorted.clear();
+        let (mut chunk, mut rest) = (first, count as usize);
         while chunk != NONE {
-            let start = chunk as usize * CHUNK;
-            let filled = (count as usize - position).min(CHUNK);
-            for value in &self.values[start..start + filled] {
-                self.keys.push((value.time().picoseconds() - begins) << position_bits | position as u64);
-                position += 1;
-            }
-            self.chunks.push(chunk);
-            chunk = self.next[chunk as usize];
-        }
-        self.keys.sort_unstable();
-        self.sort_equal_times(position_bits);
-        for &key in &self.keys {
-            show(&self.values[place_of(key, position_bits, &self.chunks)]);
-        }
-        for &chunk in &self.chunks {
+            self.sorted.extend(&self.keys[chunk as usize][..rest.min(CHUNK)]);
+            rest = rest.saturating_sub(CHUNK);
+            let behind = self.next[chunk as usize];
             self.next[chunk as usize] = self.free;
             self.free = chunk;
+            chunk = behind;
+        }
+        self.sorted.sort_unstable();
+        self.sort_equal_times();
+        let places = self.places();
+        for &key in &self.sorted {
+            show(&self.values[(key & places) as usize]);
+            self.left.push((key & places) as u32);
         }
     }
 
-    /// Values at one time stand in the order in which they were added. Where an order number was drawn before the value was
-    /// added, as that of a timer that is put back, that is another order.
-    fn sort_equal_times(&mut self, position_bits: u32) {
-        let Self { keys, values, chunks, .. } = self;
-        let order_of = |key: u64| values[place_of(key, position_bits, chunks)].order();
+    /// The bits of a key that are a place.
+    fn places(&self) -> u64 {
+        (1 << (64 - self.shift)) - 1
+    }
+
+    /// Values at one time stand in the order of their order numbers.
+    fn sort_equal_times(&mut self) {
+        let places = self.places();
         let mut from = 0;
-        while from + 1 < keys.len() {
-            let time = keys[from] >> position_bits;
+        while from + 1 < self.sorted.len() {
+            let time = self.sorted[from] | places;
             let mut to = from + 1;
-            while to < keys.len() && keys[to] >> position_bits == time {
+            while to < self.sorted.len() && self.sorted[to] <= time {
                 to += 1;
             }
             if to - from > 1 {
-                keys[from..to].sort_unstable_by_key(|&key| order_of(key));
+                let values = &self.values;
+                self.sorted[from..to].sort_unstable_by_key(|&key| values[(key & places) as usize].order());
             }
             from = to;
+        }
+    }
+
+    /// Asks for the values of an epoch.
+    fn prefetch(&self, number: u64) {
+        let (places, epoch) = (self.places(), self.epochs[number as usize & (self.epochs.len() - 1)]);
+        let (mut chunk, mut rest) = (epoch.first, epoch.count as usize);
+        while chunk != NONE {
+            for &key in self.keys[chunk as usize].iter().take(rest) {
+                memory::prefetch::<0, { usize::MAX }, T>(&self.values[(key & places) as usize]);
+            }
+            rest = rest.saturating_sub(CHUNK);
+            chunk = self.next[chunk as usize];
         }
     }
 
@@ -273,9 +325,7 @@ impl<T: Due> Epochs<T> {
         let (shift, places) = if places > MOST_EPOCHS { (self.shift, self.epochs.len() as u64) } else { (shift, places) };
         self.begin(from, shift, places);
         for value in &values {
-            if let Some((place, _)) = self.add_place(value.time(), value) {
-                *self.value_mut(place) = *value;
-            }
+            self.add(value.time(), value);
         }
         self.opened = 0;
         self.opened_values = 0;
@@ -295,11 +345,4 @@ impl<T: Due> Epochs<T> {
 /// log2 of about this length.
 fn shift_of(length: u64) -> u32 {
     (63 - length.max(1).leading_zeros()).clamp(SHORTEST, LONGEST)
-}
-
-/// Where the value with this key is.
-#[inline(always)]
-fn place_of(key: u64, position_bits: u32, chunks: &[u32]) -> usize {
-    let position = (key & ((1 << position_bits) - 1)) as usize;
-    chunks[position / CHUNK] as usize * CHUNK + position % CHUNK
 }

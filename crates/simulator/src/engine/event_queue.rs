@@ -26,14 +26,9 @@ pub enum Target {
     Transmitter(u32),
     /// Timer of this router mechanism.
     Router(u32),
-    /// Epochs have to be opened: [`PACKETS`] or [`TIMERS`]. No event of the simulation.
-    Opening(u32),
+    /// Epochs of packets in flight have to be opened. No event of the simulation.
+    Opening,
 }
-
-/// The epochs of packets in flight.
-pub const PACKETS: u32 = 0;
-/// The epochs of timers.
-pub const TIMERS: u32 = 1;
 
 const KIND_SHIFT: u32 = 28;
 
@@ -52,7 +47,7 @@ impl Target {
             Self::Rack(index) => 5 << KIND_SHIFT | index,
             Self::Transmitter(index) => 6 << KIND_SHIFT | index,
             Self::Router(index) => 7 << KIND_SHIFT | index,
-            Self::Opening(index) => 8 << KIND_SHIFT | index,
+            Self::Opening => 8 << KIND_SHIFT,
         }
     }
     #[inline]
@@ -67,7 +62,7 @@ impl Target {
             5 => Self::Rack(index),
             6 => Self::Transmitter(index),
             7 => Self::Router(index),
-            _ => Self::Opening(index),
+            _ => Self::Opening,
         }
     }
 }
@@ -211,47 +206,31 @@ impl EventQueue {
     #[inline(always)]
     pub fn push_here(&mut self, time: Time, order: u64, target: Target) {
         let target = target.pack();
-        let (timed, news) = self.timers.add_place(time, order);
+        let (timed, lane, is_first) = self.timers.add_place(time, order);
         (timed.time, timed.order, timed.target) = (time, order, target);
-        match news {
-            None => {}
-            Some(News::First(lane)) => self.push_entry(Entry::new(time, order, target, lane)),
-            Some(News::Opening(opening)) => self.push_opening(opening, TIMERS),
+        if is_first {
+            self.push_entry(Entry::new(time, order, target, lane));
         }
     }
 
     /// Epochs have to be opened then, before anything else of that time happens.
-    pub fn push_opening(&mut self, time: Time, whose: u32) {
-        self.push_entry(Entry::new(time, 0, Target::Opening(whose).pack(), 0));
+    fn push_opening(&mut self, time: Time) {
+        self.push_entry(Entry::new(time, 0, Target::Opening.pack(), 0));
     }
 
-    /// The earliest event is an opening: removes it. Returns when and whose.
-    pub fn take_opening(&mut self) -> Option<(Time, u32)> {
-        let Event { time, target: Target::Opening(whose), .. } = self.peek()? else { return None };
+    /// If the earliest event is an opening of the epochs of these packets, opens them.
+    #[inline(never)]
+    pub fn open_epochs<T: Due>(&mut self, in_flight: &mut Lanes<T>) -> bool {
+        let Some(Event { time, target: Target::Opening, .. }) = self.peek() else { return false };
         drop_first(&mut self.near, &mut self.far);
-        Some((time, whose))
-    }
-
-    /// Opens the epochs of packets whose time has come.
-    pub fn open_packets<T: Due>(&mut self, in_flight: &mut Lanes<T>, now: Time) {
-        let (first, opening) = in_flight.open(now);
+        let (first, opening) = in_flight.open(time);
         if let Some((first, lane)) = first {
             self.push_packets(first.time(), first.order(), News::First(lane));
         }
         if let Some(opening) = opening {
-            self.push_opening(opening, PACKETS);
+            self.push_opening(opening);
         }
-    }
-
-    /// Opens the epochs of timers whose time has come.
-    pub fn open_timers(&mut self, now: Time) {
-        let (first, opening) = self.timers.open(now);
-        if let Some((Timed { time, order, target }, lane)) = first {
-            self.push_entry(Entry::new(time, order, target, lane));
-        }
-        if let Some(opening) = opening {
-            self.push_opening(opening, TIMERS);
-        }
+        true
     }
 
     /// What is new with a packet that is due then: it is the first of its lane, or epochs have to be opened for it.
@@ -261,7 +240,7 @@ impl EventQueue {
             News::First(lane) => {
                 self.push_entry(Entry::new(time, order, Target::Packets(lane).pack(), 0));
             }
-            News::Opening(opening) => self.push_opening(opening, PACKETS),
+            News::Opening(opening) => self.push_opening(opening),
         }
     }
 

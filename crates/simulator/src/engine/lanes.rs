@@ -24,11 +24,8 @@ pub trait Due: Copy {
     fn order(&self) -> u64;
 }
 
-/// More lanes than these are searched no longer: what comes goes to its epoch.
-const FEW: usize = 10;
-
-/// In the place of a lane: the value is in an epoch that is closed still.
-const CLOSED: u32 = u32::MAX;
+/// Where there are more lanes than these, what is added goes to its epoch.
+const FEW: usize = 24;
 
 /// What the event queue must be told of a value that was added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,13 +50,16 @@ pub struct Lanes<T> {
     lanes: Vec<Ring<T>>,
     /// The end of each lane, the latest first. An empty lane keeps its end: nothing can be added before it any more.
     ends: Vec<End>,
+    /// There have been more than [`FEW`] lanes.
+    many: bool,
     /// What is due later, where there would be many lanes, and the lane to which it comes when its epoch is opened.
-    epochs: Option<(Epochs<T>, u32)>,
+    epochs: Epochs<T>,
+    epoch_lane: Option<u32>,
 }
 
 impl<T> Default for Lanes<T> {
     fn default() -> Self {
-        Self { lanes: Vec::new(), ends: Vec::new(), epochs: None }
+        Self { lanes: Vec::new(), ends: Vec::new(), many: false, epochs: Epochs::default(), epoch_lane: None }
     }
 }
 
@@ -79,12 +79,10 @@ impl<T: Due> Lanes<T> {
 
     #[cold]
     fn new_run(&mut self, time: Time, order: u64) -> u32 {
-        if self.epochs.is_none() && self.ends.len() >= FEW {
-            self.begin_epochs();
-        }
         let lane = self.lanes.len() as u32;
         self.lanes.push(Ring::default());
         self.ends.push(End { time, order, lane });
+        self.many = self.ends.len() > FEW;
         lane
     }
 
@@ -95,26 +93,15 @@ impl<T: Due> Lanes<T> {
         let span = latest.since(earliest).picoseconds();
         let lane = self.lanes.len() as u32;
         self.lanes.push(Ring::default());
-        self.epochs = Some((Epochs::new(earliest, span, self.len() as u64), lane));
-    }
-
-    /// Where a value that is due at this time is put: its lane and 0, or [`CLOSED`] and its place there; and what is new with it.
-    #[inline(always)]
-    fn place_for(&mut self, time: Time, order: u64, value: &T) -> (u32, usize, Option<News>) {
-        if let Some((epochs, _)) = &mut self.epochs
-            && let Some((place, is_earlier)) = epochs.add_place(time, value)
-        {
-            return (CLOSED, place, is_earlier.then(|| News::Opening(epochs.opening())));
-        }
-        let lane = self.lane_for(time, order);
-        (lane, 0, self.lanes[lane as usize].is_empty().then_some(News::First(lane)))
+        self.epoch_lane = Some(lane);
+        self.epochs = Epochs::new(earliest, span, self.len() as u64);
     }
 
     /// The time of an opening has come: what is due next goes to its lane. Returns that lane and when the next opening is,
     /// if there is one to wait for; the lane with its first value, if it had none.
     #[inline(never)]
     pub fn open(&mut self, now: Time) -> (Option<(T, u32)>, Option<Time>) {
-        let Self { lanes, epochs: Some((epochs, lane)), .. } = self else { return (None, None) };
+        let Self { lanes, epochs, epoch_lane: Some(lane), .. } = self else { return (None, None) };
         let ring = &mut lanes[*lane as usize];
         let was_empty = ring.is_empty();
         let is_next = epochs.open(now, |value| {
@@ -128,30 +115,45 @@ impl<T: Due> Lanes<T> {
     /// a copy of one that was due at another time.
     #[inline(always)]
     pub fn add(&mut self, time: Time, order: u64, value: &T) -> (&mut T, Option<News>) {
-        let (lane, place, news) = self.place_for(time, order, value);
-        if lane == CLOSED
-            && let Some((epochs, _)) = &mut self.epochs
-        {
-            let held = epochs.value_mut(place);
-            *held = *value;
-            return (held, news);
+        if self.many {
+            return self.add_to_epoch(time, order, value);
         }
-        (self.lanes[lane as usize].push(*value), news)
+        self.add_to_lane(time, order, value)
     }
 
-    /// Adds a place for a value that is due at this time, which the caller writes there part by part; see [`Self::add`].
     #[inline(always)]
-    pub fn add_place(&mut self, time: Time, order: u64) -> (&mut T, Option<News>)
+    fn add_to_lane(&mut self, time: Time, order: u64, value: &T) -> (&mut T, Option<News>) {
+        let lane = self.lane_for(time, order);
+        let ring = &mut self.lanes[lane as usize];
+        let news = ring.is_empty().then_some(News::First(lane));
+        (ring.push(*value), news)
+    }
+
+    /// [`Self::add`] where there are many lanes.
+    #[inline(never)]
+    fn add_to_epoch(&mut self, time: Time, order: u64, value: &T) -> (&mut T, Option<News>) {
+        if self.epoch_lane.is_none() {
+            self.begin_epochs();
+        }
+        if self.epochs.takes(time) {
+            let is_earlier = self.epochs.add(time, value);
+            let news = is_earlier.then(|| News::Opening(self.epochs.opening()));
+            return (self.epochs.last_mut(), news);
+        }
+        self.add_to_lane(time, order, value)
+    }
+
+    /// Adds a place for a value that is due at this time, which the caller writes there part by part. Returns it, its lane,
+    /// and true if it is the first there, so that the lane must be put into the event queue.
+    #[inline(always)]
+    pub fn add_place(&mut self, time: Time, order: u64) -> (&mut T, u32, bool)
     where
         T: Default,
     {
-        let (lane, place, news) = self.place_for(time, order, &T::default());
-        if lane == CLOSED
-            && let Some((epochs, _)) = &mut self.epochs
-        {
-            return (epochs.value_mut(place), news);
-        }
-        (self.lanes[lane as usize].push_place(), news)
+        let lane = self.lane_for(time, order);
+        let ring = &mut self.lanes[lane as usize];
+        let is_first = ring.is_empty();
+        (ring.push_place(), lane, is_first)
     }
 
     /// Removes the first value of a lane, of which there must be one, and tells `advance` when the one is due that is then the
@@ -192,8 +194,7 @@ impl<T: Due> Lanes<T> {
 
     /// Number of values.
     pub fn len(&self) -> usize {
-        let closed = self.epochs.as_ref().map_or(0, |(epochs, _)| epochs.len());
-        self.lanes.iter().map(Ring::len).sum::<usize>() + closed
+        self.lanes.iter().map(Ring::len).sum::<usize>() + self.epochs.len()
     }
 
     /// There is none.
@@ -206,6 +207,7 @@ impl<T: Due> Lanes<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::{EventQueue, Target};
     use proptest::prelude::*;
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -231,6 +233,75 @@ mod tests {
         assert_eq!(lanes.lanes.len(), 3);
     }
 
+    /// What a network does with lanes and the event queue: values come in their order, if they are added at the time of the
+    /// clock or later. Returns them, and whether there were epochs.
+    fn in_turn(steps: &[(u64, usize)], break_openings: bool) -> (Vec<At>, bool) {
+        let (mut lanes, mut events, mut taken) = (Lanes::default(), EventQueue::default(), Vec::new());
+        let mut now = 0;
+        let mut steps = steps.iter();
+        loop {
+            while events.open_epochs(&mut lanes) {}
+            if let Some(&(delay, count)) = steps.next() {
+                for number in 0..count as u64 {
+                    let order = events.take_order();
+                    let time = Time::from_picoseconds(now + delay * (number + 1));
+                    let (_, news) = lanes.add(time, order, &At(time.picoseconds(), order));
+                    match news {
+                        Some(News::Opening(_)) if break_openings => {}
+                        Some(news) => events.push_packets(time, order, news),
+                        None => {}
+                    }
+                }
+                while events.open_epochs(&mut lanes) {}
+            }
+            let Some(Target::Packets(lane)) = events.peek().map(|event| event.target) else {
+                if steps.len() == 0 { break } else { continue }
+            };
+            let first = lanes.take_first(lane, |next| {
+                events.advance_lane(lane, next.map(|next| (next.time(), next.order())));
+            });
+            now = first.0;
+            taken.push(first);
+        }
+        (taken, lanes.epoch_lane.is_some())
+    }
+
+    fn sorted(values: &[At]) -> Vec<At> {
+        let mut values = values.to_vec();
+        values.sort_unstable();
+        values
+    }
+
+    /// Delays from nothing to far beyond the epochs, many of them, so that lengths are set anew; equal times among them.
+    fn steps() -> impl Strategy<Value = Vec<(u64, usize)>> {
+        let delay = prop_oneof![
+            4 => 1_u64..1 << 22, 2 => (1_u64..64).prop_map(|steps| steps << 14), 1 => Just(0), 1 => 1_u64..1 << 40
+        ];
+        prop::collection::vec((delay, 0_usize..6), 1..3000)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        /// With epochs, as without: in the order of time and order number, and none is left.
+        #[test]
+        fn epochs_keep_the_order(steps in steps()) {
+            let (taken, _) = in_turn(&steps, false);
+            let added: usize = steps.iter().map(|&(_, count)| count).sum();
+            prop_assert_eq!(taken.len(), added);
+            prop_assert_eq!(sorted(&taken), taken);
+        }
+    }
+
+    /// Three hundred delays come to use epochs, and the test above sees an opening that is not told.
+    #[test]
+    fn the_test_of_epochs_can_fail() {
+        let steps: Vec<(u64, usize)> = (0..3000).map(|step| (1_000_000 + step * 7_919 % 300 * 100_003, 2)).collect();
+        let (taken, epochs) = in_turn(&steps, false);
+        assert!(epochs && taken.len() == 6000 && sorted(&taken) == taken);
+        let (taken, _) = in_turn(&steps, true);
+        assert!(taken.len() < 6000, "values in epochs that nobody opens");
+    }
+
     proptest! {
         /// Taken from the lane whose first is the earliest, values come in order.
         #[test]
@@ -239,7 +310,7 @@ mod tests {
             let mut sorted: Vec<At> = Vec::new();
             for (order, time) in times.into_iter().enumerate() {
                 let value = At(time, order as u64);
-                lanes.add(value.time(), value.order(), &value);
+                lanes.add_to_lane(value.time(), value.order(), &value);
                 sorted.push(value);
             }
             sorted.sort_unstable();

@@ -136,9 +136,10 @@ impl Network {
         })
     }
 
-    /// Opens the epochs of packets in flight whose time has come.
-    pub fn open_epochs(&mut self, events: &mut EventQueue, now: Time) {
-        events.open_packets(&mut self.in_flight, now);
+    /// If the earliest event is an opening of the epochs of packets in flight, opens them.
+    #[inline]
+    pub fn open_epochs(&mut self, events: &mut EventQueue) -> bool {
+        events.open_epochs(&mut self.in_flight)
     }
 
     /// A packet is at its stop. Returns when it reaches the endpoint that it was sent to, now or ahead of the clock; `None`: it

@@ -10,7 +10,6 @@ pub use stop::{Progress, Stopped};
 pub use summary::Outcome;
 
 use crate::engine::memory;
-use crate::engine::event_queue::PACKETS;
 use crate::engine::random::Purpose;
 use crate::engine::{EventQueue, Stream, Target};
 use crate::network::Network;
@@ -171,7 +170,7 @@ impl Simulation {
                             }
                         }
                         Some(lane) => self.move_packet(lane),
-                        None if self.open_epochs() => continue,
+                        None if self.network.open_epochs(&mut self.events) => continue,
                         None => self.run_timer(last),
                     }
                     self.run_receivers_ahead();
@@ -184,16 +183,6 @@ impl Simulation {
             self.events_run += 1;
         }
         Progress::Underway
-    }
-
-    /// The earliest event is no event of the simulation but the opening of epochs: opens them.
-    fn open_epochs(&mut self) -> bool {
-        let Some((time, whose)) = self.events.take_opening() else { return false };
-        match whose {
-            PACKETS => self.network.open_epochs(&mut self.events, time),
-            _ => self.events.open_timers(time),
-        }
-        true
     }
 
     /// A UDP source sends, and goes on as long as nothing else happens before its next packet, up to this number of events:
@@ -283,7 +272,7 @@ impl Simulation {
         let Some(target) = events.pop() else { return };
         let mut context = Context { now: *now, events, network };
         match target {
-            Target::Packets(_) | Target::Opening(_) => {}
+            Target::Packets(_) | Target::Opening => {}
             Target::Transmitter(link) => network.on_transmitter(events, *now, link),
             Target::Router(router) => network.on_router_timer(events, *now, router),
             Target::DelayedAck(flow) => match sinks.get_mut(flow as usize) {
