@@ -57,9 +57,9 @@ pub fn bare_loop(flows: u64, packets: u64, trips: u64) -> u64 {
             extra: NO_EXTRA,
             number: number as u32,
         };
-        let (_, news) = in_flight.add(packet.arrival, order, &packet);
-        if let Some(news) = news {
-            events.push_packets(packet.arrival, order, news);
+        let (_, lane, is_news) = in_flight.add(packet.arrival, order, &packet);
+        if is_news {
+            events.push_packets(packet.arrival, order, lane, &in_flight);
         }
     }
     for _ in 0..trips {
@@ -74,10 +74,10 @@ pub fn bare_loop(flows: u64, packets: u64, trips: u64) -> u64 {
             at = links[link].cross(at);
         }
         let order = events.take_order();
-        let (landed, news) = in_flight.add(at, order, &packet);
+        let (landed, lane, is_news) = in_flight.add(at, order, &packet);
         (landed.arrival, landed.order) = (at, order);
-        if let Some(news) = news {
-            events.push_packets(at, order, news);
+        if is_news {
+            events.push_packets(at, order, lane, &in_flight);
         }
     }
     links.iter().map(|link| link.crossed).sum()

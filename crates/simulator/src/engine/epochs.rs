@@ -13,6 +13,9 @@ use selfclock_congestion::units::Time;
 const AIM: u64 = 40;
 const FEWEST: u64 = 14;
 const MOST: u64 = 110;
+/// Values at most: two megabytes of packets. More would leave the cache before their turn, and a lane, which is written and
+/// read in its order, is then quicker however many there are.
+pub const MOST_VALUES: usize = 1 << 15;
 /// Epochs over which that average is taken.
 const OBSERVED: u64 = 64;
 /// Keys of a chunk: two cache lines.
@@ -322,7 +325,8 @@ impl<T: Due> Epochs<T> {
         let wanted = if too_few { 2 * self.epochs.len() as u64 } else { self.epochs.len() as u64 };
         let places = wanted.max((2 * span).next_power_of_two()).max(FEWEST_EPOCHS);
         // Lengths that would need more are left alone.
-        let (shift, places) = if places > MOST_EPOCHS { (self.shift, self.epochs.len() as u64) } else { (shift, places) };
+        let (shift, places) =
+            if places > MOST_EPOCHS { (self.shift, self.epochs.len() as u64) } else { (shift, places) };
         self.begin(from, shift, places);
         for value in &values {
             self.add(value.time(), value);

@@ -4,7 +4,7 @@
 //! few stand in order: an entry that comes from the first place mostly goes back to one of these, past one or two others.
 //! The rest is a four-ary heap; four children share a cache line pair and halve the depth of a binary heap.
 
-use super::lanes::{Due, Lanes, News};
+use super::lanes::{CLOSED, Due, Lanes};
 use selfclock_congestion::units::Time;
 
 /// What an event is for, packed into 32 bits.
@@ -219,29 +219,36 @@ impl EventQueue {
     }
 
     /// If the earliest event is an opening of the epochs of these packets, opens them.
-    #[inline(never)]
+    #[inline(always)]
     pub fn open_epochs<T: Due>(&mut self, in_flight: &mut Lanes<T>) -> bool {
-        let Some(Event { time, target: Target::Opening, .. }) = self.peek() else { return false };
+        let is_opening = self.near.get(0).target() == const { Target::Opening.pack() };
+        if is_opening {
+            self.open(in_flight);
+        }
+        is_opening
+    }
+
+    #[inline(never)]
+    fn open<T: Due>(&mut self, in_flight: &mut Lanes<T>) {
+        let time = Time::from_picoseconds(self.near.times[0]);
         drop_first(&mut self.near, &mut self.far);
         let (first, opening) = in_flight.open(time);
         if let Some((first, lane)) = first {
-            self.push_packets(first.time(), first.order(), News::First(lane));
+            self.push_packets(first.time(), first.order(), lane, in_flight);
         }
         if let Some(opening) = opening {
             self.push_opening(opening);
         }
-        true
     }
 
-    /// What is new with a packet that is due then: it is the first of its lane, or epochs have to be opened for it.
+    /// Adds a lane of packets that was empty: when its first packet is due. In the place of a lane [`CLOSED`]: the epochs of
+    /// these packets are to be opened.
     #[inline]
-    pub fn push_packets(&mut self, time: Time, order: u64, news: News) {
-        match news {
-            News::First(lane) => {
-                self.push_entry(Entry::new(time, order, Target::Packets(lane).pack(), 0));
-            }
-            News::Opening(opening) => self.push_opening(opening),
+    pub fn push_packets<T: Due>(&mut self, time: Time, order: u64, lane: u32, in_flight: &Lanes<T>) {
+        if lane == CLOSED {
+            return self.push_opening(in_flight.opening());
         }
+        self.push_entry(Entry::new(time, order, Target::Packets(lane).pack(), 0));
     }
 
     fn push_entry(&mut self, mut entry: Entry) {

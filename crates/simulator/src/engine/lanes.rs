@@ -9,7 +9,7 @@
 //! lanes as there are different delays under way, whatever the number of links and flows: three for a hundred flows on
 //! a dumbbell.
 
-use super::epochs::Epochs;
+use super::epochs::{Epochs, MOST_VALUES};
 use super::ring::Ring;
 use selfclock_congestion::units::Time;
 
@@ -27,14 +27,8 @@ pub trait Due: Copy {
 /// Where there are more lanes than these, what is added goes to its epoch.
 const FEW: usize = 24;
 
-/// What the event queue must be told of a value that was added.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum News {
-    /// The value is the first of this lane.
-    First(u32),
-    /// The epochs have to be opened then ([`Lanes::open`]).
-    Opening(Time),
-}
+/// In the place of a lane: the value is in an epoch that is closed still.
+pub const CLOSED: u32 = u32::MAX;
 
 /// The last of a lane that was ever in it.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +44,7 @@ pub struct Lanes<T> {
     lanes: Vec<Ring<T>>,
     /// The end of each lane, the latest first. An empty lane keeps its end: nothing can be added before it any more.
     ends: Vec<End>,
-    /// There have been more than [`FEW`] lanes.
+    /// There are more than [`FEW`] lanes, and not so many values that these are better for them.
     many: bool,
     /// What is due later, where there would be many lanes, and the lane to which it comes when its epoch is opened.
     epochs: Epochs<T>,
@@ -82,14 +76,16 @@ impl<T: Due> Lanes<T> {
         let lane = self.lanes.len() as u32;
         self.lanes.push(Ring::default());
         self.ends.push(End { time, order, lane });
-        self.many = self.ends.len() > FEW;
+        // Once epochs have been given up, there are none again.
+        self.many |= self.epoch_lane.is_none() && self.ends.len() > FEW;
         lane
     }
 
     /// Puts what comes from now on into epochs.
     fn begin_epochs(&mut self) {
         let latest = self.ends.first().map_or(Time::ZERO, |end| end.time);
-        let earliest = self.lanes.iter().filter_map(|lane| lane.front().map(Due::time)).min().unwrap_or(latest);
+        let earliest =
+            self.lanes.iter().filter_map(|lane| lane.front().map(Due::time)).min().unwrap_or(latest);
         let span = latest.since(earliest).picoseconds();
         let lane = self.lanes.len() as u32;
         self.lanes.push(Ring::default());
@@ -111,10 +107,16 @@ impl<T: Due> Lanes<T> {
         (first, is_next.then(|| epochs.opening()))
     }
 
-    /// Adds a value that is due at this time. Returns it where it is, and what the event queue must be told. The caller sees to it that the value, too, says when it is due: it may be
+    /// When the epochs have to be opened next, if there are any.
+    pub fn opening(&self) -> Time {
+        self.epochs.opening()
+    }
+
+    /// Adds a value that is due at this time. Returns it where it is, its lane, and true if the event queue must be told
+    /// ([`EventQueue::push_packets`](super::EventQueue::push_packets)): it is the first there, or the next opening of the epochs is earlier now. The caller sees to it that the value, too, says when it is due: it may be
     /// a copy of one that was due at another time.
     #[inline(always)]
-    pub fn add(&mut self, time: Time, order: u64, value: &T) -> (&mut T, Option<News>) {
+    pub fn add(&mut self, time: Time, order: u64, value: &T) -> (&mut T, u32, bool) {
         if self.many {
             return self.add_to_epoch(time, order, value);
         }
@@ -122,23 +124,23 @@ impl<T: Due> Lanes<T> {
     }
 
     #[inline(always)]
-    fn add_to_lane(&mut self, time: Time, order: u64, value: &T) -> (&mut T, Option<News>) {
+    fn add_to_lane(&mut self, time: Time, order: u64, value: &T) -> (&mut T, u32, bool) {
         let lane = self.lane_for(time, order);
         let ring = &mut self.lanes[lane as usize];
-        let news = ring.is_empty().then_some(News::First(lane));
-        (ring.push(*value), news)
+        let is_first = ring.is_empty();
+        (ring.push(*value), lane, is_first)
     }
 
     /// [`Self::add`] where there are many lanes.
     #[inline(never)]
-    fn add_to_epoch(&mut self, time: Time, order: u64, value: &T) -> (&mut T, Option<News>) {
+    fn add_to_epoch(&mut self, time: Time, order: u64, value: &T) -> (&mut T, u32, bool) {
         if self.epoch_lane.is_none() {
             self.begin_epochs();
         }
+        self.many = self.epochs.len() < MOST_VALUES;
         if self.epochs.takes(time) {
             let is_earlier = self.epochs.add(time, value);
-            let news = is_earlier.then(|| News::Opening(self.epochs.opening()));
-            return (self.epochs.last_mut(), news);
+            return (self.epochs.last_mut(), CLOSED, is_earlier);
         }
         self.add_to_lane(time, order, value)
     }
@@ -245,11 +247,9 @@ mod tests {
                 for number in 0..count as u64 {
                     let order = events.take_order();
                     let time = Time::from_picoseconds(now + delay * (number + 1));
-                    let (_, news) = lanes.add(time, order, &At(time.picoseconds(), order));
-                    match news {
-                        Some(News::Opening(_)) if break_openings => {}
-                        Some(news) => events.push_packets(time, order, news),
-                        None => {}
+                    let (_, lane, is_news) = lanes.add(time, order, &At(time.picoseconds(), order));
+                    if is_news && !(break_openings && lane == CLOSED) {
+                        events.push_packets(time, order, lane, &lanes);
                     }
                 }
                 while events.open_epochs(&mut lanes) {}
@@ -292,10 +292,20 @@ mod tests {
         }
     }
 
+    /// Beyond [`MOST_VALUES`] lanes take over from epochs, in the same order.
+    #[test]
+    fn epochs_that_are_given_up_keep_the_order() {
+        let steps: Vec<(u64, usize)> =
+            (0..15_000).map(|step| (1_000_000 + step * 7_919 % 30 * 100_003, 5)).collect();
+        let (taken, epochs) = in_turn(&steps, false);
+        assert!(epochs && taken.len() == 75_000 && sorted(&taken) == taken);
+    }
+
     /// Three hundred delays come to use epochs, and the test above sees an opening that is not told.
     #[test]
     fn the_test_of_epochs_can_fail() {
-        let steps: Vec<(u64, usize)> = (0..3000).map(|step| (1_000_000 + step * 7_919 % 300 * 100_003, 2)).collect();
+        let steps: Vec<(u64, usize)> =
+            (0..3000).map(|step| (1_000_000 + step * 7_919 % 300 * 100_003, 2)).collect();
         let (taken, epochs) = in_turn(&steps, false);
         assert!(epochs && taken.len() == 6000 && sorted(&taken) == taken);
         let (taken, _) = in_turn(&steps, true);

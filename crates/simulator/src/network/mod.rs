@@ -137,7 +137,7 @@ impl Network {
     }
 
     /// If the earliest event is an opening of the epochs of packets in flight, opens them.
-    #[inline]
+    #[inline(always)]
     pub fn open_epochs(&mut self, events: &mut EventQueue) -> bool {
         events.open_epochs(&mut self.in_flight)
     }
