@@ -313,7 +313,7 @@ impl<T: Due> Epochs<T> {
         let length = (1_u64 << self.shift).saturating_mul(AIM) / each.max(1);
         let shift = shift_of(length);
         // An epoch that begins in the middle of a longer one has to be opened before these can be.
-        while shift > self.shift && self.closed % (1 << (shift - self.shift)) != 0 {
+        while shift > self.shift && !self.closed.is_multiple_of(1 << (shift - self.shift)) {
             self.open_epoch(self.closed, show);
         }
         let from = Time::from_picoseconds(self.closed << self.shift);
