@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from selfclock._core import bare_loop, footprint
+from selfclock.errors import WorkError
 from selfclock.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ access = { rate = "10 Gbps", delay = "5 ms" }
 """
 
 
-class BenchError(Exception):
+class BenchError(WorkError):
     """A case did not run."""
 
 

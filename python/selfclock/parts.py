@@ -6,8 +6,6 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawing
-
     from selfclock.figure import Figure
 
 
@@ -17,7 +15,7 @@ class Illustration:
 
     title: str
     caption: str
-    figure: Figure | Drawing
+    figure: Figure
     _: KW_ONLY
     #: Names it in links, such as "figure-13"; unique in a paper.
     id: str = ""

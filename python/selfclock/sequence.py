@@ -27,11 +27,12 @@ def sequence(panel: Panel, packets: pl.DataFrame, colour: str, name: str) -> Non
     if len(acknowledged):
         numbers = acknowledged["acknowledgement"] / segment
         panel.line(acknowledged["time_s"], numbers, colour="#777777", width=0.8, step="after",
-                   label=f"{name}: acknowledged")  # fmt: skip
+                   label="acknowledged")  # fmt: skip
     for some, what, look in (
         (first, "sent", {"colour": colour, "marker": "."}),
         (again, "retransmitted", {"colour": colour, "marker": "o", "hollow": True}),
         (lost, "lost", {"colour": style.DROP.colour, "marker": style.DROP.marker}),
     ):
         if len(some):
-            panel.points(some["time_s"], some["number"], **look, label=f"{name}: {what}")
+            label = what if what == "lost" else f"{name}: {what}"
+            panel.points(some["time_s"], some["number"], **look, label=label)

@@ -26,4 +26,4 @@ mod traffic;
 mod transport;
 
 pub use shared::Shared;
-pub use simulation::{Outcome, Progress, Simulation, Stopped};
+pub use simulation::{NotForked, Outcome, Progress, Simulation, Stopped, Trunk};

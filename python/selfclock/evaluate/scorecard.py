@@ -13,11 +13,9 @@ from selfclock.evaluate.rows import ROWS
 from selfclock.evaluate.runs import Lab
 from selfclock.evaluate.subject import Subject
 from selfclock.names import unknown
-from selfclock.save import digests, identity, staged, write_document, write_figure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from pathlib import Path
 
     from selfclock.evaluate.row import Row
     from selfclock.evaluate.runs import Experiment
@@ -135,20 +133,6 @@ class Scorecard:
             marks="The marks are this project's: RFC 9743 sets none.",
             rows=[line.document() for line in self.lines],
         )
-
-    def save(self, directory: Path, *, formats: Sequence[str] = ()) -> None:
-        """Write the scorecard as JSON, the report, and a figure for each row as files in these formats."""
-        from selfclock.evaluate.figures import figure  # noqa: PLC0415
-        from selfclock.report.page import scorecard_page  # noqa: PLC0415
-
-        with staged(directory) as aside:
-            (aside / "report.html").write_text(scorecard_page(self), encoding="utf-8")
-            for line in self.lines if formats else []:
-                if line.found.verdict != "not applicable":
-                    write_figure(figure(line, self).figure, aside / line.row.id, formats)
-            # The rows make scenarios for the algorithm, with the partners that it needs: there is nothing to note.
-            document = {**self.document, "notes": []}
-            write_document(aside, "scorecard.json", document, identity(self.lab.scenarios), digests(self.lab.scenarios))
 
     def verdicts(self) -> dict[Verdict, int]:
         """Count the verdicts."""

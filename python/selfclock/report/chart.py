@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from selfclock.figure import Arrow, Band, Bars, Cells, Intervals, Line, Points, Rule, Shape, Span, Text
-from selfclock.report.extent import extent, sharing
+from selfclock.report.colours import faint, six_digits
 from selfclock.report.thinning import BINS, thin
 
 if TYPE_CHECKING:
@@ -29,7 +29,10 @@ FULL_SERIES, FEWEST_BINS = 12, 400
 #: With more series than this the values of all at one place would cover the page: one is then read at a time.
 MOST_READ = 24
 
-_DASHES = {"-": "solid", "--": "dash", ":": "dot", "-.": "dashdot"}
+#: Pixels that a cell with words needs, and the names of the rows.
+CELL, NAME = 40, 170
+
+_DASHES = {"-": "solid", "--": "dash", ":": "dot", "-.": "dashdot", "-..": "8px,2px,2px,2px,2px,2px"}
 _STEPS = {"": "linear", "after": "hv", "before": "vh"}
 _SYMBOLS = {
     "o": "circle", ".": "circle", ",": "circle", "s": "square", "^": "triangle-up", "v": "triangle-down",
@@ -58,11 +61,12 @@ class Chart:
     bins: int = 0
 
 
-def chart(figure: Figure) -> Chart:
-    """Return the chart of a figure."""
+def chart(figure: Figure, *, titled: bool = True) -> Chart:
+    """Return the chart of a figure, with its title unless the page has it as its heading."""
+    titled = titled and bool(figure.title)
     made = Chart(layout={"annotations": [], "shapes": []})
     rows, columns = len(figure.panels), len(figure.panels[0])
-    places = _Places(figure)
+    places = _Places(figure, titled=titled)
     for row, line in enumerate(figure.panels):
         for column, panel in enumerate(line):
             _Panel(made, figure, places, row, column).fill(panel)
@@ -77,7 +81,10 @@ def chart(figure: Figure) -> Chart:
                 trace["hovertemplate"] = place + trace["hovertemplate"]
     for trace in made.traces:
         trace.pop("_place", None)
-    made.width = 240 * columns if columns > 1 else 0
+    # Words in cells of this width do not meet.
+    every = [element for line in figure.panels for panel in line for element in panel.elements]
+    of_cells = [NAME + CELL * element.values.shape[1] for element in every if isinstance(element, Cells)]
+    made.width = max([240 * columns if columns > 1 else 0, *of_cells])
     made.layout |= {
         "height": places.height + (40 if shown else 0),
         "margin": {"l": 56, "r": 16, "t": places.top, "b": 48 + (40 if shown else 0), "autoexpand": True},
@@ -96,7 +103,7 @@ def chart(figure: Figure) -> Chart:
         "hovermode": "x unified" if together else "closest",
         "hoversubplots": "axis",
     }
-    if figure.title:
+    if titled:
         title = {"text": text(figure.title), "font": {"size": 14}, "x": 0.01, "xanchor": "left"}
         made.layout["title"] = {**title, "y": 1, "yref": "container", "yanchor": "top", "pad": {"t": 8}}
     return made
@@ -105,18 +112,18 @@ def chart(figure: Figure) -> Chart:
 class _Places:
     """Where the panels of a figure are, as fractions of what the margins leave."""
 
-    def __init__(self, figure: Figure) -> None:
+    def __init__(self, figure: Figure, *, titled: bool) -> None:
         rows, columns = len(figure.panels), len(figure.panels[0])
-        titled = [any(panel.title for panel in line) for line in figure.panels]
+        headed = [any(panel.title for panel in line) for line in figure.panels]
         lines = [max(panel.title.count("\n") for panel in line) for line in figure.panels]
         # Above a row there is its title; between rows that are not linked the axis of the upper one, too.
         gaps = [
-            (18 + 14 * lines[row] if titled[row] else 0)
+            (18 + 14 * lines[row] if headed[row] else 0)
             + (14 if figure.linked else 30)
             + (18 if any(panel.x.label for panel in figure.panels[row - 1]) else 0)
             for row in range(rows)
         ]
-        self.top = 14 + (26 if figure.title else 0) + (18 + 14 * lines[0] if titled[0] else 12)
+        self.top = 14 + (26 if titled else 0) + (18 + 14 * lines[0] if headed[0] else 12)
         self.height = round(figure.height * INCH)
         inner = max(80.0 * rows, self.height - self.top - 48 - sum(gaps[1:]))
         self.height = round(inner + self.top + 48 + sum(gaps[1:]))
@@ -161,8 +168,8 @@ class _Panel:
         if panel.title:
             self._title(panel.title)
         if self._foot:
-            self._axis("x", below.x, extent(sharing(figure, row, column, "x"), "x"))
-        self._axis("y", panel.y, extent(sharing(figure, row, column, "y"), "y"))
+            self._axis("x", below.x, figure.limits(row, column, "x"))
+        self._axis("y", panel.y, figure.limits(row, column, "y"))
 
     def _element(self, element: Element) -> None:
         match element:
@@ -175,7 +182,7 @@ class _Panel:
             case Bars():
                 self._add("bar", element.label, x=element.x, y=element.heights, base=element.base,
                           width=np.full(len(element.x), element.width), opacity=element.opacity,
-                          marker={"color": _colour(element.colour)}, read=True)  # fmt: skip
+                          marker={"color": six_digits(element.colour)}, read=True)  # fmt: skip
             case Intervals():
                 gap = np.full(len(element.x), np.nan)
                 self._add("scatter", element.label, x=np.repeat(element.x, 3), mode="lines",
@@ -186,7 +193,7 @@ class _Panel:
             case Rule():
                 self._across(element, element.value, element.value, "line", {"line": _stroke(element)})
             case Span():
-                fill = {"fillcolor": _faint(element.colour, element.opacity), "line": {"width": 0}, "layer": "below"}
+                fill = {"fillcolor": faint(element.colour, element.opacity), "line": {"width": 0}, "layer": "below"}
                 self._across(element, element.low, element.high, "rect", fill)
             case Text():
                 self._text(element)
@@ -241,7 +248,7 @@ class _Panel:
 
     def _area(self, label: str, x: Values, y: Values, look: Band | Shape) -> None:
         self._add("scatter", label, x=x, y=y, mode="lines", fill="toself", line={"width": 0},
-                  fillcolor=_faint(look.colour, look.opacity))  # fmt: skip
+                  fillcolor=faint(look.colour, look.opacity))  # fmt: skip
 
     def _add(self, kind: str, label: str, *, read: bool = False, **rest: Any) -> None:  # noqa: ANN401
         """Add a trace; `read` says whether pointing at it tells its values."""
@@ -281,7 +288,7 @@ class _Panel:
                 "yshift": words.shift[1] * POINT,
                 "xanchor": words.horizontal,
                 "yanchor": "middle" if words.vertical == "center" else words.vertical,
-                "font": {"size": round(words.size * POINT, 1), "color": _colour(words.colour)},
+                "font": {"size": round(words.size * POINT, 1), "color": six_digits(words.colour)},
                 "align": "left",
                 "showarrow": False,
             }
@@ -300,11 +307,12 @@ class _Panel:
                 "arrowhead": 2,
                 "arrowsize": 0.9,
                 "arrowwidth": max(1.0, round(arrow.width * POINT, 2)),
-                "arrowcolor": _colour(arrow.colour),
+                "arrowcolor": six_digits(arrow.colour),
             }
         )  # fmt: skip
 
     def _cells(self, cells: Cells) -> None:
+        # Colours as rgb(...), which the page does not turn over in the dark.
         rows, columns = cells.values.shape
         for row in range(rows):
             for column in range(columns):
@@ -313,11 +321,14 @@ class _Panel:
                     square = {"x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5}
                     self._chart.layout["shapes"].append(
                         {"type": "rect", "xref": self._x, "yref": self._y, "line": {"width": 0}, "layer": "below",
-                         "fillcolor": _shade(cells, value), **square}
+                         "fillcolor": f"rgb{cells.shade(value)}", **square}
                     )  # fmt: skip
         for row, texts in enumerate(cells.texts):
             for column, words in enumerate(texts):
                 self._text(Text(column, row, words, horizontal="center"))
+                if math.isfinite(value := float(cells.values[row, column])):
+                    ink = "rgb(255, 255, 255)" if cells.is_dark(value) else "rgb(0, 0, 0)"
+                    self._chart.layout["annotations"][-1]["font"]["color"] = ink
         # Points that cannot be seen tell the values.
         at = [(column, row) for row in range(rows) for column in range(columns)]
         along, up = self._panel.x.names, self._panel.y.names
@@ -368,7 +379,7 @@ class _Panel:
             "showgrid": not any(isinstance(element, Cells) for element in self._panel.elements),
             "zeroline": False,
             "automargin": True,
-            "hoverformat": ",.6~g",
+            "hoverformat": ",.5~g",
             "separatethousands": True,
             "exponentformat": "power",
             "minexponent": 6,
@@ -381,15 +392,19 @@ class _Panel:
             ticks = [factor * 10.0**power for power in powers for factor in (1, 2, 5)]
             said |= {"tickvals": ticks, "ticktext": [f"{tick:,g}" for tick in ticks]}
         if axis.names:
-            said |= {"tickvals": list(axis.names), "ticktext": [text(name) for name in axis.names.values()]}
-        if which == "x":
+            said |= {"tickvals": list(axis.names), "ticktext": [text(name) for name in axis.names.values()],
+                     "autotickangles": [0, -40, -90]}  # fmt: skip
+        if which == "y":
+            said["showspikes"] = False
+        else:
             said |= {"showspikes": True, "spikemode": "across", "spikethickness": 1, "spikedash": "dot",
                      "spikesnap": "cursor", "unifiedhovertitle": {"text": self._along.says("x", (), {})}}  # fmt: skip
         figure = self._figure
         if which == "x" and figure.linked and figure.same_x and self._column > 0:
             said["matches"] = "x"
-        if which == "y" and figure.same_scale and self._column > 0:
-            said |= {"matches": _ref("y", self._row * len(figure.panels[0]) + 1), "showticklabels": False}
+        first = 1 if figure.same_y else self._row * len(figure.panels[0]) + 1
+        if which == "y" and figure.same_scale and self._y != _ref("y", first):
+            said |= {"matches": _ref("y", first), "showticklabels": self._column == 0}
         self._chart.layout[reference[0] + "axis" + reference[1:]] = said
 
 
@@ -409,7 +424,7 @@ class _Quantity:
             if trace.get("type") == "bar":
                 trace["textposition"] = "none"
             return f"{self.quantity} %{{{key}}}".strip()
-        value = "%{" + which + ":,.6~g}"
+        value = "%{" + which + ":,.5~g}"
         if self.unit == "%":
             return f"{self.quantity} {value} %".strip()
         return f"{self.quantity} {value} {self.unit}".strip()
@@ -417,7 +432,7 @@ class _Quantity:
 
 def _stroke(element: Line | Rule | Intervals) -> dict[str, Any]:
     return {
-        "color": _colour(element.colour),
+        "color": six_digits(element.colour),
         "width": round(element.width * POINT, 2),
         "dash": _DASHES[element.dash],
     }
@@ -428,37 +443,9 @@ def _marker(colour: str | list[str], element: Line | Points) -> dict[str, Any]:
     if element.hollow and not symbol.endswith("-open"):
         symbol += "-open"
     size = element.size * POINT * _SIZES.get(element.marker, 1.0)
-    shade = _colour(colour) if isinstance(colour, str) else [_colour(each) for each in colour]
+    shade = six_digits(colour) if isinstance(colour, str) else [six_digits(each) for each in colour]
     # Without a colour of its own Plotly draws the outline grey, and of a small marker there is little else.
     return {"symbol": symbol, "size": round(size, 1), "color": shade, "line": {"width": 1.2, "color": shade}}
-
-
-def _colour(colour: str) -> str:
-    """Return a colour as six hexadecimal digits, which the page can turn over in the dark."""
-    if re.fullmatch(r"#[0-9A-Fa-f]{6}", colour):
-        return colour.lower()
-    if re.fullmatch(r"#[0-9A-Fa-f]{3}", colour):
-        return "#" + "".join(2 * digit for digit in colour[1:]).lower()
-    raise ValueError(f"a colour of a figure is six hexadecimal digits, as #0072B2, not {colour!r}")
-
-
-def _faint(colour: str, opacity: float) -> str:
-    red, green, blue = _parts(colour)
-    return f"rgba({red},{green},{blue},{opacity:.3g})"
-
-
-def _parts(colour: str) -> tuple[int, int, int]:
-    digits = _colour(colour)
-    return int(digits[1:3], 16), int(digits[3:5], 16), int(digits[5:7], 16)
-
-
-def _shade(cells: Cells, value: float) -> str:
-    steps = len(cells.colours) - 1
-    at = min(1.0, max(0.0, (value - cells.low) / (cells.high - cells.low or 1.0))) * steps
-    left = min(int(at), steps - 1)
-    ends = zip(_parts(cells.colours[left]), _parts(cells.colours[left + 1]), strict=True)
-    mixed = [round(low + (high - low) * (at - left)) for low, high in ends]
-    return "#" + "".join(f"{part:02x}" for part in mixed)
 
 
 def _short(value: float) -> float:

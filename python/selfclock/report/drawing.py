@@ -25,10 +25,9 @@ from selfclock.figure import (
     Span,
     Text,
 )
-from selfclock.report.extent import extent, sharing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from os import PathLike
 
     from matplotlib.axes import Axes
@@ -39,6 +38,23 @@ STYLE: dict[str, Any] = {
     "figure.dpi": 110,
     "savefig.dpi": 200,
     "font.size": 9,
+    # The first comes with matplotlib. Letters that it lacks are taken from the first of the others that is installed.
+    "font.sans-serif": [
+        "DejaVu Sans",
+        "Noto Sans",
+        "Noto Sans CJK JP",
+        "Noto Sans CJK SC",
+        "Noto Sans CJK KR",
+        "Hiragino Sans",
+        "PingFang SC",
+        "Yu Gothic",
+        "Microsoft YaHei",
+        "Malgun Gothic",
+        "Arial Unicode MS",
+        "Noto Emoji",
+        "Segoe UI Symbol",
+        "Apple Symbols",
+    ],
     "axes.titlesize": 10,
     "axes.titlelocation": "left",
     "axes.spines.top": False,
@@ -58,6 +74,8 @@ STYLE: dict[str, Any] = {
     "svg.hashsalt": "selfclock",
 }
 
+#: Points of line and gap, of dashes that matplotlib has no letters for.
+_DASHES: dict[str, Any] = {"-..": (0, (6, 2, 1, 2, 1, 2))}
 _STEPS = {"": "default", "after": "steps-post", "before": "steps-pre"}
 _FILLS = {"": None, "after": "post", "before": "pre"}
 _COORDINATES: dict[str, Any] = {
@@ -67,26 +85,39 @@ _COORDINATES: dict[str, Any] = {
     "y-fraction": ("data", "axes fraction"),
 }
 
+#: Width of a letter, as a part of the height of the type.
+_LETTER = 0.58
+
 #: Characters of a legend's row in a figure 6.4 inches wide, and those that a handle takes.
 _LEGEND_ROW, _HANDLE = 90, 6
 
 
 @contextmanager
-def house() -> Iterator[None]:
-    """Draw in the house style, whatever the user's own settings are."""
-    with mpl.rc_context(STYLE), warnings.catch_warnings():  # type: ignore[arg-type]
+def house(settings: Mapping[str, Any] | None = None) -> Iterator[None]:
+    """Draw in the house style, whatever the user's own settings are; `settings` of matplotlib come before it."""
+    chosen: Any = {**STYLE, **(settings or {})}
+    with mpl.rc_context(chosen), warnings.catch_warnings():
         # A name in letters that the font lacks is drawn as boxes; that is no reason to fill the terminal.
         warnings.filterwarnings("ignore", message="Glyph")
         yield
 
 
-def save(figure: Figure, path: str | PathLike[str] | io.BytesIO, **options: Any) -> None:  # noqa: ANN401
-    """Write a figure as a file; the same figure gives the same bytes. Options are those of matplotlib's `savefig`."""
+def save(
+    figure: Figure,
+    path: str | PathLike[str] | io.BytesIO,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    **options: Any,  # noqa: ANN401
+) -> None:
+    """Write a figure as a file; the same figure gives the same bytes.
+
+    `settings` are as for `house`; options are those of matplotlib's `savefig`.
+    """
     kind = str(options.get("format") or str(path).rpartition(".")[2]).lower()
     if undated := {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind):
         options.setdefault("metadata", undated)
-    with house():
-        draw(figure).savefig(path, **options)
+    with house(settings):
+        draw(figure, settings).savefig(path, **options)
 
 
 def png(figure: Figure) -> bytes:
@@ -96,21 +127,21 @@ def png(figure: Figure) -> bytes:
     return buffer.getvalue()
 
 
-def draw(figure: Figure) -> drawn.Figure:
+def draw(figure: Figure, settings: Mapping[str, Any] | None = None) -> drawn.Figure:
     """Return the drawing of a figure. It belongs to no display and no global list: whoever drops it frees it."""
-    with house():
+    with house(settings):
         new = drawn.Figure(figsize=(figure.width, figure.height), layout="constrained")
         panels = figure.panels
         places = new.subplots(
             len(panels), len(panels[0]), squeeze=False, height_ratios=list(figure.ratios),
             sharex=(True if figure.same_x else "col") if figure.linked else False,
-            sharey="row" if figure.same_scale else False,
+            sharey=True if figure.same_y else "row" if figure.same_scale else False,
         )  # fmt: skip
         for row, line in enumerate(panels):
             for column, panel in enumerate(line):
                 _panel(places[row, column], panel)
-                _axis(places[row, column], "x", panel.x, extent(sharing(figure, row, column, "x"), "x"))
-                _axis(places[row, column], "y", panel.y, extent(sharing(figure, row, column, "y"), "y"))
+                _axis(places[row, column], "x", panel.x, figure.limits(row, column, "x"))
+                _axis(places[row, column], "y", panel.y, figure.limits(row, column, "y"))
         if figure.title:
             new.suptitle(figure.title, x=0.01, ha="left", size=10)
         _legend(new, figure.width)
@@ -150,9 +181,10 @@ def _element(axes: Axes, element: Element, order: float) -> None:
     match element:
         case Line():
             axes.plot(
-                element.x, element.y, linestyle=element.dash, color=element.colour, linewidth=element.width,
-                alpha=element.opacity, drawstyle=_STEPS[element.step], marker=element.marker or None,
-                markersize=element.size, fillstyle="none" if element.hollow else "full", **look,
+                element.x, element.y, linestyle=_DASHES.get(element.dash, element.dash), color=element.colour,
+                linewidth=element.width, alpha=element.opacity, drawstyle=_STEPS[element.step],
+                marker=element.marker or None, markersize=element.size,
+                fillstyle="none" if element.hollow else "full", **look,
             )  # fmt: skip
         case Points():
             _points(axes, element, look)
@@ -169,11 +201,17 @@ def _element(axes: Axes, element: Element, order: float) -> None:
         case Intervals():
             axes.vlines(
                 element.x, element.low, element.high, color=element.colour, linewidth=element.width,
-                linestyles=element.dash, **look,
+                linestyles=_DASHES.get(element.dash, element.dash), **look,
             )  # fmt: skip
         case Rule():
             rule = axes.axvline if element.axis == "x" else axes.axhline
-            rule(element.value, color=element.colour, linestyle=element.dash, linewidth=element.width, **look)
+            rule(
+                element.value,
+                color=element.colour,
+                linestyle=_DASHES.get(element.dash, element.dash),
+                linewidth=element.width,
+                **look,
+            )
         case Span():
             span = axes.axvspan if element.axis == "x" else axes.axhspan
             span(element.low, element.high, color=element.colour, alpha=element.opacity, linewidth=0, **look)
@@ -205,11 +243,13 @@ def _points(axes: Axes, element: Points, look: dict[str, Any]) -> None:
             fillstyle="none" if element.hollow else "full", alpha=element.opacity, **look,
         )  # fmt: skip
         return
-    hollow = element.hollow
-    axes.scatter(
-        element.x, element.y, s=element.size**2, marker=element.marker, alpha=element.opacity,
-        facecolors="none" if hollow else list(element.colour), edgecolors=list(element.colour), **look,
-    )  # fmt: skip
+    colours = list(element.colour)
+    # Strokes such as those of x have no face and no edge.
+    chosen: Any = {"c": colours}
+    if element.hollow:
+        chosen = {"facecolors": "none", "edgecolors": colours}
+    size = element.size**2
+    axes.scatter(element.x, element.y, s=size, marker=element.marker, alpha=element.opacity, **chosen, **look)
 
 
 def _cells(axes: Axes, element: Cells, look: dict[str, Any]) -> None:
@@ -220,9 +260,19 @@ def _cells(axes: Axes, element: Cells, look: dict[str, Any]) -> None:
         extent=(-0.5, columns - 0.5, -0.5, rows - 0.5), **look,
     )  # fmt: skip
     axes.grid(visible=False)
+    wide, high = _points_across(axes)
+    longest = max((len(words) for texts in element.texts for words in texts), default=1)
+    size = min(8.0, 0.75 * high / rows, wide / columns / (longest * _LETTER))
     for row, texts in enumerate(element.texts):
         for column, words in enumerate(texts):
-            axes.text(column, row, words, ha="center", va="center", fontsize=8)
+            ink = "white" if element.is_dark(element.values[row, column]) else "black"
+            axes.text(column, row, words, ha="center", va="center", fontsize=size, color=ink, zorder=look["zorder"])
+
+
+def _points_across(axes: Axes) -> tuple[float, float]:
+    """Return about how wide and high a panel is, in points."""
+    figure, place = axes.get_figure(root=True), axes.get_position()
+    return place.width * figure.get_figwidth() * 72, place.height * figure.get_figheight() * 72  # type: ignore[union-attr]
 
 
 def _axis(axes: Axes, which: str, axis: Axis, limits: tuple[float, float]) -> None:
@@ -238,4 +288,17 @@ def _axis(axes: Axes, which: str, axis: Axis, limits: tuple[float, float]) -> No
     if axis.names:
         (axes.set_xticks if which == "x" else axes.set_yticks)(list(axis.names), list(axis.names.values()))
         own.set_minor_locator(ticker.NullLocator())
+        _fit_names(axes, which, list(axis.names.values()))
     (axes.set_xlim if which == "x" else axes.set_ylim)(*limits)
+
+
+def _fit_names(axes: Axes, which: str, names: list[str]) -> None:
+    """Turn names that would meet, or write them smaller."""
+    wide, high = _points_across(axes)
+    size = mpl.rcParams["font.size"]
+    if which == "y":
+        axes.tick_params("y", labelsize=min(size, 0.8 * high / len(names)))
+    elif max(len(line) for name in names for line in name.split("\n")) * size * _LETTER > wide / len(names):
+        axes.tick_params("x", labelsize=size - 1)
+        for label in axes.get_xticklabels():
+            label.set(rotation=40, horizontalalignment="right", rotation_mode="anchor")

@@ -82,63 +82,94 @@ const SENDER_PORTS: u32 = 4096;
 const FIRST_RECEIVER_PORT: u16 = 40_000;
 const RECEIVER_PORTS: u32 = 9152;
 
-/// Writes the packets that a link transmitted as one pcapng file; see the [module](self) for what is in it.
-///
-/// `packets` are the records of a run of `plan`, in any order; those of other links and of other events are passed
-/// over. `link` is an index into [`Plan::links`]. Every packet is a few small writes, so `out` should be buffered.
-///
-/// # Errors
-/// Those of `out`; and [`io::ErrorKind::InvalidInput`] if the plan has no such link, if a record does not belong
-/// to the plan (a flow it does not have, a TCP segment in a UDP flow), or if there are more nodes or flows than
-/// addresses and ports (16 million, 37 million).
-pub fn write(out: &mut impl Write, plan: &Plan, packets: &[PacketRecord], link: usize) -> io::Result<()> {
-    let interface = plan
-        .links
-        .get(link)
-        .ok_or_else(|| invalid(format!("no link {link}: the plan has {}", plan.links.len())))?;
+/// A capture of one link, written packet by packet; see the [module](self) for what is in it.
+pub struct Capture<'a, W: Write> {
+    file: PcapNgWriter<W>,
+    plan: &'a Plan,
+    link: u32,
+}
 
-    let section = SectionHeaderBlock {
-        // Fixed: the bytes may not depend on the machine that writes them.
-        endianness: Endianness::Little,
-        options: vec![
-            SectionHeaderOption::Comment(
-                format!("scenario {:?}, seed {}", clip(&plan.name), plan.seed).into(),
-            ),
-            SectionHeaderOption::UserApplication(concat!("selfclock ", env!("CARGO_PKG_VERSION")).into()),
-        ],
-        ..Default::default()
-    };
-    let mut file = PcapNgWriter::with_section_header(out, section).map_err(io_error)?;
-    file.write_pcapng_block(InterfaceDescriptionBlock {
-        linktype: DataLink::RAW,
-        snaplen: LONGEST_HEADER as u32,
-        options: vec![
-            InterfaceDescriptionOption::IfName(clip(&interface.name).into()),
-            InterfaceDescriptionOption::IfSpeed(interface.rate.bits_per_second()),
-            InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
-        ],
-    })
-    .map_err(io_error)?;
-    if let Some(names) = names(plan, link)? {
-        file.write_pcapng_block(names).map_err(io_error)?;
-    }
-
-    // The engine may compute a transmission ahead of its time. The sort is stable: at equal times its order holds.
-    let mut captured: Vec<&PacketRecord> =
-        packets.iter().filter(|p| p.event == PacketEvent::Transmit && p.link as usize == link).collect();
-    captured.sort_by_key(|p| p.time);
-    for packet in captured {
-        let header = Header::new(plan, packet)?;
-        file.write_pcapng_block(EnhancedPacketBlock {
-            interface_id: 0,
-            timestamp: StdDuration::from_nanos(packet.time.picoseconds() / PICOSECONDS_PER_NANOSECOND),
-            original_len: packet.size.max(header.real_length),
-            data: Cow::Borrowed(&header.bytes[..header.length]),
-            options: Vec::new(),
+impl<'a, W: Write> Capture<'a, W> {
+    /// Begins the capture of the link with this index in [`Plan::links`]. Every packet is a few small writes, so `out` should
+    /// be buffered.
+    ///
+    /// # Errors
+    /// Those of `out`; and [`io::ErrorKind::InvalidInput`] if the plan has no such link, or more nodes than addresses
+    /// (16 million).
+    pub fn new(out: W, plan: &'a Plan, link: usize) -> io::Result<Self> {
+        let interface = plan
+            .links
+            .get(link)
+            .ok_or_else(|| invalid(format!("no link {link}: the plan has {}", plan.links.len())))?;
+        let section = SectionHeaderBlock {
+            // Fixed: the bytes may not depend on the machine that writes them.
+            endianness: Endianness::Little,
+            options: vec![
+                SectionHeaderOption::Comment(
+                    format!("scenario {:?}, seed {}", clip(&plan.name), plan.seed).into(),
+                ),
+                SectionHeaderOption::UserApplication(concat!("selfclock ", env!("CARGO_PKG_VERSION")).into()),
+            ],
+            ..Default::default()
+        };
+        let mut file = PcapNgWriter::with_section_header(out, section).map_err(io_error)?;
+        file.write_pcapng_block(InterfaceDescriptionBlock {
+            linktype: DataLink::RAW,
+            snaplen: LONGEST_HEADER as u32,
+            options: vec![
+                InterfaceDescriptionOption::IfName(clip(&interface.name).into()),
+                InterfaceDescriptionOption::IfSpeed(interface.rate.bits_per_second()),
+                InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
+            ],
         })
         .map_err(io_error)?;
+        if let Some(names) = names(plan, link)? {
+            file.write_pcapng_block(names).map_err(io_error)?;
+        }
+        Ok(Self { file, plan, link: link as u32 })
     }
-    Ok(())
+
+    /// Ends the capture.
+    pub fn into_inner(self) -> W {
+        self.file.into_inner()
+    }
+
+    /// Writes the packet if the link transmits it. Records come in the order of time; those of other links and of other events
+    /// are passed over.
+    ///
+    /// # Errors
+    /// Those of `out`; and [`io::ErrorKind::InvalidInput`] if the record does not belong to the plan (a flow it does not have,
+    /// a TCP segment in a UDP flow), or if there are more flows than ports (37 million).
+    pub fn add(&mut self, packet: &PacketRecord) -> io::Result<()> {
+        if packet.event != PacketEvent::Transmit || packet.link != self.link {
+            return Ok(());
+        }
+        let header = Header::new(self.plan, packet)?;
+        self.file
+            .write_pcapng_block(EnhancedPacketBlock {
+                interface_id: 0,
+                timestamp: StdDuration::from_nanos(packet.time.picoseconds() / PICOSECONDS_PER_NANOSECOND),
+                original_len: packet.size.max(header.real_length),
+                data: Cow::Borrowed(&header.bytes[..header.length]),
+                options: Vec::new(),
+            })
+            .map_err(io_error)?;
+        Ok(())
+    }
+}
+
+/// Writes the packets that a link transmitted as one pcapng file: a [`Capture`] of the records of a run, in the order of time.
+///
+/// # Errors
+/// As [`Capture::new`] and [`Capture::add`].
+pub fn write(
+    out: &mut impl Write,
+    plan: &Plan,
+    packets: impl IntoIterator<Item = PacketRecord>,
+    link: usize,
+) -> io::Result<()> {
+    let mut capture = Capture::new(out, plan, link)?;
+    packets.into_iter().try_for_each(|packet| capture.add(&packet))
 }
 
 /// The headers of one packet.
