@@ -33,6 +33,7 @@ __all__ = [
     "bare_loop",
     "control_table",
     "end_at_second_interrupt",
+    "examples",
     "footprint",
     "grid_schema",
     "queue_table",
@@ -92,6 +93,8 @@ class Scenario:
     def algorithm_names(self) -> list[str]: ...
     @property
     def link_names(self) -> list[str]: ...
+    @property
+    def host_names(self) -> list[str]: ...
     @property
     def beginning(self) -> str: ...
     @property
@@ -162,7 +165,7 @@ class Outcome:
     def packets(self, columns: Sequence[str] | None = None) -> Table: ...
     @property
     def packet_events(self) -> int: ...
-    def write_pcapng(self, link: str, path: str | PathLike[str]) -> None: ...
+    def write_pcapng(self, kind: str, name: str, path: str | PathLike[str]) -> None: ...
 
 @final
 class Established:
@@ -345,7 +348,7 @@ def run(
     scenario: Scenario,
     progress: Callable[[float], object] | None = None,
     packets: tuple[str | PathLike[str], Sequence[tuple[str, str]]] | None = None,
-    captures: Sequence[tuple[str, str | PathLike[str]]] | None = None,
+    captures: Sequence[tuple[str, str, str | PathLike[str]]] | None = None,
     trunk: Trunk | None = None,
 ) -> Outcome: ...
 def read_packets(path: str | PathLike[str], columns: Sequence[str] | None = None) -> Table: ...

@@ -7,10 +7,10 @@ import time
 from typing import TYPE_CHECKING
 
 from selfclock import _core
-from selfclock.save import PACKETS, UnwritableError, file_name, metadata, staged
+from selfclock.save import PACKETS, CaptureKind, UnwritableError, captures, metadata, staged
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from selfclock.result import Result
@@ -24,16 +24,20 @@ PATIENCE_S = 0.2
 
 
 def record(
-    scenario: Scenario, directory: Path, *, pcap: bool = False, progress: Callable[[float], object] | None = None
+    scenario: Scenario,
+    directory: Path,
+    *,
+    pcap: Sequence[CaptureKind] = (),
+    progress: Callable[[float], object] | None = None,
 ) -> Result:
-    """Run a scenario and write its packet events, and with `pcap` a capture of each link, into an existing directory.
+    """Run a scenario and write its packet events, and captures of hosts or links, into an existing directory.
 
     The files are whole when this returns. After an exception the directory holds parts of them.
     """
     table = directory / PACKETS
-    captures = [(link, directory / file_name(link)) for link in scenario.link_names] if pcap else []
+    taps = [(kind, name, directory / file) for kind, name, file in captures(scenario, pcap)]
     about = list(metadata(scenario).items())
-    outcome = _core.run(scenario._core, _watching(directory, progress), (table, about), captures)
+    outcome = _core.run(scenario._core, _watching(directory, progress), (table, about), taps)
     return scenario._result(outcome, table)
 
 

@@ -155,14 +155,14 @@ def paper_scenarios(paper: str, *, full: bool = False) -> ScenarioFiles:
     return scenario_files(_module(paper).study(full=full))
 
 
-def reproduce(names: Sequence[str], *, full: bool = False) -> list[PaperReport]:
-    """Run the experiments of papers, all of them in one pool.
+def reproduce(names: Sequence[str], *, full: bool = False, threads: int | None = None) -> list[PaperReport]:
+    """Run the experiments of papers, all of them in one pool, on all cores or on this many threads.
 
     With `full` the experiments that take minutes run, too; without, their claims are those on record.
     """
     papers = [_module(name) for name in names]
     with progress_bar("reproduce") as progress:
-        studied = run_studies([paper.study(full=full) for paper in papers], progress)
+        studied = run_studies([paper.study(full=full) for paper in papers], progress, threads)
     return [_report(name, paper, *own) for name, paper, own in zip(names, papers, studied, strict=True)]
 
 

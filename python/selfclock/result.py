@@ -106,8 +106,12 @@ class Result:
     def __init__(self, scenario: Scenario, outcome: _core.Outcome | SavedOutcome, record: Path | None = None) -> None:
         self.scenario = scenario
         self._outcome = outcome
-        #: The file to which the packet events were written while the run went on; `None`: they are in memory.
         self._record = record
+
+    @property
+    def record_file(self) -> Path | None:
+        """The file to which the packet events were written while the run went on; `None`: they are in memory."""
+        return self._record
 
     def moved(self, directory: Path) -> Result:
         """Return the result with its packet record in another directory."""
@@ -193,11 +197,18 @@ class Result:
         """Rows of `packets`, without making the table."""
         return self._outcome.packet_events
 
+    def write_host_pcapng(self, host: str, path: str | PathLike[str]) -> None:
+        """Write what a host sent and received as a capture; needs `record.packets = true`, and the record in memory."""
+        self._write_pcapng("host", host, path)
+
     def write_pcapng(self, link: str, path: str | PathLike[str]) -> None:
         """Write what crossed a link as a capture; needs `record.packets = true`, and the record in memory."""
+        self._write_pcapng("link", link, path)
+
+    def _write_pcapng(self, kind: str, name: str, path: str | PathLike[str]) -> None:
         if self._record is not None:
             raise BadInputError(f"{path}: a capture is made of packets in memory, and these are in {self._record}")
-        self._outcome.write_pcapng(link, path)
+        self._outcome.write_pcapng(kind, name, path)
 
     @cached_property
     def plot(self) -> Plot:

@@ -107,7 +107,11 @@ def longest_first(wanted: Iterable[Wanted]) -> list[Wanted]:
     return sorted(wanted, key=lambda one: -one.scenario.expected_packet_hops)
 
 
-def run_wanted(wanted: Iterable[Wanted], progress: Callable[[float], object] = lambda _: None) -> None:
+def run_wanted(
+    wanted: Iterable[Wanted],
+    progress: Callable[[float], object] = lambda _: None,
+    threads: int | None = None,
+) -> None:
     """Run what is wanted in the order given, and what has the same settings once. An error of a run ends it.
 
     `progress` gets the fraction of the expected work that is done.
@@ -129,4 +133,4 @@ def run_wanted(wanted: Iterable[Wanted], progress: Callable[[float], object] = l
         done += expected[identity]
         progress(done / total)
 
-    run_keyed(((identity, ones[0].scenario) for identity, ones in same.items()), ended)
+    run_keyed(((identity, ones[0].scenario) for identity, ones in same.items()), ended, threads)

@@ -10,7 +10,7 @@ import re
 import shutil
 import signal
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from selfclock import provenance
 from selfclock._core import COMMIT, ENGINE, VERSION
@@ -29,6 +29,8 @@ else:
     from selfclock.lazy import pl
 
 FORMATS = ("png", "svg", "pdf")
+#: A capture is of what a host sends and receives, or of what crosses a link.
+CaptureKind = Literal["host", "link"]
 #: What a sweep keeps its runs in.
 SWEEP_FILES = ("runs.parquet", "journal.jsonl")
 #: Errors of a disk that takes no more.
@@ -219,6 +221,18 @@ def file_stem(name: str) -> str:
     return re.sub(r"[^\w.+-]+", "_", name)
 
 
-def file_name(link: str) -> str:
-    """Return the name of a link's capture."""
-    return re.sub(r"[^\w.-]+", "_", link) + ".pcapng"
+def captures(scenario: Scenario, kinds: Sequence[CaptureKind]) -> list[tuple[CaptureKind, str, str]]:
+    """Return kind, name and file name of the capture of each host, of each link, or both."""
+    found: dict[str, tuple[CaptureKind, str, str]] = {}
+    places: dict[CaptureKind, list[str]] = {"host": scenario.host_names, "link": scenario.link_names}
+    for kind in dict.fromkeys(kinds):
+        for name in places[kind]:
+            stem = ("link-" if kind == "link" else "") + re.sub(r"[^\w.-]+", "_", name)
+            # Names that differ in letters that no file system takes.
+            file = next(
+                file
+                for number in range(len(found) + 1)
+                if (file := f"{stem}{f'-{number + 1}' if number else ''}.pcapng") not in found
+            )
+            found[file] = kind, name, file
+    return list(found.values())

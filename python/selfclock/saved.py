@@ -139,6 +139,6 @@ class SavedOutcome:
         rows: int = pl.scan_parquet(self._path("packets.parquet")).select(pl.len()).collect().item()
         return rows
 
-    def write_pcapng(self, link: str, path: str | PathLike[str]) -> None:
+    def write_pcapng(self, kind: str, name: str, path: str | PathLike[str]) -> None:
         """Refuse: captures are made of what is in memory."""
-        raise LoadError(f"{path}: no capture of {link} is made from files; run it again with --pcap")
+        raise LoadError(f"{path}: no capture of {kind} {name} is made from files; run it again with --pcap")

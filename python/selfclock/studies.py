@@ -48,8 +48,11 @@ class _Progress:
 def run_studies(
     studies: Sequence[Study],
     progress: Callable[[float], object] = lambda _: None,
+    threads: int | None = None,
 ) -> list[tuple[Findings, float]]:
-    """Run everything on all cores; return the findings of each study, and how long its runs took, CPU seconds.
+    """Run everything on all cores, or on this many threads.
+
+    Return the findings of each study, and how long its runs took, CPU seconds.
 
     The study that is expected to take least comes first, so that what is to be found in it is found while others run,
     and within a study the longest run, so that at the end no core waits for another. A run that is wanted in several
@@ -82,7 +85,7 @@ def run_studies(
             )
             for number, study in enumerate(studies)
         ]
-        run_wanted(chain.from_iterable(sorted(wanted, key=_expected)), progress)
+        run_wanted(chain.from_iterable(sorted(wanted, key=_expected)), progress, threads)
         return [
             (own.found.result() if own.found else study.findings(own.readings), own.cpu_s)
             for study, own in zip(studies, state, strict=True)

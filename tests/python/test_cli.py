@@ -10,7 +10,9 @@ import sys
 import time
 from typing import TYPE_CHECKING, get_type_hints
 
+import polars as pl
 import pytest
+from scapy.layers.inet import IP
 from scapy.utils import PcapNgReader
 
 import selfclock as sc
@@ -77,14 +79,45 @@ def test_run_json_has_the_keys_of_the_contract(selfclock: Command, small: Path, 
         assert list(link) == list(get_type_hints(LinkSummary))
 
 
-def test_pcap_writes_a_capture_per_link(selfclock: Command, small: Path, tmp_path: Path) -> None:
-    done = selfclock("run", small, "--pcap", "--json", "--out", "out")
+def test_pcap_links_writes_a_capture_per_link(command: Command, small: Path, tmp_path: Path) -> None:
+    done = command("run", small, "--pcap-links", "--json", "--out", "out")
     assert done.returncode == 0, done.stderr
     packets = {link["name"]: link["packets"] for link in json.loads(done.stdout)["links"]}
     for link, count in packets.items():
-        with PcapNgReader(str(tmp_path / "out" / f"{link}.pcapng")) as capture:
+        with PcapNgReader(str(tmp_path / "out" / f"link-{link}.pcapng")) as capture:
             assert abs(sum(1 for _ in capture) - count) <= 1, link
     assert (tmp_path / "out" / "packets.parquet").exists()
+
+
+def test_pcap_writes_what_each_host_sends_and_receives(command: Command, small: Path, tmp_path: Path) -> None:
+    """As tcpdump on that host does: both directions in one file, in the order of time."""
+    done = command("run", small, "--pcap", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    hosts = ["source1", "sink1", "source2", "sink2"]
+    assert {path.stem for path in (tmp_path / "out").glob("*.pcapng")} == set(hosts)
+    events = pl.read_parquet(tmp_path / "out" / "packets.parquet").with_columns(pl.col("link").cast(pl.String))
+    for host in hosts:
+        number = host[-1]
+        card = f"source{number}-left" if host.startswith("source") else f"sink{number}-right"
+        sent = events.filter(pl.col("event") == "transmit", pl.col("link") == card)
+        back = ["ack", "syn-ack"]
+        theirs = pl.col("kind").cast(pl.String).is_in(back)
+        received = events.filter(
+            pl.col("event") == "deliver",
+            pl.col("flow").cast(pl.String) == sent["flow"].cast(pl.String)[0],
+            theirs if host.startswith("source") else ~theirs,
+        )
+        with PcapNgReader(str(tmp_path / "out" / f"{host}.pcapng")) as capture:
+            packets = list(capture)
+        addresses = [(IP(bytes(packet)).src, IP(bytes(packet)).dst) for packet in packets]
+        times = [float(packet.time) for packet in packets]
+        assert times == sorted(times)
+        # A source speaks first.
+        own = addresses[0][0 if host.startswith("source") else 1]
+        for place, table in enumerate((sent, received)):
+            assert table.height > 30
+            found = [time for time, ends in zip(times, addresses, strict=True) if ends[place] == own]
+            assert found == pytest.approx(table["time_s"].to_list(), abs=2e-9)
 
 
 def test_a_later_run_leaves_no_packets_of_an_earlier_one(selfclock: Command, small: Path, tmp_path: Path) -> None:

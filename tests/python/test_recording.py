@@ -14,7 +14,7 @@ import selfclock as sc
 from conftest import LINUX, SMALL
 from selfclock import recording
 from selfclock.errors import BadInputError
-from selfclock.save import PACKETS, file_name, staged
+from selfclock.save import PACKETS, captures, staged
 from selfclock.verify import verify_path
 
 if TYPE_CHECKING:
@@ -61,11 +61,14 @@ def test_a_record_in_a_directory_is_that_in_memory(tmp_path: Path) -> None:
 
 def test_captures_are_those_of_the_record_in_memory(tmp_path: Path) -> None:
     scenario = lossy()
-    recording.record(scenario, tmp_path, pcap=True)
+    recording.record(scenario, tmp_path, pcap=["host", "link"])
     in_memory = scenario.run()
-    for link in scenario.link_names:
-        in_memory.write_pcapng(link, tmp_path / "one")
-        assert (tmp_path / file_name(link)).read_bytes() == (tmp_path / "one").read_bytes(), link
+    files = captures(scenario, ["host", "link"])
+    assert len(files) == len(scenario.host_names) + len(scenario.link_names)
+    for kind, name, file in files:
+        write = in_memory.write_host_pcapng if kind == "host" else in_memory.write_pcapng
+        write(name, tmp_path / "one")
+        assert (tmp_path / file).read_bytes() == (tmp_path / "one").read_bytes(), file
     with pytest.raises(BadInputError, match="packets in memory"):
         scenario.run(packets=tmp_path / "file").write_pcapng("bottleneck", tmp_path / "one")
 
@@ -105,7 +108,7 @@ def test_an_interrupted_record_leaves_nothing(tmp_path: Path) -> None:
         lossy(*LONG).run(interrupt, packets=tmp_path / "out")
     assert not list(tmp_path.iterdir())
     with pytest.raises(KeyboardInterrupt), staged(tmp_path / "out") as aside:
-        recording.record(lossy(*LONG), aside, pcap=True, progress=interrupt)
+        recording.record(lossy(*LONG), aside, pcap=["link"], progress=interrupt)
     assert not list(tmp_path.iterdir())
 
 

@@ -16,6 +16,7 @@ use selfclock_simulator as simulator;
 use selfclock_simulator::plan::Plan;
 use selfclock_simulator::record::connections::ConnectionRecord;
 use selfclock_simulator::record::packets::Packets;
+use selfclock_simulator::record::pcapng::Tap;
 use selfclock_simulator::record::series::{Column, FlowSample, FlowSeries, LinkSample, LinkSeries, Sampled};
 
 use crate::packet_file;
@@ -130,22 +131,26 @@ impl Outcome {
     fn packet_events(&self) -> usize {
         self.packet_events
     }
-    /// Writes what crossed one link as a capture that Wireshark opens.
-    fn write_pcapng(&self, py: Python<'_>, link: &str, path: PathBuf) -> PyResult<()> {
-        let index = index_of(&self.plan, link)?;
+    /// Writes what one host sent and received, or what crossed one link, as a capture that Wireshark opens.
+    fn write_pcapng(&self, py: Python<'_>, kind: &str, name: &str, path: PathBuf) -> PyResult<()> {
+        let tap = tap_of(&self.plan, kind, name)?;
         py.detach(|| {
             let mut file = BufWriter::new(File::create(path)?);
-            simulator::record::pcapng::write(&mut file, &self.plan, &self.packets, index)?;
+            simulator::record::pcapng::write(&mut file, &self.plan, &self.packets, tap)?;
             file.flush()
         })?;
         Ok(())
     }
 }
 
-/// Index of the link with this name.
-pub fn index_of(plan: &Plan, link: &str) -> PyResult<usize> {
-    let index = plan.links.iter().position(|candidate| candidate.name == link);
-    index.ok_or_else(|| PyKeyError::new_err(format!("no link is named {link:?}")))
+/// Where the "link" or "host" with this name is captured.
+pub fn tap_of(plan: &Plan, kind: &str, name: &str) -> PyResult<Tap> {
+    let tap = if kind == "link" {
+        plan.links.iter().position(|link| link.name == name).map(Tap::Link)
+    } else {
+        plan.nodes.iter().position(|node| node == name).map(Tap::Host)
+    };
+    tap.ok_or_else(|| PyKeyError::new_err(format!("no {kind} is named {name:?}")))
 }
 
 /// The packet events in a file that a run has written, in all columns or in those wanted.

@@ -14,7 +14,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 use selfclock_simulator::plan::Plan;
 use selfclock_simulator::record::packets::Packets;
-use selfclock_simulator::record::pcapng::Capture;
+use selfclock_simulator::record::pcapng::{Capture, Tap};
 
 use crate::packets::Columns;
 use crate::table::Table;
@@ -50,17 +50,22 @@ pub struct PacketFiles {
     pub parquet: PathBuf,
     /// Key and value of what the table says about itself.
     pub metadata: Vec<(String, String)>,
-    /// Index of each link that is captured, and its file.
-    pub captures: Vec<(usize, PathBuf)>,
+    /// What is captured, and its file.
+    pub captures: Vec<(Tap, PathBuf)>,
 }
 
 /// Packet records on their way into files.
 pub struct PacketWriter<'a> {
     columns: Columns,
     parquet: ArrowWriter<File>,
+    plan: &'a Plan,
     /// Of each link.
-    captures: Vec<Option<Capture<'a, BufWriter<Appended>>>>,
+    links: Captures<'a>,
+    /// Of each node.
+    hosts: Captures<'a>,
 }
+
+type Captures<'a> = Vec<Option<Capture<'a, BufWriter<Appended>>>>;
 
 impl<'a> PacketWriter<'a> {
     /// Creates the files.
@@ -72,14 +77,19 @@ impl<'a> PacketWriter<'a> {
         let properties = properties(files.metadata.iter().cloned());
         let file = File::create(&files.parquet)?;
         let parquet = ArrowWriter::try_new(file, columns.schema(), Some(properties)).map_err(io_error)?;
-        let mut captures: Vec<_> = plan.links.iter().map(|_| None).collect();
+        let mut links: Captures<'_> = plan.links.iter().map(|_| None).collect();
+        let mut hosts: Captures<'_> = plan.nodes.iter().map(|_| None).collect();
         let together = (BYTES_WAITING / files.captures.len().max(1))
             .clamp(*BYTES_TOGETHER.start(), *BYTES_TOGETHER.end());
-        for (link, path) in &files.captures {
+        for (tap, path) in &files.captures {
             let out = BufWriter::with_capacity(together, Appended::create(path)?);
-            captures[*link] = Some(Capture::new(out, plan, *link)?);
+            let capture = Some(Capture::new(out, plan, *tap)?);
+            match *tap {
+                Tap::Link(link) => links[link] = capture,
+                Tap::Host(host) => hosts[host] = capture,
+            }
         }
-        Ok(Self { columns, parquet, captures })
+        Ok(Self { columns, parquet, plan, links, hosts })
     }
 
     /// Adds records, which go on where those before ended.
@@ -92,11 +102,16 @@ impl<'a> PacketWriter<'a> {
         }
         let batch = self.columns.of(packets).map_err(io::Error::other)?;
         self.parquet.write(&batch).map_err(io_error)?;
-        if self.captures.iter().all(Option::is_none) {
+        if self.links.iter().chain(&self.hosts).all(Option::is_none) {
             return Ok(());
         }
         for packet in packets {
-            if let Some(Some(capture)) = self.captures.get_mut(packet.link as usize) {
+            if let Some(Some(capture)) = self.links.get_mut(packet.link as usize) {
+                capture.add(&packet)?;
+            }
+            if let Some(host) = Tap::host_of(self.plan, &packet)
+                && let Some(capture) = &mut self.hosts[host]
+            {
                 capture.add(&packet)?;
             }
         }
@@ -109,7 +124,11 @@ impl<'a> PacketWriter<'a> {
     /// Those of the file system.
     pub fn finish(self) -> io::Result<usize> {
         let metadata = self.parquet.close().map_err(io_error)?;
-        self.captures.into_iter().flatten().try_for_each(|capture| capture.into_inner().flush())?;
+        self.links
+            .into_iter()
+            .chain(self.hosts)
+            .flatten()
+            .try_for_each(|capture| capture.into_inner().flush())?;
         Ok(metadata.file_metadata().num_rows() as usize)
     }
 }

@@ -17,7 +17,7 @@ use selfclock_simulator::{Progress, Simulation, Stopped};
 
 use crate::calls::{self, Calls};
 use crate::memory;
-use crate::outcome::{Finished, Outcome, index_of};
+use crate::outcome::{Finished, Outcome, tap_of};
 use crate::packet_file::{PacketFiles, PacketWriter};
 use crate::scenario::Scenario;
 use crate::trunk::{CommonTrunk, Trunk};
@@ -161,8 +161,8 @@ fn signals_and_progress(py: Python<'_>, progress: Option<&Py<PyAny>>, done: f64)
 }
 
 /// Runs one scenario; `progress` is called now and then with the fraction done. With `packets`, a path and what the file says
-/// about itself, packet records are written there while the run goes on, and what crosses links into `captures`, by their
-/// names. With a `trunk` the run begins with that.
+/// about itself, packet records are written there while the run goes on, and `captures` of hosts and links, by kind ("host",
+/// "link") and name. With a `trunk` the run begins with that.
 #[pyfunction]
 #[pyo3(signature = (scenario, progress = None, packets = None, captures = None, trunk = None))]
 pub fn run(
@@ -170,11 +170,12 @@ pub fn run(
     scenario: &Scenario,
     progress: Option<Py<PyAny>>,
     packets: Option<(PathBuf, Vec<(String, String)>)>,
-    captures: Option<Vec<(String, PathBuf)>>,
+    captures: Option<Vec<(String, String, PathBuf)>>,
     trunk: Option<&Trunk>,
 ) -> PyResult<Outcome> {
     let plan = scenario.plan();
-    let captures = captures.into_iter().flatten().map(|(link, path)| Ok((index_of(plan, &link)?, path)));
+    let captures = captures.into_iter().flatten();
+    let captures = captures.map(|(kind, name, path)| Ok((tap_of(plan, &kind, &name)?, path)));
     let captures = captures.collect::<PyResult<Vec<_>>>()?;
     let files = packets.map(|(parquet, metadata)| PacketFiles { parquet, metadata, captures });
     let trunk = trunk.map(Trunk::common);

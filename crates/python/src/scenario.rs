@@ -150,6 +150,15 @@ impl Scenario {
         self.inner.plan.links.iter().map(|link| link.name.as_str()).collect()
     }
 
+    /// Names of the nodes at which flows begin or end.
+    #[getter]
+    fn host_names(&self) -> Vec<&str> {
+        let plan = &self.inner.plan;
+        let hosts: std::collections::BTreeSet<usize> =
+            plan.flows.iter().flat_map(|flow| [flow.from, flow.to]).collect();
+        hosts.into_iter().map(|host| plan.nodes[host].as_str()).collect()
+    }
+
     /// Everything but what may differ between runs with a common beginning, as text.
     #[getter]
     fn beginning(&self) -> String {

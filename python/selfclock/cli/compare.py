@@ -19,6 +19,7 @@ from selfclock.cli.options import (
     Formats,
     JsonOrFiles,
     Out,
+    Threads,
     complete_algorithm,
     completed_from,
     destination,
@@ -97,6 +98,7 @@ def command(
     seeds: Annotated[
         int, typer.Option(min=1, max=MOST_SEEDS, help="Number of seeds: means with 95 % confidence intervals.")
     ] = 1,
+    threads: Threads = None,
     out: Out = None,
     formats: Formats = "",
     algorithm_files: AlgorithmFiles = None,
@@ -110,7 +112,7 @@ def command(
     with progress_bar("compare") as progress:
         comparison = compare(
             names or [], rate, rtt, buffer, flows, duration, scenario=loaded, overrides=overrides or [],
-            flow=flow or [], queue=queue, ecn=ecn, seed=seed, seeds=seeds, progress=progress,
+            flow=flow or [], queue=queue, ecn=ecn, seed=seed, seeds=seeds, threads=threads, progress=progress,
         )  # fmt: skip
     note(*comparison.notes)
     if directory is None:

@@ -11,7 +11,16 @@ import typer
 from selfclock import cells
 from selfclock.cli.layout import Column, print_table
 from selfclock.cli.messages import note, print_document, print_written
-from selfclock.cli.options import AlgorithmFiles, Formats, JsonOrFiles, Out, complete_algorithm, destination, listed
+from selfclock.cli.options import (
+    AlgorithmFiles,
+    Formats,
+    JsonOrFiles,
+    Out,
+    Threads,
+    complete_algorithm,
+    destination,
+    listed,
+)
 from selfclock.documents import scorecard_document
 from selfclock.evaluate import BASELINES, Scorecard, evaluate
 from selfclock.own import load_algorithms
@@ -47,6 +56,7 @@ def command(
     rows: Annotated[
         list[str] | None, typer.Option("--rows", metavar="ROW,...", help="Only these rows.  [default: all of them]")
     ] = None,
+    threads: Threads = None,
     out: Out = None,
     formats: Formats = "",
     algorithm_files: AlgorithmFiles = None,
@@ -58,7 +68,9 @@ def command(
     default = Path("results") / file_stem(f"evaluate-{name}")
     directory = destination(out, default, only_printed=as_json and not kinds)
     with progress_bar(f"evaluate {name}") as progress:
-        card = evaluate(name, listed(against) if against else BASELINES, rows=listed(rows or []), progress=progress)
+        card = evaluate(
+            name, listed(against) if against else BASELINES, rows=listed(rows or []), threads=threads, progress=progress
+        )
     if directory is None:
         print_document(scorecard_document(card).made())
         return

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from selfclock.algorithms import algorithms, queues, routers
+from selfclock.runs import MOST_THREADS
 from selfclock.save import FORMATS, check_writable
 
 if TYPE_CHECKING:
@@ -84,8 +85,20 @@ AlgorithmFiles = Annotated[
     ),
 ]
 
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        min=1, max=MOST_THREADS, metavar="N", help="Runs at the same time.  [default: one per core]", show_default=False
+    ),
+]
+
 #: Formats of the figures, for every command that writes some.
 Formats = Annotated[
     str,
-    typer.Option("--format", metavar="FORMATS", help=f"Figures as files: {', '.join(FORMATS)}, several with commas."),
+    typer.Option(
+        "--format",
+        metavar="FORMATS",
+        help=f"Figures as files: {', '.join(FORMATS)}, several with commas.",
+        show_default=False,
+    ),
 ]

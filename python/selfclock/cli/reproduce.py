@@ -11,7 +11,7 @@ import typer
 from selfclock.claims import OF, VERDICTS
 from selfclock.cli.layout import Column, console, print_table
 from selfclock.cli.messages import FAILED, fail, print_document, print_json, print_written
-from selfclock.cli.options import Formats, JsonOrFiles, Out, completed_from, destination
+from selfclock.cli.options import Formats, JsonOrFiles, Out, Threads, completed_from, destination
 from selfclock.documents import papers_document
 from selfclock.report.publish import publish_papers
 from selfclock.reproduce import PAPERS, find, paper_scenarios, reproduce
@@ -49,6 +49,7 @@ def command(
             show_default=False,
         ),
     ] = None,
+    threads: Threads = None,
     out: Out = None,
     formats: Formats = "",
     as_json: JsonOrFiles = False,
@@ -61,7 +62,7 @@ def command(
         _write_scenarios(chosen, scenarios, full=full, as_json=as_json)
         return
     directory = destination(out, Path("results/reproduction"), only_printed=as_json and not kinds)
-    reports = reproduce(chosen, full=full)
+    reports = reproduce(chosen, full=full, threads=threads)
     if directory is None:
         print_document(papers_document(reports).made())
     else:

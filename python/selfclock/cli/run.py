@@ -21,7 +21,7 @@ from selfclock.progress import progress_bar
 from selfclock.provenance import replaced
 from selfclock.recording import record
 from selfclock.report.publish import write_run
-from selfclock.save import identity, parse_formats, staged
+from selfclock.save import CaptureKind, identity, parse_formats, staged
 from selfclock.scenario import Scenario
 
 #: Lines for the end of the help.
@@ -41,7 +41,12 @@ def command(
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, max=2**63 - 1, help="Seed of every random stream.")] = None,
     out: Out = None,
-    pcap: Annotated[bool, typer.Option("--pcap", help="Record packets and write one capture per link.")] = False,
+    pcap: Annotated[
+        bool, typer.Option("--pcap", help="Record packets and write a capture for each host, both directions in one.")
+    ] = False,
+    pcap_links: Annotated[
+        bool, typer.Option("--pcap-links", help="Record packets and write a capture for each one-way link.")
+    ] = False,
     replay: Annotated[
         str | None,
         typer.Option(
@@ -56,8 +61,10 @@ def command(
 ) -> None:
     """Write report.html, summary.json, Parquet tables and, with --format, figures into a directory."""
     kinds = parse_formats(formats)
+    chosen: dict[CaptureKind, bool] = {"host": pcap, "link": pcap_links}
+    taps = [kind for kind, wanted in chosen.items() if wanted]
     load_algorithms(*(algorithm_files or []))
-    settings = [*(overrides or []), *(["record.packets=true"] if pcap else []), *recorded(replay)]
+    settings = [*(overrides or []), *(["record.packets=true"] if taps else []), *recorded(replay)]
     try:
         loaded = Scenario.load(scenario, settings)
     except ScenarioError as error:
@@ -67,7 +74,7 @@ def command(
         raise hinted(error, hints.for_run(scenario)) from None
     if seed is not None:
         loaded = loaded.with_seed(seed)
-    directory = destination(out, Path("results") / loaded.name, only_printed=as_json and not (kinds or pcap or replay))
+    directory = destination(out, Path("results") / loaded.name, only_printed=as_json and not (kinds or taps or replay))
     note(*loaded.notes, replaced(directory, "summary.json", identity([loaded])) if directory else None)
     if directory is None:
         with progress_bar(loaded.name) as progress:
@@ -77,8 +84,8 @@ def command(
     with staged(directory) as aside:
         with progress_bar(loaded.name) as progress:
             in_file = loaded.records_packets
-            result = record(loaded, aside, pcap=pcap, progress=progress) if in_file else loaded.run(progress)
-        write_run(result, aside, formats=kinds, pcap=pcap)
+            result = record(loaded, aside, pcap=taps, progress=progress) if in_file else loaded.run(progress)
+        write_run(result, aside, formats=kinds, pcap=taps)
     if as_json:
         print_written(directory / "summary.json")
     else:

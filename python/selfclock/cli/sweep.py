@@ -14,12 +14,11 @@ from selfclock._core import ScenarioError
 from selfclock.cells import plural
 from selfclock.cli.layout import Column, console, print_table
 from selfclock.cli.messages import FAILED, fail, hinted, note, print_written
-from selfclock.cli.options import AlgorithmFiles, Formats, Json, Out
+from selfclock.cli.options import AlgorithmFiles, Formats, Json, Out, Threads
 from selfclock.cli.tables import MOST_SHOWN, say_more
 from selfclock.own import load_algorithms
 from selfclock.progress import progress_bar
 from selfclock.report.publish import publish_sweep
-from selfclock.runs import MOST_THREADS
 from selfclock.save import check_writable, parse_formats
 from selfclock.sweep import Grid, Sweep, sweep
 from selfclock.sweep.dataset import EARLIER
@@ -36,9 +35,7 @@ EXAMPLES = (
 def command(
     grid: Annotated[Path, typer.Argument(help="Grid file (TOML).", show_default=False)],
     on: Annotated[str, typer.Option(help="Where to run: local, or a Dask scheduler as dask://host:8786.")] = "local",
-    threads: Annotated[
-        int | None, typer.Option(min=1, max=MOST_THREADS, help="Runs at the same time.  [default: one per core]")
-    ] = None,
+    threads: Threads = None,
     retry: Annotated[bool, typer.Option("--retry", help="Run again what failed before.")] = False,
     out: Out = None,
     formats: Formats = "",

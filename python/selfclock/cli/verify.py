@@ -10,6 +10,7 @@ import typer
 
 from selfclock.cli.messages import FAILED, print_json
 from selfclock.cli.options import Json
+from selfclock.progress import progress_bar
 from selfclock.verify import verify_path
 
 #: Violations that `verify` prints; one fault of an engine breaks a rule for every packet.
@@ -29,7 +30,8 @@ def command(
     as_json: Json = False,
 ) -> None:
     """The record is one of a run with record.packets=true. Exit status 1 if a rule is broken."""
-    findings = verify_path(record)
+    with progress_bar("verify") as progress:
+        findings = verify_path(record, progress)
     if as_json:
         print_json(findings.document(str(record)))
     else:

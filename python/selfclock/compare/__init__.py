@@ -112,6 +112,7 @@ def compare(
     ecn: str | None = None,
     seed: int | None = None,
     seeds: int = 1,
+    threads: int | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> Comparison:
     """Run the same path under each algorithm.
@@ -126,6 +127,7 @@ def compare(
     `queue` is a queue discipline for the bottleneck, such as "dualpi2" or "codel:target=5ms". `ecn` is "off",
     "classic", "accurate", or "auto": what each algorithm responds to. With several `seeds`, each run is repeated with
     the next seeds.
+    The runs share all cores, or this many `threads`.
 
     >>> import selfclock as sc
     >>> comparison = sc.compare(["reno", "cubic:beta=0.8"], rate="10 Mbps", duration="10 s")
@@ -156,7 +158,7 @@ def compare(
     repeated = [
         (label, made.with_seed(made.seed + more) if more else made) for label, made in jobs for more in range(seeds)
     ]
-    results = run_many([made for _, made in repeated], progress=progress)
+    results = run_many([made for _, made in repeated], threads, progress)
     runs: dict[str, list[Result]] = {label: [] for label in labels}
     for (label, _), result in zip(repeated, results, strict=True):
         runs[label].append(result)

@@ -42,6 +42,7 @@ class Lab:
         self,
         wanted: Iterable[tuple[Experiment[Any], Subject]],
         progress: Callable[[float], object] | None = None,
+        threads: int | None = None,
     ) -> None:
         """Run what was not run before. An error of a run ends it."""
         jobs: list[Wanted] = []
@@ -54,7 +55,7 @@ class Lab:
             self._read[experiment.name, subject.label] = found
             jobs += [_wanted(experiment, key, scenario, found) for key, scenario in scenarios.items()]
         self.scenarios += [job.scenario for job in jobs]
-        run_wanted(longest_first(jobs), progress or (lambda _: None))
+        run_wanted(longest_first(jobs), progress or (lambda _: None), threads)
 
 
 def _wanted(experiment: Experiment[Any], key: Hashable, scenario: Scenario, found: dict[Hashable, Any]) -> Wanted:

@@ -145,6 +145,7 @@ def evaluate(
     against: Iterable[str] = BASELINES,
     *,
     rows: Sequence[str] = (),
+    threads: int | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> Scorecard:
     """Run the scorecard of an algorithm, with its baselines; of some rows only if they are named.
@@ -157,7 +158,7 @@ def evaluate(
     >>> [line.found.verdict for line in card.lines]
     ['pass']
     """
-    (card,) = evaluate_all([algorithm], against, rows=rows, progress=progress)
+    (card,) = evaluate_all([algorithm], against, rows=rows, threads=threads, progress=progress)
     return card
 
 
@@ -166,6 +167,7 @@ def evaluate_all(
     against: Iterable[str] = BASELINES,
     *,
     rows: Sequence[str] = (),
+    threads: int | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> list[Scorecard]:
     """Run the scorecards of several algorithms; what they have in common is run once."""
@@ -174,7 +176,7 @@ def evaluate_all(
     baselines = tuple(Subject.named(name) for name in dict.fromkeys(against))
     chosen = _chosen(rows)
     lab = Lab()
-    lab.run(_wanted(chosen, subjects, baselines), progress)
+    lab.run(_wanted(chosen, subjects, baselines), progress, threads)
     seconds = time.monotonic() - begun
     return [
         Scorecard(subject, baselines, [_line(row, lab, subject, baselines) for row in chosen], lab, seconds)

@@ -9,7 +9,8 @@ from selfclock.documents import comparison_document, papers_document, run_docume
 from selfclock.errors import BadInputError
 from selfclock.save import (
     PACKETS,
-    file_name,
+    CaptureKind,
+    captures,
     file_stem,
     forget_figures,
     parse_formats,
@@ -46,7 +47,7 @@ def publish(
 
     Beside the page there are tables (Parquet), a document (JSON) with the totals and how they were made, with `formats`
     ("png", "svg", "pdf", several with commas) the figures of the page as files, and with `pcap` a capture for each
-    link of a run with packets recorded. Nothing half-written ever has the name of a result.
+    host of a run with packets recorded. Nothing half-written ever has the name of a result.
 
     >>> import selfclock as sc
     >>> result = sc.dumbbell(bottleneck="10 Mbps", duration="1 s").run()
@@ -59,7 +60,7 @@ def publish(
     where = Path(directory)
     kinds = parse_formats(formats if isinstance(formats, str) else ",".join(formats))
     if isinstance(result, Result):
-        return publish_run(result, where, formats=kinds, pcap=pcap)
+        return publish_run(result, where, formats=kinds, pcap=("host",) if pcap else ())
     if isinstance(result, list):
         return publish_papers(result, where, formats=kinds)
     from selfclock.compare import Comparison  # noqa: PLC0415
@@ -77,21 +78,24 @@ def publish(
     raise TypeError(f"publish takes what run, compare, evaluate or sweep returns, not {type(result).__name__}")
 
 
-def publish_run(result: Result, directory: Path, *, formats: Sequence[str] = (), pcap: bool = False) -> Path:
-    """Write page, summary, tables, figures in these formats and, if wanted, one capture per link."""
+def publish_run(
+    result: Result, directory: Path, *, formats: Sequence[str] = (), pcap: Sequence[CaptureKind] = ()
+) -> Path:
+    """Write page, summary, tables, figures in these formats and, if wanted, captures of hosts or links."""
     scenario = result.scenario
     if pcap and not scenario.records_packets:
         raise BadInputError("pcap: the run has no packets on record; set record.packets = true in its scenario")
     with staged(directory) as aside:
         if scenario.records_packets:
             write_table(result.packets, aside / PACKETS, scenario)
-        for link in scenario.link_names if pcap else []:
-            result.write_pcapng(link, aside / file_name(link))
+        for kind, name, file in captures(scenario, pcap):
+            write = result.write_host_pcapng if kind == "host" else result.write_pcapng
+            write(name, aside / file)
         write_run(result, aside, formats=formats, pcap=pcap)
     return directory / "report.html"
 
 
-def write_run(result: Result, aside: Path, *, formats: Sequence[str] = (), pcap: bool = False) -> None:
+def write_run(result: Result, aside: Path, *, formats: Sequence[str] = (), pcap: Sequence[CaptureKind] = ()) -> None:
     """Write what a run leaves behind beside its packet record and captures, which the directory holds already."""
     from selfclock.report.pages import run_page  # noqa: PLC0415
 
@@ -104,7 +108,8 @@ def write_run(result: Result, aside: Path, *, formats: Sequence[str] = (), pcap:
             files[f"{name}.parquet"] = what
     if scenario.records_packets:
         files[PACKETS] = "every packet"
-    files |= {file_name(link): f"what crossed {link}" for link in scenario.link_names if pcap}
+    for kind, place, file in captures(scenario, pcap):
+        files[file] = f"what {place} sent and received" if kind == "host" else f"what crossed {place}"
     _write_page(aside, run_page(result, files), formats)
     write_document(aside, run_document(result))
 

@@ -106,6 +106,11 @@ class Scenario:
         """Names of the one-way links."""
         return self._core.link_names
 
+    @property
+    def host_names(self) -> list[str]:
+        """Names of the nodes at which flows begin or end."""
+        return self._core.host_names
+
     @cached_property
     def network(self) -> Network:
         """Its links, and the paths of its flows."""
