@@ -33,6 +33,7 @@ __all__ = [
     "bare_loop",
     "control_table",
     "end_at_second_interrupt",
+    "examples",
     "footprint",
     "grid_schema",
     "queue_table",

@@ -78,32 +78,55 @@ class Hops:
     cut: bool = False
 
 
-def hops_of(result: Result, most: int | None = None, *, flow: str | None = None, what: str = "a replay") -> Hops:
-    """Follow every packet of a record, or those of a flow, or the first `most` packet-hops.
+def hops_of(
+    result: Result,
+    most: int | None = None,
+    *,
+    flow: str | None = None,
+    between: tuple[float, float] | None = None,
+    what: str = "a replay",
+) -> Hops:
+    """Follow every packet of a record, or those of a flow, or between two times, or the first `most` packet-hops.
 
     Raises `UnrecordedError` if the scenario does not record packets; `what` is then said to need it.
     """
-    span = result.scenario.recorded_span_s
-    if span is None:
-        raise UnrecordedError(what)
-    network = result.scenario.network
-    # Some columns are built sooner than all, and all sooner than some again.
-    built = "packets" in vars(result)
-    frame = pl.DataFrame(result.packets).select(_COLUMNS) if built else pl.DataFrame(result.packet_columns(*_COLUMNS))
-    if flow is not None:
-        frame = frame.filter(pl.col("flow").cast(pl.String) == flow)
-    whole = len(frame)
-    if most is not None:
-        # A hop has at most four events, and a packet two more.
-        frame = frame.head(6 * most)
-    end = span[1] if most is None or len(frame) == whole else float(frame["time_s"][-1])
+    begin, end = recorded_span(result, what)
+    events = events_of(result, flow)
+    if between is not None:
+        begin, end = max(begin, between[0]), min(end, between[1])
+        events = events.filter(pl.col("time_s").is_between(begin, end))
+    # A hop has at most four events, and a packet two more.
+    frame = (events if most is None else events.head(6 * most)).collect()
+    cut = most is not None and len(frame) == 6 * most
+    if cut:
+        end = float(frame["time_s"][-1])
     # Events of a packet follow one another in the order of the record.
     frame = frame.sort("packet", maintain_order=True)
-    hops = _Reader(network, frame, (span[0], end)).read()
-    hops.cut = len(frame) < whole
+    hops = _Reader(result.scenario.network, frame, (begin, end)).read()
+    hops.cut = cut
     if most is not None and len(hops.enter) > most:
         _cut(hops, float(hops.enter[most]))
     return hops
+
+
+def recorded_span(result: Result, what: str) -> tuple[float, float]:
+    """Return the first and the last time of a record, or raise `UnrecordedError`: `what` needs one."""
+    span = result.scenario.recorded_span_s
+    if span is None:
+        raise UnrecordedError(what)
+    return span
+
+
+def events_of(result: Result, flow: str | None = None) -> pl.LazyFrame:
+    """Return the events of a record, or those of a flow; a record in a file is read as far as it is needed."""
+    if result.record_file is not None:
+        events = pl.scan_parquet(result.record_file).select(_COLUMNS)
+    elif "packets" in vars(result):
+        # Some columns are built sooner than all, and all sooner than some again.
+        events = pl.DataFrame(result.packets).select(_COLUMNS).lazy()
+    else:
+        events = pl.DataFrame(result.packet_columns(*_COLUMNS)).lazy()
+    return events if flow is None else events.filter(pl.col("flow").cast(pl.String) == flow)
 
 
 def _cut(hops: Hops, end: float) -> None:

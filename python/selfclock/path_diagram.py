@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from selfclock.errors import BadInputError
 from selfclock.figure import Figure
-from selfclock.hops import DROPPED, LOST, UNFINISHED, Hops, hops_of
+from selfclock.hops import DROPPED, LOST, UNFINISHED, Hops, events_of, hops_of, recorded_span
 from selfclock.names import unknown
 
 if TYPE_CHECKING:
@@ -61,20 +62,20 @@ def draw_path(
 ) -> list[str]:
     """Draw what `path_diagram` draws into a panel, and return what a reader has to be told of it."""
     chosen = _chosen(result, flow)
-    hops = hops_of(result, flow=chosen.name, what="the time-distance diagram")
-    if not len(hops.enter):
-        raise BadInputError(f"{chosen.name} has no packet in the record, {hops.begin:g} s to {hops.end:g} s")
-    start = float(hops.enter.min()) if start_s is None else start_s
-    shown = (chosen.delay_s * ROUND_TRIPS or hops.end - start) if duration_s is None else duration_s
+    begin, last = recorded_span(result, "the time-distance diagram")
+    first = events_of(result, chosen.name).select(pl.col("time_s").min()).collect().item()
+    start = (begin if first is None else first) if start_s is None else start_s
+    shown = (chosen.delay_s * ROUND_TRIPS or last - start) if duration_s is None else duration_s
     end = start + shown
-    kept = (hops.enter <= end) & ~(hops.leave < start)
-    if not kept.any() or shown <= 0 or start >= hops.end:
+    hops = hops_of(result, flow=chosen.name, between=(start, end))
+    if not len(hops.enter) or shown <= 0:
         raise BadInputError(
-            f"{chosen.name} has no packet from {start:g} to {end:g} s; packets are recorded from {hops.begin:g} to "
-            f"{hops.end:g} s"
+            f"{chosen.name} has no packet from {start:g} to {end:g} s; packets are recorded from {begin:g} to "
+            f"{last:g} s"
         )
+    kept = np.ones(len(hops.enter), dtype=bool)
     notes = []
-    packets = np.unique(hops.packet[kept])
+    packets = np.unique(hops.packet)
     if len(packets) > MOST_PACKETS:
         kept &= hops.packet < packets[MOST_PACKETS]
         end = float(hops.enter[kept].max())
@@ -157,7 +158,7 @@ def _lines(
     until = np.where(gone, hops.leave[rows], np.where(waiting, hops.end, hops.start[rows]))
     gap = np.full(len(rows), np.nan)
     times = [hops.enter[rows], until, hops.sent[rows], hops.arrive[rows], hops.leave[rows], gap]
-    moving = np.where(gone | (hops.fate[rows] == LOST), np.nan, end)
+    moving = np.where(gone | waiting | (hops.fate[rows] == LOST), np.nan, end)
     levels = [begin, begin, begin, moving, moving, gap]
     panel.line(_strung(times) * scale.factor, _strung(levels), colour=colour, width=0.9, label=label)
     seen = hops.sent[rows] - hops.start[rows] >= scale.shortest

@@ -106,8 +106,12 @@ class Result:
     def __init__(self, scenario: Scenario, outcome: _core.Outcome | SavedOutcome, record: Path | None = None) -> None:
         self.scenario = scenario
         self._outcome = outcome
-        #: The file to which the packet events were written while the run went on; `None`: they are in memory.
         self._record = record
+
+    @property
+    def record_file(self) -> Path | None:
+        """The file to which the packet events were written while the run went on; `None`: they are in memory."""
+        return self._record
 
     def moved(self, directory: Path) -> Result:
         """Return the result with its packet record in another directory."""

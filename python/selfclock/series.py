@@ -46,9 +46,13 @@ def by_flow(result: Result) -> dict[str, pl.DataFrame]:
     return {str(name): frame for (name,), frame in all_flows(result).partition_by("flow", as_dict=True).items()}
 
 
-def packet_record(result: Result, *columns: str) -> pl.DataFrame:
-    """Return the packet record, or some columns of it; names and kinds are texts."""
-    return _texts(pl.DataFrame(result.packet_columns(*columns) if columns else result.packets))
+def packet_record(result: Result, *columns: str, where: pl.Expr | None = None) -> pl.DataFrame:
+    """Return the packet record, or some columns of it; names and kinds are texts.
+
+    Of millions of packets `where` leaves those that are wanted before the rest takes memory as texts.
+    """
+    record = pl.DataFrame(result.packet_columns(*columns) if columns else result.packets)
+    return _texts(record if where is None else record.filter(where))
 
 
 def _texts(frame: pl.DataFrame) -> pl.DataFrame:

@@ -140,6 +140,12 @@ impl Network {
         })
     }
 
+    /// If the earliest event is an opening of the epochs of packets in flight, opens them.
+    #[inline(always)]
+    pub fn open_epochs(&mut self, events: &mut EventQueue) -> bool {
+        events.open_epochs(&mut self.in_flight)
+    }
+
     /// A packet is at its stop. Returns when it reaches the endpoint that it was sent to, now or ahead of the clock; `None`: it
     /// has been carried on.
     #[inline(always)]

@@ -191,6 +191,7 @@ impl Simulation {
                             }
                         }
                         Some(lane) => self.move_packet(lane),
+                        None if self.network.open_epochs(&mut self.events) => continue,
                         None => self.run_timer(last),
                     }
                     self.run_receivers_ahead();
@@ -298,7 +299,7 @@ impl Simulation {
         let Some(target) = events.pop() else { return };
         let mut context = Context { now: *now, events, network };
         match target {
-            Target::Packets(_) => {}
+            Target::Packets(_) | Target::Opening => {}
             Target::Transmitter(link) => network.on_transmitter(events, *now, link),
             Target::Router(router) => network.on_router_timer(events, *now, router),
             Target::DelayedAck(flow) => match sinks.get_mut(flow as usize) {

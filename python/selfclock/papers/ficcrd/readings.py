@@ -134,10 +134,10 @@ def _measures(result: Result, scale: float, span_s: tuple[float, float], target:
 
 
 def _lost_data(result: Result, started_s: float) -> dict[str, Any]:
-    packets = packet_record(result, "time_s", "event", "kind", "flow")
-    if packets.is_empty():
+    if not result.scenario.records_packets:
         return {}
-    lost = packets.filter((pl.col("event") == "drop") & (pl.col("kind") == "data"))
+    data = (pl.col("event") == "drop") & (pl.col("kind") == "data")
+    lost = packet_record(result, "time_s", "event", "kind", "flow", where=data)
     counts = dict(lost.group_by("flow").len().iter_rows())
     return {
         "by_flow": tuple(int(counts.get(f"flow{number}", 0)) for number in range(FLOWS)),
