@@ -12,7 +12,7 @@ RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DELETE_ON_ERROR:
-.PHONY: help prerequisites build reproduce reproduce-full test rust-test python-test untested lint docs docs-long figures record record-full bench careless package scorecards scorecard-truths sweep-10000 verify verify-night golden instructions instructions-record oracles load misbehaviour mutants fuzz coverage clean
+.PHONY: help prerequisites build reproduce reproduce-full test rust-test python-test untested lint docs docs-long figures chart-library record record-full bench careless package scorecards scorecard-truths sweep-10000 verify verify-night golden instructions instructions-record oracles load misbehaviour mutants fuzz coverage clean
 
 help:
 	@echo 'make reproduce  reproduce the papers; the report is $(OUT)/report.html'
@@ -21,7 +21,8 @@ help:
 	@echo 'make lint       formatting, clippy, ruff, mypy'
 	@echo 'make docs       the documents as a site, in $(SITE); every link checked'
 	@echo 'make docs-long  run the commands of the documents, those that take minutes, too'
-	@echo 'make figures    draw the figure of the README again'
+	@echo 'make figures    draw the figures of the README and the first page again'
+	@echo 'make chart-library  renew the chart library that pages carry: the latest, or VERSION'
 	@echo 'make record     reproduce the papers and write down what their claims came to, for the documents; record-full: with the long experiments'
 	@echo 'make bench      the standard speed cases'
 	@echo 'make package    build wheel and sdist, and install each in an empty environment; pack the crates'
@@ -59,7 +60,7 @@ prerequisites:
 $(BIN)/.tools: constraints.txt pyproject.toml | prerequisites
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-	  coverage distributed duckdb gymnasium hypothesis jinja2 latex2mathml markdown-it-py matplotlib maturin mkdocs-material mypy pandas playwright plotly polars pyarrow pytest pytest-xdist rich ruff scapy typer
+	  coverage distributed duckdb gymnasium hypothesis jinja2 latex2mathml markdown-it-py matplotlib maturin mkdocs-material mypy pandas playwright polars pyarrow pytest pytest-xdist rich ruff scapy typer
 	touch $@
 
 $(BIN)/.built: $(BIN)/.tools $(SOURCES)
@@ -131,6 +132,9 @@ docs-long: build
 
 figures: build
 	$(BIN)/python docs/site/figures.py
+
+chart-library: build
+	$(BIN)/python tests/chart_library.py $(VERSION)
 
 record: build
 	$(BIN)/python docs/site/record.py

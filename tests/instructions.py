@@ -20,8 +20,22 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 RECORD = ROOT / "tests/instructions.toml"
 #: Case and simulated time, each under a second of CPU outside of valgrind: one flow, many flows, losses, forwarding
-#: alone, many queues, short connections.
-CASES = {"B1": "2 s", "A100": "2 s", "A100L": "3 s", "U100": "1 s", "P": "300 ms", "W": "500 ms"}
+#: alone, many queues, short connections; then different RTTs, jitter, a managed queue, pacing, ECN and packet records.
+CASES = {
+    "B1": "2 s",
+    "A100": "2 s",
+    "A100L": "3 s",
+    "U100": "1 s",
+    "P": "300 ms",
+    "W": "500 ms",
+    "H100": "2 s",
+    "H1000": "400 ms",
+    "J100": "2 s",
+    "Q100": "2 s",
+    "B100": "2 s",
+    "L100": "2 s",
+    "R1": "1 s",
+}
 #: More than this is a regression. Between two runs of one binary the counts differ by less than 0.01 %.
 TOLERANCE = 0.05
 HEAD = f"""\

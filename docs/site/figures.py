@@ -6,22 +6,21 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
-import matplotlib.figure
 import polars as pl
 
 import selfclock as sc
 from selfclock import style
-from selfclock.dumbbell import to_toml
+from selfclock.figure import Figure
 from selfclock.papers.ficcrd import network as ficcrd
+from selfclock.path_diagram import draw_path
+from selfclock.report import drawing
+from selfclock.series import flow_series, link_series
 from selfclock.species import limit, populations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
+    from selfclock.figure import Panel
     from selfclock.result import Result
 
 #: Colours of lines and words by edition; pages are white, or nearly black.
@@ -34,19 +33,18 @@ LIGHTER = {"#0072b2": "#4da6e0", "#009e73": "#2fc79b", "#d55e00": "#f0803c"}
 
 def draw_all() -> Iterator[tuple[str, str]]:
     """Draw every figure: its file's name, and the file."""
-    for name, draw in FIGURES.items():
+    for name, make in FIGURES.items():
+        figure = make()
         for edition, ink in INK.items():
-            with style.house(), mpl.rc_context(_rc(ink, GRID[edition])):
-                stream = io.BytesIO()
-                # Without a date the same figure is the same file.
-                draw().savefig(stream, format="svg", transparent=True, metadata={"Date": None})
+            stream = io.BytesIO()
+            drawing.save(figure, stream, format="svg", transparent=True, settings=_settings(ink, GRID[edition]))
             text = stream.getvalue().decode()
             for dark, light in LIGHTER.items() if edition else ():
                 text = text.replace(dark, light)
             yield f"{name}{edition}.svg", text
 
 
-def _rc(ink: str, grid: str) -> dict[str, Any]:
+def _settings(ink: str, grid: str) -> dict[str, Any]:
     words = dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), ink)
     return {**words, "grid.color": grid, "svg.fonttype": "none", "font.family": "sans-serif"}
 
@@ -61,26 +59,14 @@ def _run(scenario: sc.Scenario) -> Result:
     return _RESULTS[scenario.text]
 
 
-def _flow(result: Result, name: str = "flow1") -> pl.DataFrame:
-    return pl.DataFrame(result.flows).filter(pl.col("flow").cast(pl.String) == name)
-
-
-def _link(result: Result, name: str = "bottleneck") -> pl.DataFrame:
-    return pl.DataFrame(result.links).filter(pl.col("link").cast(pl.String) == name)
-
-
 def _rate_mbps(series: pl.DataFrame, span: int = 20) -> pl.Series:
     """Rate of what was delivered, averaged over so many samples."""
     delivered = series["delivered_bytes"].cast(pl.Float64)
     return delivered.diff(span) * 8e-6 / series["time_s"].diff(span)
 
 
-def _legend(figure: Figure, axes: Axes, columns: int = 4) -> None:
-    figure.legend(handles=axes.get_legend_handles_labels()[0], loc="outside lower center", ncols=columns)
-
-
-def _space_time(axes: Axes, congestion_control: Mapping[str, object], until_s: float) -> None:
-    """Draw every packet on its way: time to the right, and the path from sender to receiver upwards."""
+def _space_time(panel: Panel, congestion_control: Mapping[str, object], until_s: float) -> None:
+    """Draw every packet of a connection on its way."""
     result = _run(
         sc.dumbbell(
             bottleneck="1 Mbps",
@@ -92,107 +78,80 @@ def _space_time(axes: Axes, congestion_control: Mapping[str, object], until_s: f
             record={"packets": True},
         )
     )
-    packets = pl.DataFrame(result.packets).with_columns(pl.col("event", "kind", "link").cast(pl.String))
-    # Where a link begins along the path, by propagation delay: hosts at 0 and 50 ms, the routers 10 ms from them.
-    begins = {
-        "source1-left": 0, "bottleneck": 10, "right-sink1": 40, "sink1-right": 50, "reverse": 40, "left-source1": 10,
-    }  # fmt: skip
-    for kind, colour, label, end in (("data", "#0072B2", "segments", 50), ("ack", "#D55E00", "acknowledgements", 0)):
-        ways = packets.filter(
-            (pl.col("kind") == kind) & pl.col("event").is_in(["enqueue", "transmit", "deliver"])
-        ).partition_by("packet", maintain_order=True)
-        for number, way in enumerate(ways):
-            where = [end if link is None else begins[link] for link in way["link"]]
-            axes.plot(way["time_s"] * 1e3, where, color=colour, linewidth=0.9, label=None if number else label)
-    axes.set_yticks([0, 10, 40, 50], ["sender", "router", "router", "receiver"])
-    axes.set_xlim(0, until_s * 1e3)
-    axes.grid(axis="x", visible=False)
+    draw_path(panel, result, duration_s=until_s)
+    panel.y.label = ""
+    panel.y.names = dict(zip(panel.y.names, ("sender", "router", "router", "receiver"), strict=True))
 
 
 def clock() -> Figure:
     """The first round trips of a connection."""
-    figure, (axes,) = style.figure(height=3.4)
-    _space_time(axes, {"window": "reno"}, 0.5)
-    axes.set_xlabel("time (ms)")
-    _legend(figure, axes)
+    figure = Figure(x="time (ms)", height=3.4)
+    _space_time(figure.panel, {"window": "reno"}, 0.5)
     return figure
 
 
 def pairs() -> Figure:
     """The same connection in slow start, and in pairs that the receiver times."""
-    figure, (slow, paired) = style.figure(2, height=5.4)
+    figure = Figure(2, x="time (ms)", height=5.4)
+    slow, paired = figure.column
     _space_time(slow, {"window": "reno"}, 0.5)
     _space_time(paired, {"start": "packet-pair", "window": "reno", "tick": "1 ms"}, 0.5)
-    slow.set_title("slow start")
-    paired.set_title("packet-pair")
-    paired.set_xlabel("time (ms)")
-    _legend(figure, slow)
+    slow.title, paired.title = "slow start", "packet-pair"
+    slow.x.label = ""
     return figure
 
 
 def sawtooth() -> Figure:
     """Reno's window and the queue that it keeps."""
     result = _run(sc.dumbbell("10 Mbps", "40 ms", "1 bdp", ["reno"], duration="30 s"))
-    flow, link = _flow(result), _link(result)
-    figure, (window, queue) = style.figure(2, height=3.8)
-    window.plot(flow["time_s"], flow["cwnd_bytes"] / 1448, color="#0072B2", label="window")
-    window.plot(flow["time_s"], flow["in_flight_bytes"] / 1448, color=PALE, linewidth=0.8, label="in flight")
-    window.axhline(10e6 * 0.04 / 8 / 1500, color="#D55E00", linestyle=":", label="bandwidth-delay product")
-    window.set_ylabel("segments")
-    window.set_ylim(0, 120)
-    queue.plot(link["time_s"], link["queue_packets"], color="#009E73", label="queue")
-    queue.set_ylabel("queue (packets)")
-    queue.set_xlabel("time (s)")
-    _legend(figure, window)
+    flow, link = flow_series(result), link_series(result)
+    figure = Figure(2, x="time (s)", height=3.8)
+    window, queue = figure.column
+    window.line(flow["time_s"], flow["cwnd_bytes"] / 1448, colour="#0072B2", label="window")
+    window.line(flow["time_s"], flow["in_flight_bytes"] / 1448, colour=PALE, width=0.8, label="in flight")
+    window.rule("y", 10e6 * 0.04 / 8 / 1500, colour="#D55E00", width=1.2, label="bandwidth-delay product")
+    window.y.label, window.y.low, window.y.high = "window (segments)", 0.0, 120.0
+    queue.line(link["time_s"], link["queue_packets"], colour="#009E73", label="queue")
+    queue.y.label = "queue (packets)"
     return figure
 
 
 def overshoot() -> Figure:
     """The first second of four ways to begin, all on one path."""
-    figure, (sent, queue) = style.figure(2, height=4.2)
+    figure = Figure(2, x="time (s)", height=4.2)
+    sent, queue = figure.column
     for start in ("slow-start", "hystart++", "packet-pair", "modified-swift-start"):
         control = {"window": "cubic", "start": start, **({"tick": "1 ms"} if start == "packet-pair" else {})}
         result = _run(sc.dumbbell("50 Mbps", "60 ms", "1 bdp", [{"congestion_control": control}], duration="1.5 s"))
-        flow, link, look = _flow(result), _link(result), style.look(start)
-        sent.plot(flow["time_s"], flow["acknowledged_bytes"] / 1e6, look.line, color=look.colour, label=start)
-        queue.plot(link["time_s"], link["queue_packets"], look.line, color=look.colour)
-    sent.set_ylabel("acknowledged (MB)")
-    queue.set_ylabel("queue (packets)")
-    queue.set_xlabel("time (s)")
-    _legend(figure, sent)
+        flow, link, look = flow_series(result), link_series(result), style.look(start)
+        sent.line(flow["time_s"], flow["acknowledged_bytes"] / 1e6, dash=look.line, colour=look.colour, label=start)
+        queue.line(link["time_s"], link["queue_packets"], dash=look.line, colour=look.colour, label=start)
+    sent.y.label, queue.y.label = "acknowledged (MB)", "queue (packets)"
     return figure
 
 
 def swift_start() -> Figure:
     """1 MB over a long path, with delayed acknowledgements."""
-    figure, (axes,) = style.figure(height=3.2)
+    figure = Figure(x="time (s)", y="acknowledged (MB)", height=3.2)
     for start in ("slow-start", "swift-start", "modified-swift-start", "quick-start"):
-        scenario = {
-            "congestion_control": {"start": start, "window": "reno"},
-            "traffic": {"size": "5 MB"},
-        }
-        made = sc.dumbbell("49.5 Mbps", "274 ms", "1 bdp", [scenario], duration="4 s")
-        if start == "quick-start":
-            made = sc.Scenario.parse(made.text + '\n[[router]]\nmechanism = "quick-start"\n', "quick-start")
-        flow, look = _flow(_run(made)), style.look(start)
-        axes.plot(flow["time_s"], flow["acknowledged_bytes"] / 1e6, look.line, color=look.colour, label=start)
-    axes.set_xlabel("time (s)")
-    axes.set_ylabel("acknowledged (MB)")
-    _legend(figure, axes)
+        flow = sc.Flow({"start": start, "window": "reno"}, size="5 MB")
+        routers = [sc.Router("quick-start")] if start == "quick-start" else []
+        made = sc.dumbbell("49.5 Mbps", "274 ms", "1 bdp", [flow], duration="4 s", routers=routers)
+        series, look = flow_series(_run(made)), style.look(start)
+        figure.panel.line(series["time_s"], series["acknowledged_bytes"] / 1e6, dash=look.line, colour=look.colour,
+                          label=start)  # fmt: skip
     return figure
 
 
 def species() -> Figure:
     """Two and ten species of the model, which join one after another and share what one alone would have."""
-    figure, (two, ten) = style.figure(2, height=3.8)
-    for axes, number, apart_s in ((two, 2, 10.0), (ten, 10, 2.0)):
+    figure = Figure(2, x="time (s)", height=3.8)
+    for panel, number, apart_s in zip(figure.column, (2, 10), (10.0, 2.0), strict=True):
         times, series = populations([apart_s * each for each in range(number)], seconds=60.0)
         for sizes in series:
-            axes.plot(times[::20], sizes[::20], color="#0072B2", linewidth=0.9)
-        axes.axhline(limit(number), color="#D55E00", linestyle=":")
-        axes.set_ylabel(f"{number} species")
-        axes.set_ylim(0, 105)
-    ten.set_xlabel("time (s)")
+            panel.line(times[::20], sizes[::20], colour="#0072B2", width=0.9)
+        panel.rule("y", limit(number), colour="#D55E00", width=1.2)
+        panel.y.label, panel.y.low, panel.y.high = f"population of\n{number} species", 0.0, 105.0
     return figure
 
 
@@ -205,50 +164,43 @@ def inline() -> Figure:
     }
     flows = [{"congestion_control": "lotka-volterra"}, {"protocol": "udp", "traffic": udp}]
     result = _run(sc.dumbbell("1 Gbps", "60 ms", "1 bdp", flows, duration="40 s"))
-    flow, link = _flow(result), _link(result)
-    figure, (rate, queue) = style.figure(2, height=4.0)
+    flow, link = flow_series(result), link_series(result)
+    figure = Figure(2, x="time (s)", height=4.0)
+    rate, queue = figure.column
     times = [*(at for at, _ in steps), 40]
     left = [*(1000 - used for _, used in steps), 800]
-    rate.step(times, left, ":", where="post", color=PALE, label="left by UDP")
-    rate.plot(flow["time_s"], flow["available_bps"] / 1e6, color="#D55E00", linewidth=0.7, label="A, as measured")
-    rate.plot(flow["time_s"], _rate_mbps(flow), color="#0072B2", label="goodput")
-    rate.set_ylabel("Mbit/s")
-    rate.set_ylim(0, 1150)
-    queue.plot(link["time_s"], link["queue_packets"], color="#009E73")
-    queue.set_ylabel("queue (packets)")
-    queue.set_xlabel("time (s)")
-    _legend(figure, rate)
+    rate.line(times, left, dash=":", step="after", colour=PALE, label="left by UDP")
+    rate.line(flow["time_s"], flow["available_bps"] / 1e6, colour="#D55E00", width=0.7, label="A, as measured")
+    rate.line(flow["time_s"], _rate_mbps(flow), colour="#0072B2", label="goodput")
+    rate.y.label, rate.y.low, rate.y.high = "rate (Mbit/s)", 0.0, 1150.0
+    queue.line(link["time_s"], link["queue_packets"], colour="#009E73")
+    queue.y.label = "queue (packets)"
     return figure
 
 
 def layered() -> Figure:
     """Windows on a long fast path, each alone, from a slow start that ends early."""
-    figure, (axes,) = style.figure(height=3.4)
+    figure = Figure(x="time (s)", y="window (segments)", height=3.4)
     for window in ("reno", "highspeed", "ltcp", "altcp"):
         transport = {"initial_ssthresh": "100 segments"}
         result = _run(sc.dumbbell("200 Mbps", "120 ms", "0.5 bdp", [window], duration="120 s", transport=transport))
-        flow, look = _flow(result), style.look(window)
-        axes.plot(flow["time_s"], flow["cwnd_bytes"] / 1448, look.line, color=look.colour, label=window)
-    axes.set_xlabel("time (s)")
-    axes.set_ylabel("window (segments)")
-    axes.set_ylim(bottom=0)
-    _legend(figure, axes)
+        flow, look = flow_series(result), style.look(window)
+        figure.panel.line(flow["time_s"], flow["cwnd_bytes"] / 1448, dash=look.line, colour=look.colour, label=window)
+    figure.panel.y.low = 0.0
     return figure
 
 
 def _shares(algorithms: list[str], rate: str, rtt: str, buffer: str, until: str) -> Figure:
     """Two flows of one algorithm, the second of which comes later."""
-    figure, panels = style.figure(len(algorithms), height=1.4 * len(algorithms) + 0.6)
-    for axes, algorithm in zip(panels, algorithms, strict=True):
+    figure = Figure(len(algorithms), x="time (s)", height=1.4 * len(algorithms) + 0.6)
+    for panel, algorithm in zip(figure.column, algorithms, strict=True):
         flows = [{"congestion_control": algorithm}, {"congestion_control": algorithm, "start": "10 s"}]
         result = _run(sc.dumbbell(rate, rtt, buffer, flows, duration=until))
         colour = style.look(algorithm).colour
-        for name, line in (("flow1", "-"), ("flow2", "--")):
-            series = _flow(result, name)
-            axes.plot(series["time_s"], _rate_mbps(series), line, color=colour)
-        axes.set_ylabel(f"{algorithm}\n(Mbit/s)")
-        axes.set_ylim(bottom=0)
-    panels[-1].set_xlabel("time (s)")
+        for name, dash in (("flow1", "-"), ("flow2", "--")):
+            series = flow_series(result, name)
+            panel.line(series["time_s"], _rate_mbps(series), dash=dash, colour=colour)
+        panel.y.label, panel.y.low = f"{algorithm}\n(Mbit/s)", 0.0
     return figure
 
 
@@ -264,21 +216,16 @@ def delay() -> Figure:
 
 def feedback() -> Figure:
     """The queue of the FICCRD paper's bottleneck, with and without it."""
-    figure, (axes,) = style.figure(height=3.0)
+    figure = Figure(x="time (s)", y="queue (packets)", height=3.0)
     for router, colour, label in ((None, PALE, "tail drop"), (ficcrd.WINDOW, "#0072B2", "FICCRD, window adaptation")):
-        link = _link(_run(ficcrd.scenario("queue", router, seconds=60)), ficcrd.BOTTLENECK)
-        axes.plot(link["time_s"], link["queue_packets"], color=colour, label=label, linewidth=0.9)
-    axes.set_xlabel("time (s)")
-    axes.set_ylabel("queue (packets)")
-    _legend(figure, axes)
+        link = link_series(_run(ficcrd.scenario("queue", router, seconds=60)), ficcrd.BOTTLENECK)
+        figure.panel.line(link["time_s"], link["queue_packets"], colour=colour, label=label, width=0.9)
     return figure
 
 
-#: Name and way to draw every figure of the pages.
 def cell() -> Figure:
     """What is deployed today over the made-up cell of the examples: rate, queue, window."""
-    figure = matplotlib.figure.Figure(figsize=(8.4, 5.4), layout="constrained")
-    panels = figure.subplots(3, 3, sharex=True, sharey="row")
+    figure = Figure(3, 3, x="time (s)", width=8.4, height=5.4, same_scale=True)
     example = sc.Scenario.load(Path(__file__).parents[2] / "examples" / "lte.toml")
     dualpi2 = 'network.bottleneck.queue={ discipline = "dualpi2", limit = "100 packets" }'
     deployed = (
@@ -286,24 +233,25 @@ def cell() -> Figure:
         ("BBRv3", "bbr3", []),
         ("Prague over DualPI2", "prague", [dualpi2, "transport.ecn=accurate"]),
     )
-    for (rate, queue, window), (title, name, changes) in zip(panels.T, deployed, strict=True):
+    for (rate, queue, window), (title, name, changes) in zip(zip(*figure.panels, strict=True), deployed, strict=True):
         scenario = example.with_overrides([f"flow.0.congestion_control={name}", *changes])
         result = _run(scenario)
-        colour, link, flow = style.look(name).colour, _link(result), _flow(result)
+        colour, link, flow = style.look(name).colour, link_series(result), flow_series(result)
         times = link["time_s"].to_list()
         offered = pl.Series(scenario.offered_bytes("bottleneck", times), dtype=pl.Float64)
-        rate.fill_between(times, offered.diff(20) * 8e-6 / link["time_s"].diff(20), color=PALE, alpha=0.35, linewidth=0)
-        rate.plot(flow["time_s"], _rate_mbps(flow), color=colour)
-        queue.plot(times, link["queue_packets"], color=PALE, linewidth=0.8)
-        window.plot(flow["time_s"], flow["cwnd_bytes"] / 1448, color=colour)
-        rate.set_title(title)
-        window.set_xlabel("time (s)")
-    for row, label in zip(panels, ("goodput (Mbit/s)", "queue (packets)", "window (segments)"), strict=True):
-        row[0].set_ylabel(label)
-        row[0].set_ylim(bottom=0)
+        rate.band(times, 0.0, offered.diff(20) * 8e-6 / link["time_s"].diff(20), colour=PALE, opacity=0.35)
+        rate.line(flow["time_s"], _rate_mbps(flow), colour=colour)
+        queue.line(times, link["queue_packets"], colour=PALE, width=0.8)
+        window.line(flow["time_s"], flow["cwnd_bytes"] / 1448, colour=colour)
+        rate.title = title
+    for row, label in zip(figure.panels, ("goodput\n(Mbit/s)", "queue\n(packets)", "window\n(segments)"), strict=True):
+        for panel in row:
+            panel.y.label, panel.y.low = "", 0.0
+        row[0].y.label = label
     return figure
 
 
+#: Name and way to draw every figure of the pages.
 FIGURES: dict[str, Callable[[], Figure]] = {
     draw.__name__.replace("_", "-"): draw
     for draw in (
@@ -313,51 +261,31 @@ FIGURES: dict[str, Callable[[], Figure]] = {
 
 
 def today() -> Figure:
-    """What is deployed today, side by side: the figure of the README."""
-    figure = matplotlib.figure.Figure(figsize=(8.4, 4.6), layout="constrained")
-    panels = figure.subplots(2, 3, sharex=True, sharey="row")
-    deployed = (
-        ("CUBIC", "cubic", "1 bdp", "off"),
-        ("BBRv3", "bbr3", "1 bdp", "off"),
-        ("Prague over DualPI2", "prague", {"discipline": "dualpi2", "limit": "1 bdp"}, "accurate"),
-    )
-    for (rate, queue), (title, name, buffer, ecn) in zip(panels.T, deployed, strict=True):
-        scenario = sc.Scenario.parse(_two_flows(name, buffer, ecn), title)
-        result = _run(scenario)
-        colour, link = style.look(name).colour, _link(result)
-        for flow, line in (("flow1", "-"), ("flow2", "--")):
-            series = _flow(result, flow)
-            rate.plot(series["time_s"], _rate_mbps(series, 10), line, color=colour, label=flow)
-        waits_ms = link["queue_packets"] * 1500 * 8 / 50e6 * 1e3
-        queue.plot(link["time_s"], waits_ms, color="#444444", linewidth=0.8)
-        rate.set_title(title)
-        queue.set_xlabel("time (s)")
-    panels[0][0].set_ylabel("goodput (Mbit/s)")
-    panels[1][0].set_ylabel("wait in the queue (ms)")
+    """What is deployed today, side by side: the figure of the README, which `selfclock compare` draws.
+
+    It is narrower, so that its words can be read on a phone.
+    """
+    figure = sc.compare(
+        ["cubic", "bbr3", "prague"], rate="50 Mbps", rtt="40 ms", flows=2, duration="40 s", queue="dualpi2", ecn="auto"
+    ).figure()
+    figure.title, figure.width, figure.height = "", 5.4, 6.2
     return figure
 
 
-def _two_flows(name: str, queue: object, ecn: str) -> str:
-    return to_toml(
-        {
-            "schema": 1,
-            "name": "today",
-            "duration": "40 s",
-            "network": {
-                "topology": "dumbbell",
-                "bottleneck": {"rate": "50 Mbps", "delay": "15 ms", "queue": queue},
-                "access": {"rate": "1 Gbps", "delay": "2.5 ms"},
-            },
-            "transport": {"ecn": ecn},
-            "flow": [{"congestion_control": name}, {"congestion_control": name, "start": "10 s"}],
-        }
-    )
+def sequence() -> Figure:
+    """Two flows packet by packet: the figure of the first page, which `selfclock run` draws."""
+    changes = ["record.packets=true", "duration=12 s"]
+    scenario = sc.Scenario.load(Path(__file__).parents[2] / "examples" / "packet-pair-vs-reno.toml", changes)
+    figure = scenario.run().plot.sequence()
+    figure.title, figure.height = "", 3.6
+    return figure
 
 
 def main() -> None:
-    """Draw the figure of the README: `make figures`."""
-    with style.house():
-        today().savefig(Path(__file__).parents[1] / "figures" / "today.png", dpi=150, metadata={"Software": None})
+    """Draw the figures of the README and the first page: `make figures`."""
+    folder = Path(__file__).parents[1] / "figures"
+    for name, draw in (("today", today), ("packet-pair-vs-reno", sequence)):
+        draw().savefig(folder / f"{name}.png", dpi=150, metadata={"Software": None})
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import typer
 
 import selfclock as sc
 from selfclock.claims import OF, VERDICTS
-from selfclock.cli import app
+from selfclock.cli.app import COMMANDS, app
 from selfclock.reproduce import PAPERS
 
 if TYPE_CHECKING:
@@ -134,13 +134,12 @@ def paper_page(paper: str, readings: str) -> str:
 
 def commands(_: str) -> str:
     """What every command says of itself."""
-    group = typer.main.get_command(app)
+    group = typer.main.get_group(app)
     context = group.make_context("selfclock", [], resilient_parsing=True, terminal_width=100, max_content_width=100)
-    texts = {
-        name: one.get_help(one.make_context(name, [], parent=context, resilient_parsing=True))
-        for name, one in group.commands.items()
-        if not one.hidden
-    }
+    texts = {}
+    for name in COMMANDS:
+        if one := group.get_command(context, name):
+            texts[name] = one.get_help(one.make_context(name, [], parent=context, resilient_parsing=True))
     return "\n\n".join(f"## {name}\n\n```text\n{text.strip()}\n```" for name, text in texts.items())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import tomllib
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,16 +101,32 @@ def routers() -> list[Algorithm]:
     return _entries(_core.routers())
 
 
-def label_parts(label: str) -> dict[str, str]:
-    """Return the parts of a label such as "cubic", "packet-pair", "cubic+hystart++" or "reno+icim", by their keys.
+def control(label: str) -> dict[str, object]:
+    """Return the table of an algorithm that is named in one word, with parameters behind a colon.
 
-    >>> label_parts("cubic+hystart++")
-    {'window': 'cubic', 'start': 'hystart++'}
+    The word is a window, a start, a model, an estimator, or parts joined by "+": "reno+icim".
+
+    >>> control("cubic+hystart++:beta=0.8")
+    {'window': 'cubic', 'start': 'hystart++', 'beta': 0.8}
     """
     if label.endswith(".py") or "/" in label:
         message = f"{label!r} is a file: give it with --algorithm {label}, and name the algorithm that it registers"
         raise _core.ScenarioError(message)
-    return _core.label_parts(label)
+    return _table(_core.control_table(label))
+
+
+def queue(label: str) -> dict[str, object]:
+    """Return the table of a queue discipline that is named in one word, with settings behind a colon.
+
+    >>> queue("codel:target=10ms,interval=200ms")
+    {'discipline': 'codel', 'target': '10ms', 'interval': '200ms'}
+    """
+    return _table(_core.queue_table(label))
+
+
+def _table(inline: str) -> dict[str, object]:
+    table: dict[str, object] = tomllib.loads(f"it = {inline}")["it"]
+    return table
 
 
 def _entries(document: str) -> list[Algorithm]:

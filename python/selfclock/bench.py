@@ -12,13 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from selfclock._core import bare_loop, footprint
+from selfclock.errors import WorkError
 from selfclock.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 #: In the order in which they are reported.
-CASES = ("B1", "A1", "A100", "A100L", "U100", "C10k", "D100G", "P", "W")
+CASES = (
+    *("B1", "A1", "A100", "A100L", "U100", "C10k", "D100G", "P", "W"),
+    *("H100", "H1000", "J100", "Q100", "B100", "L100", "R1"),
+)
 
 #: What is divided by less than this tells more of the page size and the allocator than of flows or packets.
 FEWEST_FLOWS = 1000
@@ -112,7 +116,7 @@ access = { rate = "10 Gbps", delay = "5 ms" }
 """
 
 
-class BenchError(Exception):
+class BenchError(WorkError):
     """A case did not run."""
 
 

@@ -6,19 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from selfclock.compare import Measures
+    from selfclock.estimate import Estimate
     from selfclock.result import FlowSummary, LinkSummary
-    from selfclock.sweep.run import Estimate, PointSummary
-
-#: What a table of a sweep shows of a point: heading, measure, factor to the unit of the heading.
-OF_POINT = (
-    ("goodput Mbit/s", "goodput_bps", 1e-6),
-    ("busy %", "utilization", 100.0),
-    ("RTT ms", "rtt_mean_s", 1e3),
-    ("queue packets", "queue_mean_packets", 1.0),
-)
 
 
 def plural(count: int, what: str) -> str:
@@ -26,9 +15,22 @@ def plural(count: int, what: str) -> str:
     return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
+def digits(value: float) -> str:
+    """Return a number to four digits, and from ten thousand on to the unit: never with an exponent."""
+    if abs(value) >= 9999.5:
+        return f"{value:,.0f}"
+    # What is next to nothing has leading zeros instead.
+    return f"{value:.4g}" if abs(value) >= 1e-4 or value == 0 else f"{value:.7f}".rstrip("0")
+
+
+def plain(value: float) -> str:
+    """Return a number as it is, to a millionth, without an exponent: "1,000,000" or "0.25"."""
+    return f"{value:,.6f}".rstrip("0").rstrip(".")
+
+
 def milliseconds(seconds: float | None) -> str:
     """Return a time in milliseconds, not finer than a tenth of a microsecond; "-" if there is none."""
-    return "-" if seconds is None else f"{round(seconds * 1e3, 4):.4g}"
+    return "-" if seconds is None else digits(round(seconds * 1e3, 4))
 
 
 def of_flow(flow: FlowSummary) -> list[str]:
@@ -36,7 +38,7 @@ def of_flow(flow: FlowSummary) -> list[str]:
     return [
         flow["name"],
         flow["algorithm"],
-        f"{flow['goodput_bps'] / 1e6:.4g}",
+        digits(flow["goodput_bps"] / 1e6),
         f"{flow['sent_segments']:,}",
         f"{flow['retransmitted_segments']:,}",
         f"{flow['timeouts']}",
@@ -49,7 +51,7 @@ def of_link(link: LinkSummary) -> list[str]:
     """Return name, rate in Mbit/s, use in percent, packets, drops, mean and longest queue in packets, wait in ms."""
     return [
         link["name"],
-        f"{link['rate_bps'] / 1e6:.4g}",
+        digits(link["rate_bps"] / 1e6),
         f"{link['utilization'] * 100:.1f}",
         f"{link['packets']:,}",
         f"{link['drops']:,}",
@@ -57,36 +59,6 @@ def of_link(link: LinkSummary) -> list[str]:
         f"{link['queue_max_packets']:,}",
         milliseconds(link["queue_mean_s"]),
     ]
-
-
-def of_algorithm(row: Measures) -> list[str]:
-    """Return name, goodput in Mbit/s, use in percent, Jain's index, RTTs in ms, segments again, timeouts, queue."""
-    return [
-        row["algorithm"],
-        f"{row['goodput_bps'] / 1e6:.4g}",
-        f"{row['utilization'] * 100:.1f}",
-        "-" if row["jain"] is None else f"{row['jain']:.3f}",
-        milliseconds(row["rtt_mean_s"]),
-        milliseconds(row["rtt_p95_s"]),
-        f"{row['retransmitted_segments']:,}",
-        f"{row['timeouts']}",
-        f"{row['queue_mean_packets']:.1f}",
-    ]
-
-
-def of_point(point: PointSummary, *, failed: bool) -> list[str]:
-    """Return the settings of a point of a sweep, how many of its runs failed if that is wanted, and its measures."""
-    return [
-        *(str(value) for value in point["settings"].values()),
-        *([f"{point['failed']} of {point['runs']}"] if failed else []),
-        *(estimate(point["measures"].get(name), factor) for _, name, factor in OF_POINT),
-    ]
-
-
-def short_paths(paths: Sequence[str]) -> list[str]:
-    """Return the last key of each path, or the whole path where two end alike."""
-    last = [path.rsplit(".", 1)[-1] for path in paths]
-    return [short if last.count(short) == 1 else path for path, short in zip(paths, last, strict=True)]
 
 
 def estimate(found: Estimate | None, factor: float) -> str:

@@ -1,25 +1,31 @@
 """Figures as data: panels with lines, points, bands, bars, rules and texts, and axes with units.
 
 A figure is declared once and rendered twice: as a chart for a page (`selfclock.report.chart`) and as a drawing by
-matplotlib (`selfclock.report.drawing`) when somebody asks for a file. Neither is imported here.
+matplotlib (`selfclock.report.drawing`) when somebody asks for a file, which is when that is imported.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from os import PathLike
 
+    import numpy as np
+    from matplotlib.figure import Figure as Drawing
     from numpy.typing import ArrayLike, NDArray
 
     Values = NDArray[np.float64]
+else:
+    from selfclock.lazy import np
 
-#: Solid, dashed, dotted, dash-dotted.
-Dash = Literal["-", "--", ":", "-."]
+Which = Literal["x", "y"]
+
+#: Solid, dashed, dotted, dash-dotted; a dash and two dots are for thresholds.
+Dash = Literal["-", "--", ":", "-.", "-.."]
 
 #: How a line goes from one point to the next: straight, or as a step after or before it.
 Step = Literal["", "after", "before"]
@@ -41,15 +47,18 @@ class Axis:
     label: str = ""
     _: KW_ONLY
     log: bool = False
-    #: Least and greatest value shown; `None` fits the data.
+    #: Values at the axis's beginning (left, bottom) and end; `None` fits the data. With `low` above `high` it runs the
+    #: other way, as time downwards or the first row of `Cells` on top.
     low: float | None = None
     high: float | None = None
     #: Texts at values, in place of numbers.
     names: Mapping[float, str] = field(default_factory=dict)
 
     def name(self, *names: str) -> None:
-        """Write these names at 0, 1, 2, and so on."""
+        """Write these names at 0, 1, 2, and so on, with half a place of room at both ends unless limits are set."""
         self.names = {float(place): name for place, name in enumerate(names)}
+        if names and self.low is None and self.high is None:
+            self.low, self.high = -0.5, len(names) - 0.5
 
 
 @dataclass(frozen=True)
@@ -217,8 +226,29 @@ class Cells:
     #: Written into the squares; none if empty.
     texts: Sequence[Sequence[str]] = ()
 
+    def shade(self, value: float) -> tuple[int, int, int]:
+        """Return red, green and blue of a value, 0 to 255; white if it is not finite."""
+        if not np.isfinite(value):
+            return 255, 255, 255
+        steps = len(self.colours) - 1
+        at = min(1.0, max(0.0, (value - self.low) / (self.high - self.low or 1.0))) * steps
+        left = min(int(at), steps - 1)
+        ends = [[int(colour[place : place + 2], 16) for place in (1, 3, 5)] for colour in self.colours[left : left + 2]]
+        red, green, blue = (round(low + (high - low) * (at - left)) for low, high in zip(*ends, strict=True))
+        return red, green, blue
+
+    def is_dark(self, value: float) -> bool:
+        """Whether white words are read better on the colour of a value than black ones."""
+        red, green, blue = self.shade(value)
+        # Luma of ITU-R BT.601.
+        return 0.299 * red + 0.587 * green + 0.114 * blue < 128
+
 
 Element = Line | Points | Band | Bars | Intervals | Rule | Span | Shape | Text | Arrow | Cells
+
+
+#: Room beyond the data, as a part of the range: lines go to the edge in x, markers need a little.
+MARGIN_X, MARGIN_MARKED, MARGIN_Y = 0.01, 0.03, 0.05
 
 
 @dataclass
@@ -230,6 +260,10 @@ class Panel:
     _: KW_ONLY
     title: str = ""
     elements: list[Element] = field(default_factory=list)
+
+    def axis(self, which: Which) -> Axis:
+        """Return the axis of this name."""
+        return self.x if which == "x" else self.y
 
     def line(self, x: ArrayLike, y: ArrayLike, **look: Any) -> None:  # noqa: ANN401
         """Add a `Line`; keywords are its fields."""
@@ -282,8 +316,9 @@ class Panel:
 class Figure:
     """Panels in rows and columns.
 
-    Panels of one column share the x axis if `linked`: they zoom together, and what is pointed at is read in all. All
-    panels of a row share the scale of the y axis if `same_scale`.
+    Panels of one column share the x axis if `linked`: they zoom together, and what is pointed at is read in all. With
+    `same_x` all columns do. All panels of a row share the scale of the y axis if `same_scale`, all of the figure if
+    `same_y`.
 
     >>> from selfclock.figure import Figure
     >>> figure = Figure(x="time (s)", y="window (segments)")
@@ -302,14 +337,17 @@ class Figure:
         height: float = 3.2,
         ratios: Sequence[float] = (),
         linked: bool = True,
+        same_x: bool = False,
         same_scale: bool = False,
+        same_y: bool = False,
     ) -> None:
         self.title = title
         #: Inches.
         self.width, self.height = width, height
         #: Heights of the rows relative to each other; equal if empty.
         self.ratios = ratios or (1.0,) * rows
-        self.linked, self.same_scale = linked, same_scale
+        self.linked, self.same_x = linked, same_x
+        self.same_scale, self.same_y = same_scale or same_y, same_y
         #: Row by row.
         self.panels = [[Panel(Axis(x if row == rows - 1 else ""), Axis(y)) for _ in range(columns)]
                        for row in range(rows)]  # fmt: skip
@@ -325,6 +363,95 @@ class Figure:
     def column(self) -> list[Panel]:
         """The panels of the first column, from the top."""
         return [row[0] for row in self.panels]
+
+    def limits(self, row: int, column: int, which: Which) -> tuple[float, float]:
+        """Return the first and the last value on an axis of a panel; the first is greater if it runs the other way."""
+        panels = self._sharing(row, column, which)
+        axes = [panel.axis(which) for panel in panels]
+        log = any(axis.log for axis in axes)
+        low, high = _bounds(panels, which, log=log)
+        margin = MARGIN_Y if which == "y" else MARGIN_MARKED if any(map(_is_marked, panels)) else MARGIN_X
+        if any(isinstance(element, Cells) for panel in panels for element in panel.elements):
+            margin = 0.0
+        if log:
+            stretch = (high / low) ** margin if high > low else 2.0
+            low, high = low / stretch, high * stretch
+        else:
+            stretch = (high - low) * margin if high > low else abs(low) * 0.1 or 1.0
+            low, high = low - stretch, high + stretch
+        return (
+            next((axis.low for axis in axes if axis.low is not None), low),
+            next((axis.high for axis in axes if axis.high is not None), high),
+        )
+
+    def _sharing(self, row: int, column: int, which: Which) -> list[Panel]:
+        """Return the panels that have one range with this one, itself among them."""
+        if (which == "x" and self.linked and self.same_x) or (which == "y" and self.same_y):
+            return [panel for line in self.panels for panel in line]
+        if which == "x" and self.linked:
+            return [line[column] for line in self.panels]
+        if which == "y" and self.same_scale:
+            return self.panels[row]
+        return [self.panels[row][column]]
+
+    def matplotlib(self) -> Drawing:
+        """Return the drawing of matplotlib, to show or change."""
+        from selfclock.report import drawing  # noqa: PLC0415
+
+        return drawing.draw(self)
+
+    def savefig(self, path: str | PathLike[str], **options: Any) -> None:  # noqa: ANN401
+        """Write a file; its ending says the format. Options are those of matplotlib's `savefig`."""
+        from selfclock.report import drawing  # noqa: PLC0415
+
+        drawing.save(self, path, **options)
+
+    def _repr_png_(self) -> bytes:
+        """Show the figure in a notebook."""
+        from selfclock.report import drawing  # noqa: PLC0415
+
+        return drawing.png(self)
+
+
+def _bounds(panels: Iterable[Panel], which: Which, *, log: bool) -> tuple[float, float]:
+    low, high = math.inf, -math.inf
+    for panel in panels:
+        for element in panel.elements:
+            for values in _shown(element, which):
+                known = values[np.isfinite(values) & ((values > 0) | (not log))]
+                if known.size:
+                    low, high = min(low, float(known.min())), max(high, float(known.max()))
+    if low > high:
+        return (1.0, 10.0) if log else (0.0, 1.0)
+    return low, high
+
+
+def _shown(element: Element, which: Which) -> Iterator[Values]:
+    """Yield what of an element an axis must show; texts and arrows adapt to the rest."""
+    match element:
+        case Line() | Points() | Shape():
+            yield element.x if which == "x" else element.y
+        case Band() | Intervals():
+            yield from [element.x] if which == "x" else [element.low, element.high]
+        case Bars() if which == "x":
+            yield from (element.x - element.width / 2, element.x + element.width / 2)
+        case Bars():
+            yield from (element.base + element.heights, np.array([element.base]))
+        case Rule() if element.axis == which:
+            yield np.array([element.value])
+        case Span() if element.axis == which:
+            yield np.array([element.low, element.high])
+        case Cells():
+            yield np.array([-0.5, element.values.shape[1 if which == "x" else 0] - 0.5])
+        case _:
+            return
+
+
+def _is_marked(panel: Panel) -> bool:
+    return any(
+        isinstance(element, Points | Intervals | Bars) or (isinstance(element, Line) and element.marker != "")
+        for element in panel.elements
+    )
 
 
 def _values(of: ArrayLike) -> Values:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from selfclock import _core
 from selfclock._core import CongestionControl
+from selfclock.errors import BadInputError
 from selfclock.slips import near_miss
 from selfclock.sources import Source, of_class, of_file
 
@@ -43,7 +44,7 @@ SETTABLE = ("cwnd", "cwnd_bytes", "ssthresh", "pacing_bps")
 NEEDED = ("on_ack", "on_loss", "on_timeout")
 
 
-class AlgorithmError(ValueError):
+class AlgorithmError(BadInputError, ValueError):
     """A class that cannot be registered, or a file that registers none."""
 
 

@@ -10,13 +10,14 @@ from importlib import resources
 from typing import TYPE_CHECKING, Protocol, TypedDict
 
 from selfclock.claims import OF, VERDICTS
+from selfclock.errors import BadInputError
 from selfclock.names import unknown
 from selfclock.progress import progress_bar
 from selfclock.scenario_files import ScenarioFiles, scenario_files
 from selfclock.studies import run_studies
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from selfclock.claims import Claim, Findings, Of, Verdict
     from selfclock.studies import Study
@@ -126,7 +127,7 @@ class PaperReport:
         ]
 
 
-class UnknownPaperError(Exception):
+class UnknownPaperError(BadInputError):
     """No paper has this name."""
 
 
@@ -154,17 +155,14 @@ def paper_scenarios(paper: str, *, full: bool = False) -> ScenarioFiles:
     return scenario_files(_module(paper).study(full=full))
 
 
-def reproduce(
-    names: Sequence[str], found: Callable[[Findings], object] = lambda _: None, *, full: bool = False
-) -> list[PaperReport]:
-    """Run the experiments of papers, all of them in one pool.
+def reproduce(names: Sequence[str], *, full: bool = False, threads: int | None = None) -> list[PaperReport]:
+    """Run the experiments of papers, all of them in one pool, on all cores or on this many threads.
 
-    `found` is called with what was found in one of them, beside the runs of the others. With `full` the experiments
-    that take minutes run, too; without, their claims are those on record.
+    With `full` the experiments that take minutes run, too; without, their claims are those on record.
     """
     papers = [_module(name) for name in names]
     with progress_bar("reproduce") as progress:
-        studied = run_studies([paper.study(full=full) for paper in papers], progress, found)
+        studied = run_studies([paper.study(full=full) for paper in papers], progress, threads)
     return [_report(name, paper, *own) for name, paper, own in zip(names, papers, studied, strict=True)]
 
 

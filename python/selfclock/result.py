@@ -6,12 +6,19 @@ import json
 from functools import cached_property
 from typing import TYPE_CHECKING, TypedDict
 
-if TYPE_CHECKING:
-    from os import PathLike
+from selfclock import _core
+from selfclock.errors import BadInputError
 
-    from selfclock import _core
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+    from pathlib import Path
+
     from selfclock.plot import Plot
+    from selfclock.saved import SavedOutcome, SavedTable
     from selfclock.scenario import Scenario
+
+    Table = _core.Table | SavedTable
 
 
 class SizeClass(TypedDict):
@@ -96,9 +103,46 @@ class Result:
     `pyarrow.table(result.flows)` and `pandas.DataFrame.from_arrow(result.flows)` take them as they are.
     """
 
-    def __init__(self, scenario: Scenario, outcome: _core.Outcome) -> None:
+    def __init__(self, scenario: Scenario, outcome: _core.Outcome | SavedOutcome, record: Path | None = None) -> None:
         self.scenario = scenario
         self._outcome = outcome
+        self._record = record
+
+    @property
+    def record_file(self) -> Path | None:
+        """The file to which the packet events were written while the run went on; `None`: they are in memory."""
+        return self._record
+
+    def moved(self, directory: Path) -> Result:
+        """Return the result with its packet record in another directory."""
+        return Result(self.scenario, self._outcome, self._record and directory / self._record.name)
+
+    @classmethod
+    def load(cls, directory: str | PathLike[str]) -> Result:
+        """Return a result that `selfclock run` or `publish` has written into a directory: totals, tables, figures.
+
+        What was not recorded is not there: `packets` then raises an error that says so. A user-defined algorithm must
+        be registered as it was for the run; its source is not run from the files.
+
+        >>> import selfclock as sc
+        >>> result = sc.Result.load("results/one-flow")  # doctest: +SKIP
+        >>> result.plot.window().savefig("window.pdf")  # doctest: +SKIP
+        """
+        from selfclock.saved import LoadError, SavedOutcome  # noqa: PLC0415
+        from selfclock.scenario import Scenario  # noqa: PLC0415
+
+        outcome = SavedOutcome(directory)
+        try:
+            scenario = Scenario.parse(outcome.scenario, str(outcome.document["scenario"])).with_seed(outcome.seed)
+        except ValueError as error:
+            own = ", ".join(outcome.algorithms)
+            missing = f"register the algorithms it ran first: {own}" if own else f"of another version: {error}"
+            raise LoadError(f"{outcome.directory}: the scenario cannot be read; {missing}") from None
+        return cls(scenario, outcome)
+
+    def under(self, scenario: Scenario) -> Result:
+        """Return the same run as that of a scenario with the same settings, which may have another name."""
+        return self if scenario is self.scenario else Result(scenario, self._outcome, self._record)
 
     @cached_property
     def summary(self) -> Summary:
@@ -116,37 +160,74 @@ class Result:
         )
 
     @property
-    def flows(self) -> _core.Table:
+    def flows(self) -> Table:
         """Series of every flow, sampled at the interval that the scenario sets."""
         return self._outcome.flow_series
 
     @property
-    def links(self) -> _core.Table:
+    def links(self) -> Table:
         """Series of every link."""
         return self._outcome.link_series
 
     @property
-    def connections(self) -> _core.Table:
+    def connections(self) -> Table:
         """Every short connection: when it started, its size, how long it took (null: not complete)."""
         return self._outcome.connections
 
     @cached_property
-    def packets(self) -> _core.Table:
-        """Every packet; empty unless the scenario has `record.packets = true`."""
-        return self._outcome.packets()
+    def packets(self) -> Table:
+        """Every packet; empty unless the scenario has `record.packets = true`.
 
-    def packet_columns(self, *names: str) -> _core.Table:
-        """Return some columns of `packets`, which takes less time than all of them."""
+        The record is in memory, 48 bytes an event and some 150 in this table. If the run had a directory for it, it is
+        in a file there, and this table is read from it.
+        """
+        return self._packets(None)
+
+    def packet_columns(self, *names: str) -> Table:
+        """Return some columns of `packets`, which takes less time and memory than all of them."""
+        return self._packets(names)
+
+    def _packets(self, names: Sequence[str] | None) -> Table:
+        if self._record is not None:
+            return _core.read_packets(self._record, names)
         return self._outcome.packets(names)
 
+    @cached_property
+    def packet_events(self) -> int:
+        """Rows of `packets`, without making the table."""
+        return self._outcome.packet_events
+
+    def _repr_html_(self) -> str:
+        from selfclock import cells, notebook  # noqa: PLC0415
+        from selfclock.parts import Table as Texts  # noqa: PLC0415
+
+        flows = ["flow", "algorithm", "goodput\nMbit/s", "segments\nsent", "retr.", "RTOs", "fast\nretr.",
+                 "RTT ms\nmin", "RTT ms\nmean", "RTT ms\n95 %"]  # fmt: skip
+        links = ["link", "rate\nMbit/s", "busy\n%", "packets", "drops", "queue\nmean", "queue\nmax", "wait\nms"]
+        tables = [
+            Texts("Flows", "", flows, [cells.of_flow(flow) for flow in self.summary["flows"]], texts=2),
+            Texts("Links", "", links, [cells.of_link(link) for link in self.summary["links"]], texts=1),
+        ]
+        figure = self.plot.overview() if self.flows.num_rows else None
+        return notebook.shown(f"{self.scenario.name}, seed {self.scenario.seed}", tables, figure)
+
+    def write_host_pcapng(self, host: str, path: str | PathLike[str]) -> None:
+        """Write what a host sent and received as a capture; needs `record.packets = true`, and the record in memory."""
+        self._write_pcapng("host", host, path)
+
     def write_pcapng(self, link: str, path: str | PathLike[str]) -> None:
-        """Write what crossed a link as a capture; needs `record.packets = true`."""
-        self._outcome.write_pcapng(link, path)
+        """Write what crossed a link as a capture; needs `record.packets = true`, and the record in memory."""
+        self._write_pcapng("link", link, path)
+
+    def _write_pcapng(self, kind: str, name: str, path: str | PathLike[str]) -> None:
+        if self._record is not None:
+            raise BadInputError(f"{path}: a capture is made of packets in memory, and these are in {self._record}")
+        self._outcome.write_pcapng(kind, name, path)
 
     @cached_property
     def plot(self) -> Plot:
         """Figures."""
-        # matplotlib takes half a second to import: only who plots pays for it.
+        # Polars and NumPy take a while to import: only who plots pays for it.
         from selfclock.plot import Plot  # noqa: PLC0415
 
         return Plot(self)

@@ -5,45 +5,45 @@ from __future__ import annotations
 import errno
 import glob
 import hashlib
-import json
 import os
 import re
 import shutil
 import signal
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from selfclock import provenance
 from selfclock._core import COMMIT, ENGINE, VERSION
+from selfclock.errors import BadInputError
 from selfclock.names import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     import polars as pl
-    from matplotlib.figure import Figure
 
-    from selfclock import _core
-    from selfclock.result import Result
+    from selfclock.result import Table
     from selfclock.scenario import Scenario
 else:
     from selfclock.lazy import pl
 
-FIGURE_DPI = 200
 FORMATS = ("png", "svg", "pdf")
+#: A capture is of what a host sends and receives, or of what crosses a link.
+CaptureKind = Literal["host", "link"]
 #: What a sweep keeps its runs in.
 SWEEP_FILES = ("runs.parquet", "journal.jsonl")
 #: Errors of a disk that takes no more.
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-FIGURES = ("sequence", "window", "queue", "rate", "rtt")
+#: The table of packet events.
+PACKETS = "packets.parquet"
 
 
-class UnwritableError(Exception):
+class UnwritableError(BadInputError):
     """Results cannot be written where they should."""
 
 
-class FormatError(Exception):
+class FormatError(BadInputError):
     """No format of figures has this name."""
 
 
@@ -56,16 +56,6 @@ def parse_formats(names: str) -> tuple[str, ...]:
             meant = f"did you mean {near!r}? " if near else ""
             raise FormatError(f"--format: {name!r}; {meant}allowed: {', '.join(FORMATS)}, several with commas")
     return chosen
-
-
-def write_figure(figure: Figure, path: Path, formats: Sequence[str]) -> None:
-    """Write a figure in these formats; the path has no ending. The same figure gives the same bytes."""
-    from selfclock import style  # noqa: PLC0415
-
-    for kind in formats:
-        undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
-        with style.house():
-            figure.savefig(path.with_name(f"{path.name}.{kind}"), dpi=FIGURE_DPI, metadata=undated)
 
 
 def forget_figures(directory: Path, names: Iterable[str], formats: Sequence[str]) -> None:
@@ -191,25 +181,6 @@ def _is_running(process: int) -> bool:
     return True
 
 
-def write_document(
-    aside: Path,
-    name: str,
-    document: Mapping[str, object],
-    run: str,
-    algorithms: Mapping[str, str],
-    files: Iterable[str] = (),
-) -> None:
-    """Write the JSON document of a result as the last of its files, with how it was made.
-
-    `run` is a digest of what was run, `algorithms` has those of the user-defined algorithms, and `files` are further
-    files of the result, which are written later.
-    """
-    written = {path.name for path in aside.iterdir()} | {name, *files}
-    made = provenance.made(run, algorithms, written)
-    text = json.dumps({**document, "made": made}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    (aside / name).write_text(text, encoding="utf-8")
-
-
 def digests(scenarios: Iterable[Scenario]) -> dict[str, str]:
     """Return the digests of the user-defined algorithms of scenarios, by name."""
     return {name: source.digest for scenario in scenarios for name, source in scenario.sources.items()}
@@ -240,7 +211,7 @@ def metadata(scenario: Scenario) -> dict[str, str]:
     }
 
 
-def write_table(table: _core.Table, path: Path, scenario: Scenario) -> None:
+def write_table(table: Table, path: Path, scenario: Scenario) -> None:
     """Write a table as Parquet with its provenance. The same scenario and seed give the same bytes."""
     pl.DataFrame(table).write_parquet(path, metadata=metadata(scenario))
 
@@ -250,29 +221,18 @@ def file_stem(name: str) -> str:
     return re.sub(r"[^\w.+-]+", "_", name)
 
 
-def file_name(link: str) -> str:
-    """Return the name of a link's capture."""
-    return re.sub(r"[^\w.-]+", "_", link) + ".pcapng"
-
-
-def save(result: Result, directory: Path, *, pcap: bool = False, formats: Sequence[str] = ("png",)) -> None:
-    """Write report, summary, tables, figures in these formats and, if wanted, one capture per link."""
-    from selfclock.report import run_page  # noqa: PLC0415
-
-    scenario = result.scenario
-    with staged(directory) as aside:
-        (aside / "report.html").write_text(run_page(result), encoding="utf-8")
-        write_table(result.flows, aside / "flows.parquet", scenario)
-        write_table(result.links, aside / "links.parquet", scenario)
-        if result.connections.num_rows:
-            write_table(result.connections, aside / "connections.parquet", scenario)
-        if scenario.records_packets:
-            write_table(result.packets, aside / "packets.parquet", scenario)
-        if pcap:
-            for link in scenario.link_names:
-                result.write_pcapng(link, aside / file_name(link))
-        for name in FIGURES:
-            if result.flows.num_rows or name == "sequence":
-                write_figure(getattr(result.plot, name)(), aside / name, formats)
-        document = {**result.summary, "notes": scenario.notes}
-        write_document(aside, "summary.json", document, identity([scenario]), digests([scenario]))
+def captures(scenario: Scenario, kinds: Sequence[CaptureKind]) -> list[tuple[CaptureKind, str, str]]:
+    """Return kind, name and file name of the capture of each host, of each link, or both."""
+    found: dict[str, tuple[CaptureKind, str, str]] = {}
+    places: dict[CaptureKind, list[str]] = {"host": scenario.host_names, "link": scenario.link_names}
+    for kind in dict.fromkeys(kinds):
+        for name in places[kind]:
+            stem = ("link-" if kind == "link" else "") + re.sub(r"[^\w.-]+", "_", name)
+            # Names that differ in letters that no file system takes.
+            file = next(
+                file
+                for number in range(len(found) + 1)
+                if (file := f"{stem}{f'-{number + 1}' if number else ''}.pcapng") not in found
+            )
+            found[file] = kind, name, file
+    return list(found.values())

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from selfclock.dumbbell import to_toml_value
+from selfclock.errors import WorkError
 from selfclock.save import file_stem, staged
 from selfclock.scenario import Scenario
+from selfclock.scenario.toml import to_toml_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 ScenarioFiles = dict[str, dict[str, str]]
 
 
-class AmbiguousNameError(Exception):
+class AmbiguousNameError(WorkError):
     """One name stands for several scenarios: a fault of the paper's package."""
 
 

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from selfclock.result import Result
-from selfclock.scenario import run_stream
+from selfclock.runs import Wanted, longest_first, run_wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from concurrent.futures import Future
 
-    from selfclock import _core
     from selfclock.claims import Findings
+    from selfclock.result import Result
     from selfclock.scenario import Scenario
 
 
@@ -46,92 +45,52 @@ class _Progress:
     found: Future[Findings] | None = None
 
 
-@dataclass(frozen=True)
-class _Place:
-    """Where a run is wanted: study, part and number in the part."""
-
-    study: int
-    part: int
-    number: int
-
-
 def run_studies(
     studies: Sequence[Study],
     progress: Callable[[float], object] = lambda _: None,
-    found: Callable[[Findings], object] = lambda _: None,
+    threads: int | None = None,
 ) -> list[tuple[Findings, float]]:
-    """Run everything on all cores; return the findings of each study, and how long its runs took, CPU seconds.
+    """Run everything on all cores, or on this many threads.
 
-    `found` is called with the findings of a study as soon as they are there, one after the other, beside the runs of
-    the others.
+    Return the findings of each study, and how long its runs took, CPU seconds.
 
     The study that is expected to take least comes first, so that what is to be found in it is found while others run,
     and within a study the longest run, so that at the end no core waits for another. A run that is wanted in several
     places is counted where it is wanted first.
     """
-    order = sorted(range(len(studies)), key=lambda study: sum(map(_expected, _scenarios(studies[study]))))
-    wanted: dict[str, list[_Place]] = defaultdict(list)
-    for study in order:
-        for place in _longest_first(study, studies[study]):
-            wanted[_identity(_scenario(studies, place))].append(place)
-    places = list(wanted.values())
-    expected = [_expected(_scenario(studies, first)) for first, *_ in places]
     state = [
         _Progress(
             [[None] * len(part.scenarios) for part in study.parts], sum(len(part.scenarios) for part in study.parts)
         )
         for study in studies
     ]
-    done, total = 0.0, max(sum(expected), 1.0)
-
-    def find(study: Study, readings: Sequence[list[Any]]) -> Findings:
-        findings = study.findings(readings)
-        found(findings)
-        return findings
 
     with ThreadPoolExecutor(max_workers=1) as finder:
 
-        def finished(run: int, outcome: _core.Outcome | Exception) -> None:
-            nonlocal done
-            if isinstance(outcome, Exception):
-                raise outcome
-            state[places[run][0].study].cpu_s += outcome.cpu_s
-            for place in places[run]:
-                study, own = studies[place.study], state[place.study]
-                result = Result(_scenario(studies, place), outcome)
-                own.readings[place.part][place.number] = study.parts[place.part].read(result)
-                own.missing -= 1
-                if own.missing == 0:
-                    # Beside the runs of the others; and then its results are not needed any more.
-                    own.found = finder.submit(find, study, own.readings)
-                    own.readings = []
-            done += expected[run]
-            progress(done / total)
+        def got(number: int, part: int, place: int, reading: object, cpu_s: float) -> None:
+            own = state[number]
+            own.readings[part][place] = reading
+            own.cpu_s += cpu_s
+            own.missing -= 1
+            if own.missing == 0:
+                # Beside the runs of the others; and then its results are not needed any more.
+                own.found = finder.submit(studies[number].findings, own.readings)
+                own.readings = []
 
-        run_stream((_scenario(studies, first) for first, *_ in places), finished)
+        wanted = [
+            longest_first(
+                Wanted(scenario, own.read, partial(got, number, part, place))
+                for part, own in enumerate(study.parts)
+                for place, scenario in enumerate(own.scenarios)
+            )
+            for number, study in enumerate(studies)
+        ]
+        run_wanted(chain.from_iterable(sorted(wanted, key=_expected)), progress, threads)
         return [
-            (own.found.result() if own.found else find(study, own.readings), own.cpu_s)
+            (own.found.result() if own.found else study.findings(own.readings), own.cpu_s)
             for study, own in zip(studies, state, strict=True)
         ]
 
 
-def _scenarios(study: Study) -> Iterator[Scenario]:
-    return (scenario for part in study.parts for scenario in part.scenarios)
-
-
-def _scenario(studies: Sequence[Study], place: _Place) -> Scenario:
-    return studies[place.study].parts[place.part].scenarios[place.number]
-
-
-def _longest_first(study: int, of: Study) -> list[_Place]:
-    places = [_Place(study, part, number) for part, own in enumerate(of.parts) for number in range(len(own.scenarios))]
-    return sorted(places, key=lambda place: -_expected(of.parts[place.part].scenarios[place.number]))
-
-
-def _expected(scenario: Scenario) -> float:
-    return scenario.expected_packet_hops
-
-
-def _identity(scenario: Scenario) -> str:
-    """Return what two scenarios have in common if and only if they are the same run, whatever their names."""
-    return hashlib.sha256(scenario.settings.encode()).hexdigest()
+def _expected(wanted: Iterable[Wanted]) -> float:
+    return sum(one.scenario.expected_packet_hops for one in wanted)

@@ -1,19 +1,15 @@
-"""House style of figures: one colour and marker per algorithm, axes with units, legible in print."""
+"""House style of figures: one colour and marker per algorithm."""
 
 from __future__ import annotations
 
 import zlib
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import matplotlib as mpl
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable
 
-    from matplotlib.axes import Axes
+    from selfclock.figure import Dash
 
 
 @dataclass(frozen=True)
@@ -23,7 +19,7 @@ class Look:
     colour: str
     marker: str
     #: Where several algorithms share one pair of axes.
-    line: str = "-"
+    line: Dash = "-"
 
 
 #: The palette of Okabe and Ito, which people with any colour vision tell apart. The yellow is left out: on white
@@ -64,39 +60,48 @@ LOOKS = {
     "udp": Look("#666666", "x"),
 }
 
-#: For algorithms without an entry above, chosen by name, so that it does not depend on what else is drawn.
-_OTHERS = [Look(_VERMILLION, "+", "-."), Look(_GREEN, "|", "-."), Look("#000000", "_", "-.")]
-
-#: Losses look the same everywhere.
-DROP = Look("#000000", "x")
-
 #: For several flows with one algorithm.
-LINE_STYLES = ["-", "--", ":", "-."]
+LINE_STYLES: tuple[Dash, ...] = ("-", "--", ":", "-.")
 
-STYLE: dict[str, Any] = {
-    "figure.dpi": 110,
-    "savefig.dpi": 200,
-    "font.size": 9,
-    "axes.titlesize": 10,
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.color": "#DDDDDD",
-    "grid.linewidth": 0.6,
-    "axes.axisbelow": True,
-    "legend.frameon": False,
-    "legend.fontsize": 8,
-    "lines.linewidth": 1.2,
-    "lines.markersize": 4,
-    "svg.fonttype": "path",
-    # The same figure is the same file.
-    "svg.hashsalt": "selfclock",
-}
+#: For algorithms without an entry above, users' own among them: colours that no built-in algorithm has. Chosen by name,
+#: so that a look does not depend on what else is drawn.
+_OTHERS = [
+    Look(colour, marker, line)
+    for colour in ("#8833DD", "#B23636", "#4978F2")
+    for line, marker in zip(LINE_STYLES, ("+", "|", "_", "$o$"), strict=True)
+]
+
+#: Links, in the order in which they are drawn: colours of their own, so that none is taken for an algorithm.
+LINKS = ("#5B6770", "#44AA99", "#CC6677", "#999933", "#AA4499", "#6699CC", "#997700", "#994455")
+
+#: Losses and CE marks look the same everywhere.
+DROP = Look("#000000", "x")
+MARK = Look("#B07D00", "$\\vee$")
+
+#: Thresholds, such as ssthresh: no flow, link or algorithm has this line.
+THRESHOLD: Dash = "-.."
+
+#: How far the colours of several flows with one algorithm are from the algorithm's.
+_SHADES = (0.0, 0.25, 0.4, 0.12)
+
+#: Markers of further variants of an algorithm.
+_VARIANTS = ("$2$", "$3$", "$4$", "$5$", "$6$", "$7$", "$8$", "$9$")
+
+#: Parts of red, green and blue in the brightness of a colour, and a brightness between dark and light.
+_WEIGHTS, MIDDLE = (0.299, 0.587, 0.114), 100
+
+
+def shade(colour: str, number: int) -> str:
+    """Return the colour of an algorithm's flow with this number: dark colours get lighter, light ones darker."""
+    parts = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
+    towards = 0 if sum(part * weight for part, weight in zip(parts, _WEIGHTS, strict=True)) > MIDDLE else 255
+    amount = _SHADES[number % len(_SHADES)]
+    return "#" + "".join(f"{round(part + (towards - part) * amount):02X}" for part in parts)
 
 
 def look(algorithm: str) -> Look:
-    """Colour, marker and line of an algorithm; a window with a start, "cubic+hystart++", looks like the window."""
+    """Colour, marker and line of an algorithm; "cubic+hystart++:beta=0.8" looks like its window."""
+    algorithm = algorithm.split(":", 1)[0]
     return (
         LOOKS.get(algorithm)
         or LOOKS.get(algorithm.split("+", 1)[0])
@@ -104,18 +109,14 @@ def look(algorithm: str) -> Look:
     )
 
 
-@contextmanager
-def house() -> Iterator[None]:
-    """Draw in the house style, whatever the user's own settings are; also a decorator: `@style.house()`."""
-    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
-        yield
-
-
-def figure(rows: int = 1, height: float = 3.2, ratios: list[float] | None = None) -> tuple[Figure, list[Axes]]:
-    """Return an empty figure of axes above each other that share their time axis.
-
-    It belongs to no display and no global list: whoever drops it frees it.
-    """
-    new = Figure(figsize=(6.4, height), layout="constrained")
-    axes = new.subplots(rows, 1, sharex=True, squeeze=False, height_ratios=ratios)
-    return new, [row[0] for row in axes]
+def looks(labels: Iterable[str]) -> dict[str, Look]:
+    """Return a look for each label: several of one algorithm, as "cubic:beta=0.8", differ in shade and marker."""
+    found: dict[str, Look] = {}
+    seen: dict[Look, int] = {}
+    for label in dict.fromkeys(labels):
+        base = look(label)
+        number = seen.get(base, 0)
+        seen[base] = number + 1
+        marker = base.marker if number == 0 else _VARIANTS[(number - 1) % len(_VARIANTS)]
+        found[label] = Look(shade(base.colour, number), marker, LINE_STYLES[number % 4] if number else base.line)
+    return found

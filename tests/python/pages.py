@@ -159,7 +159,7 @@ def surroundings(directory: Path) -> dict[str, str]:
     (directory / ".venv").symlink_to(sys.prefix)
     tools = Path(sys.executable).parent
     # As wide as the pages are, and without colours.
-    return {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "120", "NO_COLOR": "1"}
+    return {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "80", "NO_COLOR": "1"}
 
 
 def run(page: str, directory: Path, *options: str) -> subprocess.CompletedProcess[str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from selfclock.dumbbell import to_toml
+from selfclock.scenario.toml import to_toml
 
 #: Packets that a run may send at most, about.
 PACKETS = 1_500

@@ -10,9 +10,10 @@ from importlib import resources
 import polars as pl
 import pytest
 
+from legible import faults
 from selfclock.papers import adaptive_layered
 from selfclock.papers.adaptive_layered import convergence, ns2, overlap, pairs, single
-from selfclock.papers.adaptive_layered.network import TCP, Flow, scenario, throughputs_mbps
+from selfclock.papers.adaptive_layered.network import TCP, scenario, sender, throughputs_mbps
 from selfclock.papers.adaptive_layered.verdicts import (
     Interval,
     below_verdict,
@@ -107,7 +108,7 @@ def test_a_starved_flow_has_a_finite_exponent() -> None:
 
 
 def test_the_paths_have_the_round_trip_times_asked_for() -> None:
-    flows = [Flow(TCP, 40), Flow(TCP, 100)]
+    flows = [sender(TCP, 40), sender(TCP, 100)]
     result = scenario("paths", 100, flows, seconds=1, transport={"receive_window": "4 segments"}, samples_s=0.1).run()
     short, long = (flow["rtt_min_s"] or 0.0 for flow in result.summary["flows"])
     assert short == pytest.approx(0.040, abs=0.001)
@@ -116,7 +117,7 @@ def test_the_paths_have_the_round_trip_times_asked_for() -> None:
 
 def test_throughput_is_what_was_acknowledged_between() -> None:
     window = {"receive_window": "10 segments"}
-    run = scenario("rate", 100, [Flow(TCP, 100)], seconds=5, transport=window, samples_s=0.5, cross_load=0.1).run()
+    run = scenario("rate", 100, [sender(TCP, 100)], seconds=5, transport=window, samples_s=0.5, cross_load=0.1).run()
     (measured,) = throughputs_mbps(run, 2, 5)
     assert measured == pytest.approx(10 * 1460 * 8 / 0.1 / 1e6, rel=0.05)
     (cross,) = (flow["connections"] for flow in run.summary["flows"] if flow["connections"])
@@ -132,7 +133,7 @@ def test_strength_1_is_tcp() -> None:
 
 
 def test_time_to_fill() -> None:
-    run = scenario("fill", 10, [Flow(TCP, 20)], seconds=4, samples_s=0.05).run()
+    run = scenario("fill", 10, [sender(TCP, 20)], seconds=4, samples_s=0.05).run()
     filled = single.time_to_fill(run, rate_mbps=10)
     assert filled is not None
     assert 0 < filled < 2
@@ -145,6 +146,7 @@ def test_every_verdict_on_record_has_a_claim() -> None:
     recorded = json.loads((resources.files(adaptive_layered) / "verdicts.json").read_text(encoding="utf-8"))
     assert sorted(claim.id for claim in findings.claims) == sorted(recorded)
     assert all(table.rows for table in findings.tables)
+    assert faults(findings.figures, short=True) == []
     figures = {figure.id for figure in findings.figures}
     assert all(claim.criterion and claim.variant and claim.scenarios for claim in findings.claims)
     assert all(claim.figure in figures for claim in findings.claims if claim.figure)
@@ -177,7 +179,7 @@ def test_what_a_loss_takes_over_what_the_window_grows_by() -> None:
 
     In the steady state it takes 0.15 W/K round trips. 5 %: growth over whole samples.
     """
-    run = scenario("alone", 250, [Flow({"window": "altcp"}, 60)], seconds=60, samples_s=0.01).run()
+    run = scenario("alone", 250, [sender({"window": "altcp"}, 60)], seconds=60, samples_s=0.01).run()
     held = convergence.losses(run, "flow1", 60)
     assert len(held) > 3
     for loss in held:
@@ -206,13 +208,13 @@ def test_the_time_from_loss_to_loss() -> None:
     trip, which takes what the window does at the rate of the link, 1.2 ms for each segment. 10 %: a round trip more for
     the repair.
     """
-    run = scenario("cycle", 10, [Flow(TCP, 40)], seconds=60, samples_s=0.05).run()
+    run = scenario("cycle", 10, [sender(TCP, 40)], seconds=60, samples_s=0.05).run()
     measured = single.cycle(run)
     assert measured == pytest.approx(sum(0.0012 * window for window in range(33, 68)), rel=0.1)
 
 
 def test_what_a_loss_takes() -> None:
     """As above: Reno halves. 5 %: the window of the sample before is up to a segment and a half smaller."""
-    run = scenario("cycle", 10, [Flow(TCP, 40)], seconds=60, samples_s=0.05).run()
+    run = scenario("cycle", 10, [sender(TCP, 40)], seconds=60, samples_s=0.05).run()
     assert single.reductions(run) == pytest.approx([0.5] * len(single.reductions(run)), rel=0.05)
     assert single.reductions(run)

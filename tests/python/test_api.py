@@ -14,11 +14,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from matplotlib.figure import Figure
 
 import selfclock as sc
 from conftest import SMALL
-from selfclock.save import metadata, save, staged, write_table
+from selfclock.figure import Figure
+from selfclock.save import metadata, staged, write_table
 
 PACKETS = ["record.packets=true"]
 
@@ -66,7 +66,7 @@ def test_short_connections_have_rows_and_completion_times(tmp_path: Path) -> Non
     assert short["by_size"][0]["p50_s"] == smallest.quantile(0.5, "lower")
     # Poisson in number, exponential in size: the standard error of the sum of n is √(2/n) of it.
     assert abs(short["offered_bps"] / 5e6 - 1) < 4 * (2 / rows.height) ** 0.5
-    save(result, tmp_path / "out")
+    sc.publish(result, tmp_path / "out")
     assert pl.read_parquet(tmp_path / "out" / "connections.parquet").equals(rows)
 
 
@@ -136,7 +136,7 @@ def test_plots_are_figures(result: sc.Result) -> None:
     for name in ("sequence", "window", "queue", "rate", "rtt"):
         figure = getattr(result.plot, name)()
         assert isinstance(figure, Figure)
-        assert "(" in figure.axes[0].get_ylabel(), "an axis has a unit"
+        assert "(" in figure.panel.y.label, "an axis has a unit"
 
 
 def table_bytes(result: sc.Result, folder: Path) -> list[bytes]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import zlib
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,9 +18,7 @@ from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 import selfclock as sc
 from selfclock.papers import ficcrd
-from selfclock.report import write_report
 from selfclock.reproduce import PaperReport
-from selfclock.save import save
 from selfclock.studies import run_studies
 from test_paper_page import sample
 
@@ -51,17 +50,17 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """One page of each kind."""
     folder = tmp_path_factory.mktemp("pages")
     flows = ["reno", "cubic", {"congestion_control": "packet-pair", "start": "1 s"}]
-    save(sc.dumbbell("5 Mbps", flows=flows, duration="5 s").run(), folder / "run", formats=())
-    sc.compare(["reno", "bbr3"], rate="10 Mbps", duration="5 s", flows=2).save(folder / "compare", formats=())
+    sc.publish(sc.dumbbell("5 Mbps", flows=flows, duration="5 s").run(), folder / "run")
+    sc.publish(sc.compare(["reno", "bbr3"], rate="10 Mbps", duration="5 s", flows=2), folder / "compare")
     [(findings, _)] = run_studies([ficcrd.study(0.02)])
     readings = (resources.files("selfclock.papers.ficcrd") / "README.md").read_text(encoding="utf-8")
     verdicts = {claim.id: claim.verdict for claim in findings.claims}
     report = PaperReport("ficcrd", ficcrd.TITLE, ficcrd.REFERENCE, readings, findings, verdicts, 1.0)
-    write_report([report, sample()], folder / "reproduce")
+    sc.publish([report, sample()], folder / "reproduce")
     paths = {"network.bottleneck.queue": ["0.3 bdp", "1 bdp", "3 bdp"], "flow.*.congestion_control": ["reno", "cubic"]}
     network = sc.dumbbell(duration="2 s", flows=[{"start_jitter": "1 s"}])
-    sc.sweep(sc.Grid.over(network, paths, seeds=3), folder / "sweep").write_report()
-    sc.evaluate("vegas", against=["reno"], rows=["S1", "S2"]).save(folder / "evaluate")
+    sc.publish(sc.sweep(sc.Grid.over(network, paths, seeds=3), folder / "sweep"), folder / "sweep")
+    sc.publish(sc.evaluate("vegas", against=["reno"], rows=["S1", "S2"]), folder / "evaluate")
     return {name: folder / name / "report.html" for name in PAGES}
 
 
@@ -299,3 +298,137 @@ def time_ranges(page: Page) -> list[list[float]]:
     )
     ranges: list[list[float]] = page.evaluate("chartRanges()")
     return ranges
+
+
+#: Colours of all that is drawn of each series and of its entry in the legend, of every chart of a page.
+COLOURS = """() => [...document.querySelectorAll(".chart .js-plotly-plot")].map(chart => {
+  const shown = path => { const style = getComputedStyle(path);
+    return [style.stroke, style.fill].filter(colour => colour.startsWith("rgb(")); };
+  const among = (group, selector) => [...group.querySelectorAll(selector)].flatMap(shown);
+  const marks = "path.js-line, path.point, .point path, .legendlines path, .legendpoints path, .legendundefined path";
+  const drawn = {}, legend = {};
+  for (const trace of chart.querySelectorAll(".scatterlayer .trace, .barlayer .trace")) {
+    const name = trace.__data__[0].trace.name;
+    if (name) (drawn[name] ??= []).push(...among(trace, marks));
+  }
+  for (const entry of chart.querySelectorAll(".legend .traces"))
+    legend[entry.__data__[0].trace.name] = among(entry, marks);
+  return [drawn, legend];
+})"""
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_each_series_has_the_colour_of_its_legend(visit: Callable[[str], Visit], name: str, scheme: str) -> None:
+    visited = visit(name)
+    visited.use(DESKTOP, scheme)
+    met = 0
+    for drawn, legend in visited.page.evaluate(COLOURS):
+        for entry, colours in legend.items():
+            if drawn.get(entry):
+                met += 1
+                assert set(colours) == set(drawn[entry]), (entry, colours, drawn[entry])
+    assert met > 0
+    assert visited.complaints == []
+
+
+def test_what_is_pointed_at_has_quantity_unit_and_name(visit: Callable[[str], Visit]) -> None:
+    visited = visit("run")
+    visited.use(DESKTOP, "light")
+    chart = visited.page.locator(".chart").first
+    point(visited.page, chart.locator(".nsewdrag").first, 0.6)
+    chart.locator(".hoverlayer text").first.wait_for()
+    read = chart.locator(".hoverlayer text").all_text_contents()
+    assert re.fullmatch(r"time [\d.]+ s", read[0]), read
+    for quantity, unit in (("window", "segments|kB"), ("goodput", "Mbit/s"), ("RTT", "ms"), ("queue", "packets")):
+        assert any(re.search(rf"{quantity} [\d.,]+ ({unit})$", line) for line in read), (quantity, read)
+    assert any(line.startswith("flow1 (reno)") for line in read)
+    # Of four panels in one column, one line across.
+    assert chart.locator(".spikeline").count() > 0
+
+
+def test_columns_side_by_side_have_one_cursor(visit: Callable[[str], Visit]) -> None:
+    visited = visit("compare")
+    visited.use(DESKTOP, "light")
+    chart = visited.page.locator(".chart").filter(has=visited.page.locator(".nsewdrag").nth(3))
+    cursors = chart.locator(".cursor:visible")
+    panels = chart.locator(".nsewdrag")
+    point(visited.page, panels.nth(0), 0.4)
+    cursors.first.wait_for()
+    boxes = [box for panel in panels.all() if (box := panel.bounding_box()) is not None]
+    [there] = {box["x"]: box for box in boxes if box["x"] > boxes[0]["x"] + 1}.values()
+    [cursor] = [box for one in cursors.all() if (box := one.bounding_box()) is not None]
+    assert cursor["x"] == pytest.approx(there["x"] + 0.4 * there["width"], abs=0.02 * there["width"])
+    visited.page.mouse.move(1, 1)
+    cursors.first.wait_for(state="hidden")
+    assert visited.complaints == []
+
+
+#: What printing finds: theme, charts that are drawn, the widest of them, and tables that are cut.
+AT_PRINT = """() => addEventListener("beforeprint", () => { window.atPrint = {
+  theme: document.documentElement.dataset.theme,
+  drawn: [...document.querySelectorAll(".chart")].map(
+    place => place.querySelectorAll(".scatterlayer path, .barlayer path").length),
+  widest: Math.max(...[...document.querySelectorAll("svg.main-svg")].map(
+    svg => svg.getBoundingClientRect().width)) }; })"""
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_prints_whole(browser: Browser, written: dict[str, Path], name: str) -> None:
+    """At once after it is loaded, from the dark, all figures are on paper, in light colours and not wider than that."""
+    page = browser.new_context(color_scheme="dark", offline=True).new_page()
+    page.set_default_timeout(PATIENCE)
+    page.add_init_script(f"addEventListener('DOMContentLoaded', {AT_PRINT})")
+    page.goto(written[name].as_uri())
+    printed = page.pdf(format="A4", prefer_css_page_size=True)
+    found = page.evaluate("atPrint")
+    assert found["theme"] == "light"
+    assert found["widest"] <= SHEET
+    assert all(count > 0 for count in found["drawn"]), found
+    # What is on paper, apart from what the page says: strokes in the colours of the series.
+    streams = re.findall(rb"stream\r?\n(.*?)endstream", printed, re.DOTALL)
+    text = b"".join(inflated(stream) for stream in streams)
+    strokes = {tuple(round(float(part) * 255) for part in found) for found in re.findall(STROKE, text)}
+    assert any(max(stroke) - min(stroke) > 50 for stroke in strokes), strokes
+    assert page.locator("html").get_attribute("data-theme") == "dark"
+    # Tables fit the sheet.
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": SHEET, "height": 900})
+    cut = page.evaluate(
+        """() => [...document.querySelectorAll("table")].filter(
+          table => table.getBoundingClientRect().right > innerWidth).map(table => table.textContent.slice(0, 80))"""
+    )
+    assert cut == []
+    page.context.close()
+
+
+#: Pixels between the margins of a sheet of A4.
+SHEET = 703
+STROKE = rb"([\d.]+) ([\d.]+) ([\d.]+) RG"
+
+
+def inflated(stream: bytes) -> bytes:
+    """What a stream of a PDF file holds; nothing if it is not packed so."""
+    try:
+        return zlib.decompress(stream)
+    except zlib.error:
+        return b""
+
+
+def test_nothing_in_a_chart_leads_to_the_network(visit: Callable[[str], Visit]) -> None:
+    """The chart library has a button that sends a chart away."""
+    visited = visit("run")
+    visited.use(DESKTOP, "light")
+    buttons = visited.page.locator(".chart").first.locator(".modebar-btn")
+    titles = [button.get_attribute("data-title") for button in buttons.all()]
+    assert titles == ["Download plot as a PNG", "Zoom", "Pan", "Zoom in", "Zoom out", "Reset axes"]
+
+
+def test_a_scorecard_fits_its_screen(visit: Callable[[str], Visit]) -> None:
+    visited = visit("evaluate")
+    visited.use(DESKTOP, "light")
+    table = visited.page.locator("table.scorecard").first
+    widths = table.locator("tbody tr").first.locator("td").evaluate_all("cells => cells.map(cell => cell.clientWidth)")
+    # Verdict as wide as its word, marks wide enough to be read.
+    assert widths[1] < 120
+    assert widths[4] > 160

@@ -7,9 +7,9 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from matplotlib.figure import Figure
 
 from selfclock.claims import OF, Claim, Findings
+from selfclock.figure import Figure
 from selfclock.parts import Illustration
 from selfclock.reproduce import PAPERS, PaperReport, UnknownPaperError, find, paper_scenarios
 

@@ -7,7 +7,6 @@ import math
 import pytest
 
 import selfclock as sc
-from selfclock.dumbbell import to_toml
 
 RATE = 100e6
 PACKETS = 2_000_000
@@ -39,34 +38,17 @@ def test_mean_wait(mix: str, load: float) -> None:
     first, second = (sum(time**power * part for time, part in service) for power in (1, 2))
     # Mean rate on the wire; the times between packets are exponential.
     duration = PACKETS * first / load
-    document = {
-        "schema": 1,
-        "duration": f"{duration * 1e3:.3f} ms",
-        "network": {
-            "topology": "graph",
-            "nodes": ["a", "b"],
-            "link": [{"from": "a", "to": "b", "rate": f"{RATE / 1e6:g} Mbps", "delay": "0 s", "queue": "unlimited"}],
-        },
-        "flow": [
-            {
-                "from": "a",
-                "to": "b",
-                "protocol": "udp",
-                "traffic": {
-                    "rate": f"{load * RATE / 1e3:.0f} kbps",
-                    "arrivals": "poisson",
-                    "packet": [{"size": f"{size} B", "weight": round(weight, 6)} for size, weight in sizes],
-                },
-            }
-        ],
-        "record": {"interval": "off"},
-    }
-    if mix == "M/M/1":
-        # Weights below 0.001 are not allowed.
-        table = document["flow"][0]["traffic"]["packet"]
-        for entry, (_, weight) in zip(table, sizes, strict=True):
-            entry["weight"] = round(weight * 1e6, 3)
-    (link, _) = sc.Scenario.parse(to_toml(document)).run().summary["links"]
+    # Weights from 0.001 on are allowed.
+    weights = [round(weight * 1e6, 3) if mix == "M/M/1" else round(weight, 6) for _, weight in sizes]
+    source = sc.Background(
+        sc.kbps(round(load * RATE / 1e3)),
+        arrivals="poisson",
+        packet=[(sc.nbytes(size), weight) for (size, _), weight in zip(sizes, weights, strict=True)],
+        between=("a", "b"),
+    )
+    network = sc.Graph([sc.Link(sc.bps(RATE), "0 s", queue="unlimited", between=("a", "b"))])
+    scenario = network.scenario([source], duration=sc.s(duration).rounded("us"), record=sc.Record("off"))
+    (link, _) = scenario.run().summary["links"]
     wait = load / first * second / (2 * (1 - load))
     deviation = link["queue_mean_s"] / wait - 1
     print(f"{mix}, load {load}: {deviation:+.4f}")

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from statistics import fmean, stdev
 from typing import TYPE_CHECKING, get_type_hints
 
+import numpy as np
 import pytest
 
 import selfclock as sc
-from selfclock import style
-from selfclock.algorithms import label_parts
-from selfclock.compare import jain
-from selfclock.own import registered
+from selfclock.algorithms import control
+from selfclock.compare.figures import ellipse
+from selfclock.figure import Line, Points, Shape
+from selfclock.series import flow_series, jain
 
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable
-    from pathlib import Path
 
     Command = Callable[..., subprocess.CompletedProcess[str]]
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples/packet-pair-vs-reno.toml"
 
 SHORT = ("--rate", "5Mbps", "--rtt", "20ms", "--buffer", "1bdp", "--duration", "2s")
 
@@ -32,7 +37,6 @@ def test_a_table_a_figure_and_tables(selfclock: Command, tmp_path: Path) -> None
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
         "compare.json",
         "report.html",
-        "compare.png",
         "reno-flows.parquet",
         "reno-links.parquet",
         "cubic+hystart++-flows.parquet",
@@ -91,11 +95,18 @@ def test_an_algorithm_alone_is_what_run_says() -> None:
     )
 
 
+def test_runs_have_the_names_of_their_algorithms_or_of_the_scenario() -> None:
+    comparison = sc.compare(["reno", "cubic:beta=0.8"], rate="5 Mbps", duration="100 ms")
+    assert [row["scenario"] for row in comparison.measures] == ["reno", "cubic:beta=0.8"]
+    comparison = sc.compare(["reno"], scenario=EXAMPLE, overrides=["duration=100 ms"])
+    assert comparison.measures[0]["scenario"] == "packet-pair-vs-reno"
+
+
 def test_names() -> None:
-    assert label_parts("cubic") == {"window": "cubic"}
-    assert label_parts("hystart++") == {"start": "hystart++"}
-    assert label_parts("cubic+hystart++") == {"window": "cubic", "start": "hystart++"}
-    assert label_parts("reno+packet-pair") == {"window": "reno", "start": "packet-pair"}
+    assert control("cubic") == {"window": "cubic"}
+    assert control("hystart++") == {"start": "hystart++"}
+    assert control("cubic+hystart++") == {"window": "cubic", "start": "hystart++"}
+    assert control("reno+packet-pair") == {"window": "reno", "start": "packet-pair"}
 
 
 def test_jain() -> None:
@@ -104,13 +115,147 @@ def test_jain() -> None:
     assert jain([0.0]) is None
 
 
-def test_every_algorithm_has_a_look_of_its_own() -> None:
-    built_in = [algorithm for algorithm in sc.algorithms() if algorithm.name not in registered()]
-    looks = [style.LOOKS[algorithm.name] for algorithm in built_in]
-    assert len({look.marker for look in looks}) == len(looks)
-    assert len({(look.colour, look.line) for look in looks}) == len(looks)
-
-
 def test_every_algorithm_can_be_compared() -> None:
     for algorithm in sc.algorithms():
-        assert algorithm.name in label_parts(algorithm.name).values()
+        assert algorithm.name in control(algorithm.name).values()
+
+
+def test_a_scenario_is_compared_as_it_is_run() -> None:
+    """Both flows of the file get the algorithm, nothing else changes."""
+    file = sc.Scenario.load(EXAMPLE, ["duration=5 s"])
+    comparison = sc.compare(["reno", "cubic"], scenario=EXAMPLE, duration="5 s")
+    for name, result in comparison.results.items():
+        alone = file.with_overrides([f"flow.*.congestion_control={name}"]).run()
+        assert result.summary | {"cpu_s": 0} == alone.summary | {"cpu_s": 0}
+    assert comparison.flows == ("packet-pair", "reno")
+    assert comparison.path == "Packet pair against Reno on a 500 kbit/s bottleneck"
+
+
+def test_one_flow_of_a_scenario_is_compared() -> None:
+    comparison = sc.compare(["bic"], scenario=EXAMPLE, flow=["reno"], overrides=["duration=5 s"])
+    [row] = comparison.measures
+    assert [flow["algorithm"] for flow in row["flows"]] == ["packet-pair", "bic"]
+    assert row["goodput_bps"] == row["flows"][1]["goodput_bps"]
+    assert comparison.flows == ("reno",)
+
+
+def test_udp_keeps_its_protocol() -> None:
+    udp = {"protocol": "udp", "traffic": {"rate": "1 Mbps"}}
+    scenario = sc.dumbbell("5 Mbps", flows=["reno", udp, {"congestion_control": "reno", "count": 2}], duration="1 s")
+    comparison = sc.compare(["cubic"], scenario=scenario)
+    assert [flow["algorithm"] for flow in comparison.measures[0]["flows"]] == ["cubic", "udp", "cubic", "cubic"]
+    assert comparison.flows == ("flow1", "flow3-1", "flow3-2")
+
+
+def test_parameters_are_compared() -> None:
+    comparison = sc.compare(["cubic", "cubic:beta=0.9"], rate="10 Mbps", duration="10 s")
+    usual, other = comparison.results.values()
+    assert usual.scenario.with_overrides(['flow.0.congestion_control={window="cubic",beta=0.9}']).settings == (
+        other.scenario.settings
+    )
+    # A loss takes less of the window, so there are more of them.
+    assert other.summary["flows"][0]["retransmitted_segments"] > usual.summary["flows"][0]["retransmitted_segments"]
+
+
+def test_a_queue_keeps_the_buffer() -> None:
+    comparison = sc.compare(["cubic"], rate="10 Mbps", buffer="3 bdp", queue="codel:target=10ms", duration="5 s")
+    [result] = comparison.results.values()
+    link = next(link for link in result.scenario.network.links if link.name == "bottleneck")
+    assert link.discipline == "codel"
+    assert link.limit_bytes == 3 * 10e6 * 0.04 / 8
+    other = sc.compare(["cubic"], rate="10 Mbps", queue="codel:limit=7 packets", duration="1 s")
+    [result] = other.results.values()
+    assert next(link for link in result.scenario.network.links if link.name == "bottleneck").limit_packets == 7
+
+
+def test_a_queue_of_a_graph_is_that_of_the_tightest_link() -> None:
+    comparison = sc.compare(["reno"], scenario=ROOT / "examples/two-paths-graph.toml", queue="fq-codel", duration="2 s")
+    network = comparison.scenarios[0].network
+    changed = {link.name for link in network.links if link.discipline == "fq-codel"}
+    # A link of both directions is one table of the file.
+    assert comparison.link in changed
+    assert len(changed) <= 2
+
+
+def test_each_algorithm_gets_the_marks_that_it_responds_to() -> None:
+    comparison = sc.compare(["prague", "cubic", "bbr3"], rate="20 Mbps", queue="dualpi2", ecn="auto", duration="10 s")
+    assert comparison.notes == []
+    marks = {row["algorithm"]: row["ce_marks"] for row in comparison.measures}
+    # Prague is marked all the time, for it responds to the share of marks; CUBIC now and then.
+    assert marks["prague"] > 5 * marks["cubic"] > 0
+    assert marks["bbr3"] == 0
+    rtts = {row["algorithm"]: row["rtt_p95_s"] or 0.0 for row in comparison.measures}
+    assert rtts["prague"] < rtts["cubic"]
+
+
+def test_an_algorithm_without_its_marks_says_so(selfclock: Command) -> None:
+    done = selfclock("compare", "prague", "cubic", *SHORT)
+    assert done.returncode == 0, done.stderr
+    [line] = done.stderr.splitlines()
+    assert line.startswith("note: prague: ")
+    assert "--ecn auto --queue dualpi2" in line
+
+
+def test_seeds_have_means_and_intervals(selfclock: Command) -> None:
+    done = selfclock("compare", "reno", "--seeds", 4, "--seed", 11, "--flows", 2, "--json", *SHORT)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert [run["seed"] for run in document["runs"]] == [11, 12, 13, 14]
+    values = [run["goodput_bps"] for run in document["runs"]]
+    [estimate] = [each["measures"]["goodput_bps"] for each in document["estimates"]]
+    assert estimate["mean"] == pytest.approx(fmean(values))
+    # Student's t for 3 degrees of freedom and 95 %: 3.182.
+    assert estimate["half_width"] == pytest.approx(3.182 * stdev(values) / 2, rel=1e-3)
+    assert estimate["runs"] == 4
+
+
+def test_an_ellipse_of_known_covariance() -> None:
+    """Four points at the ends of axes of 2 and 1, turned by 30 degrees: variances 2 and 1/2 along them."""
+    angle = np.pi / 6
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    points = turn @ np.array([[2.0, -2.0, 0.0, 0.0], [0.0, 0.0, 1.0, -1.0]]) + np.array([[10.0], [20.0]])
+    x, y = ellipse(points[0], points[1])
+    back = turn.T @ np.stack([x - 10.0, y - 20.0])
+    np.testing.assert_allclose(back[0] ** 2 / 2 + back[1] ** 2 / 0.5, 1.0)
+    assert back[0].max() == pytest.approx(np.sqrt(2), rel=1e-3)
+
+
+def test_the_scatter_shows_every_run_and_the_means() -> None:
+    comparison = sc.compare(["reno", "cubic"], rate="10 Mbps", duration="3 s", flows=2, seeds=3)
+    figure = comparison.scatter()
+    assert figure.panel.x.label == "95th percentile of the RTT (ms)"
+    runs, outline, mean = figure.panel.elements[:3]
+    assert isinstance(runs, Points)
+    assert isinstance(outline, Shape)
+    assert isinstance(mean, Points)
+    own = [row for row in comparison.measures if row["algorithm"] == "reno"]
+    assert list(runs.x) == pytest.approx([row["rtt_p95_s"] * 1e3 for row in own if row["rtt_p95_s"]])
+    assert list(mean.y) == pytest.approx([fmean(row["goodput_bps"] for row in own) / 1e6])
+    assert mean.label == "reno"
+    alone = sc.compare(["reno"], rate="10 Mbps", duration="1 s").scatter()
+    assert not any(isinstance(element, Shape) for element in alone.panel.elements)
+
+
+def test_columns_have_one_scale_and_go_on_below() -> None:
+    names = [algorithm.name for algorithm in sc.algorithms() if algorithm.part == "window"][:7]
+    comparison = sc.compare(names, rate="5 Mbps", duration="2 s")
+    figure = comparison.figure()
+    assert len(figure.panels) == 8
+    assert [panel.title for panel in (*figure.panels[0], *figure.panels[4])] == [*names, ""]
+    for row in range(4):
+        scales = {(panel.y.low, panel.y.high) for line in figure.panels[row::4] for panel in line}
+        assert len(scales) == 1, "a quantity has one scale"
+    delay = figure.panels[2][0]
+    [line] = [element for element in delay.elements if isinstance(element, Line)]
+    series = flow_series(next(iter(comparison.results.values())))
+    np.testing.assert_allclose(line.y, series["srtt_s"].to_numpy() * 1e3)
+
+
+def test_completion_times_and_marks_have_a_column_if_there_are_any() -> None:
+    sized = sc.dumbbell("10 Mbps", flows=[{"congestion_control": "reno", "traffic": {"size": "1 MB"}}], duration="5 s")
+    comparison = sc.compare(["reno"], scenario=sized)
+    [row] = comparison.measures
+    assert row["completion_mean_s"] == row["flows"][0]["completion_s"]
+    assert any("complete" in column for column in comparison.table().columns)
+    bulk = sc.compare(["reno"], rate="5 Mbps", duration="1 s").table()
+    assert not any("complete" in column or "CE" in column for column in bulk.columns)

@@ -19,8 +19,8 @@ import pytest
 
 import selfclock as sc
 from conftest import built_in_schema
-from selfclock.dumbbell import to_toml
 from selfclock.own import registered
+from selfclock.scenario.toml import to_toml
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -13,6 +13,7 @@ import pytest
 
 import selfclock as sc
 from selfclock.evaluate import evaluate_all, matrix
+from selfclock.evaluate.figures import figure
 from selfclock.evaluate.judge import Case, Judged, Marks, Samples, of_cases, worst
 from selfclock.evaluate.measure import Reading
 from selfclock.evaluate.rows import ROWS, misbehaviour, queues, sharing
@@ -20,6 +21,8 @@ from selfclock.evaluate.rows.aqm import cuts
 from selfclock.evaluate.rows.papers import FROZEN
 from selfclock.evaluate.scorecard import Line
 from selfclock.evaluate.subject import Subject
+from selfclock.figure import Line as Curve
+from selfclock.figure import Rule
 from selfclock.own import registered
 
 if TYPE_CHECKING:
@@ -70,6 +73,22 @@ def test_a_table(selfclock: Command, tmp_path: Path) -> None:
     assert figure.stat().st_size > 1000
     for word in ("reno+hystart++", "full backoff", "pass", "report.html"):
         assert word in done.stdout
+
+
+def test_a_figure_shows_what_its_table_says() -> None:
+    """Row S18: a point for each case, of the algorithm and of its baseline; the marks are those of the row."""
+    [card] = evaluate_all(["vegas"], rows=["S18"], against=["reno"])
+    [line] = card.lines
+    panel = figure(line, card).figure.panel
+    lines = {element.label: element for element in panel.elements if isinstance(element, Curve)}
+    assert list(lines) == ["reno", "vegas"]
+    assert lines["vegas"].y.tolist() == [case.value for case in line.found.cases]
+    assert lines["reno"].y.tolist() == [case.value for case in line.baselines["reno"].cases]
+    assert lines["vegas"].width > lines["reno"].width
+    assert [element.value for element in panel.elements if isinstance(element, Rule)] == [1.1, 2.0]
+    assert list(panel.x.names.values()) == ["1", "2"]
+    # What is drawn of one card is not left in the row for the next.
+    assert not any(isinstance(element, Curve) for element in line.row.panel.elements)
 
 
 def test_an_algorithm_of_ones_own(selfclock: Command, tmp_path: Path) -> None:

@@ -7,11 +7,13 @@ from importlib import resources
 
 import pytest
 
+from legible import faults
 from selfclock.papers import ficcrd
 from selfclock.papers.ficcrd import verdicts
 from selfclock.papers.ficcrd.mechanisms import BY_NUMBER
-from selfclock.papers.ficcrd.network import FLOWS, WINDOW, jain, scenario
+from selfclock.papers.ficcrd.network import FLOWS, WINDOW, scenario
 from selfclock.papers.ficcrd.readings import Interval, interval, read
+from selfclock.series import jain
 from selfclock.studies import run_studies
 
 
@@ -92,6 +94,7 @@ def test_every_claim_has_a_verdict_on_record() -> None:
     recorded = json.loads((resources.files(ficcrd) / "verdicts.json").read_text(encoding="utf-8"))
     assert sorted(claim.id for claim in findings.claims) == sorted(recorded)
     assert all(table.rows for table in findings.tables)
+    assert faults(findings.figures) == []
     figures = {figure.id for figure in findings.figures}
     assert len(figures) == len(findings.figures)
     assert {claim.figure for claim in findings.claims} <= figures | {""}

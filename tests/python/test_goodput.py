@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import polars as pl
+import numpy as np
 import pytest
 
 import selfclock as sc
-from selfclock.plot import goodput_mbps
+from selfclock.figure import Line
+from selfclock.traces import Traces, goodput_curve
 
 
 @pytest.mark.parametrize("recovery", ["rack", "sack"])
@@ -21,9 +22,12 @@ def test_goodput_is_never_above_the_link(name: str, recovery: str, rate_mbps: in
     result = scenario.with_overrides([f"transport.recovery={recovery}"]).run()
     [flow] = result.summary["flows"]
     assert flow["retransmitted_segments"] > 5
-    series = pl.DataFrame(result.flows)
-    goodput = goodput_mbps(series, flow)
-    assert goodput.max() < rate_mbps  # type: ignore[operator]
+    traces = Traces(result)
+    goodput = traces.rate(traces.flows[0])
+    # From the first sample on, and so in slow start.
+    assert np.isfinite(goodput).all()
+    assert goodput.max() < rate_mbps * 1e6
+    series = traces.series
     # It is no other measure: over the whole run it is the goodput of the summary, but for what is on its way.
     delivered = series["delivered_bytes"]
     assert delivered[-1] * 8 / duration_s == pytest.approx(flow["goodput_bps"], rel=0.05)
@@ -34,20 +38,29 @@ def test_goodput_is_never_above_the_link(name: str, recovery: str, rate_mbps: in
 
 def test_an_acknowledgement_jumps_where_delivery_does_not() -> None:
     """Why figures do not show the cumulative ACK: after a loss it goes up by all that was held back."""
-    result = sc.dumbbell(bottleneck="100 Mbps", flows=["cubic"], duration="20 s").run()
-    series = pl.DataFrame(result.flows)
-    [flow] = result.summary["flows"]
-    acknowledged = series.with_columns(delivered_bytes=pl.col("acknowledged_bytes"))
-    assert goodput_mbps(acknowledged, flow).max() > 105  # type: ignore[operator]
-    assert goodput_mbps(series, flow).max() < 100  # type: ignore[operator]
+    traces = Traces(sc.dumbbell(bottleneck="100 Mbps", flows=["cubic"], duration="20 s").run())
+    [flow] = traces.flows
+    acknowledged = goodput_curve(traces.times, traces.column(flow, "acknowledged_bytes"), flow.payload_bytes)
+    assert acknowledged.max() > 105e6
+    assert traces.rate(flow).max() < 100e6
+
+
+def test_averages_begin_with_the_run() -> None:
+    """By hand: 1 kB/s from 1 s on, of 1 kB segments, in samples of 0.1 s; a sixtieth of 12 s is two samples."""
+    times = np.arange(1, 121) * 0.1
+    delivered = np.maximum(times - 1.0, 0.0) * 64e3
+    rates = goodput_curve(times, delivered, segment=1e3)
+    # 64 segments are delivered in 1 s: 2, 4, 8, 16 samples, of which 1.6 s are the first of 64 segments or more.
+    assert rates[9] == 0.0
+    assert rates[15] == pytest.approx(0.6 * 64e3 * 8 / 1.6)
+    assert rates[-1] == pytest.approx(64e3 * 8)
 
 
 def test_figures_show_it() -> None:
     """The curves of `run` and `compare` stay below the link, through slow start's overshoot too."""
     comparison = sc.compare(["reno", "cubic"], rate="50 Mbps", duration="10 s", flows=2)
-    drawn = comparison.figure()
-    _, rate, _ = (drawn.axes[row * 2] for row in range(3))
-    tallest = max(max(y for y in line.get_ydata() if y == y) for line in rate.lines)  # noqa: PLR0124  not NaN
-    assert 20 < tallest < 50
-    [axes] = comparison.results["cubic"].plot.rate().axes
-    assert max(max(y for y in line.get_ydata() if y == y) for line in axes.lines) < 50  # noqa: PLR0124
+    for panel in (comparison.figure().panels[1][0], comparison.results["cubic"].plot.rate().panel):
+        assert panel.y.label == "goodput (Mbit/s)"
+        lines = [element for element in panel.elements if isinstance(element, Line)]
+        assert len(lines) == 2
+        assert 20 < max(line.y.max() for line in lines) < 50

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from legible import faults
 from selfclock.papers import inline_measurement
 from selfclock.papers.inline_measurement import estimates, together, verdicts
 from selfclock.papers.inline_measurement.mechanisms import BYTES, PACKETS
 from selfclock.papers.inline_measurement.network import (
-    Background,
-    Flow,
     drops,
-    flow_series,
     goodput_gbps,
-    link_series,
     scenario,
+    sender,
+    udp_at,
 )
+from selfclock.series import flow_series, link_series
 from selfclock.species import limit, populations
 from selfclock.studies import run_studies
 
@@ -87,9 +87,9 @@ def test_verdicts() -> None:
 
 def test_the_background_leaves_what_it_should() -> None:
     # Slow start ends a little above the 400 packets that fit in 80 Mbit/s and 60 ms.
-    udp = Background(((0.0, 0.02), (2.0, 0.04)))
+    udp = udp_at(((0.0, 0.02), (2.0, 0.04)))
     run = scenario(
-        "left", [Flow("reno")], seconds=4, rate_gbps=0.1, udp=udp, ssthresh=420, samples_s=0.1, buffer="4000 packets"
+        "left", [sender("reno")], seconds=4, rate_gbps=0.1, udp=udp, ssthresh=420, samples_s=0.1, buffer="4000 packets"
     ).run()
     series = flow_series(run)
     assert goodput_gbps(series, 1.0, 2.0) == pytest.approx(0.08, rel=0.02)
@@ -99,7 +99,7 @@ def test_the_background_leaves_what_it_should() -> None:
 def test_a_buffer_in_bytes_is_one_in_packets_without_small_ones() -> None:
     # Figure 6 has no UDP, and so no second reading of its buffer: every packet has 1500 B. Slow start overshoots both.
     runs = [
-        scenario("buffer", [Flow("reno")], seconds=4, rate_gbps=0.1, buffer=buffer.limit(200), samples_s=0.1).run()
+        scenario("buffer", [sender("reno")], seconds=4, rate_gbps=0.1, buffer=buffer.limit(200), samples_s=0.1).run()
         for buffer in (PACKETS, BYTES)
     ]
     assert drops(runs[0]) > 100
@@ -107,10 +107,10 @@ def test_a_buffer_in_bytes_is_one_in_packets_without_small_ones() -> None:
 
 
 def test_small_packets_take_the_places_of_a_buffer_in_packets() -> None:
-    udp = Background(((0.0, 0.15),))
+    udp = udp_at(((0.0, 0.15),))
     longest = []
     for buffer in (PACKETS, BYTES):
-        run = scenario("buffer", [Flow("reno")], seconds=4, rate_gbps=0.1, udp=udp, buffer=buffer.limit(250)).run()
+        run = scenario("buffer", [sender("reno")], seconds=4, rate_gbps=0.1, udp=udp, buffer=buffer.limit(250)).run()
         longest.append(max(link_series(run)["queue_packets"].to_list()))
     # UDP overloads the link, and its packets have (7 * 40 + 4 * 576 + 1500) / 12 = 340 B: 250 of them, or 375 kB,
     # 1102 of them. A full buffer in bytes still takes small ones and drops large ones, so that there are more.
@@ -138,7 +138,7 @@ def test_windows_with_a_measured_a() -> None:
 
 
 def test_measured_and_not_given() -> None:
-    run = scenario("measured", [Flow("lotka-volterra")], seconds=6, rate_gbps=0.1, ssthresh=500).run()
+    run = scenario("measured", [sender("lotka-volterra")], seconds=6, rate_gbps=0.1, ssthresh=500).run()
     last = flow_series(run).tail(1)
     assert last["available_bps"].item() == pytest.approx(1e8, rel=0.1)
     assert last["capacity_bps"].item() == pytest.approx(1e8, rel=0.1)
@@ -172,6 +172,7 @@ def test_every_claim_says_what_was_measured(findings: Findings) -> None:
 
 
 def test_every_figure_of_the_thesis_is_drawn(findings: Findings) -> None:
+    assert faults(findings.figures, short=True) == []
     drawn = {figure.id for figure in findings.figures}
     parts = {f"figure-{number}{part}" for number in (6, 7) for part in "abc"}
     assert parts | {f"figure-{number}" for number in (1, 2, 8, 9, 10, 11)} <= drawn

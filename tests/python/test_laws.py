@@ -7,14 +7,17 @@ Tolerances stand beside the checks with their reasons, and were set before the f
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 import pytest
 
 import selfclock as sc
-from selfclock.dumbbell import to_toml
+from selfclock.series import flow_series, link_series, packet_record
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 #: A full segment with headers and timestamps, bytes.
 PACKET = 1500
@@ -22,37 +25,28 @@ PACKET = 1500
 RTT, PRODUCT = 0.0505, 101
 
 
-def run(flows: list[dict[str, Any]], duration: float, queue: object, **more: Any) -> sc.Result:  # noqa: ANN401
+def run(
+    flows: Sequence[sc.Flow | sc.Background],
+    seconds: float,
+    queue: object = "unlimited",
+    *,
+    rate: str = "24 Mbps",
+    delay: str = "24 ms",
+    loss: float | None = None,
+    interval: str = "10 ms",
+    packets: bool = False,
+    **more: Any,  # noqa: ANN401
+) -> sc.Result:
     """Run flows across 24 Mbit/s and 50 ms, every segment acknowledged."""
-    network = {
-        "topology": "dumbbell",
-        "bottleneck": {"rate": more.get("rate", "24 Mbps"), "delay": more.get("delay", "24 ms"), "queue": queue},
-        "access": {"rate": "10 Gbps", "delay": "0.5 ms"},
-        **more.get("network", {}),
-    }
-    document = {
-        "schema": 1,
-        "duration": f"{duration:g} s",
-        "network": network,
-        "transport": {"delayed_ack": "off"},
-        "flow": flows,
-        "record": more.get("record", {"interval": "10 ms"}),
-    }
-    if "router" in more:
-        document["router"] = more["router"]
-    return sc.Scenario.parse(to_toml(document)).run()
+    network = sc.Dumbbell(sc.Link(rate, delay, queue=queue, loss=loss), sc.Link("10 Gbps", "0.5 ms"))
+    record = sc.Record(interval, packets)
+    transport = sc.Transport(delayed_ack="off")
+    return network.scenario(flows, duration=sc.s(seconds), transport=transport, record=record, **more).run()
 
 
 def tell(what: str, deviation: float) -> None:
     """Print a deviation for the documents."""
     print(f"{what}: {deviation:+.4f}")
-
-
-def series(table: object, of: str) -> pl.DataFrame:
-    """Return the rows of one flow or link, by name."""
-    frame = pl.DataFrame(table)
-    column = "flow" if "flow" in frame.columns else "link"
-    return frame.filter(pl.col(column).cast(pl.String) == of)
 
 
 # --- Reno's sawtooth -------------------------------------------------------------------------------------------------
@@ -84,9 +78,9 @@ def test_the_sawtooth_of_reno(buffer: float) -> None:
     utilisation, 6 % of the period; of the mean queue, which goes with the square, 12 % and a packet. (The first run
     showed that the time in which a segment is sent and that of the repair could not be left out: 8 % of the period.)
     """
-    queue = f"{round(buffer * PRODUCT)} packets"
-    result = run([{"congestion_control": "reno"}], 200, queue, record={"interval": "50 ms"})
-    rows = series(result.links, "bottleneck").filter(pl.col("time_s") > 60)
+    queue = sc.packets(round(buffer * PRODUCT))
+    result = run([sc.Flow("reno")], 200, queue, interval="50 ms")
+    rows = link_series(result).filter(pl.col("time_s") > 60)
     utilization, mean, period = sawtooth(buffer)
     found = rows["utilization"].mean(), rows["queue_packets"].mean()
     cuts = rows.filter(pl.col("drops").diff() > 0)["time_s"].to_numpy()
@@ -114,15 +108,16 @@ def test_aimd_converges(kept: float, first: int) -> None:
     other: one for each cut, of which each later cut keeps a part, 1/(1 - kept) in all, and as much for the samples.
     """
     flows = [
-        {
-            "congestion_control": {"window": "reno", "abe": True, "beta_ecn": kept},
-            "transport": {"ecn": "classic", "initial_window": f"{segments} segments", "initial_ssthresh": "2 segments"},
-        }
+        sc.Flow(
+            {"window": "reno", "abe": True, "beta_ecn": kept},
+            transport=sc.Transport(
+                ecn="classic", initial_window=sc.segments(segments), initial_ssthresh=sc.segments(2)
+            ),
+        )
         for segments in (first, 10)
     ]
-    queue = {"limit": "unlimited", "mark_above": "150 packets"}
-    result = run(flows, 90, queue, record={"interval": "5 ms"})
-    windows = [series(result.flows, f"flow{n}")["cwnd_bytes"].to_numpy() / 1448 for n in (1, 2)]
+    result = run(flows, 90, sc.Queue("drop-tail", "unlimited", mark_above=sc.packets(150)), interval="5 ms")
+    windows = [flow_series(result, f"flow{n}")["cwnd_bytes"].to_numpy() / 1448 for n in (1, 2)]
     cuts = [np.flatnonzero(np.diff(window) < -0.05 * window[:-1]) for window in windows]
     begun = max(int(np.flatnonzero(window > 0)[0]) for window in windows)
     difference = windows[0][max(begun, 20)] - windows[1][max(begun, 20)]
@@ -150,15 +145,14 @@ def test_slow_start_grows_by_what_an_acknowledgement_adds(every: int, byte_count
     From 120 segments on; the last acknowledgement of a round trip may wait for segments of the next, one of at least
     20: 3 % after five round trips.
     """
-    transport = {
-        "initial_window": "120 segments",
-        "handshake": False,
-        "byte_counting": byte_counting,
-        "delayed_ack": {"every": every, "timer": "10 s", "clock": "segment"},
-    }
-    flow = {"congestion_control": "reno", "transport": transport}
-    result = run([flow], 0.7, "unlimited", rate="100 Gbps", delay="49.5 ms", record={"interval": "10 ms"})
-    rows = series(result.flows, "flow1")
+    transport = sc.Transport(
+        initial_window=sc.segments(120),
+        handshake=False,
+        byte_counting=byte_counting,
+        delayed_ack=sc.DelayedAck(every, "10 s", "segment"),
+    )
+    result = run([sc.Flow("reno", transport=transport)], 0.7, rate="100 Gbps", delay="49.5 ms")
+    rows = flow_series(result, "flow1")
     windows = [rows.filter(pl.col("time_s") >= 0.05 + 0.101 * n)["cwnd_bytes"][0] / 1448 for n in range(6)]
     growth = (windows[5] / windows[0]) ** 0.2
     expected = 1 + min(2 if byte_counting else 1, every) / every
@@ -177,11 +171,9 @@ def test_a_policer_is_a_token_bucket(rate_mbps: float, burst_kb: int) -> None:
     Less what would pass of the packets that are on the way to the policer, 0.5 ms, when the run ends.
     """
     for load in (0.5, 2, 4):
-        flow = {"protocol": "udp", "traffic": {"rate": f"{load * rate_mbps:g} Mbps", "packet": "1000 B"}}
-        router = {
-            "mechanism": "policer", "links": ["bottleneck"], "rate": f"{rate_mbps:g} Mbps", "burst": f"{burst_kb} kB",
-        }  # fmt: skip
-        result = run([flow], 10, "unlimited", rate="1 Gbps", router=[router], record={"interval": "off"})
+        flow = sc.Background(sc.mbps(load * rate_mbps), packet="1000 B")
+        policer = sc.Router("policer", ["bottleneck"], rate=sc.mbps(rate_mbps), burst=sc.kbytes(burst_kb))
+        result = run([flow], 10, rate="1 Gbps", routers=[policer], interval="off")
         link = result.summary["links"][0]
         bucket = burst_kb * 1e3 + rate_mbps * 1e6 / 8 * 10
         if load < 1:
@@ -197,12 +189,9 @@ def test_a_policer_is_a_token_bucket(rate_mbps: float, burst_kb: int) -> None:
 @pytest.mark.parametrize("burst_kb", [3, 30, 300])
 def test_a_shaper_is_a_leaky_bucket(rate_mbps: float, burst_kb: int) -> None:
     """A sender with an open window sends burst + rate T, to a segment."""
-    transport = {
-        "shaper": {"rate": f"{rate_mbps:g} Mbps", "burst": f"{burst_kb} kB"},
-        "initial_window": "1000000 segments",
-        "handshake": False,
-    }
-    result = run([{"transport": transport}], 4, "unlimited", rate="10 Gbps", record={"interval": "off"})
+    shaper = sc.Shaper(sc.mbps(rate_mbps), sc.kbytes(burst_kb))
+    transport = sc.Transport(shaper=shaper, initial_window=sc.segments(1_000_000), handshake=False)
+    result = run([sc.Flow(transport=transport)], 4, rate="10 Gbps", interval="off")
     link = next(link for link in result.summary["links"] if link["name"] == "source1-left")
     deviation = (link["bytes"] - burst_kb * 1e3 - rate_mbps * 1e6 / 8 * 4) / PACKET
     tell(f"shaper, {rate_mbps} Mbit/s, {burst_kb} kB, segments", deviation)
@@ -223,13 +212,12 @@ def test_the_lotka_volterra_window_is_the_logistic_curve(part: float, epsilon: f
         "window": "lotka-volterra", "physical": "oracle", "available": "oracle", "physical_rate": "10 Mbps",
         "available_rate": f"{10 * part:g} Mbps", "epsilon": epsilon, "gamma": gamma,
     }  # fmt: skip
-    flow = {"congestion_control": control, "transport": {"initial_window": "5 segments"}}
-    record = {"interval": "50 ms", "packets": True}
-    result = run([flow], 10, "unlimited", rate="10 Gbps", delay="29 ms", record=record)
-    packets = pl.DataFrame(result.packets)
-    arrived = packets.filter((pl.col("kind").cast(str) == "ack") & (pl.col("event").cast(str) == "deliver"))
+    flow = sc.Flow(control, transport=sc.Transport(initial_window=sc.segments(5)))
+    result = run([flow], 10, rate="10 Gbps", delay="29 ms", interval="50 ms", packets=True)
+    packets = packet_record(result)
+    arrived = packets.filter((pl.col("kind") == "ack") & (pl.col("event") == "deliver"))
     times = arrived["time_s"].to_numpy()
-    rows = series(result.flows, "flow1").filter(pl.col("time_s") > times[0])
+    rows = flow_series(result, "flow1").filter(pl.col("time_s") > times[0])
     samples, windows = rows["time_s"].to_numpy(), rows["cwnd_bytes"].to_numpy() / 1448
     latest = times[np.searchsorted(times, samples, side="right") - 1]
     physical, tau = 10e6 / (PACKET * 8), result.summary["flows"][0]["rtt_min_s"]
@@ -252,8 +240,8 @@ def test_vegas_keeps_alpha_to_beta_segments_in_the_queue(flows: int, alpha: int,
     """Each flow between alpha and beta, those that begin together and so know the empty path; a packet of each is let
     go, because windows change by whole segments."""
     control = {"window": "vegas", "alpha": alpha, "beta": beta}
-    result = run([{"congestion_control": control, "count": flows}], 60, "unlimited")
-    mean = series(result.links, "bottleneck").filter(pl.col("time_s") > 30)["queue_packets"].mean()
+    result = run([sc.Flow(control, count=flows)], 60)
+    mean = link_series(result).filter(pl.col("time_s") > 30)["queue_packets"].mean()
     tell(f"Vegas, {flows} flows, {alpha} to {beta}, packets a flow", mean / flows)
     assert flows * (alpha - 1) <= mean <= flows * (beta + 1)
 
@@ -273,8 +261,8 @@ def test_fast_keeps_alpha_segments_in_the_queue(flows: int, alpha: int) -> None:
         queue = (low + high) / 2
         low, high = (queue, high) if sum(alpha / (queue - 10 * i) for i in range(flows)) > 1 else (low, queue)
     control = {"window": "fast", "alpha": float(alpha)}
-    result = run([{"congestion_control": control, "count": flows}], 60, "unlimited")
-    mean = series(result.links, "bottleneck").filter(pl.col("time_s") > 30)["queue_packets"].mean()
+    result = run([sc.Flow(control, count=flows)], 60)
+    mean = link_series(result).filter(pl.col("time_s") > 30)["queue_packets"].mean()
     tell(f"FAST, {flows} flows, {alpha}", mean / low - 1)
     assert low - flows - 0.1 <= mean <= low + 0.1
 
@@ -292,18 +280,16 @@ def test_the_square_root_law(probability: float, every: int) -> None:
     run.) 1,500 losses: a standard error of 1.5 %. Between the two, and 10 % less for the round trip of each repair.
     With byte counting a is 1 (tests/physics.rs).
     """
-    transport = {
-        "byte_counting": False,
-        "delayed_ack": {"every": every, "timer": "40 ms", "clock": "segment"},
-        "initial_ssthresh": f"{1.3 / math.sqrt(probability):.0f} segments",
-    }
-    network = {"bottleneck": {
-        "rate": "100 Gbps", "delay": "49.5 ms", "queue": "unlimited", "loss": {"probability": probability},
-    }}  # fmt: skip
-    duration = 120 / math.sqrt(probability)
-    result = run([{"transport": transport}], duration, "unlimited", network=network, record={"interval": "off"})
-    flow = result.summary["flows"][0]
-    constant = flow["goodput_bps"] / 8 / 1448 * flow["rtt_mean_s"] * math.sqrt(probability)
+    transport = sc.Transport(
+        byte_counting=False,
+        delayed_ack=sc.DelayedAck(every, "40 ms", "segment"),
+        initial_ssthresh=sc.segments(round(1.3 / math.sqrt(probability))),
+    )
+    seconds = float(f"{120 / math.sqrt(probability):g}")
+    flow = sc.Flow(transport=transport)
+    result = run([flow], seconds, rate="100 Gbps", delay="49.5 ms", loss=probability, interval="off")
+    found = result.summary["flows"][0]
+    constant = found["goodput_bps"] / 8 / 1448 * found["rtt_mean_s"] * math.sqrt(probability)
     window = constant / math.sqrt(probability)
     classical = math.sqrt(1.5 * (1 + (every - 1) / window) / every)
     tell(f"square-root law, p {probability:g}, b {every}", constant / classical - 1)

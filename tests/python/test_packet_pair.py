@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
+from legible import faults
+from selfclock.figure import Bars, Line, Points
+from selfclock.papers import packet_pair
 from selfclock.papers.packet_pair import behaviour, claims, ensemble, figure_06
 from selfclock.papers.packet_pair.spread import RUNS, Spread
+from selfclock.studies import run_studies
 
 
 def around(median: float, width: float = 1.0) -> Spread:
@@ -123,3 +128,26 @@ def test_ladder_of_both_sides() -> None:
     # 12 B more on the access link of 10 Mbit/s, but for the first: 6.4 us.
     assert second_ack - first_ack == pytest.approx(figure_06.ACK_S, abs=1e-5)
     assert found.answered == found.pairs > 50
+
+
+def test_figures_show_what_the_claims_count() -> None:
+    """A reader finds in figure 8 the printed count, and one point for each segment of the run from time 0."""
+    [(findings, _)] = run_studies([packet_pair.study()])
+    assert faults(findings.figures) == []
+    shown = {illustration.id: illustration.figure for illustration in findings.figures}
+    result = ensemble.scenario(ensemble.EXPERIMENTS[0], ensemble.FROM_TIME_0).run()
+    top, window, queue = shown["figure-8"].column
+    by_label = {element.label: element for element in top.elements if isinstance(element, Points)}
+    assert (by_label["printed"].x.tolist(), by_label["printed"].y.tolist()) == ([10], [claims.PRINTED_COUNTS[8]])
+    sent = by_label["from time 0: sent"]
+    assert len(sent.x) == ensemble.segments_sent(result, 10)
+    # New segments leave in their order, the first with number 1.
+    assert sent.y.tolist() == list(range(1, len(sent.y) + 1))
+    [cwnd] = [element for element in window.elements if isinstance(element, Line)]
+    flows, segment = pl.DataFrame(result.flows), pl.DataFrame(result.packets)["payload_bytes"].max()
+    assert cwnd.y == pytest.approx((flows["cwnd_bytes"] / segment).to_numpy())
+    [waiting] = [element for element in queue.elements if isinstance(element, Line)]
+    assert waiting.y.max() == pl.DataFrame(result.links).filter(pl.col("link") == "bottleneck")["queue_packets"].max()
+    # Bursts are parts of all segments.
+    for bars in (element for element in shown["bursts"].panel.elements if isinstance(element, Bars)):
+        assert bars.heights.sum() == pytest.approx(1.0)

@@ -1,23 +1,20 @@
-"""The page of the reproduced papers: counts, links and labels of a small report, and the colours of its series."""
+"""The page of the reproduced papers: counts, links and labels of a small report."""
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
 import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from matplotlib import colors
-from matplotlib.figure import Figure
 
 import selfclock as sc
+from charts import unpacked_text
+from figures import coloured
 from selfclock.claims import Claim, Findings
-from selfclock.cli import _print_reports
-from selfclock.paper_page import contracted
+from selfclock.cli.reproduce import print_reports
 from selfclock.parts import Illustration, Table
-from selfclock.report import write_report
+from selfclock.report.papers import contracted
 from selfclock.reproduce import PaperReport, section
 from selfclock.scenario_files import scenario_files
 from selfclock.studies import Part, Study
@@ -38,20 +35,6 @@ Text.
 
 Nothing.
 """
-
-
-def coloured() -> Figure:
-    """A figure with a series of every kind that a legend can name."""
-    figure = Figure(layout="constrained")
-    axes = figure.subplots()
-    axes.plot([0, 1], [0, 1], ".", color="#0072B2", markersize=2.5, label="points")
-    axes.plot([0, 1], [1, 2], "o", color="#D55E00", fillstyle="none", label="rings")
-    axes.plot([0, 1], [2, 3], "s-", color="#009E73", label="line with marks")
-    axes.plot([0, 1], [3, 4], "--", color="#CC79A7", label="line")
-    axes.scatter([0, 1], [4, 5], color="#E69F00", label="scatter")
-    axes.bar([0, 1], [1, 1], color="#56B4E9", label="bars")
-    axes.legend(markerscale=3)
-    return figure
 
 
 def sample() -> PaperReport:
@@ -91,14 +74,8 @@ def sample() -> PaperReport:
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path: Path = write_report([sample()], tmp_path_factory.mktemp("sample") / "report")
+    path: Path = sc.publish([sample()], tmp_path_factory.mktemp("sample") / "report")
     return path.read_text(encoding="utf-8")
-
-
-def unpacked(page: str, script: str) -> Any:  # noqa: ANN401
-    """The document in the one script whose tag this pattern describes."""
-    [packed] = re.findall(rf"{script}([^<]*)</script>", page)
-    return json.loads(gzip.decompress(base64.b64decode(packed)))
 
 
 def row(page: str, name: str) -> str:
@@ -150,7 +127,8 @@ def test_a_figure_has_its_rows_and_the_commands_that_make_it_again(page: str) ->
     assert found is not None
     assert re.findall(r'href="#sample\.claim\.([^"]*)"', found[0]) == ["printed", "words"]
     assert "selfclock reproduce sample --scenarios scenarios\nselfclock run scenarios/sample/alone.toml" in found[0]
-    files = unpacked(page, '<script type="application/gzip" class="scenarios">')
+    [packed] = re.findall(r'<script type="application/gzip" class="scenarios">([^<]*)</script>', page)
+    files = json.loads(unpacked_text(packed))
     assert sc.Scenario.parse(files["many"]["many-seed-2"]).seed == 2
     assert list(files["many"]) == ["many-seed-1", "many-seed-2", "many-seed-3"]
 
@@ -163,37 +141,9 @@ def test_choices_made_after_a_result_was_seen_are_listed(page: str) -> None:
     assert section(README, "left out") == ""
 
 
-def test_a_series_has_the_colour_of_its_legend_entry(page: str) -> None:
-    """The outline of a marker, which Plotly draws grey unless told otherwise, is part of it."""
-    legend = coloured().axes[0].get_legend()
-    assert legend is not None
-    entries = {
-        text.get_text(): colors.to_hex(
-            handle.get_color() if hasattr(handle, "get_color") else handle.get_facecolor()[:3]
-        )
-        for text, handle in zip(legend.get_texts(), legend.legend_handles, strict=True)
-        if hasattr(handle, "get_color")
-    }
-    assert len(entries) == 4
-    entries |= {"scatter": "#e69f00", "bars": "#56b4e9"}
-    chart = unpacked(page, r'<div style="min-height: \d+px"></div><script type="application/gzip">')
-    drawn: dict[str, set[str]] = {}
-    for trace in chart["data"]:
-        name = trace["name"] or "line with marks"
-        if "lines" in trace.get("mode", ""):
-            drawn.setdefault(name, set()).add(trace["line"]["color"])
-        if "marker" in trace:
-            marker = trace["marker"]
-            fill = marker["color"]
-            drawn.setdefault(name, set()).update([fill] if isinstance(fill, str) else fill)
-            if marker.get("line", {}).get("width"):
-                drawn[name].add(marker["line"].get("color", "the grey of Plotly"))
-    assert drawn == {name: {colour} for name, colour in entries.items()}
-
-
 def test_a_terminal_of_80_columns_shows_names_whole(capsys: pytest.CaptureFixture[str]) -> None:
     report = sample()
-    _print_reports([report])
+    print_reports([report])
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     for claim in report.claims:

@@ -216,7 +216,7 @@ def test_another_result_in_the_same_directory_is_replaced_whole_and_said(command
     (results / "mine.txt").write_text("kept", encoding="utf-8")
     again = command("run", small, "--pcap")
     assert again.stderr == ""
-    later = command("run", small, "--set", "duration=1 s", "--json")
+    later = command("run", small, "--set", "duration=1 s", "--json", "--out", "results/small")
     assert later.stderr.startswith("note: results/small holds another result, which this one replaces: summary.json of")
     assert later.stderr.count("\n") == 1
     assert json.loads(later.stdout)["notes"] == [later.stderr.removeprefix("note: ").rstrip()]

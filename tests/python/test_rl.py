@@ -191,7 +191,7 @@ def test_a_recorded_episode_has_series_and_figures() -> None:
     series = pl.DataFrame(result.flows).filter(pl.col("flow").cast(pl.String) == "agent")
     # The action that changes nothing leaves the initial window, but after a timeout.
     assert set(series["cwnd_bytes"].to_list()) <= {10 * 1448, 1448}
-    assert result.plot.window().axes
+    assert result.plot.window().panel.elements
 
 
 def example() -> ModuleType:
@@ -251,7 +251,7 @@ def test_the_guide_lists_every_feature() -> None:
 @pytest.mark.parametrize(
     ("settings", "word"),
     [
-        ({"rate": "10"}, "is not a number with a unit"),
+        ({"rate": "10"}, "is not a rate"),
         ({"rate": ("1 Mbps", "1 Gbps")}, "one unit"),
         ({"loss": 2}, "0 to 1"),
         ({"action": "both"}, "window-factor"),

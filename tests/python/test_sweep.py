@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -17,14 +18,17 @@ import pytest
 
 import selfclock as sc
 from conftest import SMALL
+from selfclock.figure import Intervals, Line, Points
 from selfclock.student import half_width, quantile
 from selfclock.sweep.dataset import JOURNAL, RUNS
-from selfclock.sweep.figure import figure
+from selfclock.sweep.figure import DRAWN, figure
 from selfclock.sweep.row import MEASURES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from selfclock.figure import Panel
 
     Command = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -108,25 +112,93 @@ def test_the_table_names_points_and_intervals(selfclock: Command, grid: Path) ->
     assert left == {"report.html", "runs.parquet", "summary.json", "sweep.svg"}
 
 
+def lines_of(panel: Panel) -> list[Line]:
+    return [element for element in panel.elements if isinstance(element, Line)]
+
+
 def test_the_figure_has_a_line_for_each_of_the_other_settings(tmp_path: Path) -> None:
-    """What has most values is the axis, logarithmic if it grows by factors; bars are the intervals."""
+    """What has most values is the axis, logarithmic if it grows by factors; strokes are the intervals."""
     paths = {"flow.*.congestion_control": ["reno", "cubic"], "network.bottleneck.queue": ["1 bdp", "4 bdp", "16 bdp"]}
     network = sc.dumbbell(duration="1 s", flows=[{"start_jitter": "500 ms"}])
     found = sc.sweep(sc.Grid.over(network, paths, seeds=3), tmp_path / "out")
-    panels = figure(found).axes
-    goodput = panels[0]
-    assert [line.get_label() for line in goodput.lines] == ["reno", "cubic"]
-    for line, first in zip(goodput.lines, (0, 3), strict=True):
-        means = [point["measures"]["goodput_bps"]["mean"] / 1e6 for point in found.points[first : first + 3]]
-        assert list(line.get_xdata()) == [1, 4, 16]
-        assert list(line.get_ydata()) == pytest.approx(means)
-    assert (panels[-1].get_xscale(), panels[-1].get_xlabel()) == ("log", "queue (bdp)")
-    bars = goodput.collections[0].get_segments()[0]
-    half = found.points[0]["measures"]["goodput_bps"]["half_width"]
-    assert half is not None
-    assert bars[1][1] - bars[0][1] == pytest.approx(2e-6 * half)
+    drawn = figure(found)
+    assert len(drawn.column) == len(DRAWN)
+    for panel, (name, (_, factor)) in zip(drawn.column, DRAWN.items(), strict=True):
+        assert [line.label for line in lines_of(panel)] == ["reno", "cubic"]
+        strokes = [element for element in panel.elements if isinstance(element, Intervals)]
+        for number, line in enumerate(lines_of(panel)):
+            measured = [point["measures"][name] for point in found.points[3 * number : 3 * number + 3]]
+            means = [factor * one["mean"] for one in measured]
+            halves = [factor * (one["half_width"] or 0.0) for one in measured]
+            assert line.x.tolist() == [1, 4, 16]
+            assert line.y == pytest.approx(means)
+            if any(halves):
+                stroke = next(each for each in strokes if each.colour == line.colour)
+                assert (stroke.high - stroke.low) / 2 == pytest.approx(halves)
+    along = drawn.column[-1].x
+    assert (along.log, along.label, list(along.names)) == (True, "queue (bdp)", [1, 4, 16])
     words = sc.sweep(sc.Grid.over(network, {"flow.*.congestion_control": ["reno", "cubic"]}), tmp_path / "words")
-    assert [label.get_text() for label in figure(words).axes[-1].get_xticklabels()] == ["reno", "cubic"]
+    assert list(figure(words).column[-1].x.names.values()) == ["reno", "cubic"]
+
+
+def test_lines_are_told_apart_or_stand_in_columns_or_are_said_not_to_be(tmp_path: Path) -> None:
+    network = sc.dumbbell(duration="100 ms")
+    queues, rates = [f"{number} packets" for number in (5, 10, 20)], ["5 Mbps", "10 Mbps"]
+    delays = [f"{number} ms" for number in (5, 10, 20, 40, 80)]
+    paths = {"network.bottleneck.queue": queues, "network.bottleneck.rate": rates, "network.bottleneck.delay": delays,
+             "flow.*.congestion_control": ["reno", "cubic", "vegas"]}  # fmt: skip
+    for left, columns, lines in (({}, 2, 9), ({"network.bottleneck.queue"}, 1, 6)):
+        grid = sc.Grid.over(network, {path: values for path, values in paths.items() if path not in left})
+        drawn = figure(sc.sweep(grid, tmp_path / f"{columns}"))
+        assert len(drawn.panels[0]) == columns
+        for panel in itertools.chain(*drawn.panels):
+            own = lines_of(panel)
+            assert len(own) == len({line.label for line in own}) == len({(line.colour, line.marker) for line in own})
+            assert len(own) == lines
+    drawn_at_random = {"network.bottleneck.rate": {"from": "1 Mbps", "to": "9 Mbps"},
+                       "network.bottleneck.delay": {"from": "1 ms", "to": "90 ms"}}  # fmt: skip
+    alike = figure(sc.sweep(sc.Grid.over(network, random=drawn_at_random, draws=20), tmp_path / "random"))
+    assert "too many" in alike.notes[0]
+    assert not lines_of(alike.panel)
+    [points] = [element for element in alike.panel.elements if isinstance(element, Points)]
+    assert (len(points.x), points.label) == (20, "")
+
+
+def test_a_sweep_says_who_got_what(tmp_path: Path) -> None:
+    """Two flows of two algorithms each have their goodput and its interval; the sum is what the total says."""
+    network = sc.dumbbell(duration="2 s", flows=[
+        {"congestion_control": "cubic", "start_jitter": "200 ms"},
+        {"congestion_control": "reno", "start_jitter": "200 ms"},
+    ])  # fmt: skip
+    found = sc.sweep(sc.Grid.over(network, {"network.bottleneck.queue": ["5 packets", "50 packets"]}, seeds=3),
+                     tmp_path / "out")  # fmt: skip
+    drawn = figure(found)
+    assert drawn.column[-1].y.label.startswith("goodput, each flow")
+    lines = {line.label: line for line in lines_of(drawn.column[-1])}
+    assert list(lines) == ["flow1 (cubic)", "flow2 (reno)"]
+    for number, name in enumerate(("flow1", "flow2")):
+        line = lines[f"{name} ({('cubic', 'reno')[number]})"]
+        for point in (0, 1):
+            own = found.runs.filter(pl.col("point") == point)["flows"].to_list()
+            goodputs = [flow["goodput_bps"] for flows in own for flow in flows if flow["name"] == name]
+            assert line.y[point] == pytest.approx(statistics.mean(goodputs) / 1e6)
+            share = found.points[point]["shares"][line.label]["goodput_bps"]
+            assert share["half_width"] == pytest.approx(4.303 * statistics.stdev(goodputs) / 3**0.5, rel=2e-4)
+    total = sum(line.y for line in lines.values())
+    assert total == pytest.approx(lines_of(drawn.panel)[0].y)
+    assert figure(sc.sweep(sc.Grid.over(sc.dumbbell(duration="1 s"), {"network.bottleneck.rate": ["1 Mbps", "2 Mbps"]}),
+                           tmp_path / "one")).column[-1].y.label == DRAWN["queue_mean_packets"][0]  # fmt: skip
+
+
+def test_many_flows_have_shares_by_algorithm(tmp_path: Path) -> None:
+    flows = [{"congestion_control": "cubic", "count": 3}, {"congestion_control": "vegas", "count": 2}]
+    grid = sc.Grid.over(sc.dumbbell(duration="1 s", flows=flows), {"network.bottleneck.queue": ["5 packets", "1 bdp"]})
+    found = sc.sweep(grid, tmp_path / "out")
+    own = found.runs["flows"][0]
+    for name in ("cubic", "vegas"):
+        expected = statistics.mean(flow["goodput_bps"] for flow in own if flow["algorithm"] == name)
+        assert found.points[0]["shares"][name]["goodput_bps"]["mean"] == pytest.approx(expected)
+    assert list(found.points[0]["shares"]) == ["cubic", "vegas"]
 
 
 def test_only_what_is_missing_is_run(grid: Path, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from importlib import resources
 
 import pytest
 
+from legible import faults
 from selfclock.papers import swift_start
 from selfclock.papers.swift_start import estimates, harm, matrix, sharing, verdicts
 from selfclock.papers.swift_start.network import (
@@ -15,13 +16,13 @@ from selfclock.papers.swift_start.network import (
     STARTS,
     THINNING,
     TRANSPORT,
-    Flow,
     completion_s,
     data_sent,
     flow,
     per_round_trip,
     reported_us,
     scenario,
+    sender,
 )
 from selfclock.studies import run_studies
 
@@ -52,7 +53,7 @@ def test_interval_of_a_part_is_wilsons() -> None:
 
 
 def test_slow_start_doubles_and_the_pair_is_reported() -> None:
-    modified = Flow({"start": "modified-swift-start"}, "1 MB")
+    modified = sender({"start": "modified-swift-start"}, "1 MB")
     transport = {**TRANSPORT, **DELAYED_ACK}
     result = scenario(
         "pair", 49.5, 274, [modified], seconds=2, transport=transport, routers=[THINNING], packets=True
@@ -93,6 +94,7 @@ def test_every_claim_has_a_verdict_on_record(monkeypatch: pytest.MonkeyPatch) ->
         claim: recorded[claim] for claim in recorded.keys() - of_seeds
     }
     assert all(table.rows for table in findings.tables)
+    assert faults(findings.figures) == []
     figures = {figure.id for figure in findings.figures}
     assert len(figures) == len(findings.figures)
     assert {claim.figure for claim in findings.claims} <= figures | {""}

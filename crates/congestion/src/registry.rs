@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use core::fmt;
 
-pub use label::{LabelError, nearest};
+pub use label::{LabelError, Setting, nearest, with_settings};
 
 use crate::controller::Controller;
 use crate::custom::{Custom, CustomChoice};

@@ -1,16 +1,16 @@
 //! What can be named in a scenario.
 
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyDict};
 use selfclock_congestion::Registry;
 use selfclock_congestion::entry::Entry;
 use selfclock_congestion::parameter::{Kind, Parameter};
 use selfclock_simulator::named::Named;
 use selfclock_simulator::plan::{DisciplinePlan, MechanismPlan};
+use selfclock_simulator::scenario;
 use serde_json::{Value, json};
 
 use crate::control::registry;
-use crate::scenario::ScenarioError;
+use crate::scenario::raised;
 
 /// Every algorithm with its parameters, as JSON text.
 #[pyfunction]
@@ -39,11 +39,16 @@ fn named<T: Named>(part: &str) -> String {
     Value::Array(T::all().map(row).collect()).to_string()
 }
 
-/// The parts that a label such as "cubic+hystart++" names, by the key of a scenario.
+/// The table of an algorithm such as "cubic+hystart++:beta=0.8", as a scenario file has it.
 #[pyfunction]
-pub fn label_parts<'py>(py: Python<'py>, label: &str) -> PyResult<Bound<'py, PyDict>> {
-    let parts = registry().label_parts(label).map_err(|error| ScenarioError::new_err(error.to_string()))?;
-    parts.iter().map(|entry| (entry.part.name(), entry.name)).into_py_dict(py)
+pub fn control_table(text: &str) -> PyResult<String> {
+    scenario::control_table(&registry(), text).map_err(raised)
+}
+
+/// The table of a queue discipline such as "codel:target=5ms", as a scenario file has it.
+#[pyfunction]
+pub fn queue_table(text: &str) -> PyResult<String> {
+    scenario::queue_table(text).map_err(raised)
 }
 
 fn entry(registry: &Registry, entry: Entry) -> Value {

@@ -103,7 +103,7 @@ impl Environments {
         let slot = self.places.get_mut(place).ok_or_else(|| PyIndexError::new_err("no such place"))?;
         let mut plan = scenario.plan().clone();
         if !record {
-            plan.record = RecordPlan { interval: None, packets: false };
+            plan.record = RecordPlan { interval: None, packets: false, ..RecordPlan::NOTHING };
         }
         let begun = py.detach(|| Run::begin(&plan, flow));
         let run = begun.map_err(|error| match error {
@@ -160,6 +160,6 @@ impl Environments {
         let run = run.ok_or_else(|| PyIndexError::new_err("no run has begun there"))?;
         let (simulation, cpu_s) = (run.environment.simulation().clone(), run.cpu_s);
         let outcome = py.detach(|| simulation.finish());
-        Outcome::new(py, run.environment.plan().clone(), Finished { outcome, cpu_s })
+        Outcome::new(py, run.environment.plan().clone(), Finished { outcome, packets_written: 0, cpu_s })
     }
 }

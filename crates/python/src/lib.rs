@@ -11,21 +11,25 @@ mod calls;
 mod control;
 mod environment;
 mod events;
+mod examples;
 mod grid;
 mod interrupt;
 mod memory;
+mod network;
 mod outcome;
+mod packet_file;
 mod packets;
 mod run;
 mod scenario;
 mod stream;
 mod table;
+mod trunk;
 
 /// The compiled part of selfclock.
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::algorithms::{algorithms, label_parts, queues, routers};
+    use super::algorithms::{algorithms, control_table, queue_table, queues, routers};
     #[pymodule_export]
     use super::bench::{footprint, run_bare_loop};
     #[pymodule_export]
@@ -38,11 +42,13 @@ mod _core {
         SpuriousLoss, Timeout,
     };
     #[pymodule_export]
+    use super::examples::examples;
+    #[pymodule_export]
     use super::grid::{Grid, grid_schema};
     #[pymodule_export]
     use super::interrupt::end_at_second_interrupt;
     #[pymodule_export]
-    use super::outcome::Outcome;
+    use super::outcome::{Outcome, read_packets};
     #[pymodule_export]
     use super::run::{RunError, run, run_many};
     #[pymodule_export]
@@ -51,6 +57,8 @@ mod _core {
     use super::stream::run_stream;
     #[pymodule_export]
     use super::table::Table;
+    #[pymodule_export]
+    use super::trunk::Trunk;
 
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");

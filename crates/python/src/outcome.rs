@@ -15,11 +15,13 @@ use selfclock_congestion::Phase;
 use selfclock_simulator as simulator;
 use selfclock_simulator::plan::Plan;
 use selfclock_simulator::record::connections::ConnectionRecord;
-use selfclock_simulator::record::packets::PacketRecord;
+use selfclock_simulator::record::packets::Packets;
+use selfclock_simulator::record::pcapng::Tap;
 use selfclock_simulator::record::series::{Column, FlowSample, FlowSeries, LinkSample, LinkSeries, Sampled};
 
-use crate::packets;
-use crate::table::{Table, few_names, names};
+use crate::packet_file;
+use crate::packets::Columns;
+use crate::table::{Table, arrow_error, few_names, names};
 
 /// Summary, series and packets of one run.
 #[pyclass(frozen, module = "selfclock._core")]
@@ -29,7 +31,8 @@ pub struct Outcome {
     flow_series: Series<FlowSample>,
     link_series: Series<LinkSample>,
     connections: Py<Table>,
-    packets: Vec<PacketRecord>,
+    packets: Packets,
+    packet_events: usize,
     cpu_s: f64,
 }
 
@@ -67,6 +70,8 @@ impl<T> Series<T> {
 /// A finished run and the CPU time it took. Not yet a Python object, so that worker threads can make one.
 pub struct Finished {
     pub outcome: simulator::Outcome,
+    /// Packet events that are in files.
+    pub packets_written: usize,
     pub cpu_s: f64,
 }
 
@@ -80,6 +85,7 @@ impl Outcome {
             flow_series: Series::new(flow_series),
             link_series: Series::new(link_series),
             connections: Py::new(py, connection_table(&plan, &connections)?)?,
+            packet_events: packets.len() + finished.packets_written,
             packets,
             cpu_s: finished.cpu_s,
             plan,
@@ -112,23 +118,46 @@ impl Outcome {
     fn connections(&self, py: Python<'_>) -> Py<Table> {
         self.connections.clone_ref(py)
     }
-    /// Every packet, in all columns or in those wanted. Built at each call: the columns are twice the size of what they are made
-    /// from.
+    /// Every packet in memory, in all columns or in those wanted. Built at each call: the columns are three times the size of
+    /// what they are made from.
     #[pyo3(signature = (columns = None))]
-    fn packets(&self, columns: Option<Vec<String>>) -> PyResult<Table> {
-        packets::table(&self.plan, &self.packets, columns.as_deref())
+    fn packets(&self, py: Python<'_>, columns: Option<Vec<String>>) -> PyResult<Table> {
+        let columns = Columns::new(&self.plan, columns.as_deref());
+        let batch = py.detach(|| columns.of(&self.packets)).map_err(arrow_error)?;
+        Ok(Table::of(columns.schema(), vec![batch]))
     }
-    /// Writes what crossed one link as a capture that Wireshark opens.
-    fn write_pcapng(&self, py: Python<'_>, link: &str, path: PathBuf) -> PyResult<()> {
-        let index = self.plan.links.iter().position(|candidate| candidate.name == link);
-        let index = index.ok_or_else(|| PyKeyError::new_err(format!("no link is named {link:?}")))?;
+    /// Packet events in memory and in files.
+    #[getter]
+    fn packet_events(&self) -> usize {
+        self.packet_events
+    }
+    /// Writes what one host sent and received, or what crossed one link, as a capture that Wireshark opens.
+    fn write_pcapng(&self, py: Python<'_>, kind: &str, name: &str, path: PathBuf) -> PyResult<()> {
+        let tap = tap_of(&self.plan, kind, name)?;
         py.detach(|| {
             let mut file = BufWriter::new(File::create(path)?);
-            simulator::record::pcapng::write(&mut file, &self.plan, &self.packets, index)?;
+            simulator::record::pcapng::write(&mut file, &self.plan, &self.packets, tap)?;
             file.flush()
         })?;
         Ok(())
     }
+}
+
+/// Where the "link" or "host" with this name is captured.
+pub fn tap_of(plan: &Plan, kind: &str, name: &str) -> PyResult<Tap> {
+    let tap = if kind == "link" {
+        plan.links.iter().position(|link| link.name == name).map(Tap::Link)
+    } else {
+        plan.nodes.iter().position(|node| node == name).map(Tap::Host)
+    };
+    tap.ok_or_else(|| PyKeyError::new_err(format!("no {kind} is named {name:?}")))
+}
+
+/// The packet events in a file that a run has written, in all columns or in those wanted.
+#[pyfunction]
+#[pyo3(signature = (path, columns = None))]
+pub fn read_packets(py: Python<'_>, path: PathBuf, columns: Option<Vec<String>>) -> PyResult<Table> {
+    Ok(py.detach(|| packet_file::read(&path, columns.as_deref()))?)
 }
 
 /// The vector becomes the column: no copy.

@@ -4,89 +4,175 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use arrow_array::builder::{ListBuilder, StructBuilder, UInt64Builder};
-use arrow_array::{ArrayRef, BooleanArray, Float64Array, StringArray, UInt32Array, UInt64Array};
-use arrow_schema::{DataType, Field, Fields};
-use pyo3::prelude::*;
+use arrow_array::types::{ArrowDictionaryKeyType, UInt8Type, UInt32Type};
+use arrow_array::{
+    ArrayRef, BooleanArray, DictionaryArray, Float64Array, PrimitiveArray, RecordBatch, StringArray,
+    UInt32Array, UInt64Array,
+};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use selfclock_congestion::PeerOption;
 use selfclock_simulator::plan::Plan;
-use selfclock_simulator::record::packets::{Codepoint, PacketKind};
-use selfclock_simulator::record::packets::{PacketEvent, PacketRecord};
+use selfclock_simulator::record::packets::{Codepoint, PacketEvent, PacketKind, PacketRecord, Packets};
 
-use crate::table::{Table, few_names, names, optional_names};
+/// How a column is made of records.
+type Build = fn(&Columns, &Packets) -> Result<ArrayRef, ArrowError>;
 
-/// The table of packets, or those of its columns that are wanted: to build all of them takes longer than most short runs. Names
-/// and units are those of [`PacketRecord`].
-pub fn table(plan: &Plan, packets: &[PacketRecord], wanted: Option<&[String]>) -> PyResult<Table> {
-    let uint32 = |of: fn(&PacketRecord) -> u32| -> PyResult<ArrayRef> {
-        Ok(Arc::new(UInt32Array::from_iter_values(packets.iter().map(of))))
-    };
-    let uint64 = |of: fn(&PacketRecord) -> u64| -> PyResult<ArrayRef> {
-        Ok(Arc::new(UInt64Array::from_iter_values(packets.iter().map(of))))
-    };
-    let optional = |of: &dyn Fn(&PacketRecord) -> Option<u32>| -> PyResult<ArrayRef> {
-        Ok(Arc::new(packets.iter().map(of).collect::<UInt32Array>()))
-    };
-    let boolean = |of: fn(&PacketRecord) -> bool| -> PyResult<ArrayRef> {
-        Ok(Arc::new(BooleanArray::from(packets.iter().map(of).collect::<Vec<_>>())))
-    };
-    let links = || packets.iter().map(|packet| (packet.link != u32::MAX).then_some(packet.link));
-    let receive_windows =
-        || packets.iter().map(|packet| (packet.receive_window != u64::MAX).then_some(packet.receive_window));
-    let columns: [(&'static str, &dyn Fn() -> PyResult<ArrayRef>); 21] = [
-        ("time_s", &|| {
-            Ok(Arc::new(Float64Array::from_iter_values(packets.iter().map(|p| p.time.seconds()))))
-        }),
-        ("event", &|| {
-            few_names(
-                packets.iter().map(|packet| packet.event as u8).collect(),
-                PacketEvent::ALL.map(PacketEvent::name),
-            )
-        }),
-        ("link", &|| optional_names(links(), plan.links.iter().map(|link| &link.name))),
-        ("flow", &|| {
-            names(
-                packets.iter().map(|packet| packet.flow).collect(),
-                plan.flows.iter().map(|flow| &flow.name),
-            )
-        }),
-        ("connection", &|| optional(&|packet| connection(plan, packet))),
-        ("kind", &|| {
-            few_names(
-                packets.iter().map(|packet| packet.kind as u8).collect(),
-                PacketKind::ALL.map(PacketKind::name),
-            )
-        }),
-        ("ecn", &|| {
-            few_names(
-                packets.iter().map(|packet| packet.ecn as u8).collect(),
-                Codepoint::ALL.map(Codepoint::name),
-            )
-        }),
-        ("ece", &|| boolean(|packet| packet.ece)),
-        ("cwr", &|| boolean(|packet| packet.cwr)),
-        ("marked_bytes", &|| uint32(|packet| packet.marked)),
-        ("retransmission", &|| boolean(|packet| packet.retransmission)),
-        ("packet", &|| uint64(|packet| packet.packet)),
-        ("sequence", &|| uint64(|packet| packet.sequence)),
-        ("payload_bytes", &|| uint32(|packet| packet.payload)),
-        ("size_bytes", &|| uint32(|packet| packet.size)),
-        ("acknowledgement", &|| uint64(|packet| packet.acknowledgement)),
-        ("receive_window_bytes", &|| Ok(Arc::new(receive_windows().collect::<UInt64Array>()))),
-        ("timestamp_us", &|| optional(&|packet| packet.timestamps.map(|(value, _)| value))),
-        ("timestamp_echo_us", &|| optional(&|packet| packet.timestamps.map(|(_, echo)| echo))),
-        ("sack", &|| Ok(sack(packets))),
-        ("option", &|| {
-            Ok(Arc::new(packets.iter().map(|packet| packet.option.map(hexadecimal)).collect::<StringArray>()))
-        }),
-    ];
-    let is_wanted = |name: &str| wanted.is_none_or(|wanted| wanted.iter().any(|other| other == name));
-    let built = columns.into_iter().filter(|(name, _)| is_wanted(name));
-    Table::new(built.map(|(name, build)| Ok((name, build()?))).collect::<PyResult<Vec<_>>>()?)
+/// The columns with their types, and whether a row may have none. Names and units are those of [`PacketRecord`].
+const COLUMNS: [(&str, Kind, bool, Build); 21] = [
+    ("time_s", Kind::Of(DataType::Float64), false, |_, packets| {
+        Ok(Arc::new(Float64Array::from(values(packets, |packet| packet.time.seconds()))))
+    }),
+    ("event", Kind::FewNames, false, |of, packets| {
+        dictionary::<UInt8Type>(values(packets, |packet| packet.event as u8).into(), &of.events)
+    }),
+    ("link", Kind::Names, true, |of, packets| {
+        let links = values(packets, |packet| (packet.link != u32::MAX).then_some(packet.link));
+        dictionary::<UInt32Type>(links.into(), &of.links)
+    }),
+    ("flow", Kind::Names, false, |of, packets| {
+        dictionary::<UInt32Type>(values(packets, |packet| packet.flow).into(), &of.flows)
+    }),
+    // The row of a short connection in the table of connections.
+    ("connection", Kind::Of(DataType::UInt32), true, |of, packets| {
+        let flows = of.flows.len() as u32;
+        Ok(Arc::new(UInt32Array::from(values(packets, |packet| packet.connection.checked_sub(flows)))))
+    }),
+    ("kind", Kind::FewNames, false, |of, packets| {
+        dictionary::<UInt8Type>(values(packets, |packet| packet.kind as u8).into(), &of.kinds)
+    }),
+    ("ecn", Kind::FewNames, false, |of, packets| {
+        dictionary::<UInt8Type>(values(packets, |packet| packet.ecn as u8).into(), &of.codepoints)
+    }),
+    ("ece", Kind::Of(DataType::Boolean), false, |_, packets| {
+        Ok(Arc::new(BooleanArray::from(values(packets, |packet| packet.ece))))
+    }),
+    ("cwr", Kind::Of(DataType::Boolean), false, |_, packets| {
+        Ok(Arc::new(BooleanArray::from(values(packets, |packet| packet.cwr))))
+    }),
+    ("marked_bytes", Kind::Of(DataType::UInt32), false, |_, packets| {
+        Ok(Arc::new(UInt32Array::from(values(packets, |packet| packet.marked))))
+    }),
+    ("retransmission", Kind::Of(DataType::Boolean), false, |_, packets| {
+        Ok(Arc::new(BooleanArray::from(values(packets, |packet| packet.retransmission))))
+    }),
+    ("packet", Kind::Of(DataType::UInt64), false, |_, packets| {
+        Ok(Arc::new(UInt64Array::from(values(packets, |packet| packet.packet))))
+    }),
+    ("sequence", Kind::Of(DataType::UInt64), false, |_, packets| {
+        Ok(Arc::new(UInt64Array::from(values(packets, |packet| packet.sequence))))
+    }),
+    ("payload_bytes", Kind::Of(DataType::UInt32), false, |_, packets| {
+        Ok(Arc::new(UInt32Array::from(values(packets, |packet| packet.payload))))
+    }),
+    ("size_bytes", Kind::Of(DataType::UInt32), false, |_, packets| {
+        Ok(Arc::new(UInt32Array::from(values(packets, |packet| packet.size))))
+    }),
+    ("acknowledgement", Kind::Of(DataType::UInt64), false, |_, packets| {
+        Ok(Arc::new(UInt64Array::from(values(packets, |packet| packet.acknowledgement))))
+    }),
+    ("receive_window_bytes", Kind::Of(DataType::UInt64), true, |_, packets| {
+        let limited = |packet: PacketRecord| Some(packet.receive_window).filter(|&window| window != u64::MAX);
+        Ok(Arc::new(UInt64Array::from(values(packets, limited))))
+    }),
+    ("timestamp_us", Kind::Of(DataType::UInt32), true, |_, packets| {
+        let value = |packet: PacketRecord| packet.timestamps.map(|(value, _)| value);
+        Ok(Arc::new(UInt32Array::from(values(packets, value))))
+    }),
+    ("timestamp_echo_us", Kind::Of(DataType::UInt32), true, |_, packets| {
+        let echo = |packet: PacketRecord| packet.timestamps.map(|(_, echo)| echo);
+        Ok(Arc::new(UInt32Array::from(values(packets, echo))))
+    }),
+    ("sack", Kind::Blocks, false, |_, packets| Ok(sack(packets))),
+    ("option", Kind::Of(DataType::Utf8), true, |_, packets| {
+        let options = packets.iter().map(|packet| packet.option.map(hexadecimal));
+        Ok(Arc::new(options.collect::<StringArray>()))
+    }),
+];
+
+/// Type of a column.
+enum Kind {
+    Of(DataType),
+    /// One of a few names that selfclock has.
+    FewNames,
+    /// One of the names of the scenario.
+    Names,
+    /// One list of {first, end} for each packet: first byte of a block, byte after its last.
+    Blocks,
 }
 
-/// Row of a short connection in the table of connections.
-fn connection(plan: &Plan, packet: &PacketRecord) -> Option<u32> {
-    packet.connection.checked_sub(plan.flows.len() as u32)
+impl Kind {
+    fn data_type(&self) -> DataType {
+        let dictionary = |keys| DataType::Dictionary(Box::new(keys), Box::new(DataType::Utf8));
+        match self {
+            Self::Of(data_type) => data_type.clone(),
+            Self::FewNames => dictionary(DataType::UInt8),
+            Self::Names => dictionary(DataType::UInt32),
+            Self::Blocks => DataType::List(block()),
+        }
+    }
+}
+
+/// Makes columns of the packet records of a plan.
+pub struct Columns {
+    schema: SchemaRef,
+    builds: Vec<Build>,
+    events: ArrayRef,
+    kinds: ArrayRef,
+    codepoints: ArrayRef,
+    links: ArrayRef,
+    flows: ArrayRef,
+}
+
+impl Columns {
+    /// All columns, or those that are wanted: to build all of them takes longer than most short runs.
+    pub fn new(plan: &Plan, wanted: Option<&[String]>) -> Self {
+        let is_wanted = |name: &str| wanted.is_none_or(|wanted| wanted.iter().any(|other| other == name));
+        let columns: Vec<_> = COLUMNS.into_iter().filter(|(name, ..)| is_wanted(name)).collect();
+        let field = |(name, kind, nullable, _): &(&str, Kind, bool, Build)| {
+            Field::new(*name, kind.data_type(), *nullable)
+        };
+        let names = |names: &mut dyn Iterator<Item = &str>| -> ArrayRef {
+            Arc::new(StringArray::from_iter_values(names))
+        };
+        Self {
+            schema: Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>())),
+            builds: columns.into_iter().map(|(.., build)| build).collect(),
+            events: names(&mut PacketEvent::ALL.into_iter().map(PacketEvent::name)),
+            kinds: names(&mut PacketKind::ALL.into_iter().map(PacketKind::name)),
+            codepoints: names(&mut Codepoint::ALL.into_iter().map(Codepoint::name)),
+            links: names(&mut plan.links.iter().map(|link| link.name.as_str())),
+            flows: names(&mut plan.flows.iter().map(|flow| flow.name.as_str())),
+        }
+    }
+
+    /// Names and types of the columns.
+    pub fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    /// The columns of these records.
+    ///
+    /// # Errors
+    /// A mistake in this crate.
+    pub fn of(&self, packets: &Packets) -> Result<RecordBatch, ArrowError> {
+        let columns = self.builds.iter().map(|build| build(self, packets)).collect::<Result<_, _>>()?;
+        RecordBatch::try_new(self.schema.clone(), columns)
+    }
+}
+
+/// A value for each record. Compiled into its callers, so that the rest of a record is not unpacked.
+#[inline(always)]
+fn values<T>(packets: &Packets, of: impl Fn(PacketRecord) -> T) -> Vec<T> {
+    let mut values = Vec::with_capacity(packets.len());
+    packets.iter().for_each(|packet| values.push(of(packet)));
+    values
+}
+
+fn dictionary<K: ArrowDictionaryKeyType>(
+    keys: PrimitiveArray<K>,
+    names: &ArrayRef,
+) -> Result<ArrayRef, ArrowError> {
+    Ok(Arc::new(DictionaryArray::try_new(keys, names.clone())?))
 }
 
 /// The bytes of the option as on the wire: "06040107".
@@ -98,14 +184,17 @@ fn hexadecimal(option: PeerOption) -> String {
     })
 }
 
-/// One list of {first, end} per packet: first byte of a block, byte after its last.
-fn sack(packets: &[PacketRecord]) -> ArrayRef {
-    let fields = Fields::from(vec![
-        Field::new("first", DataType::UInt64, true),
-        Field::new("end", DataType::UInt64, true),
-    ]);
-    let mut lists = ListBuilder::new(StructBuilder::from_fields(fields, packets.len()));
-    for packet in packets {
+fn block_fields() -> Fields {
+    Fields::from(vec![Field::new("first", DataType::UInt64, true), Field::new("end", DataType::UInt64, true)])
+}
+
+fn block() -> FieldRef {
+    Arc::new(Field::new_list_field(DataType::Struct(block_fields()), true))
+}
+
+fn sack(packets: &Packets) -> ArrayRef {
+    let mut lists = ListBuilder::new(StructBuilder::from_fields(block_fields(), 0)).with_field(block());
+    packets.iter().for_each(|packet| {
         let blocks = lists.values();
         for &(first, end) in &packet.sack[..packet.sack_blocks as usize] {
             for (column, value) in [(0, first), (1, end)] {
@@ -114,6 +203,6 @@ fn sack(packets: &[PacketRecord]) -> ArrayRef {
             blocks.append(true);
         }
         lists.append(true);
-    }
+    });
     Arc::new(lists.finish())
 }

@@ -11,16 +11,22 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 use rayon::prelude::*;
+use selfclock_congestion::units::Time;
 use selfclock_simulator::plan::Plan;
 use selfclock_simulator::{Progress, Simulation, Stopped};
 
 use crate::calls::{self, Calls};
 use crate::memory;
-use crate::outcome::{Finished, Outcome};
+use crate::outcome::{Finished, Outcome, tap_of};
+use crate::packet_file::{PacketFiles, PacketWriter};
 use crate::scenario::Scenario;
+use crate::trunk::{CommonTrunk, Trunk};
 
 /// Events between two looks at Python's signals: some tens of milliseconds.
 const SLICE: u64 = 200_000;
+
+/// The same where packets are recorded: they are handed on between two slices, some ten records for an event.
+const SLICE_RECORDED: u64 = 10_000;
 
 /// The same where algorithms written in Python run.
 const SLICE_IN_PYTHON: u64 = 5_000;
@@ -73,43 +79,77 @@ pub fn run_in_slices(
     stop: Option<&Arc<AtomicBool>>,
     goes_on: impl FnMut(f64) -> PyResult<()> + Send,
 ) -> PyResult<Finished> {
+    run_with(plan, stop, With::default(), goes_on)
+}
+
+/// What a run begins and ends with, if not with nothing.
+#[derive(Default)]
+pub struct With<'a> {
+    /// The beginning that it has in common with other runs.
+    pub trunk: Option<&'a CommonTrunk>,
+    /// Where packet records are written while it goes on.
+    pub writer: Option<PacketWriter<'a>>,
+}
+
+/// The same, with a common beginning, and packet records written while it goes on.
+pub fn run_with(
+    plan: &Plan,
+    stop: Option<&Arc<AtomicBool>>,
+    with: With<'_>,
+    goes_on: impl FnMut(f64) -> PyResult<()> + Send,
+) -> PyResult<Finished> {
     if !plan.has_custom_algorithms() {
-        return advance(plan, |simulation| simulation.advance(SLICE), goes_on);
+        let slice = if plan.record.packets { SLICE_RECORDED } else { SLICE };
+        let run_slice = |simulation: &mut Simulation, until| simulation.advance_towards(until, slice);
+        return advance(plan, with, run_slice, goes_on);
     }
     // A thread that Python did not start has a thread state for as long as it is attached, and each takes two system
     // calls to make and to destroy. So there is one for the whole run, not one for each call.
     Python::attach(|py| {
         let calls = Calls::begin(py, plan, stop)?;
         let mut held = false;
-        let run_slice = |simulation: &mut Simulation| {
+        let run_slice = |simulation: &mut Simulation, until: Time| {
             let before = calls.count();
-            let mut run = || simulation.advance(SLICE_IN_PYTHON);
+            let mut run = || simulation.advance_towards(until, SLICE_IN_PYTHON);
             let over = if held { Python::attach(|_| run()) } else { run() };
             held = calls.count() - before > SLICE_IN_PYTHON / EVENTS_PER_CALL;
             over
         };
-        py.detach(|| advance(plan, run_slice, goes_on))
+        py.detach(|| advance(plan, with, run_slice, goes_on))
     })
 }
 
 /// Runs slice by slice.
 fn advance(
     plan: &Plan,
-    mut run_slice: impl FnMut(&mut Simulation) -> Result<Progress, Stopped>,
+    with: With<'_>,
+    mut run_slice: impl FnMut(&mut Simulation, Time) -> Result<Progress, Stopped>,
     mut goes_on: impl FnMut(f64) -> PyResult<()>,
 ) -> PyResult<Finished> {
     let clock = ThreadTime::now();
-    let mut simulation = Simulation::new(plan);
+    let With { trunk, mut writer } = with;
+    let mut simulation = match trunk {
+        Some(trunk) => trunk.branch(plan, &mut run_slice, &mut goes_on)?,
+        None => Simulation::new(plan),
+    };
     if plan.has_custom_algorithms()
         && let Some(bytes) = memory::for_a_run()
     {
         simulation.limit_memory(bytes);
     }
-    while !run_slice(&mut simulation).map_err(|stopped| run_error(&stopped))?.is_finished() {
+    while !run_slice(&mut simulation, Time::NEVER).map_err(|stopped| run_error(&stopped))?.is_finished() {
+        if let Some(writer) = &mut writer {
+            writer.write(&simulation.take_packets())?;
+        }
         goes_on(simulation.now().seconds() / simulation.end().seconds())?;
     }
-    let outcome = simulation.finish();
-    Ok(Finished { outcome, cpu_s: clock.elapsed().as_secs_f64() })
+    let mut outcome = simulation.finish();
+    let mut packets_written = 0;
+    if let Some(mut writer) = writer {
+        writer.write(&std::mem::take(&mut outcome.packets))?;
+        packets_written = writer.finish()?;
+    }
+    Ok(Finished { outcome, packets_written, cpu_s: clock.elapsed().as_secs_f64() })
 }
 
 fn signals_and_progress(py: Python<'_>, progress: Option<&Py<PyAny>>, done: f64) -> PyResult<()> {
@@ -120,13 +160,28 @@ fn signals_and_progress(py: Python<'_>, progress: Option<&Py<PyAny>>, done: f64)
     }
 }
 
-/// Runs one scenario; `progress` is called now and then with the fraction done.
+/// Runs one scenario; `progress` is called now and then with the fraction done. With `packets`, a path and what the file says
+/// about itself, packet records are written there while the run goes on, and `captures` of hosts and links, by kind ("host",
+/// "link") and name. With a `trunk` the run begins with that.
 #[pyfunction]
-#[pyo3(signature = (scenario, progress = None))]
-pub fn run(py: Python<'_>, scenario: &Scenario, progress: Option<Py<PyAny>>) -> PyResult<Outcome> {
+#[pyo3(signature = (scenario, progress = None, packets = None, captures = None, trunk = None))]
+pub fn run(
+    py: Python<'_>,
+    scenario: &Scenario,
+    progress: Option<Py<PyAny>>,
+    packets: Option<(PathBuf, Vec<(String, String)>)>,
+    captures: Option<Vec<(String, String, PathBuf)>>,
+    trunk: Option<&Trunk>,
+) -> PyResult<Outcome> {
     let plan = scenario.plan();
+    let captures = captures.into_iter().flatten();
+    let captures = captures.map(|(kind, name, path)| Ok((tap_of(plan, &kind, &name)?, path)));
+    let captures = captures.collect::<PyResult<Vec<_>>>()?;
+    let files = packets.map(|(parquet, metadata)| PacketFiles { parquet, metadata, captures });
+    let trunk = trunk.map(Trunk::common);
     let finished = py.detach(|| {
-        run_in_slices(plan, None, |done| {
+        let writer = files.as_ref().map(|files| PacketWriter::create(plan, files)).transpose()?;
+        run_with(plan, None, With { trunk, writer }, |done| {
             Python::attach(|py| signals_and_progress(py, progress.as_ref(), done))
         })
     })?;

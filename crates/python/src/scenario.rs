@@ -10,6 +10,7 @@ use selfclock_simulator::plan::Plan;
 use selfclock_simulator::scenario;
 
 use crate::control::registry;
+use crate::network::network;
 
 create_exception!(
     selfclock._core,
@@ -147,6 +148,46 @@ impl Scenario {
     #[getter]
     fn link_names(&self) -> Vec<&str> {
         self.inner.plan.links.iter().map(|link| link.name.as_str()).collect()
+    }
+
+    /// Names of the nodes at which flows begin or end.
+    #[getter]
+    fn host_names(&self) -> Vec<&str> {
+        let plan = &self.inner.plan;
+        let hosts: std::collections::BTreeSet<usize> =
+            plan.flows.iter().flat_map(|flow| [flow.from, flow.to]).collect();
+        hosts.into_iter().map(|host| plan.nodes[host].as_str()).collect()
+    }
+
+    /// Everything but what may differ between runs with a common beginning, as text.
+    #[getter]
+    fn beginning(&self) -> String {
+        self.inner.plan.beginning()
+    }
+    /// Time up to which runs of both scenarios are the same, ps; none if they differ from the beginning.
+    fn same_until(&self, other: &Self) -> Option<u64> {
+        self.inner.plan.same_until(&other.inner.plan).ok().map(|time| time.picoseconds())
+    }
+    #[getter]
+    fn duration_ps(&self) -> u64 {
+        self.inner.plan.duration.picoseconds()
+    }
+    /// Some flow runs an algorithm that is written in Python.
+    #[getter]
+    fn has_own_algorithms(&self) -> bool {
+        self.inner.plan.has_custom_algorithms()
+    }
+    /// Nodes, links and flows, as JSON text.
+    #[getter]
+    fn network(&self) -> String {
+        network(&self.inner.plan)
+    }
+    /// First and last time at which packets are recorded, in seconds, if they are.
+    #[getter]
+    fn recorded_span_s(&self) -> Option<(f64, f64)> {
+        let record = &self.inner.plan.record;
+        let until = record.packets_until.min(Time::ZERO + self.inner.plan.duration);
+        record.packets.then(|| (record.packets_from.seconds(), until.seconds()))
     }
 
     /// Bytes that the delivery trace of a link has offered by each of these times; none if it has no trace, or there is no such

@@ -14,19 +14,20 @@ use selfclock_simulator::plan::Plan;
 
 use crate::calls;
 use crate::outcome::{Finished, Outcome};
-use crate::run::{PATIENCE, RunError, run_in_slices};
+use crate::run::{PATIENCE, RunError, With, run_with};
 use crate::scenario::Scenario;
+use crate::trunk::{CommonTrunk, Trunk};
 
 /// Scenarios that wait for each core, so that none waits for Python.
 const WAITING_PER_CORE: usize = 4;
 
-/// A plan and its number.
-type Job = (usize, Plan);
+/// A plan, its number, and the beginning that it has in common with others.
+type Job = (usize, Plan, Option<Arc<CommonTrunk>>);
 
 /// How the run of a plan ended.
 type Ended = (usize, Plan, PyResult<Finished>);
 
-/// Runs what `scenarios` gives on `threads` threads (default: one per core), and calls `finished` with the number of
+/// Runs what `scenarios` gives, each with the trunk that it begins with or none, on `threads` threads (default: one per core), and calls `finished` with the number of
 /// each, from 0, and its outcome or error, in the order in which they end. A run that fails does not stop the others;
 /// an exception of `finished` or of the iterator does.
 #[pyfunction]
@@ -67,7 +68,7 @@ pub fn run_stream(
 fn work(jobs: &Mutex<Receiver<Job>>, ended: &Sender<Ended>, stop: &Arc<AtomicBool>) {
     loop {
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok((number, plan)) = job else { return };
+        let Ok((number, plan, trunk)) = job else { return };
         if stop.load(Ordering::Relaxed) {
             return;
         }
@@ -75,7 +76,9 @@ fn work(jobs: &Mutex<Receiver<Job>>, ended: &Sender<Ended>, stop: &Arc<AtomicBoo
             if stop.load(Ordering::Relaxed) { Err(RunError::new_err("stopped")) } else { Ok(()) }
         };
         // A mistake of the simulator in one run is that run's error.
-        let run = catch_unwind(AssertUnwindSafe(|| run_in_slices(&plan, Some(stop), goes_on)));
+        let run = catch_unwind(AssertUnwindSafe(|| {
+            run_with(&plan, Some(stop), With { trunk: trunk.as_deref(), writer: None }, goes_on)
+        }));
         let run = run.unwrap_or_else(|_| Err(RunError::new_err("the simulation panicked")));
         if ended.send((number, plan, run)).is_err() {
             return;
@@ -98,8 +101,9 @@ fn feed(
         while waiting < most_waiting
             && let Some((number, scenario)) = scenarios.next()
         {
-            let scenario = scenario?.cast_into::<Scenario>().map_err(PyErr::from)?;
-            let _ = jobs.send((number, scenario.get().plan().clone()));
+            let (scenario, trunk): (Py<Scenario>, Option<Py<Trunk>>) = scenario?.extract()?;
+            let trunk = trunk.map(|trunk| trunk.get().shared());
+            let _ = jobs.send((number, scenario.get().plan().clone(), trunk));
             waiting += 1;
         }
         if waiting == 0 {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::{ArrowDictionaryKeyType, UInt8Type, UInt32Type};
 use arrow_array::{ArrayRef, DictionaryArray, PrimitiveArray, RecordBatch, RecordBatchIterator, StringArray};
-use arrow_schema::ArrowError;
+use arrow_schema::{ArrowError, SchemaRef};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyCapsule};
@@ -14,7 +14,8 @@ use pyo3::types::{PyAny, PyCapsule};
 /// anyone holds it.
 #[pyclass(frozen, module = "selfclock._core")]
 pub struct Table {
-    batch: RecordBatch,
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
 }
 
 impl Table {
@@ -25,7 +26,12 @@ impl Table {
             (name, column, nullable)
         });
         let batch = RecordBatch::try_from_iter_with_nullable(nullable).map_err(arrow_error)?;
-        Ok(Self { batch })
+        Ok(Self::of(batch.schema(), vec![batch]))
+    }
+
+    /// From parts that follow one another.
+    pub fn of(schema: SchemaRef, batches: Vec<RecordBatch>) -> Self {
+        Self { schema, batches }
     }
 }
 
@@ -44,24 +50,25 @@ impl Table {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        let reader = RecordBatchIterator::new([Ok(self.batch.clone())], self.batch.schema());
+        let batches: Vec<_> = self.batches.iter().cloned().map(Ok).collect();
+        let reader = RecordBatchIterator::new(batches, self.schema.clone());
         let stream = FFI_ArrowArrayStream::new(Box::new(reader));
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
 
     #[getter]
     fn column_names(&self) -> Vec<String> {
-        self.batch.schema().fields().iter().map(|field| field.name().clone()).collect()
+        self.schema.fields().iter().map(|field| field.name().clone()).collect()
     }
     #[getter]
     fn num_rows(&self) -> usize {
-        self.batch.num_rows()
+        self.batches.iter().map(RecordBatch::num_rows).sum()
     }
     fn __len__(&self) -> usize {
-        self.batch.num_rows()
+        self.num_rows()
     }
     fn __repr__(&self) -> String {
-        format!("<Table {} rows: {}>", self.batch.num_rows(), self.column_names().join(", "))
+        format!("<Table {} rows: {}>", self.num_rows(), self.column_names().join(", "))
     }
 }
 
@@ -81,12 +88,4 @@ pub fn few_names(codes: Vec<u8>, names: impl IntoIterator<Item = impl AsRef<str>
 /// A column of names of the scenario: `codes` index into `names`.
 pub fn names(codes: Vec<u32>, names: impl IntoIterator<Item = impl AsRef<str>>) -> PyResult<ArrayRef> {
     dictionary::<UInt32Type>(codes.into(), names)
-}
-
-/// The same, where a row may have none.
-pub fn optional_names(
-    codes: impl IntoIterator<Item = Option<u32>>,
-    names: impl IntoIterator<Item = impl AsRef<str>>,
-) -> PyResult<ArrayRef> {
-    dictionary::<UInt32Type>(codes.into_iter().collect(), names)
 }

@@ -57,12 +57,13 @@ pub fn bare_loop(flows: u64, packets: u64, trips: u64) -> u64 {
             extra: NO_EXTRA,
             number: number as u32,
         };
-        let (_, lane, is_first) = in_flight.add(packet.arrival, order, &packet);
-        if is_first {
-            events.push_lane(packet.arrival, order, lane);
+        let (_, lane, is_news) = in_flight.add(packet.arrival, order, &packet);
+        if is_news {
+            events.push_packets(packet.arrival, order, lane, &in_flight);
         }
     }
     for _ in 0..trips {
+        while events.open_epochs(&mut in_flight) {}
         let Some(Target::Packets(lane)) = events.peek().map(|event| event.target) else { break };
         let packet = in_flight.take_first(lane, |next| {
             events.advance_lane(lane, next.map(|next| (next.arrival, next.order)));
@@ -73,10 +74,10 @@ pub fn bare_loop(flows: u64, packets: u64, trips: u64) -> u64 {
             at = links[link].cross(at);
         }
         let order = events.take_order();
-        let (landed, lane, is_first) = in_flight.add(at, order, &packet);
+        let (landed, lane, is_news) = in_flight.add(at, order, &packet);
         (landed.arrival, landed.order) = (at, order);
-        if is_first {
-            events.push_lane(at, order, lane);
+        if is_news {
+            events.push_packets(at, order, lane, &in_flight);
         }
     }
     links.iter().map(|link| link.crossed).sum()

@@ -27,4 +27,4 @@ mod transport;
 pub mod wires;
 
 pub use shared::Shared;
-pub use simulation::{Outcome, Progress, Simulation, Stopped};
+pub use simulation::{NotForked, Outcome, Progress, Simulation, Stopped, Trunk};

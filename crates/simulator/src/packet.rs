@@ -143,7 +143,7 @@ impl Flags {
 }
 
 /// What few packets carry: SACK blocks, the algorithm's option.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Extra {
     /// SACK blocks: first byte, byte after the last.
     pub sack: [(u64, u64); MAXIMUM_SACK_BLOCKS],
@@ -157,6 +157,16 @@ pub struct Extra {
     pub resource: Option<ResourceDiscovery>,
     /// Label of core-stateless fair queueing: the flow's rate, bit/s.
     pub label: Option<f64>,
+}
+
+impl Extra {
+    /// It has something that packet records show: routers alone see labels.
+    pub fn is_recorded(&self) -> bool {
+        self.sack_blocks > 0
+            || self.option.is_some()
+            || self.receive_window.is_some()
+            || self.resource.is_some()
+    }
 }
 
 /// What a resource discovery packet of FICCRD carries.

@@ -61,7 +61,7 @@ fn queues_and_losses_are_those_of_a_file() {
         .transport(Transport { ecn: Ecn::Classic, ..Transport::modern() })
         .flow(tcp("reno").rate(kbps(500)))
         .flow(udp(mbps(3)))
-        .record(RecordPlan { interval: Some(ms(50)), packets: true })
+        .record(RecordPlan { interval: Some(ms(50)), packets: true, ..RecordPlan::NOTHING })
         .duration(s(2));
     let network = NETWORK.replace(
         "QUEUE",

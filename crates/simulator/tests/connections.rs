@@ -91,7 +91,7 @@ fn starts(records: &[ConnectionRecord], flow: u32) -> Vec<(f64, u64)> {
 #[test]
 fn arrivals_do_not_depend_on_the_network_and_packets_are_conserved() {
     let size = SizeDistribution::Pareto { minimum: Bytes(2_000), maximum: Bytes(5_000_000), shape: 1.2 };
-    let alone = network(s(10)).record(RecordPlan { interval: None, packets: true });
+    let alone = network(s(10)).record(RecordPlan { interval: None, packets: true, ..RecordPlan::NOTHING });
     let alone = alone.flow(connections(ms(1), size));
     let crowded = alone.clone().flow(connections(ms(2), size)).flow("reno");
     let [alone, crowded] = [alone, crowded].map(plan);

@@ -16,13 +16,14 @@ fn plan(ecn: Ecn, threshold: MarkAbove) -> Plan {
     let network = dumbbell(mbps(10), ms(44)).access(mbps(100), ms(1)).queue(packets(500));
     let transport = Transport { ecn, ..Transport::modern() };
     let built = network.flow(tcp("reno").transport(transport)).duration(s(30));
-    let mut plan = common::plan(built.record(RecordPlan { interval: None, packets: true }));
+    let mut plan =
+        common::plan(built.record(RecordPlan { interval: None, packets: true, ..RecordPlan::NOTHING }));
     plan.links[0].discipline = DisciplinePlan::marking(threshold);
     plan
 }
 
 fn count(outcome: &Outcome, of: impl Fn(&PacketRecord) -> bool) -> u64 {
-    outcome.packets.iter().filter(|record| of(record)).count() as u64
+    outcome.packets.iter().filter(of).count() as u64
 }
 
 /// Above a threshold of one bandwidth-delay product Reno halves its window on marks alone: nothing is dropped, the link
@@ -129,7 +130,7 @@ fn only_new_data_can_be_marked() {
     let outcome = run(&plan);
     let sent = |record: &PacketRecord| record.event == PacketEvent::Send;
     assert!(count(&outcome, |record| sent(record) && record.retransmission) > 10);
-    for record in outcome.packets.iter().filter(|record| sent(record)) {
+    for record in outcome.packets.iter().filter(sent) {
         let new_data = record.kind == PacketKind::Data && !record.retransmission;
         assert_eq!(record.ecn == Codepoint::Ect0, new_data, "{record:?}");
     }

@@ -35,8 +35,8 @@ fn outcome(mechanism: &str) -> Outcome {
     run(&scenario.plan)
 }
 
-fn events(outcome: &Outcome, event: PacketEvent) -> Vec<&PacketRecord> {
-    let of_kind = |record: &&PacketRecord| record.event == event && record.kind == PacketKind::Datagram;
+fn events(outcome: &Outcome, event: PacketEvent) -> Vec<PacketRecord> {
+    let of_kind = |record: &PacketRecord| record.event == event && record.kind == PacketKind::Datagram;
     outcome.packets.iter().filter(of_kind).collect()
 }
 

@@ -32,7 +32,7 @@ const SEGMENT: u64 = 960;
 
 /// Segments that each ACK covers which the receiver sends while the sender is in congestion avoidance.
 fn coverage(outcome: &Outcome) -> Vec<u64> {
-    let acks = |record: &&PacketRecord| record.event == PacketEvent::Send && record.kind == PacketKind::Ack;
+    let acks = |record: &PacketRecord| record.event == PacketEvent::Send && record.kind == PacketKind::Ack;
     let series = outcome.flow_series.columns();
     let mut covered = Vec::new();
     let mut acknowledged = 0;
@@ -87,7 +87,7 @@ fn k_of_rfc_4782_leaves_delayed_acks_as_they_are_on_a_short_window() {
 fn the_option_takes_its_length_on_the_wire() {
     for (kind, option) in [("6", 4), ("253", 8), ("254", 8)] {
         let outcome = figure_10(&format!("start = \"packet-pair\", option_kind = \"{kind}\""), 1);
-        let marked = |record: &&PacketRecord| {
+        let marked = |record: &PacketRecord| {
             matches!(record.option, Some(PeerOption::PacketPair(PacketPairOption { mark: Some(_), .. })))
         };
         let sizes: Vec<u32> = outcome.packets.iter().filter(marked).map(|record| record.size).collect();
@@ -120,7 +120,7 @@ fn hoe_ends_slow_start_at_the_bandwidth_delay_product() {
 
 /// Most new segments that leave at one instant.
 fn largest_burst(outcome: &Outcome) -> usize {
-    let is_new = |record: &&PacketRecord| {
+    let is_new = |record: &PacketRecord| {
         record.event == PacketEvent::Send && record.kind == PacketKind::Data && !record.retransmission
     };
     let sent: Vec<_> = outcome.packets.iter().filter(is_new).map(|record| record.time).collect();

@@ -130,7 +130,7 @@ fn packets_are_conserved() {
             .flow(flow("reno", Recovery::Tahoe))
             .flow(udp)
             .duration(s(10))
-            .record(RecordPlan { interval: None, packets: true }),
+            .record(RecordPlan { interval: None, packets: true, ..RecordPlan::NOTHING }),
     );
     plan.links[0].loss =
         LossPlan::GilbertElliott { good_to_bad: 0.01, bad_to_good: 0.3, loss_good: 0.0, loss_bad: 0.5 };

@@ -34,9 +34,9 @@ fn outcome(start: &str, overrides: &[&str], more: &str) -> Outcome {
     run(&scenario.plan)
 }
 
-fn data_sent(outcome: &Outcome) -> impl Iterator<Item = &PacketRecord> {
+fn data_sent(outcome: &Outcome) -> impl Iterator<Item = PacketRecord> {
     let is_data =
-        |record: &&PacketRecord| record.event == PacketEvent::Send && record.kind == PacketKind::Data;
+        |record: &PacketRecord| record.event == PacketEvent::Send && record.kind == PacketKind::Data;
     outcome.packets.iter().filter(is_data)
 }
 
@@ -76,7 +76,7 @@ fn swift_start_sends_a_part_of_the_capacity_where_every_segment_is_acknowledged(
 
 /// The intervals that the receiver tells, in microseconds.
 fn reports(outcome: &Outcome) -> Vec<u32> {
-    let report = |record: &PacketRecord| match (record.event, record.option) {
+    let report = |record: PacketRecord| match (record.event, record.option) {
         (PacketEvent::Send, Some(PeerOption::SwiftStart(SwiftStartOption::Reply { microseconds, .. }))) => {
             Some(microseconds)
         }

@@ -2,40 +2,44 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from selfclock import style
+from selfclock.figure import Figure, Line
 from selfclock.parts import Illustration
 
 if TYPE_CHECKING:
-    from selfclock.evaluate.scorecard import Line, Scorecard
+    from selfclock.evaluate.row import Row
+    from selfclock.evaluate.scorecard import Line as Judgement
+    from selfclock.evaluate.scorecard import Scorecard
+    from selfclock.figure import Panel
+
+#: With more places than this, ticks stand at round numbers.
+_TICKS = 15
 
 
-def figure(line: Line, card: Scorecard) -> Illustration:
-    """Draw it. The algorithm's own line is the thick one; dotted lines are marks."""
-    row, panel = line.row, line.row.panel
-    with style.house():
-        drawn, (axes,) = style.figure(height=2.6)
-        for mark in panel.marks:
-            axes.axhline(mark, color="#666666", linestyle=":", linewidth=0.9)
-        others = [each for each in card.baselines if each.label in line.baselines and each.label != card.algorithm]
-        for subject in [*others, card.subject]:
-            own = subject.label == card.algorithm
-            look = style.look(subject.label)
-            for number, curve in enumerate(row.lines(card.lab, subject)):
-                axes.plot(
-                    curve.x, curve.y, look.line,
-                    color=look.colour, marker=look.marker if panel.points else None,
-                    linewidth=2.0 if own else 0.9, label=subject.label if number == 0 else None,
-                )  # fmt: skip
-        axes.set_xlabel(panel.x)
-        axes.set_ylabel(panel.y)
-        if panel.names:
-            axes.set_xticks(range(len(panel.names)), panel.names)
-        if panel.log_x:
-            axes.set_xscale("log")
-        if panel.log_y:
-            axes.set_yscale("log")
-        if axes.lines:
-            axes.legend(loc="best")
+def figure(line: Judgement, card: Scorecard) -> Illustration:
+    """Draw it. The algorithm's own line is the thick one."""
+    row = line.row
+    drawn = Figure(height=3.0)
+    drawn.panels = [[replace(row.panel, elements=list(row.panel.elements))]]
+    others = [each for each in card.baselines if each.label in line.baselines and each.label != card.algorithm]
+    for subject in [*others, card.subject]:
+        look = style.look(subject.label)
+        drawn.panel.elements += [
+            replace(
+                curve, colour=look.colour, dash=look.line, marker=look.marker if row.points else "",
+                width=2.0 if subject.label == card.algorithm else 0.9, label=subject.label,
+            )
+            for curve in row.lines(card.lab, subject)
+        ]  # fmt: skip
+    _mark_places(drawn.panel, row)
     return Illustration(f"{row.id}, {row.title}", "The thick line is the algorithm's; dotted lines are marks.", drawn)
+
+
+def _mark_places(panel: Panel, row: Row) -> None:
+    """Have ticks at cases, seeds and numbers of flows, and no halves of them."""
+    places = sorted({float(place) for element in panel.elements if isinstance(element, Line) for place in element.x})
+    if row.points and not panel.x.names and len(places) <= _TICKS and all(map(float.is_integer, places)):
+        panel.x.names = {place: f"{place:g}" for place in places}

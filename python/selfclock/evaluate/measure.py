@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from selfclock.evaluate.network import BOTTLENECK, PACKET_B
+from selfclock.series import by_flow, link_series
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,12 +33,11 @@ class Reading:
 
     @cached_property
     def _link(self) -> pl.DataFrame:
-        return pl.DataFrame(self.result.links).filter(pl.col("link").cast(pl.String) == BOTTLENECK)
+        return link_series(self.result, BOTTLENECK)
 
     @cached_property
     def _flows(self) -> dict[str, pl.DataFrame]:
-        frame = pl.DataFrame(self.result.flows).with_columns(pl.col("flow").cast(pl.String))
-        return {str(name): part for (name,), part in frame.partition_by("flow", as_dict=True).items()}
+        return by_flow(self.result)
 
     @cached_property
     def times(self) -> Numbers:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from selfclock.dumbbell import to_toml
-from selfclock.scenario import Scenario
+from selfclock.scenario import build
+from selfclock.scenario.flow import Flow
+from selfclock.scenario.link import Link
+from selfclock.scenario.quantity import mbps, ms, s
+from selfclock.scenario.transport import Record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from selfclock.evaluate.subject import Subject
+    from selfclock.scenario import Scenario
+    from selfclock.scenario.flow import Background
+    from selfclock.scenario.link import Queue
+    from selfclock.scenario.quantity import Packets
 
 #: A full packet on the wire: 1448 B of data and 52 B of headers, as the profile `modern` has them.
 PACKET_B, SEGMENT_B = 1500, 1448
@@ -21,9 +28,6 @@ BOTTLENECK, REVERSE = "bottleneck", "reverse"
 #: Every kind of packet that a TCP connection sends.
 KINDS = ["data", "ack", "syn", "syn-ack"]
 
-#: Part of the shortest round-trip time that the bottleneck has one way; the rest is on the access links.
-BOTTLENECK_PART = 0.3
-
 
 @dataclass(frozen=True)
 class Path:
@@ -32,13 +36,9 @@ class Path:
     rate_mbps: float
     rtt_ms: float
 
-    def packets(self, bdp: float = 1.0) -> int:
-        """Return so many bandwidth-delay products in packets, at least one."""
-        return max(1, round(bdp * self.rate_mbps * self.rtt_ms * 1e3 / (8 * PACKET_B)))
-
-    def buffer(self, bdp: float) -> str:
-        """Return a queue limit of so many bandwidth-delay products."""
-        return f"{self.packets(bdp)} packets"
+    def buffer(self, bdp: float) -> Packets:
+        """Return a queue limit of so many bandwidth-delay products, at least one packet."""
+        return build.Path(mbps(self.rate_mbps), ms(self.rtt_ms)).packets(bdp, PACKET_B)
 
     @property
     def rtt_s(self) -> float:
@@ -51,89 +51,47 @@ class Path:
         return self.rate_mbps * 1e6 * SEGMENT_B / PACKET_B
 
 
-@dataclass(frozen=True)
-class Flow:
-    """A sender and its receiver. Without a control it is UDP, and `traffic` says at what rate."""
-
-    control: Mapping[str, object] | None
-    transport: Mapping[str, object] = field(default_factory=dict)
-    rtt_ms: float | None = None
-    start_s: float = 0.0
-    #: The start is later by a random time below this.
-    jitter_s: float = 0.0
-    traffic: Mapping[str, object] | None = None
-    name: str = ""
-
-
-def flow(subject: Subject, size: str | None = None, **more: float) -> Flow:
-    """Return a flow of an algorithm: bulk, or of a size such as "100 kB"."""
-    return Flow(subject.control, subject.transport, traffic=None if size is None else {"size": size}, **more)  # type: ignore[arg-type]
+def flow(
+    subject: Subject,
+    size: str | None = None,
+    *,
+    rtt_ms: float | None = None,
+    start_s: float = 0.0,
+    jitter_s: float = 0.0,
+    **settings: object,
+) -> Flow:
+    """Return a flow of an algorithm: bulk, or of a size such as "100 kB"; with further settings of its transport."""
+    return Flow(
+        subject.control,
+        size=size,
+        rtt=None if rtt_ms is None else ms(rtt_ms),
+        start=s(start_s),
+        start_jitter=s(jitter_s),
+        transport={**subject.transport, **settings},
+    )
 
 
 def scenario(
     name: str,
     path: Path,
-    flows: Sequence[Flow],
+    flows: Sequence[Flow | Background],
     *,
     seconds: float,
-    queue: str | Mapping[str, object],
+    queue: Packets | Queue,
     seed: int = 1,
     samples_s: float = 1.0,
     routers: Sequence[Mapping[str, object]] = (),
-    link: Mapping[str, object] | None = None,
-    reverse: Mapping[str, object] | None = None,
+    link: Link | None = None,
+    reverse: Link | None = None,
     packets: bool = False,
 ) -> Scenario:
-    """Build it; `link` and `reverse` are further keys of the bottleneck and of the link back."""
-    shortest = min([path.rtt_ms, *(each.rtt_ms for each in flows if each.rtt_ms is not None)])
-    one_way = BOTTLENECK_PART * shortest
-    wire = {"rate": f"{path.rate_mbps:g} Mbps", "delay": _ms(one_way), "duplex": False}
-    nodes = ["left", "right"]
-    links: list[dict[str, object]] = [
-        {"from": "left", "to": "right", "name": BOTTLENECK, **wire, "queue": queue, **(link or {})},
-        {"from": "right", "to": "left", "name": REVERSE, **wire, "queue": "unlimited", **(reverse or {})},
-    ]
-    tables: list[dict[str, object]] = []
-    for number, each in enumerate(flows, 1):
-        rtt_ms = path.rtt_ms if each.rtt_ms is None else each.rtt_ms
-        access = {"rate": f"{100 * path.rate_mbps:g} Mbps", "delay": _ms((rtt_ms / 2 - one_way) / 2),
-                  "queue": "unlimited"}  # fmt: skip
-        source, sink = f"source{number}", f"sink{number}"
-        nodes += [source, sink]
-        links += [{"from": source, "to": "left", **access}, {"from": "right", "to": sink, **access}]
-        table: dict[str, object] = {
-            "name": each.name or f"flow{number}",
-            "from": source,
-            "to": sink,
-            "start": _s(each.start_s),
-            "start_jitter": _s(each.jitter_s),
-        }
-        if each.control is None:
-            table["protocol"] = "udp"
-        else:
-            table["congestion_control"] = dict(each.control)
-        if each.traffic is not None:
-            table["traffic"] = dict(each.traffic)
-        if each.transport:
-            table["transport"] = dict(each.transport)
-        tables.append(table)
-    document: dict[str, object] = {
-        "schema": 1,
-        "name": name,
-        "duration": _s(seconds),
-        "seed": seed,
-        "network": {"topology": "graph", "nodes": nodes, "link": links},
-        "record": {"interval": _s(samples_s), "packets": packets},
-        "flow": tables,
-    }
-    if routers:
-        document["router"] = [dict(router) for router in routers]
-    return Scenario.parse(to_toml(document), f"evaluation {name}")
-
-
-def _ms(value: float) -> str:
-    return f"{value:.6f} ms"
-
-
-def _s(value: float) -> str:
-    return f"{value:.6f} s"
+    """Build it; `link` and `reverse` say what else there is at the bottleneck and at the link back."""
+    rate = mbps(path.rate_mbps)
+    network = build.Path(
+        replace(link or Link(), rate=rate),
+        ms(path.rtt_ms),
+        queue=queue,
+        reverse=replace(reverse or Link(), rate=rate, queue="unlimited"),
+    )
+    record = Record(s(samples_s), packets)
+    return network.scenario(flows, duration=s(seconds), name=name, seed=seed, routers=routers, record=record)

@@ -5,36 +5,34 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from selfclock.figure import Axis, Line, Panel
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    import numpy as np
 
     from selfclock.evaluate.judge import Judged
     from selfclock.evaluate.runs import Experiment, Lab
     from selfclock.evaluate.subject import Subject
+else:
+    from selfclock.lazy import np
 
 
-@dataclass(frozen=True)
-class Line:
-    """A line of a row's small figure, of one algorithm."""
+def panel(
+    x: str, y: str, *, log_x: bool = False, log_y: bool = False, marks: Sequence[float] = (), names: Sequence[str] = ()
+) -> Panel:
+    """Return the panel of a row's small figure, before its curves; `names` are written at 0, 1, 2, and so on."""
+    empty = Panel(Axis(x, log=log_x), Axis(y, log=log_y))
+    empty.x.name(*names)
+    for mark in marks:
+        empty.rule("y", mark, label="mark")
+    return empty
 
-    x: Sequence[float]
-    y: Sequence[float]
 
-
-@dataclass(frozen=True)
-class Panel:
-    """What a row's small figure has on its axes."""
-
-    x: str
-    y: str
-    log_x: bool = False
-    log_y: bool = False
-    #: Values on the vertical axis that are marks.
-    marks: tuple[float, ...] = ()
-    #: Points are measured one by one, not sampled from a series.
-    points: bool = False
-    #: What stands at 0, 1, 2, ... on the horizontal axis, if not numbers.
-    names: tuple[str, ...] = ()
+def curve(x: Sequence[float], y: Sequence[float]) -> Line:
+    """Return a line of a row's small figure, of one algorithm, before it is given that algorithm's look."""
+    return Line(np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64))
 
 
 @dataclass(frozen=True)
@@ -51,8 +49,11 @@ class Row:
     #: What is run of the algorithm under test, and of every baseline.
     experiments: tuple[Experiment[Any], ...]
     judge: Callable[[Lab, Subject], Judged]
+    #: What its small figure has on its axes; its rules are the marks.
     panel: Panel
     lines: Callable[[Lab, Subject], list[Line]]
+    #: Points of the lines are measured one by one, not sampled from a series.
+    points: bool = False
     #: Algorithms that the marks are relative to; the experiments are run of them, too.
     references: tuple[str, ...] = ()
     #: Experiments of the references alone.

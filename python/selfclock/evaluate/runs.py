@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from selfclock.evaluate.measure import Reading
-from selfclock.result import Result
-from selfclock.scenario import run_stream
+from selfclock.runs import Wanted, longest_first, run_wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator
+    from collections.abc import Callable, Hashable, Iterable
 
-    from selfclock import _core
     from selfclock.evaluate.subject import Subject
     from selfclock.scenario import Scenario
 
@@ -44,34 +42,24 @@ class Lab:
         self,
         wanted: Iterable[tuple[Experiment[Any], Subject]],
         progress: Callable[[float], object] | None = None,
+        threads: int | None = None,
     ) -> None:
         """Run what was not run before. An error of a run ends it."""
-        jobs: list[tuple[Experiment[Any], str, Hashable, Scenario]] = []
+        jobs: list[Wanted] = []
         for experiment, subject in wanted:
             if (experiment.name, subject.label) in self._read:
                 continue
-            scenarios_of = experiment.scenarios(subject)
+            scenarios = experiment.scenarios(subject)
             # The keys stand in the order of the experiment, in whatever order the runs end.
-            self._read[experiment.name, subject.label] = dict.fromkeys(scenarios_of)
-            for key, scenario in scenarios_of.items():
-                jobs.append((experiment, subject.label, key, scenario))
-                self.scenarios.append(scenario)
-        done = 0
+            found: dict[Hashable, Any] = dict.fromkeys(scenarios)
+            self._read[experiment.name, subject.label] = found
+            jobs += [_wanted(experiment, key, scenario, found) for key, scenario in scenarios.items()]
+        self.scenarios += [job.scenario for job in jobs]
+        run_wanted(longest_first(jobs), progress or (lambda _: None), threads)
 
-        def scenarios() -> Iterator[Scenario]:
-            for _, _, _, scenario in jobs:
-                yield scenario
 
-        def finished(number: int, outcome: _core.Outcome | Exception) -> None:
-            nonlocal done
-            if isinstance(outcome, Exception):
-                raise outcome
-            experiment, label, key, scenario = jobs[number]
-            read = experiment.read(Reading(Result(scenario, outcome)), key)
-            self._read[experiment.name, label][key] = read
-            done += 1
-            if progress is not None:
-                progress(done / len(jobs))
+def _wanted(experiment: Experiment[Any], key: Hashable, scenario: Scenario, found: dict[Hashable, Any]) -> Wanted:
+    def got(reading: object, _cpu_s: float) -> None:
+        found[key] = reading
 
-        if jobs:
-            run_stream(scenarios(), finished)
+    return Wanted(scenario, lambda result: experiment.read(Reading(result), key), got)

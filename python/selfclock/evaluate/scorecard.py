@@ -7,17 +7,17 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from selfclock import cells, notebook
 from selfclock._core import VERSION, ScenarioError
 from selfclock.evaluate.judge import Judged, Verdict, not_applicable
 from selfclock.evaluate.rows import ROWS
 from selfclock.evaluate.runs import Lab
 from selfclock.evaluate.subject import Subject
 from selfclock.names import unknown
-from selfclock.save import digests, identity, staged, write_document, write_figure
+from selfclock.parts import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from pathlib import Path
 
     from selfclock.evaluate.row import Row
     from selfclock.evaluate.runs import Experiment
@@ -136,19 +136,15 @@ class Scorecard:
             rows=[line.document() for line in self.lines],
         )
 
-    def save(self, directory: Path, *, formats: Sequence[str] = ()) -> None:
-        """Write the scorecard as JSON, the report, and a figure for each row as files in these formats."""
-        from selfclock.evaluate.figures import figure  # noqa: PLC0415
-        from selfclock.report import scorecard_page  # noqa: PLC0415
-
-        with staged(directory) as aside:
-            (aside / "report.html").write_text(scorecard_page(self), encoding="utf-8")
-            for line in self.lines if formats else []:
-                if line.found.verdict != "not applicable":
-                    write_figure(figure(line, self).figure, aside / line.row.id, formats)
-            # The rows make scenarios for the algorithm, with the partners that it needs: there is nothing to note.
-            document = {**self.document, "notes": []}
-            write_document(aside, "scorecard.json", document, identity(self.lab.scenarios), digests(self.lab.scenarios))
+    def _repr_html_(self) -> str:
+        rows = [
+            [line.row.id, line.row.title.split(":")[0], cells.number(line.found.value, line.row.unit),
+             *(cells.number(None if other is None else other.value) for other in others), line.found.verdict]
+            for line in self.lines
+            for others in [[line.baselines.get(each.label) for each in self.baselines]]
+        ]  # fmt: skip
+        columns = ["row", "test", "value", *(each.label for each in self.baselines), "verdict"]
+        return notebook.shown(f"Scorecard of {self.algorithm}", [Table("", "", columns, rows)])
 
     def verdicts(self) -> dict[Verdict, int]:
         """Count the verdicts."""
@@ -161,6 +157,7 @@ def evaluate(
     against: Iterable[str] = BASELINES,
     *,
     rows: Sequence[str] = (),
+    threads: int | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> Scorecard:
     """Run the scorecard of an algorithm, with its baselines; of some rows only if they are named.
@@ -173,7 +170,7 @@ def evaluate(
     >>> [line.found.verdict for line in card.lines]
     ['pass']
     """
-    (card,) = evaluate_all([algorithm], against, rows=rows, progress=progress)
+    (card,) = evaluate_all([algorithm], against, rows=rows, threads=threads, progress=progress)
     return card
 
 
@@ -182,6 +179,7 @@ def evaluate_all(
     against: Iterable[str] = BASELINES,
     *,
     rows: Sequence[str] = (),
+    threads: int | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> list[Scorecard]:
     """Run the scorecards of several algorithms; what they have in common is run once."""
@@ -190,7 +188,7 @@ def evaluate_all(
     baselines = tuple(Subject.named(name) for name in dict.fromkeys(against))
     chosen = _chosen(rows)
     lab = Lab()
-    lab.run(_wanted(chosen, subjects, baselines), progress)
+    lab.run(_wanted(chosen, subjects, baselines), progress, threads)
     seconds = time.monotonic() - begun
     return [
         Scorecard(subject, baselines, [_line(row, lab, subject, baselines) for row in chosen], lab, seconds)

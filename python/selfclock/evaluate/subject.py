@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from selfclock.algorithms import algorithms, label_parts
+from selfclock.algorithms import algorithms, control
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +31,7 @@ class Subject:
 
         Partners are there: what an algorithm does without them is a row of its own.
         """
-        subject = cls(label, label_parts(label))
+        subject = cls(label, control(label))
         parts = subject._algorithms()
         routers = [part.router for part in parts if part.router is not None]
         return cls(

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from selfclock.rl.action import Kind
+    from selfclock.rl.path import Drawn
     from selfclock.rl.reward import Reward
+    from selfclock.scenario.build import AnyFlow
 
     Features = NDArray[Any]
 
@@ -56,11 +58,11 @@ class _Settings:
 
 
 def _settings(  # each argument is one of the environments'
-    rate: str | tuple[str, str] = "20 Mbps",
-    rtt: str | tuple[str, str] = "40 ms",
-    buffer: str | tuple[str, str] = "1 bdp",
+    rate: Drawn = "20 Mbps",
+    rtt: Drawn = "40 ms",
+    buffer: Drawn = "1 bdp",
     loss: float | tuple[float, float] = 0.0,
-    competitors: Sequence[str | Mapping[str, object]] = (),
+    competitors: Sequence[AnyFlow] = (),
     *,
     start: str = "0 s",
     duration: str = "30 s",

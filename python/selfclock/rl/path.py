@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from selfclock._core import ScenarioError
-from selfclock.dumbbell import dumbbell
+from selfclock.scenario.build import dumbbell
+from selfclock.scenario.flow import Flow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
     import numpy as np
 
     from selfclock.scenario import Scenario
+    from selfclock.scenario.build import AnyFlow
+    from selfclock.scenario.quantity import Quantity
+
+    #: A quantity, or two between which each episode draws.
+    Drawn = Quantity | str | tuple[Quantity | str, Quantity | str]
 
 #: The largest seed of a scenario, and one more.
 SEEDS = 2**63
@@ -30,15 +36,15 @@ class Path:
     """
 
     #: Rate of the bottleneck.
-    rate: str | tuple[str, str] = "20 Mbps"
+    rate: Drawn = "20 Mbps"
     #: Round-trip time of the empty network.
-    rtt: str | tuple[str, str] = "40 ms"
+    rtt: Drawn = "40 ms"
     #: Queue of the bottleneck.
-    buffer: str | tuple[str, str] = "1 bdp"
+    buffer: Drawn = "1 bdp"
     #: Probability with which the bottleneck loses a packet at random.
     loss: float | tuple[float, float] = 0.0
-    #: The others: names of congestion controls, or tables with the keys of `[[flow]]`.
-    competitors: Sequence[str | Mapping[str, object]] = ()
+    #: The others: names of congestion controls, flows, or tables with the keys of `[[flow]]`.
+    competitors: Sequence[AnyFlow] = ()
     #: When the agent's flow starts; the run has gone on until then.
     start: str = "0 s"
     #: When the run ends, and the episode with it.
@@ -56,15 +62,12 @@ class Path:
         seed = int(random.integers(SEEDS))
         if self.scenario is not None:
             return self.scenario.with_seed(seed), self.flow or self.scenario.flow_names[0]
-        others = [
-            {"congestion_control": other} if isinstance(other, str) else dict(other) for other in self.competitors
-        ]
         scenario = dumbbell(
             _drawn("rate", self.rate, random),
             _drawn("rtt", self.rtt, random),
             _drawn("buffer", self.buffer, random),
             # Whatever algorithm it has here, the agent takes its place.
-            [{"name": "agent", "congestion_control": "reno", "start": self.start}, *others],
+            [Flow("reno", name="agent", start=self.start), *self.competitors],
             loss=_drawn_number("loss", self.loss, random),
             duration=self.duration,
             seed=seed,
@@ -75,10 +78,10 @@ class Path:
         return scenario, "agent"
 
 
-def _drawn(name: str, quantity: str | tuple[str, str], random: np.random.Generator) -> str:
-    if isinstance(quantity, str):
-        return quantity
-    parts = [re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(\D.*?)\s*", one) for one in quantity]
+def _drawn(name: str, quantity: Drawn, random: np.random.Generator) -> str:
+    if not isinstance(quantity, tuple):
+        return str(quantity)
+    parts = [re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(\D.*?)\s*", str(one)) for one in quantity]
     low, high = parts if len(parts) == 2 else (None, None)
     if low is None or high is None or low[2] != high[2] or not 0 < float(low[1]) <= float(high[1]):
         raise ScenarioError(

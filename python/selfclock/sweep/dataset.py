@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from selfclock._core import COMMIT, VERSION
+from selfclock.errors import BadInputError
 from selfclock.save import check_writable, on_disk
 from selfclock.sweep.row import column_types
 
@@ -46,11 +47,11 @@ FOLDING_INTERVAL_S = 10.0
 MOST_SORTED = 200_000
 
 
-class BusyError(Exception):
+class BusyError(BadInputError):
     """Another sweep writes to the directory."""
 
 
-class DamagedError(Exception):
+class DamagedError(BadInputError):
     """A file of earlier runs cannot be read."""
 
 

@@ -4,63 +4,121 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from selfclock import style
+from selfclock.figure import Figure, Intervals, Line, Points
+from selfclock.style import Look
+from selfclock.sweep.table import sharers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
+    from selfclock.estimate import Estimate
+    from selfclock.figure import Axis, Panel
     from selfclock.sweep.run import PointSummary, Sweep
+
+    Members = list[tuple[float, PointSummary]]
+    Measured = Callable[[PointSummary], Estimate | None]
 
 #: Measures that are drawn, each with its axis and the factor to its unit.
 DRAWN = {
-    "goodput_bps": ("goodput (Mbit/s)", 1e-6),
-    "utilization": ("busy (%)", 100.0),
-    "rtt_mean_s": ("mean RTT (ms)", 1e3),
-    "queue_mean_packets": ("queue (packets)", 1.0),
+    "goodput_bps": ("goodput\n(Mbit/s)", 1e-6),
+    "utilization": ("busy\n(%)", 100.0),
+    "rtt_mean_s": ("mean RTT\n(ms)", 1e3),
+    "queue_mean_packets": ("queue\n(packets)", 1.0),
 }
 
 #: With more points than this, some are drawn and the title says so.
 MOST_DRAWN = 20_000
 
-#: With more lines than this nobody could tell them apart: points are then drawn alike.
-MOST_LINES = 12
+#: How lines look: no two have one colour and one marker, and the second six are dashed, too.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+_SERIES = [Look(colour, marker) for colour, marker in zip(_COLOURS, "os^DvP", strict=True)]
+_SERIES += [Look(colour, marker, "--") for colour, marker in zip(_COLOURS, "X<>dhp", strict=True)]
 
-_COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
-_MARKERS = ["o", "s", "^", "D", "v", "P"]
+#: With more lines than these, settings are told apart by columns; with more columns than these points look alike.
+MOST_LINES, MOST_COLUMNS = len(_SERIES), 4
+
+#: Ticks are at least this part of the axis apart.
+_APART = 0.06
 
 
-@style.house()
+@dataclass(frozen=True)
+class _Series:
+    """What a line is called, and how it looks; points that look alike belong to no line."""
+
+    label: str
+    look: Look
+    joined: bool
+
+
+@dataclass(frozen=True)
+class _Column:
+    """One column of panels: points by line."""
+
+    title: str
+    lines: dict[str, list[PointSummary]]
+    joined: bool = True
+
+
 def figure(found: Sweep) -> Figure:
-    """Means over the seeds with their confidence intervals."""
-    rows, axes = style.figure(len(DRAWN), height=8.5)
+    """Return means over the seeds with their confidence intervals; below them who got what, where there are several."""
     points = [point for point in found.points[:MOST_DRAWN] if point["measures"]]
     if not found.grid.paths or not points:
-        return rows
-    places, axis = _along(found)
-    lines = _lines(points, axis)
-    for panel, (name, (label, factor)) in zip(axes, DRAWN.items(), strict=True):
-        for number, (line, members) in enumerate(lines.items()):
-            _draw(panel, name, factor, [(places[point["point"]], point) for point in members], number, line)
-        panel.set_ylabel(label)
-        panel.margins(y=0.1)
-        panel.set_ylim(bottom=0)
+        return Figure(len(DRAWN), height=8.5)
+    places, axis, numeric = _along(found)
+    columns, notes = _columns(points, axis)
+    labels = list(dict.fromkeys(label for column in columns for label in column.lines))
+    who = sharers(points)
+    # Of one line all flows go into one panel, of several each has its own.
+    shares = [who] if len(labels) == 1 and who else [[name] for name in who]
+    rows = len(DRAWN) + len(shares)
+    drawn = Figure(rows, len(columns), height=2.0 * rows + 0.5, width=max(6.4, 2.6 * len(columns)),
+                   same_x=True, same_scale=True)  # fmt: skip
+    looks = _looks(labels)
+    of_who = _looks(who, [name.rpartition("(")[2].rstrip(")") for name in who])
+    for place, column in enumerate(columns):
+        panels = [row[place] for row in drawn.panels]
+        panels[0].title = column.title
+        for label, members in column.lines.items():
+            at = [(places[point["point"]], point) for point in members]
+            # Names have no order that a line could follow.
+            series = _Series(label, looks[label], column.joined and numeric)
+            for panel, (name, (_, factor)) in zip(panels, DRAWN.items(), strict=False):
+                _draw(panel, series, at, _measure(name), factor)
+            for panel, names in zip(panels[len(DRAWN) :], shares, strict=True):
+                for name in names:
+                    own = replace(series, label=name, look=of_who[name]) if len(labels) == 1 else series
+                    _draw(panel, own, at, _share(name), 1e-6)
+        _mark_places(panels[-1].x, found, axis, places)
+    _name_rows(drawn, [label for label, _ in DRAWN.values()], shares)
     if len(found.points) > MOST_DRAWN:
-        axes[0].set_title(f"the first {MOST_DRAWN:,} of {len(found.points):,} points", loc="right", fontsize=8)
-    _mark_places(axes[-1], found, axis, places)
-    if any(lines):
-        axes[0].legend(loc="lower left", bbox_to_anchor=(0, 1.02), ncols=3, borderaxespad=0)
-    return rows
+        notes.append(f"The first {MOST_DRAWN:,} of {len(found.points):,} points are drawn.")
+    drawn.notes, drawn.title = notes, " ".join(notes)
+    return drawn
 
 
-def _along(found: Sweep) -> tuple[dict[int, float], str]:
-    """Return the place of every point on the axis, and the path that the axis is: that of numbers with most values."""
+def _name_rows(drawn: Figure, labels: Sequence[str], shares: Sequence[Sequence[str]]) -> None:
+    """Write what each row shows, and let no wide interval press the means together."""
+    whose = ["each flow" if len(names) > 1 else names[0].replace(" (", ", ").rstrip(")") for names in shares]
+    for row, label in zip(drawn.panels, [*labels, *(f"goodput, {who}\n(Mbit/s)" for who in whose)], strict=True):
+        row[0].y.label = label
+        elements = [element for panel in row for element in panel.elements]
+        most = max((element.y.max() for element in elements if isinstance(element, Line | Points)), default=0.0)
+        highest = max((element.high.max() for element in elements if isinstance(element, Intervals)), default=most)
+        for panel in row:
+            panel.y.low = 0.0
+            if most > 0:
+                panel.y.high = 1.05 * float(max(most, min(highest, 1.4 * most)))
+
+
+def _along(found: Sweep) -> tuple[dict[int, float], str, bool]:
+    """Return the place of every point on the axis, the path that the axis is, and whether it has numbers.
+
+    It is that of numbers with most values.
+    """
     columns = found.grid.columns()
     numeric = {
         path: column
@@ -75,57 +133,102 @@ def _along(found: Sweep) -> tuple[dict[int, float], str]:
     else:
         order = {value: number for number, value in enumerate(dict.fromkeys(columns[axis].to_list()))}
         values = [order[value] for value in columns[axis].to_list()]
-    return dict(zip(columns["point"].to_list(), map(float, values), strict=True)), axis
+    return dict(zip(columns["point"].to_list(), map(float, values), strict=True)), axis, axis in numeric
 
 
-def _lines(points: Sequence[PointSummary], axis: str) -> dict[str, list[PointSummary]]:
+def _columns(points: Sequence[PointSummary], axis: str) -> tuple[list[_Column], list[str]]:
+    """Sort the points into lines, and into columns if those are too many; return notes for the reader, too."""
+    lines = _lines(points, {axis})
+    if len(lines) <= MOST_LINES:
+        return [_Column("", lines)], []
+    values = {path: {point["settings"][path] for point in points} for path in points[0]["settings"] if path != axis}
+    for path in sorted(values, key=lambda path: len(values[path])):
+        if 1 < len(values[path]) <= MOST_COLUMNS and len(_lines(points, {axis, path})) <= MOST_LINES:
+            by_value: dict[object, list[PointSummary]] = {}
+            for point in points:
+                by_value.setdefault(point["settings"][path], []).append(point)
+            return [
+                _Column(_setting(path, value), _lines(members, {axis, path})) for value, members in by_value.items()
+            ], []
+    note = f"{len(lines):,} settings are too many to be told apart here, so their points look alike."
+    return [_Column("", {"": list(points)}, joined=False)], [note]
+
+
+def _lines(points: Sequence[PointSummary], without: set[str]) -> dict[str, list[PointSummary]]:
     lines: dict[str, list[PointSummary]] = {}
     for point in points:
-        settings = point["settings"]
-        others = [
-            f"{value}" if isinstance(value, str) else f"{path.rsplit('.', 1)[-1]} {value}"
-            for path, value in settings.items()
-            if path != axis
-        ]
+        others = [_setting(path, value) for path, value in point["settings"].items() if path not in without]
         lines.setdefault(", ".join(others), []).append(point)
-    return lines if len(lines) <= MOST_LINES else {"": list(points)}
+    return lines
 
 
-def _draw(
-    panel: Axes, name: str, factor: float, members: list[tuple[float, PointSummary]], number: int, label: str
-) -> None:
+def _setting(path: str, value: object) -> str:
+    return value if isinstance(value, str) else f"{path.rsplit('.', 1)[-1]} {value}"
+
+
+def _looks(labels: Sequence[str], algorithms: Sequence[str] = ()) -> dict[str, Look]:
+    """Return how lines look: as the algorithms that they are of, if they are, and no two look alike."""
+    names = algorithms or labels
+    own = [style.look(name) for name in names]
+    if any(name in style.LOOKS for name in names) and len({(look.colour, look.line) for look in own}) == len(own):
+        return dict(zip(labels, own, strict=True))
+    return dict(zip(labels, _SERIES, strict=False))
+
+
+def _measure(name: str) -> Measured:
+    return lambda point: point["measures"].get(name)
+
+
+def _share(name: str) -> Measured:
+    return lambda point: point["shares"].get(name, {}).get("goodput_bps")
+
+
+def _draw(panel: Panel, series: _Series, at: Members, measured: Measured, factor: float) -> None:
     known = sorted(
-        (place, point["measures"][name]["mean"] * factor, (point["measures"][name]["half_width"] or 0.0) * factor)
-        for place, point in members
-        if name in point["measures"]
+        (place, found["mean"] * factor, (found["half_width"] or 0.0) * factor)
+        for place, point in at
+        if (found := measured(point)) is not None
     )
     if not known:
         return
-    at, means, halves = (np.array(column) for column in zip(*known, strict=True))
-    look = style.LOOKS.get(label)
-    colour = look.colour if look else _COLOURS[number % len(_COLOURS)]
-    marker = look.marker if look else _MARKERS[number // len(_COLOURS) % len(_MARKERS)]
-    # Points that are drawn alike belong to no line.
-    joined = "-" if len(np.unique(at)) == len(at) else ""
-    panel.plot(at, means, f"{joined}{marker}", color=colour, label=label)
-    panel.vlines(at, means - halves, means + halves, color=colour, linewidth=1)
-
-
-def _mark_places(panel: Axes, found: Sweep, axis: str, places: dict[int, float]) -> None:
-    columns = found.grid.columns()
-    column = next((name for name in columns.columns if name.startswith(f"{axis} [")), axis)
-    short = axis.rsplit(".", 1)[-1]
-    if columns[column].dtype.is_numeric():
-        unit = column.removeprefix(axis).strip(" []")
-        panel.set_xlabel(f"{short} ({unit})" if unit else short)
-        ordered = sorted(set(places.values()))
-        # Values that grow by factors stand evenly on a logarithmic axis.
-        if ordered[0] > 0 and len(ordered) > 2 and ordered[-1] / ordered[0] >= 10 and _grows_by_factors(ordered):
-            panel.set_xscale("log")
+    places, means, halves = map(list, zip(*known, strict=True))
+    look = series.look
+    if series.joined:
+        panel.line(places, means, colour=look.colour, marker=look.marker, dash=look.line, label=series.label)
     else:
-        panel.set_xlabel(short)
-        names = dict.fromkeys(map(str, columns[axis].to_list()))
-        panel.set_xticks(range(len(names)), list(names))
+        panel.points(places, means, colour=look.colour, marker=look.marker, label=series.label)
+    if any(halves):
+        ends = list(zip(means, halves, strict=True))
+        panel.intervals(places, [mean - half for mean, half in ends], [mean + half for mean, half in ends],
+                        colour=look.colour)  # fmt: skip
+
+
+def _mark_places(along: Axis, found: Sweep, path: str, places: dict[int, float]) -> None:
+    columns = found.grid.columns()
+    column = next((name for name in columns.columns if name.startswith(f"{path} [")), path)
+    short = path.rsplit(".", 1)[-1]
+    if not columns[column].dtype.is_numeric():
+        along.label = short
+        along.name(*dict.fromkeys(map(str, columns[path].to_list())))
+        return
+    unit = column.removeprefix(path).strip(" []")
+    along.label = f"{short} ({unit})" if unit else short
+    ordered = sorted(set(places.values()))
+    # Values that grow by factors stand evenly on a logarithmic axis.
+    along.log = ordered[0] > 0 and len(ordered) > 2 and ordered[-1] / ordered[0] >= 10 and _grows_by_factors(ordered)
+    along.names = {value: f"{value:.4g}" for value in _ticks(ordered, log=along.log)}
+
+
+def _ticks(ordered: Sequence[float], *, log: bool) -> list[float]:
+    """Return the places of points, without those whose names would meet others; none if hardly any are left."""
+    scaled = [math.log(value) for value in ordered] if log else list(ordered)
+    least = _APART * (scaled[-1] - scaled[0])
+    kept: list[int] = []
+    for number, value in enumerate(scaled):
+        if not kept or value - scaled[kept[-1]] >= least:
+            kept.append(number)
+    # Values drawn at random are no ticks.
+    return [ordered[number] for number in kept] if 2 * len(kept) > len(ordered) else []
 
 
 def _grows_by_factors(ordered: Sequence[float]) -> bool:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from selfclock import _core
 from selfclock._core import ENGINE, VERSION, ScenarioError
-from selfclock.dumbbell import to_toml_value
 from selfclock.own import registered, sources
 from selfclock.scenario import Scenario
+from selfclock.scenario.toml import to_toml_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import functools
-import json
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints, is_typeddict
 
 from selfclock._core import VERSION
-from selfclock.compare import jain, weighted_mean
-from selfclock.result import FlowSummary, LinkSummary
+from selfclock.result import FlowSummary, LinkSummary, Summary
+from selfclock.series import jain, weighted_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import polars as pl
 
-    from selfclock import _core
     from selfclock.sweep.grid import Job
 else:
     from selfclock.lazy import pl
@@ -74,12 +72,9 @@ def column_types() -> dict[str, pl.DataType]:
     }
 
 
-def finished(job: Job, outcome: _core.Outcome) -> dict[str, Any]:
+def finished(job: Job, summary: Summary) -> dict[str, Any]:
     """Return the row of a run that came to its end."""
-    return {
-        **_identity(job),
-        **_measure(json.loads(outcome.summary), outcome.cpu_s),
-    }
+    return {**_identity(job), **_measure(summary)}
 
 
 def failed(job: Job, error: object) -> dict[str, Any]:
@@ -92,7 +87,7 @@ def _identity(job: Job) -> dict[str, Any]:
     return {"key": job.key, "seed": job.seed, "version": VERSION, "algorithms": job.algorithms or None}
 
 
-def _measure(summary: Mapping[str, Any], cpu_s: float) -> dict[str, Any]:
+def _measure(summary: Mapping[str, Any]) -> dict[str, Any]:
     flows, links = summary["flows"], summary["links"]
     busiest = max(links, key=lambda link: link["utilization"])
     completions = [flow["completion_s"] for flow in flows if flow["completion_s"] is not None]
@@ -116,8 +111,7 @@ def _measure(summary: Mapping[str, Any], cpu_s: float) -> dict[str, Any]:
         "completion_mean_s": sum(completions) / len(completions) if completions else None,
         **{name: busiest[name] for name in ("utilization", "queue_mean_packets", "queue_max_packets", "queue_mean_s")},
         **{name: total(links, name) for name in ("drops", "ce_marks")},
-        **{name: summary[name] for name in ("simulated_s", "events", "packet_hops")},
-        "cpu_s": cpu_s,
+        **{name: summary[name] for name in ("simulated_s", "events", "packet_hops", "cpu_s")},
         "flows": flows,
         "links": links,
     }  # fmt: skip

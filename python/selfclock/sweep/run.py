@@ -10,34 +10,30 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from selfclock import notebook
 from selfclock._core import ScenarioError
-from selfclock.save import FORMATS, forget_figures, staged, write_document, write_figure
-from selfclock.scenario import check_threads
-from selfclock.student import half_width
+from selfclock.documents import Document, write_document
+from selfclock.estimate import estimate
+from selfclock.parts import Table
+from selfclock.runs import check_threads
+from selfclock.save import FORMATS, staged
 from selfclock.sweep.dataset import Dataset, readable
 from selfclock.sweep.grid import Grid
 from selfclock.sweep.row import MEASURES
+from selfclock.sweep.shares import shares
 from selfclock.sweep.workers import CLUSTER, LOCAL, run_here, run_on_cluster
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from os import PathLike
 
     import polars as pl
 
+    from selfclock.estimate import Estimate
+    from selfclock.sweep.shares import Shares
     from selfclock.sweep.workers import Row
 else:
     from selfclock.lazy import pl
-
-
-class Estimate(TypedDict):
-    """A measure over the seeds of a point."""
-
-    mean: float
-    #: Half the width of the confidence interval; none with one seed.
-    half_width: float | None
-    #: Runs in which it could be measured.
-    runs: int
 
 
 class PointSummary(TypedDict):
@@ -48,6 +44,8 @@ class PointSummary(TypedDict):
     runs: int
     failed: int
     measures: dict[str, Estimate]
+    #: Measures of each flow, or of each algorithm where there are many flows; empty where all is one flow's.
+    shares: Shares
 
 
 @dataclass(frozen=True)
@@ -82,40 +80,36 @@ class Sweep:
     def points(self) -> list[PointSummary]:
         """Means and confidence intervals, one entry per point."""
         measured = [
-            estimate(pl.col(name)).name.suffix(suffix)
+            of(pl.col(name)).name.suffix(suffix)
             for name in MEASURES
-            for suffix, estimate in (("", pl.Expr.mean), (":std", pl.Expr.std), (":count", pl.Expr.count))
+            for suffix, of in (("", pl.Expr.mean), (":std", pl.Expr.std), (":count", pl.Expr.count))
         ]
         totals = pl.scan_parquet(self.path).group_by("point")
         totals_of = totals.agg(pl.len().alias("runs"), pl.col("error").count().alias("failed"), *measured)
         return [self._summarise(row) for row in totals_of.sort("point").collect().iter_rows(named=True)]
 
+    @cached_property
+    def _shares(self) -> dict[int, Shares]:
+        return shares(self.path, self.grid.confidence)
+
     def _summarise(self, row: dict[str, Any]) -> PointSummary:
         measures = {
-            name: Estimate(
-                mean=row[name],
-                half_width=half_width(row[f"{name}:std"] or 0.0, row[f"{name}:count"], self.grid.confidence),
-                runs=row[f"{name}:count"],
-            )
+            name: estimate(row[name], row[f"{name}:std"], row[f"{name}:count"], self.grid.confidence)
             for name in MEASURES
             if row[name] is not None
         }
         settings = {setting.path: setting.value for setting in self.grid.settings(row["point"])}
         return PointSummary(
-            point=row["point"], settings=settings, runs=row["runs"], failed=row["failed"], measures=measures
-        )
+            point=row["point"], settings=settings, runs=row["runs"], failed=row["failed"], measures=measures,
+            shares=self._shares.get(row["point"], {}),
+        )  # fmt: skip
 
-    def write_report(self, *, formats: Sequence[str] = ()) -> Path:
-        """Write the page of the sweep beside the dataset, and its figure as files in these formats; return its path."""
-        from selfclock.report import sweep_page  # noqa: PLC0415
-        from selfclock.sweep.figure import figure  # noqa: PLC0415
+    def _repr_html_(self) -> str:
+        from selfclock.sweep.table import of_point, point_headings, short_paths  # noqa: PLC0415
 
-        with staged(self.directory, sweep=True) as aside:
-            (aside / "report.html").write_text(sweep_page(self), encoding="utf-8")
-            if formats:
-                write_figure(figure(self), aside / "sweep", formats)
-            forget_figures(self.directory, ["sweep"], formats)
-        return self.directory / "report.html"
+        columns = [*short_paths(self.grid.paths), "failed", *point_headings(())]
+        rows = [of_point(point, failed=True) for point in self.points]
+        return notebook.shown(self.grid.name, [Table("", "", columns, rows)])
 
     @property
     def document(self) -> dict[str, object]:
@@ -151,7 +145,7 @@ def sweep(
     >>> grid = sc.Grid.over(sc.dumbbell(duration="1 s"), {"flow.*.congestion_control": ["reno", "cubic"]}, seeds=3)
     >>> found = sc.sweep(grid, "results/two")  # doctest: +SKIP
     >>> found.runs.group_by("flow.*.congestion_control").mean()  # doctest: +SKIP
-    >>> found.write_report()  # doctest: +SKIP
+    >>> sc.publish(found, "results/two")  # doctest: +SKIP
     """
     if on != LOCAL and not re.fullmatch(rf"{CLUSTER}[^/\s:]+(:\d{{1,5}})?|{CLUSTER}\[[0-9a-fA-F:]+\](:\d{{1,5}})?", on):
         raise ScenarioError(f"--on: {on!r}; allowed: local, or the address of a Dask scheduler as dask://host:8786")
@@ -186,5 +180,6 @@ def sweep(
     run = hashlib.sha256("\n".join(sorted(wanted)).encode()).hexdigest()[:16]
     with staged(directory, sweep=True) as aside:
         figures = [f"sweep.{kind}" for kind in FORMATS]
-        write_document(aside, "summary.json", found.document, run, algorithms, ["report.html", *figures])
+        document = Document("summary.json", found.document, run, algorithms)
+        write_document(aside, document, ["report.html", *figures])
     return found

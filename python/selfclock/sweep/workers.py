@@ -7,17 +7,20 @@ import pickle
 from typing import TYPE_CHECKING, Any
 
 from selfclock._core import ENGINE, VERSION, ScenarioError
+from selfclock.errors import WorkError
 from selfclock.own import load_sources, loaded_sources
-from selfclock.scenario import Scenario, run_stream
+from selfclock.runs import run_branches
 from selfclock.sweep.row import failed, finished
+from selfclock.sweep.sharing import with_common_beginnings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from itertools import count
 
     from distributed import Future
 
     from selfclock import _core
+    from selfclock.result import Result
+    from selfclock.scenario import Scenario
     from selfclock.sources import Source
     from selfclock.sweep.grid import Grid, Job
 
@@ -40,39 +43,25 @@ BUILD = f"{VERSION}, engine {ENGINE}"
 Row = dict[str, Any]
 
 
-class ClusterError(Exception):
+class ClusterError(WorkError):
     """The cluster cannot be used."""
 
 
 def run_here(grid: Grid, jobs: Iterable[Job], keep: Callable[[Row], object], threads: int | None) -> None:
     """Run jobs on this machine's cores; `keep` gets a row as each ends."""
-    under_way: dict[int, Job] = {}
-    number: count[int] = itertools.count()
 
-    def scenarios() -> Iterator[Scenario]:
-        for job, scenario in _scenarios(grid, jobs):
-            if isinstance(scenario, ScenarioError):
-                keep(failed(job, scenario))
-            else:
-                under_way[next(number)] = job
-                yield scenario
+    def runnable() -> Iterator[tuple[Job, Scenario, _core.Trunk | None]]:
+        for shared in with_common_beginnings(grid, jobs):
+            for job, scenario, trunk in shared.runs(grid):
+                if isinstance(scenario, ScenarioError):
+                    keep(failed(job, scenario))
+                else:
+                    yield job, scenario, trunk
 
-    def ended(which: int, outcome: _core.Outcome | Exception) -> None:
-        job = under_way.pop(which)
-        keep(failed(job, outcome) if isinstance(outcome, Exception) else finished(job, outcome))
+    def ended(job: Job, result: Result | Exception) -> None:
+        keep(failed(job, result) if isinstance(result, Exception) else finished(job, result.summary))
 
-    run_stream(scenarios(), ended, threads)
-
-
-def _scenarios(grid: Grid, jobs: Iterable[Job]) -> Iterator[tuple[Job, Scenario | ScenarioError]]:
-    """Read the scenario of a point once for all its seeds."""
-    for point, of_point in itertools.groupby(jobs, key=lambda job: job.point):
-        try:
-            scenario: Scenario | ScenarioError = grid.scenario_at(point)
-        except ScenarioError as error:
-            scenario = error
-        for job in of_point:
-            yield job, scenario if isinstance(scenario, ScenarioError) else scenario.with_seed(job.seed)
+    run_branches(runnable(), ended, threads)
 
 
 def run_on_cluster(address: str, grid: Grid, jobs: Iterable[Job], keep: Callable[[Row], object]) -> None:

@@ -10,6 +10,7 @@ docs/verify.md.
 from __future__ import annotations
 
 import gc
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from selfclock.verify.links import check_links
@@ -23,13 +24,28 @@ from selfclock.verify.totals import Replayed, check_totals
 from selfclock.verify.violation import Findings, Violation
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 __all__ = ["Findings", "Record", "UnknownError", "UnreadableError", "Violation", "load", "verify", "verify_path"]
 
 
-def verify(record: Record) -> Findings:
+#: What `verify` does one after the other, and how long each takes, as a part of all.
+STEPS = {
+    "packets": 0.35,
+    "losses": 0.02,
+    "links": 0.2,
+    "entrances": 0.03,
+    "senders": 0.25,
+    "receivers": 0.1,
+    "totals": 0.05,
+}
+
+
+def verify(record: Record, progress: Callable[[float, str], object] = lambda _done, _step: None) -> Findings:
     """Check a record; what it finds stands in the order of time.
+
+    `progress` gets the fraction done and what comes next.
 
     Raises `UnreadableError` if the scenario in it cannot be read.
     """
@@ -41,13 +57,25 @@ def verify(record: Record) -> Findings:
     # Millions of small objects, none of them in a circle: looking for circles would take half of the time.
     collecting = gc.isenabled()
     gc.disable()
+    begun = dict(zip(STEPS, accumulate(STEPS.values(), initial=0.0), strict=False))
+
+    def begin(step: str) -> None:
+        progress(begun[step], step)
+
     try:
+        begin("packets")
         all_lives = lives(record, promised, findings)
+        begin("losses")
         check_losses_in_turn(all_lives, promised, findings)
+        begin("links")
         check_links(all_lives, promised, findings)
+        begin("entrances")
         check_entrances(all_lives, promised, findings)
+        begin("senders")
         senders = check_senders(all_lives, promised, findings)
+        begin("receivers")
         held = check_receivers(all_lives, promised, senders, findings)
+        begin("totals")
         check_totals(record, all_lives, promised, Replayed(senders, held), findings)
     finally:
         if collecting:
@@ -56,6 +84,6 @@ def verify(record: Record) -> Findings:
     return findings
 
 
-def verify_path(path: Path) -> Findings:
+def verify_path(path: Path, progress: Callable[[float, str], object] = lambda _done, _step: None) -> Findings:
     """Check a run's directory, or its packets.parquet alone."""
-    return verify(load(path))
+    return verify(load(path), progress)

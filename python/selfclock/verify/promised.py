@@ -12,7 +12,7 @@ from __future__ import annotations
 import heapq
 import re
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -442,19 +442,23 @@ def _window(text: str, mss: int) -> int | None:
 def _links(network: dict[str, Any], classic: bool, flows: int) -> dict[str, Link]:
     links: dict[str, Link] = {}
 
-    def add(name: str, start: str, end: str, wire: dict[str, Any], queue: str = "unlimited") -> None:
-        links[name] = _link(name, start, end, wire, queue, classic)
+    def add(
+        name: str, start: str, end: str, wire: dict[str, Any], queue: str = "unlimited", longer_by: int = 0
+    ) -> None:
+        link = _link(name, start, end, wire, queue, classic)
+        links[name] = replace(link, path=[(at, rate, delay + longer_by) for at, rate, delay in link.path])
 
-    def cable(a: str, b: str, wire: dict[str, Any]) -> None:
-        add(f"{a}-{b}", a, b, wire)
-        add(f"{b}-{a}", b, a, wire)
+    def cable(a: str, b: str, wire: dict[str, Any], longer_by: int = 0) -> None:
+        add(f"{a}-{b}", a, b, wire, longer_by=longer_by)
+        add(f"{b}-{a}", b, a, wire, longer_by=longer_by)
 
     match network["topology"]:
         case "dumbbell":
             add("bottleneck", "left", "right", network["bottleneck"], "1 bdp")
             add("reverse", "right", "left", network.get("reverse", network["bottleneck"]), "1 bdp")
+            step = time_of(network.get("access_step", "0 s"))
             for host in range(1, int(network.get("hosts", flows)) + 1):
-                cable(f"source{host}", "left", network["access"])
+                cable(f"source{host}", "left", network["access"], (host - 1) * step)
                 cable("right", f"sink{host}", network.get("sink_access", network["access"]))
         case "parking-lot":
             hops = int(network["hops"])

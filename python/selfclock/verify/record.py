@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from selfclock.verify.promised import SECOND
+from selfclock.errors import BadInputError
+from selfclock.verify.promised import SECOND, time_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +25,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-class UnreadableError(Exception):
+class UnreadableError(BadInputError):
     """There is no record to verify, or it is damaged."""
 
 
@@ -56,6 +58,7 @@ def load(path: Path) -> Record:
         scenario, seed = metadata["selfclock.scenario"], int(metadata["selfclock.seed"])
     except (KeyError, ValueError) as error:
         raise UnreadableError(f"{table} does not say of which scenario and seed it is") from error
+    _check_whole(table, scenario)
     record = Record(scenario, seed, packets)
     if not path.is_dir():
         return record
@@ -70,6 +73,17 @@ def load(path: Path) -> Record:
         if file.exists():
             setattr(record, name, _table(file))
     return record
+
+
+def _check_whole(table: Path, scenario: str) -> None:
+    """Refuse the record of a span: who arrives in it may have left before."""
+    document = tomllib.loads(scenario)
+    recorded, whole = document.get("record", {}), document["duration"]
+    begin, end = recorded.get("packets_from", "0 s"), recorded.get("packets_until", whole)
+    if time_of(begin) > 0 or time_of(end) < time_of(whole):
+        raise UnreadableError(
+            f"{table} holds the packets of {begin} to {end} only: verify needs those of the whole run"
+        )
 
 
 def _table(path: Path) -> pl.DataFrame:

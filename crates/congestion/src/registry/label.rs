@@ -2,7 +2,7 @@
 //!
 //! A label is the name of a window, a start, a model or an estimator (`cubic`), a window with a start
 //! (`cubic+hystart++`), or a window, a start or both with an estimator (`reno+icim`). A part that is not named is the
-//! default: `reno` is slow start and Reno.
+//! default: `reno` is slow start and Reno. Settings may follow it on a command line: `cubic+hystart++:beta=0.8,alpha=0.5`.
 
 use alloc::borrow::ToOwned as _;
 use alloc::format;
@@ -10,6 +10,7 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
+use core::ops::Range;
 
 use super::{DEFAULT_START, DEFAULT_WINDOW, NO_ESTIMATE, Registry, Selection};
 use crate::entry::{Entry, Part};
@@ -40,6 +41,53 @@ impl fmt::Display for LabelError {
 }
 
 impl core::error::Error for LabelError {}
+
+/// A setting behind a name, `beta=0.8`: where its name and its value stand in the text, in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// The name.
+    pub name: Range<usize>,
+    /// The value, without spaces around it; empty where there is no "=".
+    pub value: Range<usize>,
+}
+
+/// Splits a text such as `cubic+hystart++:beta=0.8,alpha=0.5` into the name before the first colon and the settings after it.
+/// Commas inside brackets do not separate settings.
+///
+/// ```
+/// use selfclock_congestion::registry::with_settings;
+///
+/// let (label, settings) = with_settings("cubic:beta=0.8");
+/// assert_eq!((label, settings[0].value.clone()), ("cubic", 11..14));
+/// ```
+pub fn with_settings(text: &str) -> (&str, Vec<Setting>) {
+    let Some((name, rest)) = text.split_once(':') else { return (text.trim(), Vec::new()) };
+    let mut settings = Vec::new();
+    let (mut depth, mut start) = (0_usize, name.len() + 1);
+    for (at, letter) in rest.char_indices().map(|(at, letter)| (name.len() + 1 + at, letter)) {
+        match letter {
+            '[' => depth += 1,
+            ']' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                settings.push(setting(text, start..at));
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    settings.push(setting(text, start..text.len()));
+    (name.trim(), settings)
+}
+
+fn setting(text: &str, whole: Range<usize>) -> Setting {
+    let equals = text[whole.clone()].find('=').map_or(whole.end, |at| whole.start + at);
+    let trimmed = |part: Range<usize>| {
+        let within = &text[part.clone()];
+        let start = part.start + (within.len() - within.trim_start().len());
+        start..start + within.trim().len()
+    };
+    Setting { name: trimmed(whole.start..equals), value: trimmed((equals + 1).min(whole.end)..whole.end) }
+}
 
 impl Registry {
     /// The parts that a label names: a window, a start or both, or a model, then an estimator.
@@ -248,6 +296,29 @@ mod tests {
         assert!(message.contains("the windows reno, ") && message.ends_with("'reno+icim'"), "{message}");
         // Long labels cost neither time nor stack.
         assert!(Selection::from_label(&"reno+".repeat(100_000)).is_err());
+    }
+
+    #[test]
+    fn settings_stand_behind_a_colon() {
+        let split = |text: &str| {
+            let (label, settings) = with_settings(text);
+            let written = settings
+                .iter()
+                .map(|setting| format!("{}={}", &text[setting.name.clone()], &text[setting.value.clone()]));
+            (label.to_owned(), written.collect::<Vec<_>>())
+        };
+        let expected = |label: &str, settings: &[&str]| {
+            (label.to_owned(), settings.iter().map(|&each| each.to_owned()).collect::<Vec<_>>())
+        };
+        assert_eq!(split("cubic"), expected("cubic", &[]));
+        assert_eq!(
+            split("cubic+hystart++:beta=0.8, alpha = 0.5"),
+            expected("cubic+hystart++", &["beta=0.8", "alpha=0.5"])
+        );
+        assert_eq!(split("x:list=[1,2],y=a=b"), expected("x", &["list=[1,2]", "y=a=b"]));
+        assert_eq!(split("cubic:"), expected("cubic", &["="]));
+        assert_eq!(split("cubic:beta,"), expected("cubic", &["beta=", "="]));
+        assert_eq!(split("é:ü=ö]],"), expected("é", &["ü=ö]]", "="]));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! few stand in order: an entry that comes from the first place mostly goes back to one of these, past one or two others.
 //! The rest is a four-ary heap; four children share a cache line pair and halve the depth of a binary heap.
 
-use super::lanes::{Due, Lanes};
+use super::lanes::{CLOSED, Due, Lanes};
 use selfclock_congestion::units::Time;
 
 /// What an event is for, packed into 32 bits.
@@ -26,6 +26,8 @@ pub enum Target {
     Transmitter(u32),
     /// Timer of this router mechanism.
     Router(u32),
+    /// Epochs of packets in flight have to be opened. No event of the simulation.
+    Opening,
 }
 
 const KIND_SHIFT: u32 = 28;
@@ -45,6 +47,7 @@ impl Target {
             Self::Rack(index) => 5 << KIND_SHIFT | index,
             Self::Transmitter(index) => 6 << KIND_SHIFT | index,
             Self::Router(index) => 7 << KIND_SHIFT | index,
+            Self::Opening => 8 << KIND_SHIFT,
         }
     }
     #[inline]
@@ -58,7 +61,8 @@ impl Target {
             4 => Self::DelayedAck(index),
             5 => Self::Rack(index),
             6 => Self::Transmitter(index),
-            _ => Self::Router(index),
+            7 => Self::Router(index),
+            _ => Self::Opening,
         }
     }
 }
@@ -209,11 +213,42 @@ impl EventQueue {
         }
     }
 
-    /// Adds a lane of packets that was empty: when its first packet is due.
+    /// Epochs have to be opened then, before anything else of that time happens.
+    fn push_opening(&mut self, time: Time) {
+        self.push_entry(Entry::new(time, 0, Target::Opening.pack(), 0));
+    }
+
+    /// If the earliest event is an opening of the epochs of these packets, opens them.
+    #[inline(always)]
+    pub fn open_epochs<T: Due>(&mut self, in_flight: &mut Lanes<T>) -> bool {
+        let is_opening = self.near.get(0).target() == const { Target::Opening.pack() };
+        if is_opening {
+            self.open(in_flight);
+        }
+        is_opening
+    }
+
+    #[inline(never)]
+    fn open<T: Due>(&mut self, in_flight: &mut Lanes<T>) {
+        let time = Time::from_picoseconds(self.near.times[0]);
+        drop_first(&mut self.near, &mut self.far);
+        let (first, opening) = in_flight.open(time);
+        if let Some((first, lane)) = first {
+            self.push_packets(first.time(), first.order(), lane, in_flight);
+        }
+        if let Some(opening) = opening {
+            self.push_opening(opening);
+        }
+    }
+
+    /// Adds a lane of packets that was empty: when its first packet is due. In the place of a lane [`CLOSED`]: the epochs of
+    /// these packets are to be opened.
     #[inline]
-    pub fn push_lane(&mut self, time: Time, order: u64, lane: u32) {
-        let target = Target::Packets(lane).pack();
-        self.push_entry(Entry::new(time, order, target, 0));
+    pub fn push_packets<T: Due>(&mut self, time: Time, order: u64, lane: u32, in_flight: &Lanes<T>) {
+        if lane == CLOSED {
+            return self.push_opening(in_flight.opening());
+        }
+        self.push_entry(Entry::new(time, order, Target::Packets(lane).pack(), 0));
     }
 
     fn push_entry(&mut self, mut entry: Entry) {

@@ -9,6 +9,7 @@
 //! lanes as there are different delays under way, whatever the number of links and flows: three for a hundred flows on
 //! a dumbbell.
 
+use super::epochs::{Epochs, MOST_VALUES};
 use super::ring::Ring;
 use selfclock_congestion::units::Time;
 
@@ -22,6 +23,12 @@ pub trait Due: Copy {
     /// Its position among events at that time.
     fn order(&self) -> u64;
 }
+
+/// Where there are more lanes than these, what is added goes to its epoch.
+const FEW: usize = 24;
+
+/// In the place of a lane: the value is in an epoch that is closed still.
+pub const CLOSED: u32 = u32::MAX;
 
 /// The last of a lane that was ever in it.
 #[derive(Clone, Copy, Debug)]
@@ -37,11 +44,16 @@ pub struct Lanes<T> {
     lanes: Vec<Ring<T>>,
     /// The end of each lane, the latest first. An empty lane keeps its end: nothing can be added before it any more.
     ends: Vec<End>,
+    /// There are more than [`FEW`] lanes, and not so many values that these are better for them.
+    many: bool,
+    /// What is due later, where there would be many lanes, and the lane to which it comes when its epoch is opened.
+    epochs: Epochs<T>,
+    epoch_lane: Option<u32>,
 }
 
 impl<T> Default for Lanes<T> {
     fn default() -> Self {
-        Self { lanes: Vec::new(), ends: Vec::new() }
+        Self { lanes: Vec::new(), ends: Vec::new(), many: false, epochs: Epochs::default(), epoch_lane: None }
     }
 }
 
@@ -64,21 +76,77 @@ impl<T: Due> Lanes<T> {
         let lane = self.lanes.len() as u32;
         self.lanes.push(Ring::default());
         self.ends.push(End { time, order, lane });
+        // Once epochs have been given up, there are none again.
+        self.many |= self.epoch_lane.is_none() && self.ends.len() > FEW;
         lane
     }
 
-    /// Adds a value that is due at this time. Returns it where it is, its lane, and true if it is the first there, so that
-    /// the lane must be put into the event queue. The caller sees to it that the value, too, says when it is due: it may be
+    /// Puts what comes from now on into epochs.
+    fn begin_epochs(&mut self) {
+        let latest = self.ends.first().map_or(Time::ZERO, |end| end.time);
+        let earliest =
+            self.lanes.iter().filter_map(|lane| lane.front().map(Due::time)).min().unwrap_or(latest);
+        let span = latest.since(earliest).picoseconds();
+        let lane = self.lanes.len() as u32;
+        self.lanes.push(Ring::default());
+        self.epoch_lane = Some(lane);
+        self.epochs = Epochs::new(earliest, span, self.len() as u64);
+    }
+
+    /// The time of an opening has come: what is due next goes to its lane. Returns that lane and when the next opening is,
+    /// if there is one to wait for; the lane with its first value, if it had none.
+    #[inline(never)]
+    pub fn open(&mut self, now: Time) -> (Option<(T, u32)>, Option<Time>) {
+        let Self { lanes, epochs, epoch_lane: Some(lane), .. } = self else { return (None, None) };
+        let ring = &mut lanes[*lane as usize];
+        let was_empty = ring.is_empty();
+        let is_next = epochs.open(now, |value| {
+            ring.push(*value);
+        });
+        let first = ring.front().filter(|_| was_empty).map(|first| (*first, *lane));
+        (first, is_next.then(|| epochs.opening()))
+    }
+
+    /// When the epochs have to be opened next, if there are any.
+    pub fn opening(&self) -> Time {
+        self.epochs.opening()
+    }
+
+    /// Adds a value that is due at this time. Returns it where it is, its lane, and true if the event queue must be told
+    /// ([`EventQueue::push_packets`](super::EventQueue::push_packets)): it is the first there, or the next opening of the epochs is earlier now. The caller sees to it that the value, too, says when it is due: it may be
     /// a copy of one that was due at another time.
     #[inline(always)]
     pub fn add(&mut self, time: Time, order: u64, value: &T) -> (&mut T, u32, bool) {
+        if self.many {
+            return self.add_to_epoch(time, order, value);
+        }
+        self.add_to_lane(time, order, value)
+    }
+
+    #[inline(always)]
+    fn add_to_lane(&mut self, time: Time, order: u64, value: &T) -> (&mut T, u32, bool) {
         let lane = self.lane_for(time, order);
         let ring = &mut self.lanes[lane as usize];
         let is_first = ring.is_empty();
         (ring.push(*value), lane, is_first)
     }
 
-    /// Adds a place for a value that is due at this time, which the caller writes there part by part; see [`Self::add`].
+    /// [`Self::add`] where there are many lanes.
+    #[inline(never)]
+    fn add_to_epoch(&mut self, time: Time, order: u64, value: &T) -> (&mut T, u32, bool) {
+        if self.epoch_lane.is_none() {
+            self.begin_epochs();
+        }
+        self.many = self.epochs.len() < MOST_VALUES;
+        if self.epochs.takes(time) {
+            let is_earlier = self.epochs.add(time, value);
+            return (self.epochs.last_mut(), CLOSED, is_earlier);
+        }
+        self.add_to_lane(time, order, value)
+    }
+
+    /// Adds a place for a value that is due at this time, which the caller writes there part by part. Returns it, its lane,
+    /// and true if it is the first there, so that the lane must be put into the event queue.
     #[inline(always)]
     pub fn add_place(&mut self, time: Time, order: u64) -> (&mut T, u32, bool)
     where
@@ -128,19 +196,20 @@ impl<T: Due> Lanes<T> {
 
     /// Number of values.
     pub fn len(&self) -> usize {
-        self.lanes.iter().map(Ring::len).sum()
+        self.lanes.iter().map(Ring::len).sum::<usize>() + self.epochs.len()
     }
 
     /// There is none.
     #[cfg(test)]
     pub fn is_empty(&self) -> bool {
-        self.lanes.iter().all(Ring::is_empty)
+        self.len() == 0
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::{EventQueue, Target};
     use proptest::prelude::*;
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -166,6 +235,83 @@ mod tests {
         assert_eq!(lanes.lanes.len(), 3);
     }
 
+    /// What a network does with lanes and the event queue: values come in their order, if they are added at the time of the
+    /// clock or later. Returns them, and whether there were epochs.
+    fn in_turn(steps: &[(u64, usize)], break_openings: bool) -> (Vec<At>, bool) {
+        let (mut lanes, mut events, mut taken) = (Lanes::default(), EventQueue::default(), Vec::new());
+        let mut now = 0;
+        let mut steps = steps.iter();
+        loop {
+            while events.open_epochs(&mut lanes) {}
+            if let Some(&(delay, count)) = steps.next() {
+                for number in 0..count as u64 {
+                    let order = events.take_order();
+                    let time = Time::from_picoseconds(now + delay * (number + 1));
+                    let (_, lane, is_news) = lanes.add(time, order, &At(time.picoseconds(), order));
+                    if is_news && !(break_openings && lane == CLOSED) {
+                        events.push_packets(time, order, lane, &lanes);
+                    }
+                }
+                while events.open_epochs(&mut lanes) {}
+            }
+            let Some(Target::Packets(lane)) = events.peek().map(|event| event.target) else {
+                if steps.len() == 0 { break } else { continue }
+            };
+            let first = lanes.take_first(lane, |next| {
+                events.advance_lane(lane, next.map(|next| (next.time(), next.order())));
+            });
+            now = first.0;
+            taken.push(first);
+        }
+        (taken, lanes.epoch_lane.is_some())
+    }
+
+    fn sorted(values: &[At]) -> Vec<At> {
+        let mut values = values.to_vec();
+        values.sort_unstable();
+        values
+    }
+
+    /// Delays from nothing to far beyond the epochs, many of them, so that lengths are set anew; equal times among them.
+    fn steps() -> impl Strategy<Value = Vec<(u64, usize)>> {
+        let delay = prop_oneof![
+            4 => 1_u64..1 << 22, 2 => (1_u64..64).prop_map(|steps| steps << 14), 1 => Just(0), 1 => 1_u64..1 << 40
+        ];
+        prop::collection::vec((delay, 0_usize..6), 1..3000)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        /// With epochs, as without: in the order of time and order number, and none is left.
+        #[test]
+        fn epochs_keep_the_order(steps in steps()) {
+            let (taken, _) = in_turn(&steps, false);
+            let added: usize = steps.iter().map(|&(_, count)| count).sum();
+            prop_assert_eq!(taken.len(), added);
+            prop_assert_eq!(sorted(&taken), taken);
+        }
+    }
+
+    /// Beyond [`MOST_VALUES`] lanes take over from epochs, in the same order.
+    #[test]
+    fn epochs_that_are_given_up_keep_the_order() {
+        let steps: Vec<(u64, usize)> =
+            (0..15_000).map(|step| (1_000_000 + step * 7_919 % 30 * 100_003, 5)).collect();
+        let (taken, epochs) = in_turn(&steps, false);
+        assert!(epochs && taken.len() == 75_000 && sorted(&taken) == taken);
+    }
+
+    /// Three hundred delays come to use epochs, and the test above sees an opening that is not told.
+    #[test]
+    fn the_test_of_epochs_can_fail() {
+        let steps: Vec<(u64, usize)> =
+            (0..3000).map(|step| (1_000_000 + step * 7_919 % 300 * 100_003, 2)).collect();
+        let (taken, epochs) = in_turn(&steps, false);
+        assert!(epochs && taken.len() == 6000 && sorted(&taken) == taken);
+        let (taken, _) = in_turn(&steps, true);
+        assert!(taken.len() < 6000, "values in epochs that nobody opens");
+    }
+
     proptest! {
         /// Taken from the lane whose first is the earliest, values come in order.
         #[test]
@@ -174,7 +320,7 @@ mod tests {
             let mut sorted: Vec<At> = Vec::new();
             for (order, time) in times.into_iter().enumerate() {
                 let value = At(time, order as u64);
-                lanes.add(value.time(), value.order(), &value);
+                lanes.add_to_lane(value.time(), value.order(), &value);
                 sorted.push(value);
             }
             sorted.sort_unstable();

@@ -6,6 +6,7 @@
 //! time therefore run in the order in which they were scheduled, on every machine and on any number of threads. A
 //! receiver's timer comes before a segment that arrives at the same time.
 
+pub mod epochs;
 pub mod event_queue;
 pub mod lanes;
 pub mod memory;

@@ -74,6 +74,15 @@ pub fn link_names(name: Option<&str>, from: &str, to: &str) -> [String; 2] {
 ///
 /// Links 0 and 1 are `bottleneck` (left to right) and `reverse`; the rest are named `source1-left` and so on.
 pub fn dumbbell<W: Clone>(hosts: usize, wires: &DumbbellWires<W>) -> Topology<W> {
+    dumbbell_of(hosts, wires, |_| wires.access.clone())
+}
+
+/// A [`dumbbell`] whose Nth source, counted from 0, has the access links `access(N)`.
+pub fn dumbbell_of<W: Clone>(
+    hosts: usize,
+    wires: &DumbbellWires<W>,
+    access: impl Fn(usize) -> W,
+) -> Topology<W> {
     let mut topology =
         Topology { nodes: Vec::with_capacity(2 * hosts + 2), links: Vec::with_capacity(4 * hosts + 2) };
     let left = topology.node("left".into());
@@ -82,7 +91,7 @@ pub fn dumbbell<W: Clone>(hosts: usize, wires: &DumbbellWires<W>) -> Topology<W>
     topology.link("reverse".into(), right, left, &wires.reverse);
     for host in 1..=hosts {
         let source = topology.node(format!("source{host}"));
-        topology.cable(source, left, &wires.access);
+        topology.cable(source, left, &access(host - 1));
         let sink = topology.node(format!("sink{host}"));
         topology.cable(right, sink, &wires.sink_access);
     }

@@ -160,9 +160,9 @@ impl Network {
         acknowledgement.sent = passage.acknowledged + lag;
         (acknowledgement.arrival, acknowledgement.order) = (at, order);
         acknowledgement.hop = passage.hop;
-        let (_, lane, is_first) = self.in_flight.add(at, order, acknowledgement);
-        if is_first {
-            events.push_lane(at, order, lane);
+        let (_, lane, is_news) = self.in_flight.add(at, order, acknowledgement);
+        if is_news {
+            events.push_packets(at, order, lane, &self.in_flight);
         }
         if batch.left > 0 { events.take_order() } else { before }
     }

@@ -129,11 +129,11 @@ impl Network {
             }
         }
         let order = events.take_order();
-        let (landed, lane, is_first) = self.in_flight.add(at, order, packet);
+        let (landed, lane, is_news) = self.in_flight.add(at, order, packet);
         // Copied whole and then changed: put together from its parts it would be written twice.
         (landed.arrival, landed.order, landed.hop) = (at, order, hop as u32);
-        if is_first {
-            events.push_lane(at, order, lane);
+        if is_news {
+            events.push_packets(at, order, lane, &self.in_flight);
         }
         None
     }

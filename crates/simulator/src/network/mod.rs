@@ -23,7 +23,8 @@ use crate::engine::memory;
 use crate::engine::{EventQueue, Lanes};
 use crate::packet::{Extras, Flags, Packet};
 use crate::plan::Plan;
-use crate::record::packets::{PacketEvent, PacketRecorder};
+use crate::record::packed::PacketRecorder;
+use crate::record::packets::PacketEvent;
 use crate::record::series::{Samples, Sampling};
 use crate::router::AnyMechanism;
 use route_table::Hop;
@@ -57,6 +58,8 @@ pub struct Network {
     consumed: u64,
     /// Nothing after this time can be observed.
     end: Time,
+    /// First and last time at which packets are recorded.
+    recorded: (Time, Time),
     sent_beyond_end: u64,
 }
 
@@ -89,6 +92,7 @@ impl Network {
             packets_sent: 0,
             consumed: 0,
             end,
+            recorded: (plan.record.packets_from, plan.record.packets_until.min(end)),
             sent_beyond_end: 0,
         }
     }
@@ -134,6 +138,12 @@ impl Network {
         self.in_flight.take_first(lane, |next| {
             events.advance_lane(lane, next.map(|next| (next.arrival, next.order)));
         })
+    }
+
+    /// If the earliest event is an opening of the epochs of packets in flight, opens them.
+    #[inline(always)]
+    pub fn open_epochs(&mut self, events: &mut EventQueue) -> bool {
+        events.open_epochs(&mut self.in_flight)
     }
 
     /// A packet is at its stop. Returns when it reaches the endpoint that it was sent to, now or ahead of the clock; `None`: it

@@ -25,14 +25,13 @@ impl Network {
         }
     }
 
-    /// Records an event at `time`, unless that is after the end of the run.
+    /// Records an event at `time`, if that is within what the plan asks for.
     #[cold]
     pub(super) fn record(&mut self, event: PacketEvent, time: Time, link: u32, packet: &Packet) {
-        let extra = self.extras.get(packet.extra);
-        let end = self.end;
+        let (from, until) = self.recorded;
         let Some(recorder) = &mut self.recorder else { return };
-        if time <= end {
-            recorder.add(event, time, link, packet, &extra);
+        if (from..=until).contains(&time) {
+            recorder.add(event, time, link, packet, self.extras.peek(packet.extra));
         }
     }
 }

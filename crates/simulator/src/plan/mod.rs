@@ -5,6 +5,7 @@
 
 pub(crate) mod assemble;
 mod build;
+mod difference;
 mod error;
 mod expected;
 mod flow;
@@ -20,6 +21,7 @@ pub use build::{
     Flow, PlanBuilder, bdp, bps, dumbbell, gbps, graph, kbps, mbps, ms, packets, parking_lot, s, tcp, udp,
     us, wire,
 };
+pub use difference::Difference;
 pub use error::PlanError;
 pub use flow::{ConnectionsPlan, FlowPlan, Protocol, TcpPlan};
 pub use link::{LinkChange, LinkPlan, LossPlan};
@@ -31,7 +33,7 @@ pub use transport::{
 };
 
 use crate::shared::Shared;
-use selfclock_congestion::units::Duration;
+use selfclock_congestion::units::{Duration, Time};
 
 /// Longest run: half of the range of times, so that no sum of a time and a delay overflows.
 pub const LONGEST_RUN: Duration = Duration::from_picoseconds(1 << 63);
@@ -73,6 +75,10 @@ pub struct RecordPlan {
     pub interval: Option<Duration>,
     /// Record every packet: send, enqueue, drop, deliver, acknowledge.
     pub packets: bool,
+    /// First and last time at which packets are recorded, if they are.
+    pub packets_from: Time,
+    /// See `packets_from`; [`Time::NEVER`]: to the end of the run.
+    pub packets_until: Time,
 }
 
 /// Samples of a series where nothing else is said.
@@ -89,5 +95,6 @@ impl RecordPlan {
     }
 
     /// Only the summary.
-    pub const NOTHING: Self = Self { interval: None, packets: false };
+    pub const NOTHING: Self =
+        Self { interval: None, packets: false, packets_from: Time::ZERO, packets_until: Time::NEVER };
 }

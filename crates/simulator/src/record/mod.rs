@@ -1,6 +1,7 @@
 //! What a run leaves behind: a summary, sampled series, and on request every packet.
 
 pub mod connections;
+pub(crate) mod packed;
 pub mod packets;
 #[cfg(feature = "pcap")]
 pub mod pcapng;

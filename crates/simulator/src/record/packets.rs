@@ -1,9 +1,8 @@
 //! Every packet, on request.
 
+pub use super::packed::{Iter, MOST_RECORDS, Packets};
 pub use crate::packet::{Codepoint, MAXIMUM_SACK_BLOCKS, PacketKind, ResourceDiscovery};
 
-use crate::packet::{Extra, Flags, Packet};
-use crate::plan::Plan;
 use selfclock_congestion::PeerOption;
 use selfclock_congestion::names;
 use selfclock_congestion::units::Time;
@@ -77,92 +76,6 @@ pub struct PacketRecord {
     pub option: Option<PeerOption>,
     /// What a resource discovery packet carries.
     pub resource: Option<ResourceDiscovery>,
-}
-
-/// Most packet events that one run records: some 3 GB, and as much again as tables.
-pub const MOST_RECORDS: usize = 20_000_000;
-
-/// Collects packet records.
-#[derive(Clone, Debug)]
-pub struct PacketRecorder {
-    records: Vec<PacketRecord>,
-    overflowed: bool,
-    /// Per flow: the advertised window, and whether segments carry timestamps.
-    flows: Vec<(u64, bool)>,
-    /// The flow of each short connection.
-    connections: Vec<u32>,
-}
-
-impl PacketRecorder {
-    /// An empty record of this plan.
-    pub fn new(plan: &Plan) -> Self {
-        let flows = plan.flows.iter().map(|flow| match flow.protocol.tcp() {
-            Some(tcp) => (tcp.transport.advertised_window().get(), tcp.transport.timestamps),
-            None => (0, false),
-        });
-        Self { records: Vec::new(), overflowed: false, flows: flows.collect(), connections: Vec::new() }
-    }
-
-    /// A short connection of this flow starts: the next number is its.
-    pub fn on_connection_start(&mut self, flow: u32) {
-        self.connections.push(flow);
-    }
-
-    /// Adds one thing that happened to one packet.
-    pub fn add(&mut self, event: PacketEvent, time: Time, link: u32, packet: &Packet, extra: &Extra) {
-        if self.records.len() == MOST_RECORDS {
-            self.overflowed = true;
-            return;
-        }
-        let short = (packet.flow as usize).checked_sub(self.flows.len());
-        let flow = short.map_or(packet.flow, |connection| self.connections[connection]);
-        let (receive_window, timestamps) = self.flows[flow as usize];
-        let acknowledges = matches!(packet.kind, PacketKind::Ack | PacketKind::SynAck);
-        // Microseconds, wrapping at 32 bits as the option does.
-        let microseconds =
-            |time: Time| if time == Time::NEVER { 0 } else { (time.picoseconds() / 1_000_000) as u32 };
-        self.records.push(PacketRecord {
-            time,
-            event,
-            link,
-            flow,
-            connection: packet.flow,
-            kind: packet.kind,
-            retransmission: packet.flags.has(Flags::RETRANSMISSION),
-            ecn: packet.flags.codepoint(),
-            ece: packet.flags.has(Flags::ECE),
-            cwr: packet.flags.has(Flags::CWR),
-            marked: if acknowledges { packet.payload } else { 0 },
-            packet: u64::from(packet.number),
-            sequence: if acknowledges { 0 } else { packet.sequence },
-            payload: if acknowledges { 0 } else { packet.payload },
-            size: u32::from(packet.size),
-            acknowledgement: if acknowledges { packet.sequence } else { 0 },
-            receive_window: match extra.receive_window {
-                _ if !acknowledges => u64::MAX,
-                Some(window) => window,
-                None => receive_window,
-            },
-            timestamps: timestamps.then(|| (microseconds(packet.sent), microseconds(packet.echo))),
-            sack: extra.sack,
-            sack_blocks: extra.sack_blocks,
-            option: extra.option,
-            resource: extra.resource,
-        });
-    }
-
-    /// There was more to record than [`MOST_RECORDS`]: what there is is not whole.
-    pub fn overflowed(&self) -> bool {
-        self.overflowed
-    }
-
-    /// The records in the order of time; those at equal times in the order in which they came to be.
-    pub fn finish(mut self) -> Vec<PacketRecord> {
-        // A link that is served ahead of the clock writes ahead, too. The sort is stable. A record is large: times and numbers
-        // are sorted, and each record is then moved once.
-        self.records.sort_by_cached_key(|record| record.time);
-        self.records
-    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,15 @@
-//! The packets of one link as a pcapng capture, which Wireshark, tshark, tcpdump and scapy read.
+//! The packets of one host or of one link as a pcapng capture, which Wireshark, tshark, tcpdump and scapy read.
 //!
-//! The capture is what a tap at the transmitter of the link would see: one packet for each
-//! [`PacketEvent::Transmit`], stamped when its transmission begins, in nanoseconds since the start of the run,
-//! rounded down. Packets are in the order of their exact times. Nothing in the file depends on the machine or
-//! its clock: the same run gives the same bytes.
+//! The capture of a host is what tcpdump would see there, in both directions: a packet that the host sends, stamped when its
+//! transmission on the first link begins ([`PacketEvent::Transmit`]) and flagged outbound, and a packet that reaches the host
+//! as its destination, stamped when it does ([`PacketEvent::Deliver`]) and flagged inbound. Each neighbour of the host that
+//! its flows send to or hear from is an interface, named after the link to it. Packets that the host forwards are not its own.
+//!
+//! The capture of a link is what a tap at its transmitter would see: one packet for each [`PacketEvent::Transmit`], stamped
+//! when its transmission begins.
+//!
+//! Times are nanoseconds since the start of the run, rounded down. Packets are in the order of their exact times. Nothing in
+//! the file depends on the machine or its clock: the same run gives the same bytes.
 //!
 //! # What is in a packet
 //! * Link type 101, raw IP. IPv4, then TCP with all its options, or UDP. The headers are complete and their
@@ -39,14 +45,14 @@
 //! as in captures of segmentation offload, and stays at 65535 for UDP.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::time::Duration as StdDuration;
 
 use etherparse::checksum::Sum16BitWords;
 use etherparse::{IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, UdpHeader};
 use pcap_file::pcapng::PcapNgWriter;
-use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
+use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::blocks::interface_description::{
     InterfaceDescriptionBlock, InterfaceDescriptionOption,
 };
@@ -82,63 +88,201 @@ const SENDER_PORTS: u32 = 4096;
 const FIRST_RECEIVER_PORT: u16 = 40_000;
 const RECEIVER_PORTS: u32 = 9152;
 
-/// Writes the packets that a link transmitted as one pcapng file; see the [module](self) for what is in it.
-///
-/// `packets` are the records of a run of `plan`, in any order; those of other links and of other events are passed
-/// over. `link` is an index into [`Plan::links`]. Every packet is a few small writes, so `out` should be buffered.
+/// `epb_flags`: a packet came in, or went out.
+const INBOUND: u32 = 0b01;
+const OUTBOUND: u32 = 0b10;
+
+/// Where packets are captured.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Tap {
+    /// At the transmitter of the link with this index in [`Plan::links`].
+    Link(usize),
+    /// At the host with this index in [`Plan::nodes`].
+    Host(usize),
+}
+
+impl Tap {
+    /// The host whose capture has this record: that which sends the packet, as its transmission on the first link begins, or
+    /// that which it is delivered to.
+    pub fn host_of(plan: &Plan, packet: &PacketRecord) -> Option<usize> {
+        let way = Way::of(plan.flows.get(packet.flow as usize)?, packet);
+        match packet.event {
+            PacketEvent::Transmit => (way.links.first() == Some(&(packet.link as usize))).then_some(way.from),
+            PacketEvent::Deliver => Some(way.to),
+            _ => None,
+        }
+    }
+
+    fn sees(self, plan: &Plan, packet: &PacketRecord) -> bool {
+        match self {
+            Self::Link(link) => packet.event == PacketEvent::Transmit && packet.link as usize == link,
+            Self::Host(host) => Self::host_of(plan, packet) == Some(host),
+        }
+    }
+}
+
+/// Where a packet goes.
+struct Way<'a> {
+    from: usize,
+    to: usize,
+    links: &'a [usize],
+}
+
+impl<'a> Way<'a> {
+    fn of(flow: &'a FlowPlan, packet: &PacketRecord) -> Self {
+        let back = match packet.kind {
+            PacketKind::Data | PacketKind::Syn | PacketKind::Datagram => false,
+            PacketKind::Ack | PacketKind::SynAck => true,
+            PacketKind::ResourceDiscovery => packet.resource.is_some_and(|resource| resource.backward),
+        };
+        if back { Self::back(flow) } else { Self::forth(flow) }
+    }
+
+    fn forth(flow: &'a FlowPlan) -> Self {
+        Self { from: flow.from, to: flow.to, links: &flow.forward }
+    }
+
+    fn back(flow: &'a FlowPlan) -> Self {
+        Self { from: flow.to, to: flow.from, links: &flow.reverse }
+    }
+}
+
+/// The interfaces of a capture: links that give them their names, and the number of that which each link at the tap belongs to.
+struct Interfaces {
+    named: Vec<usize>,
+    number: BTreeMap<usize, u32>,
+}
+
+impl Interfaces {
+    fn of(plan: &Plan, tap: Tap) -> Self {
+        let host = match tap {
+            Tap::Link(link) => return Self { named: vec![link], number: BTreeMap::from([(link, 0)]) },
+            Tap::Host(host) => host,
+        };
+        let mut card_of = BTreeMap::new();
+        for way in plan.flows.iter().flat_map(|flow| [Way::forth(flow), Way::back(flow)]) {
+            if let (true, Some(&link)) = (way.from == host, way.links.first()) {
+                card_of.insert(link, link);
+            }
+            if let (true, Some(&link)) = (way.to == host, way.links.last()) {
+                let neighbour = plan.links[link].from;
+                let out = plan.links.iter().position(|link| (link.from, link.to) == (host, neighbour));
+                card_of.insert(link, out.unwrap_or(link));
+            }
+        }
+        let named: Vec<usize> = card_of.values().copied().collect::<BTreeSet<_>>().into_iter().collect();
+        let number = |card: &usize| named.binary_search(card).expect("each is among them") as u32;
+        let number = card_of.iter().map(|(&link, card)| (link, number(card))).collect();
+        Self { named, number }
+    }
+}
+
+/// A capture of one host or one link, written packet by packet; see the [module](self) for what is in it.
+pub struct Capture<'a, W: Write> {
+    file: PcapNgWriter<W>,
+    plan: &'a Plan,
+    tap: Tap,
+    interfaces: Interfaces,
+}
+
+impl<'a, W: Write> Capture<'a, W> {
+    /// Begins a capture. Every packet is a few small writes, so `out` should be buffered.
+    ///
+    /// # Errors
+    /// Those of `out`; and [`io::ErrorKind::InvalidInput`] if the plan has no such host or link, or more nodes than addresses
+    /// (16 million).
+    pub fn new(out: W, plan: &'a Plan, tap: Tap) -> io::Result<Self> {
+        match tap {
+            Tap::Link(link) if link >= plan.links.len() => {
+                return Err(invalid(format!("no link {link}: the plan has {}", plan.links.len())));
+            }
+            Tap::Host(host) if host >= plan.nodes.len() => {
+                return Err(invalid(format!("no host {host}: the plan has {} nodes", plan.nodes.len())));
+            }
+            _ => {}
+        }
+        let interfaces = Interfaces::of(plan, tap);
+        let section = SectionHeaderBlock {
+            // Fixed: the bytes may not depend on the machine that writes them.
+            endianness: Endianness::Little,
+            options: vec![
+                SectionHeaderOption::Comment(
+                    format!("scenario {:?}, seed {}", clip(&plan.name), plan.seed).into(),
+                ),
+                SectionHeaderOption::UserApplication(concat!("selfclock ", env!("CARGO_PKG_VERSION")).into()),
+            ],
+            ..Default::default()
+        };
+        let mut file = PcapNgWriter::with_section_header(out, section).map_err(io_error)?;
+        for link in interfaces.named.iter().map(|&link| &plan.links[link]) {
+            file.write_pcapng_block(InterfaceDescriptionBlock {
+                linktype: DataLink::RAW,
+                snaplen: LONGEST_HEADER as u32,
+                options: vec![
+                    InterfaceDescriptionOption::IfName(clip(&link.name).into()),
+                    InterfaceDescriptionOption::IfSpeed(link.rate.bits_per_second()),
+                    InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
+                ],
+            })
+            .map_err(io_error)?;
+        }
+        if let Some(names) = names(plan, tap)? {
+            file.write_pcapng_block(names).map_err(io_error)?;
+        }
+        Ok(Self { file, plan, tap, interfaces })
+    }
+
+    /// Ends the capture.
+    pub fn into_inner(self) -> W {
+        self.file.into_inner()
+    }
+
+    /// Writes the packet if it is seen here. Records come in the order of time; those of other places and of other events are
+    /// passed over.
+    ///
+    /// # Errors
+    /// Those of `out`; and [`io::ErrorKind::InvalidInput`] if the record does not belong to the plan (a flow it does not have,
+    /// a TCP segment in a UDP flow), or if there are more flows than ports (37 million).
+    pub fn add(&mut self, packet: &PacketRecord) -> io::Result<()> {
+        if !self.tap.sees(self.plan, packet) {
+            return Ok(());
+        }
+        let header = Header::new(self.plan, packet)?;
+        let (link, options) = match (self.tap, packet.event) {
+            (Tap::Link(link), _) => (link, Vec::new()),
+            (Tap::Host(_), PacketEvent::Transmit) => {
+                (packet.link as usize, vec![EnhancedPacketOption::Flags(OUTBOUND)])
+            }
+            (Tap::Host(_), _) => {
+                let links = Way::of(&self.plan.flows[packet.flow as usize], packet).links;
+                (links.last().copied().unwrap_or_default(), vec![EnhancedPacketOption::Flags(INBOUND)])
+            }
+        };
+        self.file
+            .write_pcapng_block(EnhancedPacketBlock {
+                interface_id: self.interfaces.number.get(&link).copied().unwrap_or_default(),
+                timestamp: StdDuration::from_nanos(packet.time.picoseconds() / PICOSECONDS_PER_NANOSECOND),
+                original_len: packet.size.max(header.real_length),
+                data: Cow::Borrowed(&header.bytes[..header.length]),
+                options,
+            })
+            .map_err(io_error)?;
+        Ok(())
+    }
+}
+
+/// Writes the packets that a tap sees as one pcapng file: a [`Capture`] of the records of a run, in the order of time.
 ///
 /// # Errors
-/// Those of `out`; and [`io::ErrorKind::InvalidInput`] if the plan has no such link, if a record does not belong
-/// to the plan (a flow it does not have, a TCP segment in a UDP flow), or if there are more nodes or flows than
-/// addresses and ports (16 million, 37 million).
-pub fn write(out: &mut impl Write, plan: &Plan, packets: &[PacketRecord], link: usize) -> io::Result<()> {
-    let interface = plan
-        .links
-        .get(link)
-        .ok_or_else(|| invalid(format!("no link {link}: the plan has {}", plan.links.len())))?;
-
-    let section = SectionHeaderBlock {
-        // Fixed: the bytes may not depend on the machine that writes them.
-        endianness: Endianness::Little,
-        options: vec![
-            SectionHeaderOption::Comment(
-                format!("scenario {:?}, seed {}", clip(&plan.name), plan.seed).into(),
-            ),
-            SectionHeaderOption::UserApplication(concat!("selfclock ", env!("CARGO_PKG_VERSION")).into()),
-        ],
-        ..Default::default()
-    };
-    let mut file = PcapNgWriter::with_section_header(out, section).map_err(io_error)?;
-    file.write_pcapng_block(InterfaceDescriptionBlock {
-        linktype: DataLink::RAW,
-        snaplen: LONGEST_HEADER as u32,
-        options: vec![
-            InterfaceDescriptionOption::IfName(clip(&interface.name).into()),
-            InterfaceDescriptionOption::IfSpeed(interface.rate.bits_per_second()),
-            InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
-        ],
-    })
-    .map_err(io_error)?;
-    if let Some(names) = names(plan, link)? {
-        file.write_pcapng_block(names).map_err(io_error)?;
-    }
-
-    // The engine may compute a transmission ahead of its time. The sort is stable: at equal times its order holds.
-    let mut captured: Vec<&PacketRecord> =
-        packets.iter().filter(|p| p.event == PacketEvent::Transmit && p.link as usize == link).collect();
-    captured.sort_by_key(|p| p.time);
-    for packet in captured {
-        let header = Header::new(plan, packet)?;
-        file.write_pcapng_block(EnhancedPacketBlock {
-            interface_id: 0,
-            timestamp: StdDuration::from_nanos(packet.time.picoseconds() / PICOSECONDS_PER_NANOSECOND),
-            original_len: packet.size.max(header.real_length),
-            data: Cow::Borrowed(&header.bytes[..header.length]),
-            options: Vec::new(),
-        })
-        .map_err(io_error)?;
-    }
-    Ok(())
+/// As [`Capture::new`] and [`Capture::add`].
+pub fn write(
+    out: &mut impl Write,
+    plan: &Plan,
+    packets: impl IntoIterator<Item = PacketRecord>,
+    tap: Tap,
+) -> io::Result<()> {
+    let mut capture = Capture::new(out, plan, tap)?;
+    packets.into_iter().try_for_each(|packet| capture.add(&packet))
 }
 
 /// The headers of one packet.
@@ -423,9 +567,12 @@ fn put_peer_option(options: &mut Options, packet: &PacketRecord) {
     }
 }
 
-/// Names of the nodes that talk over a link; `None` if none has a name that can be written.
-fn names(plan: &Plan, link: usize) -> io::Result<Option<NameResolutionBlock<'_>>> {
-    let crosses = |flow: &&FlowPlan| flow.forward.contains(&link) || flow.reverse.contains(&link);
+/// Names of the nodes that talk where a tap is; `None` if none has a name that can be written.
+fn names(plan: &Plan, tap: Tap) -> io::Result<Option<NameResolutionBlock<'_>>> {
+    let crosses = |flow: &&FlowPlan| match tap {
+        Tap::Link(link) => flow.forward.contains(&link) || flow.reverse.contains(&link),
+        Tap::Host(host) => flow.from == host || flow.to == host,
+    };
     let nodes: BTreeSet<usize> =
         plan.flows.iter().filter(crosses).flat_map(|flow| [flow.from, flow.to]).collect();
     let mut records = Vec::new();

@@ -3,7 +3,7 @@
 use crate::engine::Stream;
 use crate::engine::random::Purpose;
 use crate::network::FlowRoutes;
-use crate::plan::{Plan, Protocol};
+use crate::plan::{Plan, Protocol, TcpPlan};
 use crate::record::series::Sampling;
 use crate::transport::connections::ConnectionSource;
 use crate::transport::runaway;
@@ -40,6 +40,22 @@ pub(super) enum ReceivingEnd {
     Udp(UdpSink),
 }
 
+/// The ends of a flow of the plan that is one TCP connection, without the timer that begins it.
+pub(super) fn tcp_ends(
+    plan: &Plan,
+    tcp: &TcpPlan,
+    index: usize,
+    routes: FlowRoutes,
+    start: Time,
+    sampling: Option<Sampling>,
+) -> (Sender, Receiver) {
+    let (flow, number) = (&plan.flows[index], index as u32);
+    let control_seed = Stream::new(plan.seed, Purpose::FlowControl, index).bits();
+    let mut sender = Sender::new(number, routes, tcp, (start, flow.stop), control_seed, sampling);
+    sender.limit_in_flight(runaway::most_in_flight(plan, flow));
+    (sender, Receiver::new(number, routes, tcp))
+}
+
 /// The ends of a flow of the plan, ready to begin at `start`.
 pub(super) fn ends(
     plan: &Plan,
@@ -52,12 +68,9 @@ pub(super) fn ends(
     let (flow, number) = (&plan.flows[index], index as u32);
     match &flow.protocol {
         Protocol::Tcp(tcp) => {
-            let control_seed = Stream::new(plan.seed, Purpose::FlowControl, index).bits();
-            let times = (start, flow.stop);
-            let mut sender = Sender::new(number, routes, tcp, times, control_seed, sampling);
-            sender.limit_in_flight(runaway::most_in_flight(plan, flow));
+            let (mut sender, receiver) = tcp_ends(plan, tcp, index, routes, start, sampling);
             sender.schedule_start(context, start);
-            (SendingEnd::Tcp(sender), ReceivingEnd::Tcp(Receiver::new(number, routes, tcp)))
+            (SendingEnd::Tcp(sender), ReceivingEnd::Tcp(receiver))
         }
         Protocol::Connections(each) => {
             let most = runaway::most_in_flight(plan, flow);

@@ -3,9 +3,11 @@
 mod ahead;
 mod batch;
 mod ends;
+mod fork;
 mod stop;
 mod summary;
 
+pub use fork::{NotForked, Trunk};
 pub use stop::{Progress, Stopped};
 pub use summary::Outcome;
 
@@ -15,6 +17,8 @@ use crate::engine::{EventQueue, Stream, Target};
 use crate::network::{Hosts, Network};
 use crate::packet::PacketKind;
 use crate::plan::Plan;
+use crate::record::packed::PacketRecorder;
+use crate::record::packets::Packets;
 use crate::record::series::Sampling;
 use crate::transport::connections::Connections;
 use crate::transport::groups::Groups;
@@ -38,8 +42,8 @@ pub struct Simulation {
     sinks: Vec<ReceivingEnd>,
     connections: Connections,
     groups: Groups,
-    /// The run may stop before its end: there are user-defined algorithms, or a record of packets.
-    can_stop: bool,
+    /// There are user-defined algorithms, which may fail.
+    has_custom: bool,
     /// Some flow may have batches, and when to look for one.
     has_batches: bool,
     patience: Patience,
@@ -49,6 +53,10 @@ pub struct Simulation {
 
 /// Events between two looks at whether a run must stop: of user-defined algorithms, a few milliseconds.
 const EVENTS_UNCHECKED: u64 = 10_000;
+
+/// Events between two looks at whether there are packet records to bring into their order: some ten times as many records,
+/// which a second-level cache holds.
+const EVENTS_UNSETTLED: u64 = 1_000;
 
 /// What so many flows touch, three kilobytes each, stays in a cache of two megabytes.
 const MANY_FLOWS: usize = 500;
@@ -88,7 +96,7 @@ impl Simulation {
             sinks,
             connections,
             groups,
-            can_stop: plan.record.packets || plan.has_custom_algorithms(),
+            has_custom: plan.has_custom_algorithms(),
             has_batches,
             patience: Patience::default(),
             starts,
@@ -122,11 +130,16 @@ impl Simulation {
     /// Where the run is of no use any more; see [`Stopped`].
     pub fn advance(&mut self, events: u64) -> Result<Progress, Stopped> {
         let last = self.events_run.saturating_add(events);
-        if !self.can_stop {
-            return Ok(self.run_events(last));
-        }
+        let slice = match self.network.recorder {
+            Some(_) => EVENTS_UNSETTLED,
+            None if self.has_custom => EVENTS_UNCHECKED,
+            None => return Ok(self.run_events(last)),
+        };
         loop {
-            let progress = self.run_events(last.min(self.events_run.saturating_add(EVENTS_UNCHECKED)));
+            let progress = self.run_events(last.min(self.events_run.saturating_add(slice)));
+            if let Some(recorder) = &mut self.network.recorder {
+                recorder.settle(self.now);
+            }
             self.check()?;
             if progress.is_finished() || self.events_run >= last {
                 return Ok(progress);
@@ -139,12 +152,20 @@ impl Simulation {
     /// # Errors
     /// As [`Simulation::advance`].
     pub fn advance_until(&mut self, time: Time) -> Result<Progress, Stopped> {
+        self.advance_towards(time, u64::MAX)?;
+        Ok(if self.now == self.end { Progress::Finished } else { Progress::Underway })
+    }
+
+    /// Runs at most `events` events of those up to a time that is not past. It is finished when that time is reached.
+    ///
+    /// # Errors
+    /// As [`Simulation::advance`].
+    pub fn advance_towards(&mut self, time: Time, events: u64) -> Result<Progress, Stopped> {
         let end = self.end;
         self.end = end.min(time);
-        let stopped = self.advance(u64::MAX);
+        let progress = self.advance(events);
         self.end = end;
-        stopped?;
-        Ok(if self.now == end { Progress::Finished } else { Progress::Underway })
+        progress
     }
 
     /// Runs to the end and takes the results.
@@ -170,6 +191,7 @@ impl Simulation {
                             }
                         }
                         Some(lane) => self.move_packet(lane),
+                        None if self.network.open_epochs(&mut self.events) => continue,
                         None => self.run_timer(last),
                     }
                     self.run_receivers_ahead();
@@ -201,6 +223,12 @@ impl Simulation {
             *now = time;
             self.events_run += 1;
         }
+    }
+
+    /// Takes the packet records so far, in the order of time, but for the last ones, which later ones may go before. The rest
+    /// comes with the next call, or with the outcome.
+    pub fn take_packets(&mut self) -> Packets {
+        self.network.recorder.as_mut().map_or_else(Packets::default, PacketRecorder::take_settled)
     }
 
     /// When a flow starts.
@@ -271,7 +299,7 @@ impl Simulation {
         let Some(target) = events.pop() else { return };
         let mut context = Context { now: *now, events, network };
         match target {
-            Target::Packets(_) => {}
+            Target::Packets(_) | Target::Opening => {}
             Target::Transmitter(link) => network.on_transmitter(events, *now, link),
             Target::Router(router) => network.on_router_timer(events, *now, router),
             Target::DelayedAck(flow) => match sinks.get_mut(flow as usize) {

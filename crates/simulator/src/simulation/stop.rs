@@ -24,9 +24,9 @@ impl Progress {
 /// Why a run stopped before its end. Its results are of no use.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Stopped {
-    /// There was more to record than [`MOST_RECORDS`] packet events by this time.
+    /// There were more than [`MOST_RECORDS`] packet events in memory by this time.
     #[error(
-        "more than {MOST_RECORDS} packet events by {:.6} s of simulated time: shorten the run, or do not record packets",
+        "more than {MOST_RECORDS} packet events in memory by {:.6} s of simulated time: shorten the run, or write them to a directory while it goes on",
         .0.seconds()
     )]
     RecordOverflowed(Time),
@@ -56,6 +56,9 @@ impl Simulation {
     pub(super) fn check(&self) -> Result<(), Stopped> {
         if self.network.recorder.as_ref().is_some_and(|recorder| recorder.overflowed()) {
             return Err(Stopped::RecordOverflowed(self.now));
+        }
+        if !self.has_custom {
+            return Ok(());
         }
         let of_flows =
             (0..self.sources.len()).filter_map(|flow| Some((flow, self.controller(flow)?.failure()?)));

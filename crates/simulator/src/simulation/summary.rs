@@ -6,7 +6,7 @@ use crate::engine::EventQueue;
 use crate::network::Network;
 use crate::plan::Protocol;
 use crate::record::connections::{ConnectionRecord, ConnectionsSummary};
-use crate::record::packets::PacketRecord;
+use crate::record::packets::Packets;
 use crate::record::series::{FlowSample, LinkSample, Sampled};
 use crate::record::summary::{FlowSummary, Summary};
 use crate::transport::Sender;
@@ -26,8 +26,8 @@ pub struct Outcome {
     pub link_series: Sampled<LinkSample>,
     /// Every short connection, in the order in which they started.
     pub connections: Vec<ConnectionRecord>,
-    /// Every packet event in the order of time; empty if not recorded.
-    pub packets: Vec<PacketRecord>,
+    /// Every packet event in the order of time, but for those that were taken before; empty if not recorded.
+    pub packets: Packets,
 }
 
 /// Senders whose memory is given back together.
@@ -58,7 +58,7 @@ impl Simulation {
             flows,
             links,
         };
-        let packets = recorder.map_or_else(Vec::new, |recorder| recorder.finish());
+        let packets = recorder.map_or_else(Packets::default, |recorder| recorder.finish());
         let sampled_links = (0..summary.links.len() as u32).collect();
         Outcome {
             summary,

@@ -170,7 +170,7 @@ impl Settings {
             network = network.reverse(wire(bps(4_800), ms(200)).queue(packets(5)));
         }
         let flow = Flow::from(control).transport(transport).start(START);
-        let record = RecordPlan { interval: None, packets: true };
+        let record = RecordPlan { interval: None, packets: true, ..RecordPlan::NOTHING };
         common::plan(network.flow(flow).duration(START + duration).record(record))
     }
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from selfclock._core import ScenarioError
-from selfclock.compare import jain
 from selfclock.evaluate.judge import Judged, Marks, Samples, case, not_applicable, worst
 from selfclock.evaluate.measure import thin
 from selfclock.evaluate.network import Path, flow, scenario
-from selfclock.evaluate.row import Line, Panel, Row
+from selfclock.evaluate.row import Row, curve, panel
 from selfclock.evaluate.rows.queues import UTILISATION_MARKS, Use, loss_marks
 from selfclock.evaluate.rows.sharing import JAIN_MARKS
 from selfclock.evaluate.runs import Experiment
 from selfclock.evaluate.subject import Subject
+from selfclock.scenario.link import Queue
+from selfclock.series import jain
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
     from selfclock.evaluate.measure import Reading
     from selfclock.evaluate.runs import Lab
+    from selfclock.figure import Line
     from selfclock.scenario import Scenario
+    from selfclock.scenario.table import Setting
 else:
     from selfclock.lazy import np, pl
 
@@ -31,11 +34,11 @@ COUNTS, SEEDS = (1, 2, 10), (1, 2)
 
 #: RED as Floyd, Gummadi and Shenker set it (Adaptive RED, 2001): a minimum of half of 5 ms at the link's rate, here 10
 #: packets, the average over about the packets of a second. The others have the defaults of their RFCs.
-DISCIPLINES: dict[str, dict[str, object]] = {
-    "red": {"discipline": "red", "adaptive": True, "minimum": "10 packets", "weight": 0.00024},
-    "codel": {"discipline": "codel"},
-    "pie": {"discipline": "pie"},
-    "fq-codel": {"discipline": "fq-codel"},
+DISCIPLINES: dict[str, dict[str, Setting]] = {
+    "red": {"adaptive": True, "minimum": "10 packets", "weight": 0.00024},
+    "codel": {},
+    "pie": {},
+    "fq-codel": {},
 }
 
 
@@ -43,9 +46,9 @@ def _scenarios(subject: Subject) -> dict[tuple[str, int, int], Scenario]:
     return {
         (name, count, seed): scenario(
             f"{name}, {count} flows", PATH, [flow(subject, jitter_s=2)] * count, seconds=END_S,
-            queue={**discipline, "limit": PATH.buffer(LIMIT_BDP)}, seed=seed, routers=subject.routers,
+            queue=Queue(name, PATH.buffer(LIMIT_BDP), **settings), seed=seed, routers=subject.routers,
         )
-        for name, discipline in DISCIPLINES.items()
+        for name, settings in DISCIPLINES.items()
         for count in COUNTS
         for seed in SEEDS
     }  # fmt: skip
@@ -82,7 +85,7 @@ def _lines(lab: Lab, subject: Subject) -> list[Line]:
     own = lab.readings(ACTIVE, subject)
     keys = [(name, count) for name in DISCIPLINES for count in COUNTS]
     used = [Samples.of(own[*key, seed][0].utilisation for seed in SEEDS).mean for key in keys]
-    return [Line(list(range(1, len(keys) + 1)), used)]
+    return [curve(list(range(1, len(keys) + 1)), used)]
 
 
 AQM = Row(
@@ -96,7 +99,8 @@ AQM = Row(
     experiments=(ACTIVE,),
     references=("cubic",),
     judge=_judge,
-    panel=Panel("queue (RED, CoDel, PIE, FQ-CoDel) by 1, 2, 10 flows", "utilisation", marks=(0.9, 0.8), points=True),
+    panel=panel("queue (RED, CoDel, PIE, FQ-CoDel) by 1, 2, 10 flows", "utilisation", marks=(0.9, 0.8)),
+    points=True,
     lines=_lines,
 )
 
@@ -108,7 +112,7 @@ CUT = 0.01
 
 def _marked(subject: Subject) -> dict[int, Scenario]:
     told = Subject(subject.label, subject.control, {"ecn": "classic", **subject.transport}, subject.routers)
-    queue = {"discipline": "drop-tail", "limit": MARKED.buffer(MARKED_BDP), "mark_above": MARKED.buffer(MARK_BDP)}
+    queue = Queue("drop-tail", MARKED.buffer(MARKED_BDP), mark_above=MARKED.buffer(MARK_BDP))
     try:
         return {0: scenario("marks", MARKED, [flow(told)], seconds=MARKED_END_S, queue=queue, samples_s=0.002,
                             routers=subject.routers, packets=True)}  # fmt: skip
@@ -151,7 +155,7 @@ def _read_marked(reading: Reading, _key: object) -> tuple[int, int, Line]:
     times, window = reading.times, reading.flow("flow1", "cwnd_bytes")
     rounds, answered = cuts(marked, times, window, np.nan_to_num(reading.flow("flow1", "srtt_s"), nan=MARKED.rtt_s))
     shown = (times > MARKED_WARM_S) & (times < MARKED_WARM_S + 5)
-    return rounds, answered, Line(*thin(times[shown], window[shown] / 1e3))
+    return rounds, answered, curve(*thin(times[shown], window[shown] / 1e3))
 
 
 MARKS_SEEN = Experiment("marks", _marked, _read_marked)
@@ -178,6 +182,6 @@ ECN = Row(
     source="RFC 3168 section 6.1.2",
     experiments=(MARKS_SEEN,),
     judge=_judge_marked,
-    panel=Panel("time (s)", "window (kB)"),
+    panel=panel("time (s)", "window (kB)"),
     lines=lambda lab, subject: [run[2] for run in lab.readings(MARKS_SEEN, subject).values()],
 )

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from selfclock.evaluate.judge import Case, Judged, Marks, Samples, case, of_cases, worst
 from selfclock.evaluate.measure import thin
-from selfclock.evaluate.network import PACKET_B, Flow, Path, flow, scenario
-from selfclock.evaluate.row import Line, Panel, Row
+from selfclock.evaluate.network import PACKET_B, Path, flow, scenario
+from selfclock.evaluate.row import Row, curve, panel
 from selfclock.evaluate.runs import Experiment
 from selfclock.evaluate.subject import Subject
+from selfclock.scenario.flow import Background
+from selfclock.scenario.link import Change, Link
+from selfclock.scenario.quantity import mbps, ms, s
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 
     from selfclock.evaluate.measure import Reading
     from selfclock.evaluate.runs import Lab
+    from selfclock.figure import Line
     from selfclock.scenario import Scenario
 else:
     from selfclock.lazy import np
@@ -49,11 +53,11 @@ class Joined:
 
 
 def _join(subject: Subject) -> dict[int, Scenario]:
-    joining = flow(subject, start_s=JOIN_S, jitter_s=JOIN_JITTER_S)
+    joining = flow(subject, start_s=JOIN_S, jitter_s=JOIN_JITTER_S, initial_ssthresh="10 segments")
     return {
         seed: scenario(
             "a flow joins", JOINED,
-            [flow(subject), replace(joining, transport={**joining.transport, "initial_ssthresh": "10 segments"})],
+            [flow(subject), joining],
             seconds=JOIN_END_S, queue=JOINED.buffer(1), seed=seed, samples_s=0.04, routers=subject.routers,
         )
         for seed in JOIN_SEEDS
@@ -71,7 +75,7 @@ def _read_join(reading: Reading, _key: object) -> Joined:
     first, second = (_moving(times, total, 1.0) for total in totals)
     part = second / np.maximum(1.0, first + second)
     shown = (times >= begin - 2) & ~np.isnan(part)
-    return Joined(seconds, Line(*thin(times[shown] - begin, part[shown])))
+    return Joined(seconds, curve(*thin(times[shown] - begin, part[shown])))
 
 
 JOIN = Experiment("a flow joins", _join, _read_join)
@@ -100,7 +104,7 @@ CONVERGENCE = Row(
     experiments=(JOIN,),
     references=("reno",),
     judge=_judge_join,
-    panel=Panel("time since it joined (s)", "its part of the goodput", marks=(0.4, 0.6)),
+    panel=panel("time since it joined (s)", "its part of the goodput", marks=(0.4, 0.6)),
     lines=lambda lab, subject: [lab.readings(JOIN, subject)[JOIN_SEEDS[0]].series],
 )
 
@@ -122,19 +126,19 @@ class Transient:
 
 
 def _transient(subject: Subject) -> dict[tuple[str, int], Scenario]:
-    steps: dict[str, tuple[dict[str, object], float]] = {
-        "gone": ({"rate": f"{OTHER_MBPS:g} Mbps", "steps": [{"at": f"{TRANSIENT_S:g} s", "rate": "0 bps"}]}, RELEASE_S),
-        "come": ({"rate": f"{OTHER_MBPS:g} Mbps"}, ONSET_S),
+    rate, then = mbps(OTHER_MBPS), s(TRANSIENT_S)
+    others = {
+        "gone": (Background(rate, steps=[(then, "0 bps")], name="other"), RELEASE_S),
+        "come": (Background(rate, start=then, name="other"), ONSET_S),
     }
     return {
         (what, seed): scenario(
             f"other traffic has {what}", TRANSIENT_PATH,
-            [flow(subject, jitter_s=1),
-             Flow(None, traffic=traffic, name="other", start_s=TRANSIENT_S if what == "come" else 0.0)],
+            [flow(subject, jitter_s=1), other],
             seconds=TRANSIENT_S + after, queue=TRANSIENT_PATH.buffer(TRANSIENT_BDP), seed=seed, samples_s=0.1,
             routers=subject.routers,
         )
-        for what, (traffic, after) in steps.items()
+        for what, (other, after) in others.items()
         for seed in TRANSIENT_SEEDS
     }  # fmt: skip
 
@@ -144,7 +148,7 @@ def _read_transient(reading: Reading, key: tuple[str, int]) -> Transient:
     rate = _moving(times, 8 * reading.flow("flow1", "acknowledged_bytes"), 1.0)
     delivered = _moving(times, 8 * reading.flow("flow1", "delivered_bytes"), 1.0)
     shown = ~np.isnan(delivered)
-    series = Line(*thin(times[shown] - TRANSIENT_S, delivered[shown] / 1e6))
+    series = curve(*thin(times[shown] - TRANSIENT_S, delivered[shown] / 1e6))
     if key[0] == "come":
         (other,) = (each for each in reading.flows if each["name"] == "other")
         return Transient(float(other["sent_segments"] - other["delivered_segments"]), series)
@@ -184,7 +188,7 @@ TRANSIENT = Row(
     experiments=(TRANSIENTS,),
     references=("reno",),
     judge=_judge_transient,
-    panel=Panel("time since the other traffic went (s)", "goodput (Mbit/s)"),
+    panel=panel("time since the other traffic went (s)", "goodput (Mbit/s)"),
     lines=lambda lab, subject: [lab.readings(TRANSIENTS, subject)["gone", TRANSIENT_SEEDS[0]].series],
 )
 
@@ -207,12 +211,12 @@ def _changed(subject: Subject) -> dict[tuple[str, int], Scenario]:
     scenarios = {}
     for name, (rate, rtt) in CHANGES.items():
         # The bottleneck has 12 ms of the 20 ms one way, and takes the whole change.
-        delay_ms = 0.3 * CHANGED.rtt_ms + (rtt - 1) * CHANGED.rtt_ms / 2
-        changes = [{"at": f"{CHANGE_S:g} s", "rate": f"{rate * CHANGED.rate_mbps:g} Mbps", "delay": f"{delay_ms:g} ms"}]
+        delay = ms(0.3 * CHANGED.rtt_ms + (rtt - 1) * CHANGED.rtt_ms / 2)
+        link = Link(changes=[Change(s(CHANGE_S), mbps(rate * CHANGED.rate_mbps), delay)])
         for seed in CHANGE_SEEDS:
             scenarios[name, seed] = scenario(
                 name, CHANGED, [flow(subject, jitter_s=2)], seconds=CHANGE_END_S, queue=CHANGED.buffer(1), seed=seed,
-                samples_s=0.1, link={"changes": changes}, reverse={"changes": changes}, routers=subject.routers,
+                samples_s=0.1, link=link, reverse=link, routers=subject.routers,
             )  # fmt: skip
     return scenarios
 
@@ -228,7 +232,7 @@ def _read_changed(reading: Reading, key: tuple[str, int]) -> Changed:
     shown = times >= CHANGE_S - 10
     second = 8 * _moving(times, sent, 1.0) / rate_bps
     shown &= ~np.isnan(second) & (times >= CHANGE_S)
-    return Changed(seconds, Line(*thin(times[shown] - CHANGE_S, second[shown])))
+    return Changed(seconds, curve(*thin(times[shown] - CHANGE_S, second[shown])))
 
 
 PATH_CHANGES = Experiment("path changes", _changed, _read_changed)
@@ -258,7 +262,7 @@ PATH_CHANGE = Row(
     source="RFC 9743 section 7, changes of the path",
     experiments=(PATH_CHANGES,),
     judge=_judge_changed,
-    panel=Panel("time since the round-trip time doubled (s)", "utilisation over 1 s", marks=(0.8,)),
+    panel=panel("time since the round-trip time doubled (s)", "utilisation over 1 s", marks=(0.8,)),
     lines=lambda lab, subject: [lab.readings(PATH_CHANGES, subject)["RTT × 2", CHANGE_SEEDS[0]].series],
 )
 
@@ -273,15 +277,12 @@ def _radio_rate_mbps(time_s: float) -> float:
 
 
 def _radio(subject: Subject) -> dict[int, Scenario]:
-    delay = f"{0.3 * RADIO.rtt_ms:g} ms"
-    changes = [
-        {"at": f"{STEP_S * step:g} s", "rate": f"{_radio_rate_mbps(STEP_S * step):g} Mbps", "delay": delay}
-        for step in range(1, int(RADIO_END_S / STEP_S))
-    ]
+    times_s = [STEP_S * step for step in range(1, int(RADIO_END_S / STEP_S))]
+    changes = [Change(s(time), mbps(_radio_rate_mbps(time)), ms(0.3 * RADIO.rtt_ms)) for time in times_s]
     return {
         count: scenario(
             f"radio, {count} flows", RADIO, [flow(subject, jitter_s=1)] * count, seconds=RADIO_END_S,
-            queue=RADIO.buffer(1), samples_s=0.5, link={"changes": changes, "jitter": f"{JITTER_MS:g} ms"},
+            queue=RADIO.buffer(1), samples_s=0.5, link=Link(changes=changes, jitter=ms(JITTER_MS)),
             routers=subject.routers,
         )
         for count in RADIO_FLOWS
@@ -294,7 +295,7 @@ def _read_radio(reading: Reading, _key: object) -> tuple[float, Line]:
     times = reading.times
     rate = _moving(times, 8 * reading.link("bytes"), 0.5) / 1e6
     shown = (times >= RADIO_WARM_S) & (times <= RADIO_WARM_S + 40) & ~np.isnan(rate)
-    return reading.link_bps(RADIO_WARM_S, RADIO_END_S) / capacity, Line(*thin(times[shown], rate[shown]))
+    return reading.link_bps(RADIO_WARM_S, RADIO_END_S) / capacity, curve(*thin(times[shown], rate[shown]))
 
 
 RADIO_LINK = Experiment("radio link", _radio, _read_radio)
@@ -317,6 +318,6 @@ WIRELESS = Row(
     source="RFC 9743 section 6, wireless, and 7, varying delay",
     experiments=(RADIO_LINK,),
     judge=_judge_radio,
-    panel=Panel("time (s)", "rate, one flow (Mbit/s)"),
+    panel=panel("time (s)", "rate, one flow (Mbit/s)"),
     lines=lambda lab, subject: [lab.readings(RADIO_LINK, subject)[1][1]],
 )

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from selfclock.evaluate.judge import Case, Judged, Marks, Samples, case
 from selfclock.evaluate.measure import thin
 from selfclock.evaluate.network import BOTTLENECK, KINDS, PACKET_B, REVERSE, SEGMENT_B, Path, flow, scenario
-from selfclock.evaluate.row import Line, Panel, Row
+from selfclock.evaluate.row import Row, curve, panel
 from selfclock.evaluate.runs import Experiment
+from selfclock.scenario.link import Link
+from selfclock.series import packet_record
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from selfclock.evaluate.measure import Reading
     from selfclock.evaluate.runs import Lab
     from selfclock.evaluate.subject import Subject
+    from selfclock.figure import Line
     from selfclock.scenario import Scenario
 else:
     from selfclock.lazy import np, pl
@@ -51,8 +54,7 @@ def _outage(subject: Subject) -> dict[int, Scenario]:
 
 
 def _read_outage(reading: Reading, _key: object) -> Outage:
-    text = pl.col("event", "kind").cast(pl.String)
-    sent = pl.DataFrame(reading.result.packets).select("time_s", text)
+    sent = packet_record(reading.result, "time_s", "event", "kind")
     times = sent.filter((pl.col("event") == "send") & (pl.col("kind") == "data"))["time_s"].to_numpy()
     during = times[(times >= OUTAGE_S + FIRST_S) & (times <= OUTAGE_END_S)]
     gaps = np.diff(during)
@@ -63,7 +65,7 @@ def _read_outage(reading: Reading, _key: object) -> Outage:
     shown = times[times >= OUTAGE_S]
     rank = np.arange(1, len(shown) + 1, dtype=float)
     early = shown <= OUTAGE_END_S + 10
-    return Outage(ratio, len(during), back, Line(*thin(shown[early] - OUTAGE_S, rank[early])))
+    return Outage(ratio, len(during), back, curve(*thin(shown[early] - OUTAGE_S, rank[early])))
 
 
 DEAD_PATH = Experiment("outage", _outage, _read_outage)
@@ -90,7 +92,8 @@ OUTAGE = Row(
     source="RFC 9743 section 5.1, congestion collapse; RFC 6298 section 5.5",
     experiments=(DEAD_PATH,),
     judge=_judge_outage,
-    panel=Panel("time since its beginning (s)", "packets sent", log_y=True, points=True),
+    panel=panel("time since its beginning (s)", "packets sent", log_y=True),
+    points=True,
     lines=lambda lab, subject: [lab.readings(DEAD_PATH, subject)[0].series],
 )
 
@@ -140,9 +143,10 @@ REORDERING = Row(
     source="RFC 9743 section 7, reordering",
     experiments=(OUT_OF_ORDER,),
     judge=_judge_reordering,
-    panel=Panel("", "goodput (Mbit/s)", points=True, names=("in order", "reordered")),
+    panel=panel("", "goodput (Mbit/s)", names=("in order", "reordered")),
+    points=True,
     lines=lambda lab, subject: [
-        Line([0, 1], [lab.readings(OUT_OF_ORDER, subject)[late, SEEDS[0]][0] / 1e6 for late in (False, True)])
+        curve([0, 1], [lab.readings(OUT_OF_ORDER, subject)[late, SEEDS[0]][0] / 1e6 for late in (False, True)])
     ],
 )
 
@@ -156,7 +160,7 @@ def _lossy(subject: Subject) -> dict[tuple[float, int], Scenario]:
     return {
         (probability, seed): scenario(
             f"loss {probability:g}", LOSSY, [flow(subject, jitter_s=1)], seconds=LOSSY_END_S,
-            queue=LOSSY.buffer(1), seed=seed, link={"loss": {"probability": probability}}, routers=subject.routers,
+            queue=LOSSY.buffer(1), seed=seed, link=Link(loss=probability), routers=subject.routers,
         )
         for probability in PROBABILITIES
         for seed in SEEDS
@@ -205,6 +209,7 @@ RANDOM_LOSS = Row(
     source="RFC 9743 section 6, wireless; RFC 5166",
     experiments=(RANDOM,),
     judge=_judge_random,
-    panel=Panel("probability of loss", "goodput (Mbit/s)", log_x=True, log_y=True, points=True),
-    lines=lambda lab, subject: [Line(PROBABILITIES, [found.mean for found in _goodputs(lab, subject).values()])],
+    panel=panel("probability of loss", "goodput (Mbit/s)", log_x=True, log_y=True),
+    points=True,
+    lines=lambda lab, subject: [curve(PROBABILITIES, [found.mean for found in _goodputs(lab, subject).values()])],
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from selfclock.evaluate.judge import Case, Judged, Marks, Samples, case, of_cases
 from selfclock.evaluate.network import Path, flow, scenario
-from selfclock.evaluate.row import Line, Panel, Row
+from selfclock.evaluate.row import Row, curve, panel
 from selfclock.evaluate.runs import Experiment
 from selfclock.evaluate.subject import Subject
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from selfclock.evaluate.measure import Reading
     from selfclock.evaluate.runs import Lab
+    from selfclock.figure import Line
     from selfclock.scenario import Scenario
 
 PATH = Path(20, 40)
@@ -113,7 +114,7 @@ def _judge_cheating(lab: Lab, subject: Subject) -> Judged:
 
 def _cheating_lines(lab: Lab, subject: Subject) -> list[Line]:
     values = [each.value for each in _judge_cheating(lab, subject).cases if each.value is not None]
-    return [Line(list(range(1, len(values) + 1)), values)]
+    return [curve(list(range(1, len(values) + 1)), values)]
 
 
 MISBEHAVIOUR = Row(
@@ -126,7 +127,8 @@ MISBEHAVIOUR = Row(
     source="RFC 9743 section 7, misbehaving nodes",
     experiments=(CHEATING,),
     judge=_judge_cheating,
-    panel=Panel("case, in the order of the table", "gain", marks=(1.1, 2.0), points=True),
+    panel=panel("case, in the order of the table", "gain", marks=(1.1, 2.0)),
+    points=True,
     lines=_cheating_lines,
 )
 
@@ -182,7 +184,7 @@ def _judge_absence(lab: Lab, subject: Subject) -> Judged:
 
 def _absence_lines(lab: Lab, subject: Subject) -> list[Line]:
     own = lab.readings(ABSENT, subject)
-    return [Line([0, 1, 2], [own[way, _transfer("1 MB", PATH)] for way in (PLAIN, WITHOUT, WITH)])]
+    return [curve([0, 1, 2], [own[way, _transfer("1 MB", PATH)] for way in (PLAIN, WITHOUT, WITH)])]
 
 
 ABSENCE = Row(
@@ -195,7 +197,8 @@ ABSENCE = Row(
     source="RFC 9743 section 5.3, incremental deployment",
     experiments=(ABSENT,),
     judge=_judge_absence,
-    panel=Panel("", "time of 1 MB (s)", points=True, names=(PLAIN, WITHOUT, WITH)),
+    panel=panel("", "time of 1 MB (s)", names=(PLAIN, WITHOUT, WITH)),
+    points=True,
     lines=_absence_lines,
     excludes=lambda subject: None if subject.needs_partner else "it needs no partner",
 )

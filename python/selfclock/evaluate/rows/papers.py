@@ -6,19 +6,22 @@ import math
 from typing import TYPE_CHECKING
 
 from selfclock.evaluate.judge import Judged, Marks, Samples, case, of_cases
-from selfclock.evaluate.network import PACKET_B, REVERSE, SEGMENT_B, Flow, Path, flow, scenario
-from selfclock.evaluate.row import Line, Panel, Row
+from selfclock.evaluate.network import PACKET_B, REVERSE, SEGMENT_B, Path, flow, scenario
+from selfclock.evaluate.row import Row, curve, panel
 from selfclock.evaluate.rows.queues import UTILISATION_MARKS
 from selfclock.evaluate.rows.sharing import RTT_MARKS
 from selfclock.evaluate.rows.short import MARKS as TRANSFER_MARKS
 from selfclock.evaluate.runs import Experiment
 from selfclock.evaluate.subject import Subject
+from selfclock.scenario.flow import Background
+from selfclock.scenario.quantity import mbps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from selfclock.evaluate.measure import Reading
     from selfclock.evaluate.runs import Lab
+    from selfclock.figure import Line
     from selfclock.scenario import Scenario
 
 PATH, SIZE, END_S = Path(20, 40), "1 MB", 60.0
@@ -78,12 +81,13 @@ def _transfers(
 
     def lines(lab: Lab, subject: Subject) -> list[Line]:
         values = [each.value for each in judge(lab, subject).cases if each.value is not None]
-        return [Line(list(range(1, len(values) + 1)), values)]
+        return [curve(list(range(1, len(values) + 1)), values)]
 
     return Row(
         id=row, title=title, measure=measure, unit="", passes="at most 1.1", warns="at most 1.5", source=source,
         experiments=(experiment,), judge=judge, excludes=excludes, lines=lines,
-        panel=Panel("case, in the order of the table", "ratio of completion times", marks=(1.1, 1.5), points=True),
+        panel=panel("case, in the order of the table", "ratio of completion times", marks=(1.1, 1.5)),
+    points=True,
     )  # fmt: skip
 
 
@@ -97,7 +101,7 @@ def _one(
     *,
     transport: Mapping[str, object] | None = None,
     routers: Sequence[Mapping[str, object]] = (),
-    others: Sequence[Flow] = (),
+    others: Sequence[Background] = (),
     parameters: Mapping[str, object] | None = None,
     flows: int = 1,
 ) -> Callable[[Subject, int], Scenario]:
@@ -164,9 +168,8 @@ THINNED = _transfers(
 )  # fmt: skip
 
 
-def _cross(load: float) -> Flow:
-    rate = f"{load * PATH.rate_mbps:g} Mbps"
-    return Flow(None, traffic={"rate": rate, "arrivals": "poisson"}, name="cross")
+def _cross(load: float) -> Background:
+    return Background(mbps(load * PATH.rate_mbps), arrivals="poisson", name="cross")
 
 
 CROSSED = _transfers(
@@ -215,8 +218,9 @@ WRONG_K = Row(
     source="Matsuura 2006, section 2; the marks of S4",
     experiments=(TOLD_K,),
     judge=_judge_k,
-    panel=Panel("K told over K", "utilisation", marks=(0.9, 0.8), points=True),
-    lines=lambda lab, subject: [Line(ERRORS, list(lab.readings(TOLD_K, subject).values()))],
+    panel=panel("K told over K", "utilisation", marks=(0.9, 0.8)),
+    points=True,
+    lines=lambda lab, subject: [curve(ERRORS, list(lab.readings(TOLD_K, subject).values()))],
     excludes=_not_lv,
 )
 
@@ -254,8 +258,9 @@ NOISY_A = Row(
     source="Matsuura 2006, section 2.2; the marks of S4",
     experiments=(NOISE,),
     judge=_judge_noise,
-    panel=Panel("other traffic over the link's rate", "utilisation", marks=(0.9, 0.8), points=True),
-    lines=lambda lab, subject: [Line(NOISES, list(lab.readings(NOISE, subject).values()))],
+    panel=panel("other traffic over the link's rate", "utilisation", marks=(0.9, 0.8)),
+    points=True,
+    lines=lambda lab, subject: [curve(NOISES, list(lab.readings(NOISE, subject).values()))],
     excludes=_not_lv,
 )
 
@@ -308,8 +313,9 @@ SUM = Row(
     source="the limit of the model, 1 / gamma",
     experiments=(WINDOWS,),
     judge=_judge_sum,
-    panel=Panel("flows", "sum of windows (BDP)", marks=(1 / 0.9,), points=True),
-    lines=lambda lab, subject: [Line(SPECIES, list(lab.readings(WINDOWS, subject).values()))],
+    panel=panel("flows", "sum of windows (BDP)", marks=(1 / 0.9,)),
+    points=True,
+    lines=lambda lab, subject: [curve(SPECIES, list(lab.readings(WINDOWS, subject).values()))],
     excludes=_not_lv,
 )
 
@@ -354,8 +360,9 @@ ONE_TO_FOUR = Row(
     source="Kavidha and Sadasivam; the marks of S6",
     experiments=(PAIR,),
     judge=_judge_pair,
-    panel=Panel("seed", "exponent", marks=(1.0, 2.0), points=True),
-    lines=lambda lab, subject: [Line(PAIR_SEEDS, list(lab.readings(PAIR, subject).values()))],
+    panel=panel("seed", "exponent", marks=(1.0, 2.0)),
+    points=True,
+    lines=lambda lab, subject: [curve(PAIR_SEEDS, list(lab.readings(PAIR, subject).values()))],
     excludes=_not_altcp,
 )
 

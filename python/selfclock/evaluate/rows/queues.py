@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from selfclock.evaluate.judge import Case, Judged, Marks, case, of_cases
 from selfclock.evaluate.measure import thin
 from selfclock.evaluate.network import PACKET_B, Path, flow, scenario
-from selfclock.evaluate.row import Line, Panel, Row
+from selfclock.evaluate.row import Row, curve, panel
 from selfclock.evaluate.runs import Experiment
 from selfclock.evaluate.subject import Subject
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from selfclock.evaluate.measure import Reading
     from selfclock.evaluate.runs import Lab
+    from selfclock.figure import Line
     from selfclock.scenario import Scenario
 else:
     from selfclock.lazy import np
@@ -43,7 +44,7 @@ def _read_deep(reading: Reading, _key: object) -> Queue:
     times, packets = reading.times, reading.link("queue_packets")
     delay = packets * PACKET_B * 8 / (DEEP.rate_mbps * 1e6) / DEEP.rtt_s
     steady = delay[times >= DEEP_WARM_S]
-    return Queue(float(np.quantile(steady, 0.95)), float(steady.mean()), Line(*thin(times, delay)))
+    return Queue(float(np.quantile(steady, 0.95)), float(steady.mean()), curve(*thin(times, delay)))
 
 
 DEEP_QUEUE = Experiment("deep queue", _deep, _read_deep)
@@ -70,7 +71,7 @@ BUFFERBLOAT = Row(
     experiments=(DEEP_QUEUE,),
     references=("reno",),
     judge=_judge_deep,
-    panel=Panel("time (s)", "queueing delay (RTT)"),
+    panel=panel("time (s)", "queueing delay (RTT)"),
     lines=lambda lab, subject: [lab.readings(DEEP_QUEUE, subject)[0].series],
 )
 
@@ -141,7 +142,7 @@ def _over_buffers(lab: Lab, subject: Subject, measure: str) -> list[Line]:
     own = lab.readings(DROP_TAIL, subject)
     pick = max if measure == "loss" else min
     return [
-        Line(BUFFERS_BDP, [pick(getattr(own[count, buffer], measure) for count in FLOWS) for buffer in BUFFERS_BDP])
+        curve(BUFFERS_BDP, [pick(getattr(own[count, buffer], measure) for count in FLOWS) for buffer in BUFFERS_BDP])
     ]
 
 
@@ -156,7 +157,8 @@ LOSS = Row(
     experiments=(DROP_TAIL,),
     references=("cubic",),
     judge=_judge_loss,
-    panel=Panel("queue (BDP)", "most loss", log_x=True, marks=(LOSS_BELOW, LOSS_WARNS), points=True),
+    panel=panel("queue (BDP)", "most loss", log_x=True, marks=(LOSS_BELOW, LOSS_WARNS)),
+    points=True,
     lines=lambda lab, subject: _over_buffers(lab, subject, "loss"),
 )
 UTILISATION = Row(
@@ -169,6 +171,7 @@ UTILISATION = Row(
     source="RFC 5166, throughput",
     experiments=(DROP_TAIL,),
     judge=_judge_utilisation,
-    panel=Panel("queue (BDP)", "least utilisation", log_x=True, marks=(0.9, 0.8), points=True),
+    panel=panel("queue (BDP)", "least utilisation", log_x=True, marks=(0.9, 0.8)),
+    points=True,
     lines=lambda lab, subject: _over_buffers(lab, subject, "utilisation"),
 )

@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from selfclock.compare import jain
 from selfclock.evaluate.judge import Case, Judged, Marks, Samples, case, of_cases
 from selfclock.evaluate.network import Path, flow, scenario
-from selfclock.evaluate.row import Line, Panel, Row
+from selfclock.evaluate.row import Row, curve, panel
 from selfclock.evaluate.runs import Experiment
 from selfclock.evaluate.subject import Subject
+from selfclock.series import jain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from selfclock.evaluate.measure import Reading
     from selfclock.evaluate.runs import Lab
+    from selfclock.figure import Line
     from selfclock.scenario import Scenario
 else:
     from selfclock.lazy import np
@@ -58,7 +59,7 @@ def _judge_equal(lab: Lab, subject: Subject) -> Judged:
 
 def _equal_lines(lab: Lab, subject: Subject) -> list[Line]:
     own = lab.readings(EQUAL_FLOWS, subject)
-    return [Line(COUNTS, [Samples.of(own[count, seed] for seed in SEEDS).mean for count in COUNTS])]
+    return [curve(COUNTS, [Samples.of(own[count, seed] for seed in SEEDS).mean for count in COUNTS])]
 
 
 INTRA = Row(
@@ -71,7 +72,8 @@ INTRA = Row(
     source="RFC 9743 section 5.1 and RFC 5166, fairness",
     experiments=(EQUAL_FLOWS,),
     judge=_judge_equal,
-    panel=Panel("flows", "Jain's index", marks=(0.95, 0.9), points=True),
+    panel=panel("flows", "Jain's index", marks=(0.95, 0.9)),
+    points=True,
     lines=_equal_lines,
 )
 
@@ -143,7 +145,7 @@ def _judge_unequal(lab: Lab, subject: Subject) -> Judged:
 def _unequal_lines(lab: Lab, subject: Subject) -> list[Line]:
     own = lab.readings(UNEQUAL_RTTS, subject)
     ratios = [math.exp(Samples.of(math.log(own[short, seed].ratio) for seed in SEEDS).mean) for short in SHORT_MS]
-    return [Line([LONG_MS / short for short in SHORT_MS], ratios)]
+    return [curve([LONG_MS / short for short in SHORT_MS], ratios)]
 
 
 RTT = Row(
@@ -156,7 +158,8 @@ RTT = Row(
     source="draft-irtf-iccrg-tcpeval-01 and RFC 7928, round-trip time fairness",
     experiments=(UNEQUAL_RTTS,),
     judge=_judge_unequal,
-    panel=Panel("ratio of base round-trip times", "ratio of throughputs", log_x=True, log_y=True, points=True),
+    panel=panel("ratio of base round-trip times", "ratio of throughputs", log_x=True, log_y=True),
+    points=True,
     lines=_unequal_lines,
 )
 
@@ -301,12 +304,12 @@ def _judge_starvation(lab: Lab, subject: Subject) -> Judged:
 
 def _share_lines(lab: Lab, subject: Subject) -> list[Line]:
     shares = [Samples.of(run.share for run in _runs(lab, subject, each)).mean for each in _SETTINGS]
-    return [Line(list(range(1, len(shares) + 1)), shares)]
+    return [curve(list(range(1, len(shares) + 1)), shares)]
 
 
 def _harm_lines(lab: Lab, subject: Subject) -> list[Line]:
     values = [each.value for each in _judge_harm(lab, subject).cases if each.value is not None]
-    return [Line(list(range(1, len(values) + 1)), values)]
+    return [curve(list(range(1, len(values) + 1)), values)]
 
 
 HARM = Row(
@@ -321,7 +324,8 @@ HARM = Row(
     references=DEPLOYED,
     reference_experiments=(SOLO,),
     judge=_judge_harm,
-    panel=Panel("case, in the order of the table", "excess harm", marks=(0.05, 0.2), points=True),
+    panel=panel("case, in the order of the table", "excess harm", marks=(0.05, 0.2)),
+    points=True,
     lines=_harm_lines,
 )
 STARVATION = Row(
@@ -334,6 +338,7 @@ STARVATION = Row(
     source="RFC 9743 section 5.2, starvation",
     experiments=(MIXED,),
     judge=_judge_starvation,
-    panel=Panel("case, in the order of the table", "its part of the goodput", marks=(0.5,), points=True),
+    panel=panel("case, in the order of the table", "its part of the goodput", marks=(0.5,)),
+    points=True,
     lines=_share_lines,
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from selfclock.evaluate.judge import Judged, Marks, case, of_cases
 from selfclock.evaluate.network import Path, flow, scenario
-from selfclock.evaluate.row import Line, Panel, Row
+from selfclock.evaluate.row import Row, curve, panel
 from selfclock.evaluate.runs import Experiment
 from selfclock.evaluate.subject import Subject
 
@@ -98,6 +98,7 @@ SHORT_FLOWS = Row(
     experiments=(TRANSFERS,),
     references=("reno",),
     judge=_judge,
-    panel=Panel("", "ratio of completion times", marks=(1.1, 1.5), points=True, names=tuple(map(_name, _CASES))),
-    lines=lambda lab, subject: [Line(range(len(_CASES)), list(_ratios(lab, subject).values()))],
+    panel=panel("", "ratio of completion times", marks=(1.1, 1.5), names=tuple(map(_name, _CASES))),
+    points=True,
+    lines=lambda lab, subject: [curve(range(len(_CASES)), list(_ratios(lab, subject).values()))],
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from selfclock.evaluate.judge import Case, Judged
 from selfclock.evaluate.measure import thin
 from selfclock.evaluate.network import BOTTLENECK, SEGMENT_B, Path, flow, scenario
-from selfclock.evaluate.row import Line, Panel, Row
+from selfclock.evaluate.row import Row, curve, panel
 from selfclock.evaluate.runs import Experiment
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from selfclock.evaluate.measure import Reading
     from selfclock.evaluate.runs import Lab
     from selfclock.evaluate.subject import Subject
+    from selfclock.figure import Line
     from selfclock.scenario import Scenario
 else:
     from selfclock.lazy import np
@@ -69,7 +70,7 @@ def _read(reading: Reading, _key: object) -> Triple:
     rounds = float(np.argmax(after <= usual / 2)) + 2 if (after <= usual / 2).any() else math.inf
     free = window[between(FREE_S + FREE_WARM_S, END_S)]
     shown = times >= 30
-    return Triple(cut, rounds, float(np.diff(free).max()), Line(*thin(times[shown], window[shown], 1000)))
+    return Triple(cut, rounds, float(np.diff(free).max()), curve(*thin(times[shown], window[shown], 1000)))
 
 
 REGULAR = Experiment("regular losses", _scenarios, _read)
@@ -99,6 +100,6 @@ SMOOTHNESS = Row(
     source="RFC 5166, response to changes",
     experiments=(REGULAR,),
     judge=_judge,
-    panel=Panel("time (s)", "window (segments)"),
+    panel=panel("time (s)", "window (segments)"),
     lines=lambda lab, subject: [lab.readings(REGULAR, subject)[0].series],
 )

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from selfclock import style
 from selfclock.claims import Claim
-from selfclock.papers.adaptive_layered.network import Flow, control, scenario, throughputs_mbps
+from selfclock.figure import Figure
+from selfclock.papers.adaptive_layered.network import control, scenario, sender, throughputs_mbps
 from selfclock.papers.adaptive_layered.verdicts import MARGIN, PAPER, SAME, Interval, evenness, interval
 from selfclock.parts import Illustration, Table
+from selfclock.series import flow_series
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -111,8 +112,8 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
         scenario(
             _name(delay, seed),
             RATE_MBPS,
-            [Flow(altcp, delay, jitter_s=JITTER_S * scale),
-             Flow(altcp, delay, start_s=SECOND_STARTS_S * scale, jitter_s=JITTER_S * scale)],
+            [sender(altcp, delay, jitter_s=JITTER_S * scale),
+             sender(altcp, delay, start_s=SECOND_STARTS_S * scale, jitter_s=JITTER_S * scale)],
             seconds=SECONDS * scale,
             seed=seed,
             samples_s=SAMPLES_S,
@@ -133,7 +134,7 @@ def layer_of(window: float) -> int:
 
 def losses(result: Result, flow: str, rtt_ms: float) -> list[Loss]:
     """Return the losses of a flow in congestion avoidance, of which the growth after them can be measured."""
-    frame = pl.DataFrame(result.flows).filter(pl.col("flow").cast(pl.String) == flow)
+    frame = flow_series(result, flow)
     times, windows, thresholds, srtt = (
         frame[column].to_numpy() for column in ("time_s", "cwnd_bytes", "ssthresh_bytes", "srtt_s")
     )
@@ -268,25 +269,21 @@ def _grid(every: Iterable[Joint]) -> Table:
     )
 
 
-@style.house()
 def _figure(every: list[Joint]) -> Illustration:
-    figure, (axes,) = style.figure(height=4.4)
-    looks = dict(zip(STATES, ("altcp", "adaptive", "cubic", "highspeed"), strict=True))
-    for state, text in STATES.items():
-        own = [loss for loss in every if loss.state == state]
-        look = style.look(looks[state])
-        axes.scatter(
-            [loss.lower.round_trips for loss in own], [loss.higher.round_trips for loss in own], s=14,
-            marker=look.marker, color=look.colour, label=f"K_R {text}",
-        )  # fmt: skip
+    figure = Figure(
+        title="Two ALTCP flows, 250 Mbit/s: what a loss takes over the growth per round trip",
+        x="W_R/(K_R K), smaller window (round trips)",
+        y="W_R/(K_R K), larger window (round trips)", height=4.8,
+    )  # fmt: skip
+    panel = figure.panel
+    panel.x.log = panel.y.log = True
+    for (state, text), name in zip(STATES.items(), ("altcp", "adaptive", "cubic", "highspeed"), strict=True):
+        own, look = [loss for loss in every if loss.state == state], style.look(name)
+        if own:
+            panel.points([loss.lower.round_trips for loss in own], [loss.higher.round_trips for loss in own],
+                         marker=look.marker, colour=look.colour, label=f"K_R {text}")  # fmt: skip
     ends = [1.0, 300.0]
-    axes.plot(ends, ends, color="black", linewidth=0.8, label="printed: above this line")
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xlabel("W_R/(K_R K) of the flow with the smaller window (round trips)")
-    axes.set_ylabel("... with the larger window (round trips)")
-    axes.set_title("Two ALTCP flows, 250 Mbit/s: what a loss takes over the growth per round trip")
-    figure.legend(loc="outside lower center", ncols=2)
+    panel.line(ends, ends, width=0.8, label="printed: above this line")
     caption = (
         "A point is a loss that both flows have within a round trip. Above the line the flow with the larger window "
         "needs longer to have it back, and the two converge."

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from selfclock.algorithms import algorithms
-from selfclock.papers.adaptive_layered.network import Bursts, Flow, control, scenario, throughputs_mbps
+from selfclock.papers.adaptive_layered.network import Bursts, control, scenario, sender, throughputs_mbps
 from selfclock.papers.adaptive_layered.verdicts import Interval, exponent, interval
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _same_times(name: str, ratio: int, scale: float) -> Scenario:
     return scenario(
         same_times_name(name, ratio),
         UNFILLED_MBPS,
-        [Flow(_unfilled_control(name), rtt) for rtt in (RTT_MS, RTT_MS * ratio)],
+        [sender(_unfilled_control(name), rtt) for rtt in (RTT_MS, RTT_MS * ratio)],
         seconds=period * EPOCHS * max(scale, 0.05),
         buffer="20 packets",
         transport=SPACED,
@@ -127,7 +127,7 @@ def _random(name: str, ratio: int, seed: int, scale: float) -> Scenario:
     return scenario(
         random_name(name, ratio, seed),
         UNFILLED_MBPS,
-        [Flow(_unfilled_control(name), rtt) for rtt in (RTT_MS, RTT_MS * ratio)],
+        [sender(_unfilled_control(name), rtt) for rtt in (RTT_MS, RTT_MS * ratio)],
         seconds=RANDOM_SECONDS * scale,
         buffer="1 bdp",
         seed=seed,
@@ -141,7 +141,7 @@ def _queue(name: str, ratio: int, seed: int, scale: float) -> Scenario:
     return scenario(
         queue_name(name, ratio, seed),
         RATE_MBPS,
-        [Flow(_control(name), rtt, jitter_s=JITTER_S * scale) for rtt in (RTT_MS, RTT_MS * ratio)],
+        [sender(_control(name), rtt, jitter_s=JITTER_S * scale) for rtt in (RTT_MS, RTT_MS * ratio)],
         seconds=SECONDS * scale,
         buffer=BUFFER,
         seed=seed,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
-
 from selfclock import style
 from selfclock.claims import Claim
+from selfclock.figure import BLACK, Figure
 from selfclock.papers.adaptive_layered.network import ALGORITHMS
 from selfclock.papers.adaptive_layered.pairs import (
     CROSS_LOAD,
@@ -41,10 +40,8 @@ from selfclock.parts import Illustration, Table
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
-
     from selfclock.claims import Verdict
+    from selfclock.figure import Panel
 
 #: "Very large variations": an algorithm's ratios lie this far apart, from path to path.
 LARGE_VARIATION = 0.25
@@ -217,40 +214,26 @@ def _cross(ratios: Ratios) -> Claim:
     )  # fmt: skip
 
 
-@style.house()
 def illustration(ratios: Ratios, *, recorded: bool) -> Illustration:
     """Draw one figure in one set-up: medians and quartiles."""
     setting = ratios.setting
-    figure = Figure(figsize=(6.4, 6.6), layout="constrained")
-    panels = figure.subplots(2, 1)
+    figure = Figure(2, height=6.6, linked=False)
     kinds = {
         SAME_RTT: "one round-trip time",
         DIFFERENT_RTT: f"the second with {setting.delays_ms[-1]:g} ms" if setting.public
         else "the second with twice the round-trip time",
     }  # fmt: skip
-    for axes, (pair, kind) in zip(panels, kinds.items(), strict=True):
+    top, bottom = figure.column
+    top.span("y", SAME, 1, colour="#BBBBBB", opacity=1.0, label="printed for TCP: within 5 %")
+    bottom.rule("y", 1, colour=BLACK, dash="-", width=0.6)
+    for panel, (pair, kind) in zip(figure.column, kinds.items(), strict=True):
         for name, algorithm in setting.algorithms(pair).items():
-            _line(axes, ratios, pair, name, algorithm)
-        axes.set_xscale("log")
-        axes.set_xticks(setting.paths(pair), [f"{delay:g}" for delay in setting.paths(pair)])
-        axes.minorticks_off()
-        axes.set_title(f"Two flows, {setting.rate_mbps:g} Mbit/s: {kind}")
-        axes.set_xlabel("round-trip time of the first flow (ms)")
-    top, bottom = panels
-    top.set_ylim(0, 1.05)
-    top.set_ylabel("smaller throughput over larger")
-    top.fill_between(
-        [setting.delays_ms[0], setting.delays_ms[-1]], SAME, 1, color="#BBBBBB", linewidth=0,
-        label="printed for TCP: within 5 %",
-    )  # fmt: skip
-    bottom.set_yscale("log")
-    bottom.axhline(1, color="black", linewidth=0.6)
-    bottom.set_ylabel("second flow's over the first's")
-    top.plot([], [], "o", color="black", fillstyle="none", markersize=8, label="with web traffic")
-    held: dict[str, Artist] = {}
-    for axes in panels:
-        held |= {label: handle for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
-    figure.legend(held.values(), held.keys(), loc="outside lower center", ncols=4)
+            _line(panel, ratios, pair, name, algorithm)
+        panel.x.log, panel.x.names = True, {delay: f"{delay:g}" for delay in setting.paths(pair)}
+        panel.x.label = "round-trip time of the first flow (ms)"
+        panel.title = f"Two flows, {setting.rate_mbps:g} Mbit/s: {kind}"
+    top.y.label, top.y.low, top.y.high = "smaller throughput over larger", 0.0, 1.05
+    bottom.y.label, bottom.y.log = "second flow's over the first's", True
     caption = (
         f"Medians and quartiles of {_runs()}; {setting.setup}. Open markers: with short connections at "
         f"{CROSS_LOAD:.0%} of the link."
@@ -264,17 +247,18 @@ def illustration(ratios: Ratios, *, recorded: bool) -> Illustration:
     )  # fmt: skip
 
 
-def _line(axes: Axes, ratios: Ratios, pair: str, name: str, algorithm: str) -> None:
+def _line(panel: Panel, ratios: Ratios, pair: str, name: str, algorithm: str) -> None:
     setting, look = ratios.setting, style.look(algorithm)
     paths = setting.paths(pair)
     values = ratios.even if pair == SAME_RTT else ratios.raw
     ensembles = [values(Point(pair, algorithm, delay)) for delay in paths]
     low, high = ([max(quartiles(runs)[side], 1e-4) for runs in ensembles] for side in (0, 1))
-    axes.fill_between(paths, low, high, color=look.colour, alpha=0.15, linewidth=0)
-    axes.plot(paths, [median(runs) for runs in ensembles], look.line, marker=look.marker, color=look.colour, label=name)
+    panel.band(paths, low, high, colour=look.colour, opacity=0.15)
+    panel.line(paths, [median(runs) for runs in ensembles], dash=look.line, marker=look.marker, colour=look.colour,
+               label=name)  # fmt: skip
     if setting.cross_delay_ms in paths:
         crossed = median(values(Point(pair, algorithm, setting.cross_delay_ms, crossed=True)))
-        axes.plot([setting.cross_delay_ms], [crossed], look.marker, color=look.colour, fillstyle="none", markersize=8)
+        panel.points([setting.cross_delay_ms], [crossed], marker=look.marker, colour=look.colour, hollow=True, size=8)
 
 
 def grid(every: Iterable[Ratios]) -> Table:

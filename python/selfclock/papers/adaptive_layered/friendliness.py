@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
-
 from selfclock import style
 from selfclock.claims import Claim
+from selfclock.figure import BLACK, Figure
 from selfclock.papers.adaptive_layered.fairness import VARIANTS
-from selfclock.papers.adaptive_layered.network import ALGORITHMS, TCP, Flow, control, scenario, throughputs_mbps
+from selfclock.papers.adaptive_layered.network import ALGORITHMS, TCP, control, scenario, sender, throughputs_mbps
 from selfclock.papers.adaptive_layered.verdicts import ORDER_RULE, PAPER, difference, interval, order_verdict
+from selfclock.papers.drawing import runs
 from selfclock.parts import Illustration, Table
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
         scenario(
             _name(setting, algorithm, seed),
             setting.rate_mbps,
-            [Flow(own, setting.delay_ms, jitter_s=JITTER_S * scale) for own in (control(algorithm), TCP)],
+            [sender(own, setting.delay_ms, jitter_s=JITTER_S * scale) for own in (control(algorithm), TCP)],
             seconds=setting.seconds * scale,
             seed=seed,
             samples_s=5.0 * scale,
@@ -103,22 +103,17 @@ def _claim(setting: Setting, own: str, left: dict[str, list[float]]) -> Claim:
     )  # fmt: skip
 
 
-@style.house()
 def _figure(left: dict[float, dict[str, list[float]]]) -> Illustration:
-    figure = Figure(figsize=(6.4, 3.4), layout="constrained")
-    panels = figure.subplots(1, len(SETTINGS), sharey=True)
-    for axes, setting in zip(panels, SETTINGS, strict=True):
+    figure = Figure(columns=len(SETTINGS), height=3.4, same_scale=True)
+    for panel, setting in zip(figure.panels[0], SETTINGS, strict=True):
+        panel.rule("y", 1, colour=BLACK, dash="-", width=0.6, label="fair share")
         for place, (name, algorithm) in enumerate(BESIDE.items()):
-            look, values = style.look(algorithm), left[setting.rate_mbps][name]
-            held = interval(values)
-            axes.scatter([place] * len(values), values, s=8, color=look.colour, alpha=0.4)
-            axes.vlines([place], held.low, held.high, color=look.colour)
-            axes.plot([place], [held.mean], look.marker, color=look.colour, label=name, markersize=6)
-        axes.axhline(1, color="black", linewidth=0.6, label="fair share")
-        axes.set_xticks(range(len(BESIDE)), list(BESIDE), rotation=45)
-        axes.set_title(f"{setting.rate_mbps:g} Mbit/s, {setting.delay_ms:g} ms")
-    panels[0].set_ylabel("TCP's part of its fair share")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
+            values = left[setting.rate_mbps][name]
+            runs(panel, place, values, interval(values), style.look(algorithm), name)
+        panel.x.name(*BESIDE)
+        panel.y.low = 0.0
+        panel.title = f"{setting.rate_mbps:g} Mbit/s, {setting.delay_ms:g} ms"
+    figure.panel.y.label = "TCP's part of its fair share"
     caption = (
         f"What SACK TCP gets beside one flow of the algorithm: every one of {len(SEEDS)} runs, mean and 95 % interval."
     )

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from selfclock import style
 from selfclock.claims import Claim
+from selfclock.figure import BLACK, Figure
 from selfclock.papers.adaptive_layered import overlap
-from selfclock.papers.adaptive_layered.network import DELAYED_ACK, TCP, Flow, control, scenario, throughputs_mbps
+from selfclock.papers.adaptive_layered.network import DELAYED_ACK, TCP, control, scenario, sender, throughputs_mbps
 from selfclock.papers.adaptive_layered.overlap import ALONE_S, BUFFER, JITTER_S, RATE_MBPS, RTT_MS
 from selfclock.papers.adaptive_layered.verdicts import MARGIN, PAPER, Interval, difference, interval, not_less_verdict
+from selfclock.papers.drawing import runs
 from selfclock.parts import Illustration
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
     from selfclock.result import Result
     from selfclock.scenario import Scenario
+    from selfclock.scenario.flow import Flow
 
 SIZES = (1, 2, 4, 8, 16)
 
@@ -40,7 +43,7 @@ def _scenario(name: str, flows: list[Flow], seed: int, scale: float) -> Scenario
 
 
 def _group(size: int, scale: float) -> Flow:
-    return Flow(control("adaptive"), RTT_MS, jitter_s=JITTER_S * scale, count=size, group="group")
+    return sender(control("adaptive"), RTT_MS, jitter_s=JITTER_S * scale, count=size, group="group")
 
 
 def alone(scale: float = 1.0) -> list[Scenario]:
@@ -52,7 +55,7 @@ def alone(scale: float = 1.0) -> list[Scenario]:
 
 def beside_tcp(scale: float = 1.0) -> list[Scenario]:
     """Return one A-TCP and each group beside one TCP."""
-    tcp = Flow(TCP, RTT_MS, jitter_s=JITTER_S * scale)
+    tcp = sender(TCP, RTT_MS, jitter_s=JITTER_S * scale)
     return [
         _scenario(f"group-{size}-beside-tcp-{seed}", [_group(size, scale), tcp], seed, scale)
         for size in SIZES
@@ -101,21 +104,16 @@ def alone_findings(
     return [claim], [_figure(held)]
 
 
-@style.house()
 def _figure(held: Mapping[str, Sequence[float]]) -> Illustration:
-    figure, (axes,) = style.figure(height=3.4)
+    title = f"Alone on {RATE_MBPS:g} Mbit/s, {RTT_MS:g} ms, buffer a fifth of the product"
+    figure = Figure(title=title, y="throughput (Mbit/s)", height=3.4)
+    figure.panel.rule("y", RATE_MBPS, colour=BLACK, dash="-", width=0.6, label="link")
     for place, (name, values) in enumerate(held.items()):
-        look, mean = style.look("reno" if name == "one TCP" else "adaptive"), interval(values)
-        label = {"one A-TCP": "A-TCP and its groups", "one TCP": "TCP"}.get(name, "_")
-        axes.scatter([place] * len(values), values, s=8, color=look.colour, alpha=0.4)
-        axes.vlines([place], mean.low, mean.high, color=look.colour)
-        axes.plot([place], [mean.mean], look.marker, color=look.colour, label=label, markersize=6)
-    axes.axhline(RATE_MBPS, color="black", linewidth=0.6, label="link")
-    axes.set_xticks(range(len(held)), list(held))
-    axes.set_ylim(0, 1.1 * RATE_MBPS)
-    axes.set_ylabel("throughput (Mbit/s)")
-    axes.set_title(f"Alone on {RATE_MBPS:g} Mbit/s, {RTT_MS:g} ms, buffer a fifth of the product")
-    axes.legend(loc="lower right", ncols=3)
+        tcp = name == "one TCP"
+        runs(figure.panel, place, values, interval(values), style.look("reno" if tcp else "adaptive"),
+             "TCP" if tcp else "A-TCP and its groups")  # fmt: skip
+    figure.panel.x.name(*held)
+    figure.panel.y.low, figure.panel.y.high = 0.0, 1.1 * RATE_MBPS
     caption = (
         f"{SECONDS:g} s without the first {SKIPPED_S:g} s: every one of {len(SEEDS)} runs with random starts, mean and "
         "95 % interval. The members of a group are together as strong as one A-TCP, and a loss of one is a loss of all."

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from selfclock import style
 from selfclock.claims import Claim
+from selfclock.figure import BLACK, Figure
 from selfclock.papers.adaptive_layered.exponents import (
     ALWAYS,
     COMPARED_SEEDS,
@@ -44,12 +45,11 @@ from selfclock.papers.adaptive_layered.verdicts import (
     median,
     similar_verdict,
 )
+from selfclock.papers.drawing import mean
 from selfclock.parts import Illustration, Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
 
     from selfclock.result import Result
 
@@ -267,25 +267,24 @@ def _made(own: Measured) -> tuple[str, str, str]:
     return f"{early:.2f} to {last:.2f}", str(most), str(at_random(own))
 
 
-@style.house()
 def _figure(measured: dict[str, Measured]) -> Illustration:
-    figure, (axes,) = style.figure(height=4.2)
+    figure = Figure(
+        title="Throughput falls with RTT to this power: two flows of one algorithm",
+        y="exponent of the round-trip time", height=4.2,
+    )  # fmt: skip
     held = {name: own for name, own in measured.items() if own.same_times is not None}
-    places = range(len(held))
-    _ensemble(
-        axes, [at_random(own) for own in held.values()], 0.0, "cubic", f"each packet lost with probability {LOSS:g}"
-    )
-    _ensemble(axes, [interval(own.queue) for own in held.values()], 0.12, "reno", "beside a drop-tail queue")
+    places, panel = range(len(held)), figure.panel
+    for value, dash, law in ((2, "--", "same times: 2"), (1, ":", "random: 1")):
+        panel.rule("y", value, colour=BLACK, dash=dash, width=0.6, label=f"TCP's law, {law}")
+    mean(panel, places, [at_random(own) for own in held.values()], style.look("cubic"),
+         f"each packet lost with probability {LOSS:g}")  # fmt: skip
+    mean(panel, [place + 0.12 for place in places], [interval(own.queue) for own in held.values()], style.look("reno"),
+         "beside a drop-tail queue")  # fmt: skip
     look = style.look("highspeed")
-    axes.plot([place + 0.24 for place in places], [late(own) for own in held.values()], look.marker, color=look.colour,
-              label="losses at the same times", markersize=6)  # fmt: skip
-    axes.axhline(2, color="black", linewidth=0.6, linestyle="--", label="TCP's law: same times 2, random 1")
-    axes.axhline(1, color="black", linewidth=0.6, linestyle="--")
-    axes.set_xticks([place + 0.12 for place in places], [name.replace(", ", ",\n") for name in held], rotation=45)
-    axes.set_ylabel("exponent of the round-trip time")
-    axes.set_ylim(bottom=0)
-    axes.set_title("Throughput falls with RTT to this power: two flows of one algorithm")
-    figure.legend(loc="outside lower center", ncols=2)
+    panel.points([place + 0.24 for place in places], [late(own) for own in held.values()], marker=look.marker, size=6,
+                 colour=look.colour, label="losses at the same times")  # fmt: skip
+    panel.x.names = {place + 0.12: name.replace(", ", ",\n") for place, name in zip(places, held, strict=True)}
+    panel.y.low = 0.0
     caption = "Means and 95 % intervals over the seeds; with losses at the same times nothing is random."
     scenarios = (
         *(same_times_name(name, ratio) for name in held for ratio in RATIOS),
@@ -295,10 +294,3 @@ def _figure(measured: dict[str, Measured]) -> Illustration:
     return Illustration(
         "Throughput and round-trip time, more and less random", caption, figure, id=FIGURE, scenarios=scenarios
     )
-
-
-def _ensemble(axes: Axes, intervals: list[Interval], shift: float, looks_like: str, label: str) -> None:
-    look = style.look(looks_like)
-    places = [place + shift for place in range(len(intervals))]
-    axes.vlines(places, [held.low for held in intervals], [held.high for held in intervals], color=look.colour)
-    axes.plot(places, [held.mean for held in intervals], look.marker, color=look.colour, label=label, markersize=6)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
-import polars as pl
-
-from selfclock.dumbbell import to_toml
-from selfclock.scenario import Scenario
+from selfclock.scenario.build import Path
+from selfclock.scenario.flow import Background, Flow, Pareto
+from selfclock.scenario.link import Link
+from selfclock.scenario.quantity import mbps, ms, nbytes, s, us
+from selfclock.scenario.transport import Record
+from selfclock.series import goodputs_bps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from selfclock.result import Result
+    from selfclock.scenario import Scenario
 
 #: What the paper's ns-2 agents have by default, in the terms of a scenario: TCP/Sack1 with a sink that acknowledges
 #: every segment, 1500 B on the wire.
@@ -66,21 +69,29 @@ DELAYED_ACK: dict[str, object] = {"delayed_ack": {"every": 2, "timer": "100 ms"}
 PACKET_B = 1500
 
 
-@dataclass(frozen=True)
-class Flow:
-    """A flow on a path of its own across the bottleneck."""
-
-    control: str | Mapping[str, object]
-    rtt_ms: float
-    start_s: float = 0.0
-    jitter_s: float = 0.0
-    stop_s: float | None = None
-    count: int = 1
-    group: str | None = None
+def sender(
+    control: str | Mapping[str, object],
+    rtt_ms: float,
+    start_s: float = 0.0,
+    jitter_s: float = 0.0,
+    stop_s: float | None = None,
+    count: int = 1,
+    group: str | None = None,
+) -> Flow:
+    """Return a flow on a path of its own across the bottleneck."""
+    return Flow(
+        control,
+        rtt=ms(rtt_ms),
+        start=s(start_s),
+        start_jitter=s(jitter_s),
+        stop=None if stop_s is None else s(stop_s),
+        count=count,
+        group=group,
+    )
 
 
 #: Sizes of the web-like connections of the cross traffic. Mean 26 kB; the tail is that of measurements of the 1990s.
-WEB: dict[str, object] = {"distribution": "pareto", "minimum": "6 kB", "maximum": "10 MB", "shape": 1.2}
+WEB = Pareto("6 kB", "10 MB", shape=1.2)
 
 
 @dataclass(frozen=True)
@@ -90,6 +101,23 @@ class Bursts:
     period_s: float
     length_s: float
 
+    def flows(self, rate_mbps: float, seconds: float, host: int) -> list[Background]:
+        """Return them, all from one host."""
+        ends = f"source{host}", f"sink{host}"
+        begins = [burst * self.period_s for burst in range(1, int(seconds / self.period_s))]
+        return [
+            Background(
+                mbps(2 * rate_mbps),
+                packet=nbytes(PACKET_B),
+                name=f"burst{burst}",
+                start=s(begin),
+                stop=s(begin + self.length_s),
+                # The first brings the host.
+                between=None if burst == 1 else ends,
+            )
+            for burst, begin in enumerate(begins, 1)
+        ]
+
 
 def scenario(
     name: str,
@@ -98,7 +126,7 @@ def scenario(
     *,
     seconds: float,
     buffer: str = "1 bdp",
-    queue_counts: str = "waiting",
+    queue_counts: Literal["waiting", "in-system"] = "waiting",
     seed: int = 1,
     cross_load: float = 0.0,
     transport: Mapping[str, object] | None = None,
@@ -112,96 +140,25 @@ def scenario(
     `loss` is the probability with which the bottleneck loses a packet after its queue. With `jittered` every packet
     meets a random delay of up to a packet's time at the bottleneck on its source's link.
     """
-    jitter = f"{8 * PACKET_B / rate_mbps * jittered:.6f} us"
-    shortest = min(flow.rtt_ms for flow in flows)
-    bottleneck = shortest * BOTTLENECK_PART
-    nodes = ["left", "right"]
-    links: list[dict[str, object]] = [
-        {"from": "left", "to": "right", "name": "bottleneck", "rate": f"{rate_mbps:g} Mbps",
-         "delay": _ms(bottleneck), "queue": buffer, "queue_counts": queue_counts,
-         **({"loss": {"probability": loss}} if loss else {})},
-    ]  # fmt: skip
-    senders: list[dict[str, object]] = []
-    for number, flow in enumerate(flows, 1):
-        delay = _ms((flow.rtt_ms / 2 - bottleneck) / 2)
-        links += _access(nodes, number, delay, jitter)
-        sender: dict[str, object] = {
-            "name": f"flow{number}",
-            "from": f"source{number}",
-            "to": f"sink{number}",
-            "congestion_control": flow.control if isinstance(flow.control, str) else dict(flow.control),
-            "start": _s(flow.start_s),
-            "start_jitter": _s(flow.jitter_s),
-        }
-        if flow.stop_s is not None:
-            sender["stop"] = _s(flow.stop_s)
-        if flow.count > 1:
-            sender["count"] = flow.count
-        if flow.group is not None:
-            sender["group"] = flow.group
-        senders.append(sender)
+    bottleneck = Link(mbps(rate_mbps), queue=buffer, queue_counts=queue_counts, loss=loss or None)
+    access = Link(ACCESS_RATE, jitter=us(8 * PACKET_B / rate_mbps * jittered))
+    reverse = replace(bottleneck, name="bottleneck-reverse")
+    path = Path(bottleneck, reverse=reverse, access=access, sink_access=Link(ACCESS_RATE), share=BOTTLENECK_PART)
+    others: list[Flow | Background] = []
     if cross_load > 0:
-        number = len(flows) + 1
-        links += _access(nodes, number, _ms(shortest / 12), jitter)
-        rate = f"{rate_mbps * cross_load:g} Mbps"
-        senders.append({
-            "name": "cross",
-            "from": f"source{number}",
-            "to": f"sink{number}",
-            "congestion_control": TCP,
-            "traffic": {"load": rate, "size": WEB},
-        })  # fmt: skip
+        others.append(Flow(TCP, name="cross", load=mbps(rate_mbps * cross_load), size=WEB))
     if bursts is not None:
-        number = len(flows) + 1
-        links += _access(nodes, number, _ms(shortest / 12), jitter)
-        for burst in range(1, int(seconds / bursts.period_s)):
-            begin = burst * bursts.period_s
-            senders.append({
-                "name": f"burst{burst}",
-                "from": f"source{number}",
-                "to": f"sink{number}",
-                "protocol": "udp",
-                "start": _s(begin),
-                "stop": _s(begin + bursts.length_s),
-                "traffic": {"rate": f"{2 * rate_mbps:g} Mbps", "packet": f"{PACKET_B} B"},
-            })  # fmt: skip
-    document = {
-        "schema": 1,
-        "name": name,
-        "duration": _s(seconds),
-        "seed": seed,
-        "network": {"topology": "graph", "nodes": nodes, "link": links},
-        "transport": {**SACK, **(transport or {})},
-        "record": {"interval": _s(samples_s)},
-        "flow": senders,
-    }
-    return Scenario.parse(to_toml(document), name)
+        others += bursts.flows(rate_mbps, seconds, len(flows) + 1)
+    return path.scenario(
+        [*flows, *others],
+        duration=s(seconds),
+        name=name,
+        seed=seed,
+        transport={**SACK, **(transport or {})},
+        record=Record(s(samples_s)),
+    )
 
 
 def throughputs_mbps(result: Result, begin_s: float, end_s: float) -> list[float]:
     """Return what each long TCP flow had acknowledged per second between two times, in the order of the scenario."""
-    series = pl.DataFrame(result.flows).with_columns(pl.col("flow").cast(pl.String))
-    rates = []
-    for flow in result.summary["flows"]:
-        if flow["algorithm"] == "udp" or flow["connections"] is not None:
-            continue
-        frame = series.filter((pl.col("flow") == flow["name"]) & pl.col("time_s").is_between(begin_s, end_s + 1e-9))
-        times, acknowledged = frame["time_s"], frame["acknowledged_bytes"]
-        span = float(times[-1] - times[0])
-        rates.append(float(acknowledged[-1] - acknowledged[0]) * 8 / span / 1e6)
-    return rates
-
-
-def _access(nodes: list[str], number: int, delay: str, jitter: str) -> list[dict[str, object]]:
-    source, sink = f"source{number}", f"sink{number}"
-    nodes += [source, sink]
-    link: dict[str, object] = {"rate": ACCESS_RATE, "delay": delay, "queue": "unlimited"}
-    return [{"from": source, "to": "left", **link, "jitter": jitter}, {"from": "right", "to": sink, **link}]
-
-
-def _ms(value: float) -> str:
-    return f"{value:.6f} ms"
-
-
-def _s(value: float) -> str:
-    return f"{value:.9f} s"
+    return [rate / 1e6 for rate in goodputs_bps(result, begin_s, end_s)]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from selfclock import style
 from selfclock.claims import Claim
-from selfclock.papers.adaptive_layered.network import DELAYED_ACK, Flow, control, scenario, throughputs_mbps
+from selfclock.figure import Figure
+from selfclock.papers.adaptive_layered.network import DELAYED_ACK, control, scenario, sender, throughputs_mbps
 from selfclock.papers.adaptive_layered.verdicts import PAPER
 from selfclock.parts import Illustration, Table
 
@@ -81,7 +82,7 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
         scenario(
             _name(row, jitter),
             RATE_MBPS,
-            [Flow(control(row.algorithm), rtt, jitter_s=jitter * scale) for rtt in (RTT_MS, row.rtt_ms)],
+            [sender(control(row.algorithm), rtt, jitter_s=jitter * scale) for rtt in (RTT_MS, row.rtt_ms)],
             seconds=SECONDS * scale,
             buffer=BUFFER,
             queue_counts="in-system",
@@ -162,20 +163,19 @@ def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim]
     return claims, [_figure(every)], [grid]
 
 
-@style.house()
 def _figure(measured: Sequence[Own]) -> Illustration:
-    figure, (axes,) = style.figure(height=3.4)
-    ours, printed = style.look("altcp"), style.look("reno")
-    axes.plot([own.ratio for own in measured], ours.marker, color=ours.colour, label="selfclock", markersize=6)
-    axes.plot(
-        [row.ratio for row in ROWS], printed.marker, color=printed.colour, fillstyle="none", markersize=9,
-        label="printed by ns-2.35",
+    figure = Figure(
+        title="Two flows on 1 Gbit/s, 120 ms and the second's round-trip time",
+        y="throughput ratio, first over second", height=3.4,
     )  # fmt: skip
-    axes.set_yscale("log")
-    axes.set_xticks(range(len(ROWS)), [f"{row.label}\n{row.rtt_ms:g} ms" for row in ROWS])
-    axes.set_ylabel("throughput ratio, first over second")
-    axes.set_title("Two flows on 1 Gbit/s, 120 ms and the second's round-trip time")
-    axes.legend(loc="upper right")
+    panel, ours, printed = figure.panel, style.look("altcp"), style.look("reno")
+    places = range(len(ROWS))
+    panel.points(places, [own.ratio for own in measured], marker=ours.marker, colour=ours.colour, size=6,
+                 label="selfclock")  # fmt: skip
+    panel.points(places, [row.ratio for row in ROWS], marker=printed.marker, colour=printed.colour, hollow=True,
+                 size=9, label="printed by ns-2.35")  # fmt: skip
+    panel.y.log = True
+    panel.x.name(*(f"{row.label}\n{row.rtt_ms:g} ms" for row in ROWS))
     return Illustration(
         "Two flows beside ns-2.35", "One run each: nothing is random.", figure, id="ns-2",
         scenarios=tuple(_name(row, 0.0) for row in ROWS),

@@ -8,7 +8,8 @@ import polars as pl
 
 from selfclock import style
 from selfclock.claims import Claim
-from selfclock.papers.adaptive_layered.network import DELAYED_ACK, TCP, Flow, control, scenario, throughputs_mbps
+from selfclock.figure import Figure
+from selfclock.papers.adaptive_layered.network import DELAYED_ACK, TCP, control, scenario, sender, throughputs_mbps
 from selfclock.papers.adaptive_layered.verdicts import (
     MARGIN,
     PAPER,
@@ -20,13 +21,13 @@ from selfclock.papers.adaptive_layered.verdicts import (
     quartiles,
 )
 from selfclock.parts import Illustration
+from selfclock.series import between, flow_series
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from matplotlib.axes import Axes
-
     from selfclock.claims import Verdict
+    from selfclock.figure import Panel
     from selfclock.result import Result
     from selfclock.scenario import Scenario
 
@@ -62,8 +63,8 @@ def _pair(first: str, seed: int, scale: float) -> Scenario:
         f"overlap-{first}-{seed}",
         RATE_MBPS,
         [
-            Flow(FIRST[first], RTT_MS, jitter_s=JITTER_S * scale, stop_s=FIRST_STOPS_S * scale),
-            Flow(TCP, RTT_MS, start_s=SECOND_STARTS_S * scale, jitter_s=JITTER_S * scale),
+            sender(FIRST[first], RTT_MS, jitter_s=JITTER_S * scale, stop_s=FIRST_STOPS_S * scale),
+            sender(TCP, RTT_MS, start_s=SECOND_STARTS_S * scale, jitter_s=JITTER_S * scale),
         ],
         seconds=(END_S if drawn else FIRST_STOPS_S) * scale,
         buffer=BUFFER,
@@ -77,7 +78,7 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
     """Return A-TCP beside TCP, held in two ways, TCP beside TCP, and the two runs of the identity."""
     made = [_pair(first, seed, scale) for first in FIRST for seed in SEEDS]
     for name, first in (("k1", {"window": "adaptive", "maximum_k": 1}), ("reno", {"window": "reno"})):
-        flows = [Flow(first, RTT_MS), Flow(first, 2 * RTT_MS, start_s=1 * scale)]
+        flows = [sender(first, RTT_MS), sender(first, 2 * RTT_MS, start_s=1 * scale)]
         made.append(
             scenario(f"identity-{name}", RATE_MBPS, flows, seconds=IDENTITY_S * scale, buffer=BUFFER,
                      transport=DELAYED_ACK, samples_s=0.01 * scale)
@@ -191,27 +192,20 @@ def _identity(with_k: Result, reno: Result) -> Claim:
     )
 
 
-@style.house()
 def _figure(runs: dict[str, Sequence[Result]]) -> Illustration:
-    figure, panels = style.figure(3, height=7.2)
+    figure = Figure(3, x="time (s)", y="window (segments)", height=7.2)
     titles = {
         "drain": "A-TCP that believes in competition until the queue drains",
         "round-trips": "A-TCP that believes in it for ten round trips",
         "tcp": "TCP in the place of A-TCP",
     }
-    for axes, (first, title) in zip(panels, titles.items(), strict=True):
+    for panel, (first, title) in zip(figure.column, titles.items(), strict=True):
+        panel.span("x", SECOND_STARTS_S, FIRST_STOPS_S, colour="#EEEEEE", opacity=1.0,
+                   label="printed: the overlapping 100 seconds")  # fmt: skip
         label = "the first flow, TCP" if first == "tcp" else "A-TCP"
-        _flow(axes, runs[first], "flow1", label, "highspeed" if first == "tcp" else "adaptive", (0.0, FIRST_STOPS_S))
-        _flow(axes, runs[first], "flow2", "TCP", "reno", (SECOND_STARTS_S, END_S))
-        axes.set_ylabel("window (segments)")
-        axes.set_title(title)
-        axes.axvspan(
-            SECOND_STARTS_S, FIRST_STOPS_S, color="#EEEEEE", zorder=0, label="printed: the overlapping 100 seconds"
-        )
-        axes.margins(y=0.3)
-        axes.set_ylim(bottom=0)
-        axes.legend(loc="upper right", ncols=3)
-    panels[-1].set_xlabel("time (s)")
+        _flow(panel, runs[first], "flow1", label, "highspeed" if first == "tcp" else "adaptive", (0.0, FIRST_STOPS_S))
+        _flow(panel, runs[first], "flow2", "TCP", "reno", (SECOND_STARTS_S, END_S))
+        panel.title, panel.y.low = title, 0.0
     caption = (
         f"622 Mbit/s, 50 ms, buffer a fifth of the product. Means and quartiles of {len(SEEDS)} runs with random "
         "starts; from 200 s on one run, TCP alone."
@@ -220,13 +214,12 @@ def _figure(runs: dict[str, Sequence[Result]]) -> Illustration:
 
 
 def _flow(
-    axes: Axes, runs: Sequence[Result], flow: str, label: str, looks_like: str, active: tuple[float, float]
+    panel: Panel, runs: Sequence[Result], flow: str, label: str, looks_like: str, active: tuple[float, float]
 ) -> None:
     begin, end = active
     held: dict[float, list[float]] = {}
     for result in runs:
-        frame = pl.DataFrame(result.flows).with_columns(pl.col("flow").cast(pl.String))
-        own = frame.filter((pl.col("flow") == flow) & pl.col("time_s").is_between(begin, end))
+        own = between(flow_series(result, flow), begin, end)
         for time, cwnd in zip(own["time_s"], own["cwnd_bytes"], strict=True):
             held.setdefault(round(time, 6), []).append(cwnd / 1460)
     # A flow has no window before its random start: the ensemble begins when all have one, and ends with the last.
@@ -234,6 +227,6 @@ def _flow(
     rest = [time for time in held if whole and time > whole[-1]]
     colour = style.look(looks_like).colour
     times = [*whole, *rest]
-    axes.plot(times, [sum(held[time]) / len(held[time]) for time in times], color=colour, label=label)
     low, high = ([quartiles(held[time])[side] for time in whole] for side in (0, 1))
-    axes.fill_between(whole, low, high, color=colour, alpha=0.25, linewidth=0, label=f"{label}, quartiles")
+    panel.band(whole, low, high, colour=colour, opacity=0.25, label=f"{label}, quartiles")
+    panel.line(times, [sum(held[time]) / len(held[time]) for time in times], colour=colour, label=label)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from selfclock.papers.adaptive_layered.network import ALGORITHMS, Flow, control, scenario, throughputs_mbps
+from selfclock.papers.adaptive_layered.network import ALGORITHMS, control, scenario, sender, throughputs_mbps
 from selfclock.papers.adaptive_layered.verdicts import median
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def scenarios(setting: Setting, scale: float = 1.0) -> list[Scenario]:
             run_name(setting, point, seed),
             setting.rate_mbps,
             [
-                Flow(control(point.algorithm), rtt, jitter_s=JITTER_S * scale)
+                sender(control(point.algorithm), rtt, jitter_s=JITTER_S * scale)
                 for rtt in (point.delay_ms, setting.second_ms(point.pair, point.delay_ms))
             ],
             seconds=SECONDS * scale,

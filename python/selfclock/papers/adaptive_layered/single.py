@@ -10,14 +10,13 @@ import polars as pl
 
 from selfclock import style
 from selfclock.claims import Claim
-from selfclock.papers.adaptive_layered.network import Flow, control, scenario, throughputs_mbps
+from selfclock.figure import BLACK, Figure
+from selfclock.papers.adaptive_layered.network import control, scenario, sender, throughputs_mbps
 from selfclock.papers.adaptive_layered.verdicts import MARGIN, PAPER, SEVERAL_ORDERS, faster_verdict, median
 from selfclock.parts import Illustration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
 
     from selfclock.claims import Verdict
     from selfclock.result import Result
@@ -88,7 +87,7 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
     made: dict[str, Scenario] = {}
     for buffer in BUFFERS:
         for name in LABELS:
-            flow = [Flow(control(name), RTT_MS)]
+            flow = [sender(control(name), RTT_MS)]
             growth = scenario(
                 _growth(name, buffer), RATE_MBPS, flow, seconds=GROWTH_S[name] * scale, buffer=buffer.queue,
                 transport={"initial_ssthresh": SMALL_THRESHOLD}, samples_s=min(1.0, 50 * scale),
@@ -251,41 +250,30 @@ def _reduction(runs: dict[str, Result]) -> Claim:
     )
 
 
-@style.house()
 def _figure(runs: dict[str, Result]) -> Illustration:
-    figure, panels = style.figure(3, height=7.0)
+    figure = Figure(3, x="time (s)", y="window (1000 segments)", height=7.0)
     shown = [
         ("slow start ended at 20 segments", PATH, _growth),
         ("no threshold, 10000 packets of buffer", PATH, _cycle),
         ("no threshold, 3333 packets of buffer", LINK, _cycle),
     ]
     drawn = []
-    for axes, (what, buffer, naming) in zip(panels, shown, strict=True):
+    for panel, (what, buffer, naming) in zip(figure.column, shown, strict=True):
+        panel.rule("y", PRODUCT / 1000, colour=BLACK, dash="-", width=0.6, label="path's product")
+        panel.rule("y", (PRODUCT + buffer.packets) / 1000, colour=BLACK, width=0.6, label="product and buffer")
         for name, label in LABELS.items():
             run = naming(name, buffer)
             drawn.append(run)
-            frame = pl.DataFrame(runs[run].flows)
-            look = style.look(name)
-            axes.plot(frame["time_s"], frame["cwnd_bytes"] / 1.46e6, look.line, color=look.colour, label=label)
-        axes.set_ylabel("window (1000 segments)")
-        axes.set_title(f"One flow, 1 Gbit/s, 120 ms: {what}")
-        axes.set_ylim(0, 26)
-        axes.axhline(PRODUCT / 1000, color="black", linewidth=0.6, label="path's product")
-        axes.axhline(
-            (PRODUCT + buffer.packets) / 1000, color="black", linewidth=0.6, linestyle=":", label="product and buffer"
-        )
-    _mark(panels[0], time_to_fill(runs[_growth("reno", PATH)]))
-    panels[0].legend(loc="upper right", ncols=2)
-    panels[-1].set_xlabel("time (s)")
+            frame, look = pl.DataFrame(runs[run].flows), style.look(name)
+            panel.line(frame["time_s"], frame["cwnd_bytes"] / 1.46e6, dash=look.line, colour=look.colour, label=label)
+        panel.title = f"One flow, 1 Gbit/s, 120 ms: {what}"
+        panel.y.low, panel.y.high = 0.0, 26.0
+    tcp_s = time_to_fill(runs[_growth("reno", PATH)])
+    if tcp_s is not None:
+        figure.panel.rule("x", tcp_s / SEVERAL_ORDERS, dash="--", width=1.2,
+                          label="printed: several orders (100 times) faster")  # fmt: skip
     caption = (
         "Below the first panel ALTCP runs for 200 s. The grey line: a hundredth of the time that TCP takes to 90 % of "
         'the link, where our reading of "several orders of magnitude" would have ALTCP at the path\'s product.'
     )
     return Illustration("Figure 2, ALTCP and TCP alone", caption, figure, id="figure-2", scenarios=tuple(drawn))
-
-
-def _mark(axes: Axes, tcp_s: float | None) -> None:
-    if tcp_s is not None:
-        axes.axvline(
-            tcp_s / SEVERAL_ORDERS, color="#666666", linestyle="--", label="printed: several orders (100 times) faster"
-        )

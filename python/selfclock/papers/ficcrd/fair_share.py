@@ -5,8 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from selfclock import style
 from selfclock.claims import Claim
+from selfclock.figure import Figure
+from selfclock.papers.drawing import COLOURS, PRINTED_LINE
+from selfclock.papers.ficcrd.drawings import name_mechanisms
 from selfclock.papers.ficcrd.mechanisms import ALL, PRINTED, SEEDS, SEND_DELAY_MS, TAIL_DROP, names, random_runs
 from selfclock.papers.ficcrd.network import FLOWS, PAPER, RATE_MBPS, SECONDS
 from selfclock.papers.ficcrd.readings import COLUMNS, interval, paired, read
@@ -150,21 +152,16 @@ def findings(readings: Sequence[list[Any]], scale: float = 1.0) -> tuple[list[Cl
     return claims, [_figure(seeds, scale)], [grid]
 
 
-@style.house()
 def _figure(seeds: Sequence[list[Reading]], scale: float) -> Illustration:
-    figure, (axes,) = style.figure()
-    for place, (mechanism, readings) in enumerate(zip(ALL, seeds, strict=True)):
+    figure = Figure(title=f"Goodput of each flow on {SLOW_MBPS:g} Mbit/s, 50 to 200 s", y="goodput (Mbit/s)")
+    panel = figure.panel
+    for place, readings in enumerate(seeds):
         for seed, one in enumerate(readings):
             at = [place + (seed - (len(readings) - 1) / 2) * 0.07] * len(one.goodputs)
-            label = "a flow in a seed" if place == seed == 0 else None
-            axes.plot(at, one.goodputs, ".", color=mechanism.colour, label=label)
-    axes.axhline(PRINTED_SHARE, color="black", linewidth=0.9, linestyle=":", label="printed: 0.15 Mbit/s")
-    axes.set_xticks(range(len(ALL)), [one.label.replace(", ", "\n").replace("RD packets ", "") for one in ALL])
-    axes.set_ylabel("goodput (Mbit/s)")
-    axes.set_ylim(bottom=0)
-    axes.margins(y=0.3)
-    axes.set_title(f"Goodput of each flow on {SLOW_MBPS:g} Mbit/s, 50 to 200 s")
-    axes.legend(loc="upper right", ncols=2)
+            panel.points(at, one.goodputs, marker=".", colour=COLOURS[0], label="a flow in a seed")
+    panel.rule("y", PRINTED_SHARE, label="printed: 0.15 Mbit/s", **PRINTED_LINE)
+    name_mechanisms(panel)
+    panel.y.low = 0.0
     caption = "Ten flows and ten seeds, a column of points for each seed."
     runs = tuple(name for mechanism in ALL for name in names(_slow(mechanism, scale)))
     return Illustration("The printed fair share", caption, figure, id="fair-share", scenarios=runs)

@@ -9,6 +9,8 @@ import polars as pl
 
 from selfclock import style
 from selfclock.claims import Claim
+from selfclock.figure import BLACK, Figure
+from selfclock.papers.drawing import PRINTED_LINE, bars, levels
 from selfclock.papers.ficcrd.mechanisms import (
     BUCKET,
     BY_NUMBER,
@@ -35,6 +37,9 @@ from selfclock.papers.ficcrd.verdicts import (
     near_verdict,
 )
 from selfclock.parts import Illustration, Table
+from selfclock.scenario.flow import Background
+from selfclock.scenario.quantity import mbps, s
+from selfclock.series import all_flows, between
 from selfclock.studies import Part
 
 if TYPE_CHECKING:
@@ -51,6 +56,8 @@ FLUID_USE = {"outer-else": 0.754, "literal": 0.754, "icc": 1.0}
 
 #: RD packets by number, or also timed.
 _SENT = {"by number": BY_NUMBER, "timed": WINDOW}
+#: They look as these.
+_LOOKS = ("reno", "packet-pair")
 _OFTEN: dict[str, object] = {**BY_NUMBER, "rule": "icc", "packets_per_discovery": 8}
 
 #: An eighth of the paper's segments, and eight times as many wherever they are counted.
@@ -85,7 +92,7 @@ def _limited(scale: float) -> list[Scenario]:
     routers = {
         f"{rule}-{_slug(sent)}": {**router, "rule": rule} for rule in FLUID_USE for sent, router in _SENT.items()
     }
-    keys: dict[int, dict[str, object]] = {0: {"traffic": {"rate": f"{RATE_MBPS * LIMITED_PART:g} Mbps"}}}
+    keys = {0: {"rate": mbps(RATE_MBPS * LIMITED_PART)}}
     return [
         scenario(f"ficcrd-limited-{name}", router, topology="a", flows=2, flow_keys=keys, seconds=SECONDS * scale)
         for name, router in {**routers, "icc-1-in-8": _OFTEN}.items()
@@ -114,13 +121,7 @@ def _lossy(scale: float) -> list[Scenario]:
 
 def _blasted(scale: float) -> list[Scenario]:
     begin, end = BLAST_S
-    blast = {
-        "protocol": "udp",
-        "congestion_control": None,
-        "start": f"{begin * scale:g} s",
-        "stop": f"{end * scale:g} s",
-        "traffic": {"rate": f"{RATE_MBPS:g} Mbps", "packet": "1500 B"},
-    }
+    blast = Background(mbps(RATE_MBPS), start=s(begin * scale), stop=s(end * scale))
     # Three datagram sources, each as fast as its own link.
     keys = dict.fromkeys((10, 11, 12), blast)
     return [
@@ -132,8 +133,8 @@ def _blasted(scale: float) -> list[Scenario]:
 def _leaving(scale: float) -> list[Scenario]:
     """Five flows stay; five others run before and after a gap."""
     gone, back = AWAY_S
-    keys: dict[int, dict[str, object]] = {number: {"stop": f"{gone * scale:g} s"} for number in range(5, 10)}
-    keys |= {number: {"start": f"{back * scale:g} s"} for number in range(10, 15)}
+    keys = {number: {"stop": s(gone * scale)} for number in range(5, 10)}
+    keys |= {number: {"start": s(back * scale)} for number in range(10, 15)}
     return [
         scenario(f"ficcrd-leaving-{name}", router, flows=15, flow_keys=keys, seconds=SECONDS * scale)
         for name, router in (("window", BY_NUMBER), ("ack-bucket", BUCKET))
@@ -172,7 +173,7 @@ def parts(scale: float = 1.0) -> list[Part]:
 
 def _acknowledged_mbps(result: Result, begin_s: float, end_s: float) -> float:
     """What the TCP flows had acknowledged per second."""
-    series = pl.DataFrame(result.flows).filter(pl.col("time_s").is_between(begin_s, end_s))
+    series = between(all_flows(result), begin_s, end_s)
     span = series.group_by("flow").agg(pl.col("acknowledged_bytes").max() - pl.col("acknowledged_bytes").min())
     return float(span["acknowledged_bytes"].sum()) * 8 / (end_s - begin_s) / 1e6
 
@@ -439,40 +440,36 @@ def _many_claims(many: Sequence[Reading], fast: Sequence[Reading]) -> list[Claim
     return claims
 
 
-@style.house()
 def _limited_figure(limited: Sequence[Reading], scale: float) -> Illustration:
-    figure, (axes,) = style.figure()
-    for place, (sent, look) in enumerate(zip(_SENT, (style.look("reno"), style.look("packet-pair")), strict=True)):
-        at = [number + (place - 0.5) * 0.3 for number in range(len(FLUID_USE))]
-        use = [one.use for (_, of), one in zip(_KEYS, limited, strict=False) if of == sent]
-        axes.bar(at, use, 0.3, color=look.colour, label=f"RD packets {sent}")
-    for number, fluid in enumerate(FLUID_USE.values()):
-        axes.plot([number - 0.45, number + 0.45], [fluid, fluid], color="black", linewidth=1.2,
-                  label="fluid" if number == 0 else None)  # fmt: skip
-    axes.set_xticks(range(len(FLUID_USE)), list(FLUID_USE))
-    axes.set_ylabel("use of the link")
-    axes.set_xlabel("reading of Table 1")
-    axes.set_ylim(0, 1.35)
-    axes.set_title("Two flows, one of which sends 0.3 of the capacity")
-    axes.legend(loc="upper left", ncols=2)
+    figure = Figure(
+        title="Two flows, one of which sends 0.3 of the capacity", x="reading of Table 1", y="use of the link"
+    )
+    panel = figure.panel
+    bars(panel, {
+        f"RD packets {sent}": (style.look(name).colour, [
+            one.use for (_, of), one in zip(_KEYS, limited, strict=False) if of == sent
+        ])
+        for sent, name in zip(_SENT, _LOOKS, strict=True)
+    })  # fmt: skip
+    levels(panel, list(FLUID_USE.values()), 0.9, "fluid", BLACK)
+    panel.x.name(*FLUID_USE)
+    panel.y.low = 0.0
     caption = "Where RD packets are timed, the greedy flow stops at six whole segments, whatever the reading."
     return Illustration("A flow that is limited elsewhere", caption, figure, id="limited-elsewhere",
                         scenarios=names(_limited(scale)))  # fmt: skip
 
 
-@style.house()
 def _loss_figure(lossy: Sequence[Reading], scale: float) -> Illustration:
-    figure, (axes,) = style.figure()
-    for place, (sent, look) in enumerate(zip(_SENT, (style.look("reno"), style.look("packet-pair")), strict=True)):
+    figure = Figure(
+        title="Loss of RD packets", x="RD packets lost, each way (%)", y="queue near its target (% of time)"
+    )
+    panel = figure.panel
+    for place, (sent, look) in enumerate(zip(_SENT, map(style.look, _LOOKS), strict=True)):
         own = lossy[place * len(RD_LOSSES) : (place + 1) * len(RD_LOSSES)]
-        axes.plot([100 * loss for loss in RD_LOSSES], [100 * one.near for one in own], marker=look.marker,
-                  color=look.colour, label=f"RD packets {sent}")  # fmt: skip
-    axes.axhline(100 * NEAR_OFTEN, color="black", linewidth=0.9, linestyle=":", label="our criterion")
-    axes.set_ylim(0, 105)
-    axes.set_xlabel("RD packets lost, each way (%)")
-    axes.set_ylabel("queue near its target (% of time)")
-    axes.set_title("Loss of RD packets")
-    axes.legend(loc="lower left")
+        panel.line([100 * loss for loss in RD_LOSSES], [100 * one.near for one in own], marker=look.marker,
+                   colour=look.colour, label=f"RD packets {sent}")  # fmt: skip
+    panel.rule("y", 100 * NEAR_OFTEN, label="our criterion", **PRINTED_LINE)
+    panel.y.low, panel.y.high = 0.0, 105.0
     worst, late = min(one.jain for one in lossy), max(one.late_data for one in lossy)
     caption = f"Data packets lost after the first 5 s: {late} at most. Jain's index: {worst:.4f} at least."
     return Illustration("Loss of RD packets", caption, figure, id="rd-loss", scenarios=names(_lossy(scale)))

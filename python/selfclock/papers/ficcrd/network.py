@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
-from selfclock.dumbbell import to_toml
-from selfclock.scenario import Scenario
+from selfclock.scenario.build import Graph
+from selfclock.scenario.flow import Background, Flow
+from selfclock.scenario.link import Link
+from selfclock.scenario.quantity import mbps, ms, s
+from selfclock.scenario.quantity import packets as places
+from selfclock.scenario.transport import Record
+from selfclock.series import between, goodputs_bps, link_series
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import polars as pl
+
     from selfclock.result import Result
+    from selfclock.scenario import Scenario
 
 PAPER = "ficcrd"
 FLOWS = 10
@@ -59,7 +66,7 @@ def scenario(
     send_delay_ms: float = 0.0,
     apart_s: float = 0.0,
     samples_s: float = 0.1,
-    flow_keys: Mapping[int, Mapping[str, object]] | None = None,
+    flow_keys: Mapping[int, Mapping[str, Any] | Background] | None = None,
     transport: Mapping[str, object] | None = None,
     more_routers: Sequence[Mapping[str, object]] = (),
     edge_queue: str = "unlimited",
@@ -75,68 +82,50 @@ def scenario(
     ns-2: every flow is attached to 11 and 12, flow 0 with 10 ms (80 ms). Topology "b": every flow passes 10 and 13,
     which are 2 ms away, flow 0 as there. `send_delay_ms`: each packet of a source is delayed by a random time below
     this, as ns-2's overhead_ does, without overtaking. `bottleneck_mbps`: another rate of the link 11-12 alone.
+    `flow_keys`: what else a flow has, by its number, or UDP in its place.
     """
-    rate = f"{rate_mbps:g} Mbps"
-
-    def link(a: str, b: str, delay_ms: float, queue: str = "unlimited", **more: object) -> dict[str, object]:
-        return {"from": a, "to": b, "rate": rate, "delay": f"{delay_ms:g} ms", "queue": queue, **more}
-
-    nodes = ["10", "11", "12", "13"]
-    trunk = 10.0 if topology == "figure-2" else 2.0
+    rate = mbps(rate_mbps)
+    usual = Link(rate, queue="unlimited")
+    trunk = ms(10 if topology == "figure-2" else 2)
     links = [
-        {**link("11", "12", 20, f"{buffer_packets} packets"), "rate": f"{bottleneck_mbps or rate_mbps:g} Mbps"},
-        link("10", "11", trunk, edge_queue),
-        link("12", "13", trunk),
+        Link(mbps(bottleneck_mbps or rate_mbps), "20 ms", queue=places(buffer_packets), between=("11", "12")),
+        Link(rate, trunk, queue=edge_queue, between=("10", "11")),
+        replace(usual, delay=trunk, between=("12", "13")),
     ]
-    senders: list[dict[str, object]] = []
+    nodes = ["10", "11", "12", "13"]
+    senders: list[Flow | Background] = []
     for number in range(flows):
-        source, sink = f"s{number}", f"d{number}"
-        nodes += [source, sink]
+        ends = f"s{number}", f"d{number}"
+        nodes += ends
         far = number == 0
         outside = topology == "b" or (topology == "figure-2" and far)
-        ends = ("10", "13") if outside else ("11", "12")
-        delay = 10.0 if far else 2.0
+        near, beyond = ("10", "13") if outside else ("11", "12")
+        access = replace(usual, delay=ms(10 if far else 2))
         # A jitter on the way from the source only: data, not acknowledgements.
-        links.append(link(source, ends[0], delay, duplex=False, jitter=f"{send_delay_ms:g} ms"))
-        links.append(link(ends[0], source, delay, duplex=False))
-        links.append(link(ends[1], sink, delay))
-        sender: dict[str, object] = {
-            "name": f"flow{number}",
-            "from": source,
-            "to": sink,
-            "congestion_control": RENO,
-            "start": f"{number * apart_s:g} s",
-        }
-        sender |= (flow_keys or {}).get(number, {})
-        senders.append({key: value for key, value in sender.items() if value is not None})
-    document: dict[str, object] = {
-        "schema": 1,
-        "name": name,
-        "profile": "classic",
-        "duration": f"{seconds:g} s",
-        "seed": seed,
-        "network": {"topology": "graph", "nodes": nodes, "link": links},
-        "transport": {**TRANSPORT, **(transport or {})},
-        "record": {"interval": f"{samples_s:g} s", "packets": packets},
-        "flow": senders,
-    }
-    routers = [*([router] if router else []), *more_routers]
-    if routers:
-        document["router"] = [dict(one) for one in routers]
-    return Scenario.parse(to_toml(document), name)
+        links += [
+            replace(access, between=(ends[0], near), duplex=False, jitter=ms(send_delay_ms)),
+            replace(access, between=(near, ends[0]), duplex=False),
+            replace(access, between=(beyond, ends[1])),
+        ]
+        own = (flow_keys or {}).get(number, {})
+        usual_keys = {"congestion_control": RENO, "start": s(number * apart_s)}
+        sender = own if isinstance(own, Background) else Flow(**{**usual_keys, **own})
+        senders.append(replace(sender, name=f"flow{number}", between=ends))
+    return Graph(links, nodes).scenario(
+        senders,
+        duration=s(seconds),
+        name=name,
+        seed=seed,
+        profile="classic",
+        routers=[*([router] if router else []), *more_routers],
+        transport={**TRANSPORT, **(transport or {})},
+        record=Record(s(samples_s), packets),
+    )
 
 
 def goodputs_mbps(result: Result, begin_s: float, end_s: float) -> list[float]:
     """Return what each TCP flow had acknowledged per second between two times."""
-    series = pl.DataFrame(result.flows).with_columns(pl.col("flow").cast(pl.String))
-    rates = []
-    for flow in result.summary["flows"]:
-        if flow["algorithm"] == "udp":
-            continue
-        frame = series.filter((pl.col("flow") == flow["name"]) & pl.col("time_s").is_between(begin_s, end_s + 1e-9))
-        times, acknowledged = frame["time_s"], frame["acknowledged_bytes"]
-        rates.append(float(acknowledged[-1] - acknowledged[0]) * 8 / float(times[-1] - times[0]) / 1e6)
-    return rates
+    return [rate / 1e6 for rate in goodputs_bps(result, begin_s, end_s)]
 
 
 def cell(value: object) -> float:
@@ -144,12 +133,6 @@ def cell(value: object) -> float:
     return float(value) if isinstance(value, (int, float)) else 0.0
 
 
-def jain(rates: Sequence[float]) -> float:
-    """Jain's index."""
-    return sum(rates) ** 2 / (len(rates) * sum(rate * rate for rate in rates))
-
-
 def queue(result: Result, begin_s: float, end_s: float, name: str = BOTTLENECK) -> pl.DataFrame:
     """Return the samples of the bottleneck between two times."""
-    series = pl.DataFrame(result.links).with_columns(pl.col("link").cast(pl.String))
-    return series.filter((pl.col("link") == name) & pl.col("time_s").is_between(begin_s, end_s))
+    return between(link_series(result, name), begin_s, end_s)

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from selfclock import style
 from selfclock.claims import Claim
+from selfclock.figure import Figure
 from selfclock.papers.ficcrd.mechanisms import TAIL_DROP
-from selfclock.papers.ficcrd.network import PAPER, SECONDS, jain, scenario
+from selfclock.papers.ficcrd.network import PAPER, SECONDS, scenario
 from selfclock.papers.ficcrd.readings import interval, read
 from selfclock.papers.ficcrd.verdicts import JAIN_TOLERANCE, close_verdict
 from selfclock.parts import Illustration, Table
+from selfclock.series import jain
 from selfclock.studies import Part
 
 if TYPE_CHECKING:
@@ -32,6 +33,11 @@ class Row:
     goodputs: tuple[float, ...]
     drops: int
     timeouts: int
+
+    @property
+    def jain(self) -> float:
+        """Jain's index of the goodputs."""
+        return jain(self.goodputs) or 0.0
 
 
 ROWS = [
@@ -81,7 +87,7 @@ def findings(
         ("b", "the queue stands elsewhere, and all is equal"),
     ):
         rows = [(row, one) for row, one in zip(ROWS, plain, strict=True) if row.topology == topology]
-        theirs = statistics.mean(jain(row.goodputs) for row, _ in rows)
+        theirs = statistics.mean(row.jain for row, _ in rows)
         ours = statistics.mean(one.jain for _, one in rows)
         favoured = ", ".join(f"{one.goodputs[0]:.3f} ({row.goodputs[0]:.3f})" for row, one in rows)
         claims.append(
@@ -121,7 +127,7 @@ def findings(
          "timeouts, ns-2", "timeouts"],
         [
             [row.topology.upper(), f"{row.apart_s:g} s", f"{row.goodputs[0]:.3f}", f"{one.goodputs[0]:.3f}",
-             f"{jain(row.goodputs):.4f}", f"{one.jain:.4f}", str(row.drops), str(one.drops), str(row.timeouts),
+             f"{row.jain:.4f}", f"{one.jain:.4f}", str(row.drops), str(one.drops), str(row.timeouts),
              str(one.timeouts)]
             for row, one in zip(ROWS, plain, strict=True)
         ],
@@ -129,17 +135,15 @@ def findings(
     return claims, [_figure([one.jain for one in found], names)], [grid]
 
 
-@style.house()
 def _figure(ours: Sequence[float], names: tuple[str, ...]) -> Illustration:
-    figure, (axes,) = style.figure()
-    theirs = [*(jain(row.goodputs) for row in ROWS), *RANDOM]
-    axes.plot(range(len(ours)), ours, "o", color=TAIL_DROP.colour, label="selfclock")
-    axes.plot(range(len(theirs)), theirs, "x", color="black", label="printed by ns-2.35")
-    labels = [*(f"{row.topology.upper()}, {row.apart_s:g} s" for row in ROWS), *(f"A, seed {seed}" for seed in SEEDS)]
-    axes.set_xticks(range(len(labels)), labels, rotation=40, ha="right")
-    axes.set_ylabel("Jain's index")
-    axes.set_ylim(0.85, 1.03)
-    axes.set_title("Tail drop: topology and spacing of starts, or random send delays")
-    axes.legend(loc="upper left", ncols=2)
+    figure = Figure(title="Tail drop: topology and spacing of starts, or random send delays", y="Jain's index")
+    panel = figure.panel
+    theirs = [*(row.jain for row in ROWS), *RANDOM]
+    panel.points(range(len(ours)), ours, colour=TAIL_DROP.colour, label="selfclock")
+    panel.points(range(len(theirs)), theirs, marker="x", label="printed by ns-2.35")
+    panel.x.name(
+        *(f"{row.topology.upper()}, {row.apart_s:g} s" for row in ROWS), *(f"A, seed {seed}" for seed in SEEDS)
+    )
+    panel.y.low, panel.y.high = 0.85, 1.03
     caption = "The seeds of the two programs have nothing in common but their number."
     return Illustration("Tail drop beside ns-2.35", caption, figure, id="ns2", scenarios=names)

@@ -17,9 +17,9 @@ from selfclock.papers.ficcrd.network import (
     TARGET_PACKETS,
     cell,
     goodputs_mbps,
-    jain,
     queue,
 )
+from selfclock.series import all_flows, between, flow_series, jain, packet_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -66,7 +66,7 @@ class Reading:
     @property
     def jain(self) -> float:
         """Jain's index of the goodputs."""
-        return jain(self.goodputs)
+        return jain(self.goodputs) or 0.0
 
     def cells(self) -> list[str]:
         """Return the cells of a table."""
@@ -134,11 +134,11 @@ def _measures(result: Result, scale: float, span_s: tuple[float, float], target:
 
 
 def _lost_data(result: Result, started_s: float) -> dict[str, Any]:
-    packets = pl.DataFrame(result.packet_columns("time_s", "event", "kind", "flow"))
-    if packets.is_empty():
+    if not result.scenario.records_packets:
         return {}
-    lost = packets.filter((pl.col("event") == "drop") & (pl.col("kind") == "data"))
-    counts = dict(lost.group_by(pl.col("flow").cast(pl.String)).len().iter_rows())
+    data = (pl.col("event") == "drop") & (pl.col("kind") == "data")
+    lost = packet_record(result, "time_s", "event", "kind", "flow", where=data)
+    counts = dict(lost.group_by("flow").len().iter_rows())
     return {
         "by_flow": tuple(int(counts.get(f"flow{number}", 0)) for number in range(FLOWS)),
         "late_data": lost.filter(pl.col("time_s") > started_s).height,
@@ -146,9 +146,13 @@ def _lost_data(result: Result, started_s: float) -> dict[str, Any]:
 
 
 def _roughness(result: Result, begin_s: float, end_s: float) -> float:
-    series = pl.DataFrame(result.flows).with_columns(pl.col("flow").cast(pl.String), second=pl.col("time_s").floor())
-    series = series.filter(pl.col("time_s").is_between(begin_s, end_s) & (pl.col("flow") != "flow0"))
-    sent = series.group_by("flow", "second").agg(pl.col("sent_bytes").max()).sort("flow", "second")
+    series = between(all_flows(result), begin_s, end_s).with_columns(second=pl.col("time_s").floor())
+    sent = (
+        series.filter(pl.col("flow") != "flow0")
+        .group_by("flow", "second")
+        .agg(pl.col("sent_bytes").max())
+        .sort("flow", "second")
+    )
     sent = sent.with_columns(pl.col("sent_bytes").diff().over("flow")).drop_nulls()
     # A flow that sends nothing is even.
     each = sent.group_by("flow").agg(
@@ -158,7 +162,7 @@ def _roughness(result: Result, begin_s: float, end_s: float) -> float:
 
 
 def _sent_segments(result: Result, name: str) -> tuple[list[float], list[float]]:
-    series = pl.DataFrame(result.flows).filter(pl.col("flow").cast(pl.String) == name)
+    series = flow_series(result, name)
     return series["time_s"].to_list(), (series["sent_bytes"] / 4096).to_list()
 
 

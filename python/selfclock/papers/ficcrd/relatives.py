@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from selfclock import style
 from selfclock.claims import Claim
-from selfclock.dumbbell import to_toml
+from selfclock.figure import Figure
 from selfclock.papers.ficcrd.network import PAPER
 from selfclock.parts import Illustration, Table
-from selfclock.scenario import Scenario
+from selfclock.scenario.build import Dumbbell
+from selfclock.scenario.flow import Flow
+from selfclock.scenario.link import Link
+from selfclock.scenario.quantity import mbps, ms, s
+from selfclock.scenario.transport import Record
 from selfclock.studies import Part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from selfclock.result import FlowSummary, LinkSummary, Result, Summary
+    from selfclock.scenario import Scenario
+
+#: From dark to light, and from light to dark: matplotlib's viridis and its magma.
+_VIRIDIS = ("#440154", "#3B528B", "#21918C", "#5EC962", "#FDE725")
+_MAGMA = ("#FCFDBF", "#FC8961", "#B73779", "#51127C", "#000004")
 
 #: Windows, then models; each by itself with a peer of the same kind.
 ALGORITHMS = [
@@ -58,23 +66,13 @@ def _ecn(algorithm: str) -> str:
 def _scenario(
     name: str, algorithms: Sequence[str], queue: dict[str, object], rate_mbps: float, seconds: float, ecn: Sequence[str]
 ) -> Scenario:
-    document = {
-        "schema": 1,
-        "name": name,
-        "duration": f"{seconds:g} s",
-        "network": {
-            "topology": "dumbbell",
-            "bottleneck": {"rate": f"{rate_mbps:g} Mbps", "delay": f"{RTT_MS / 4:g} ms",
-                           "queue": {"limit": "2 bdp", **queue}},
-            "access": {"rate": "1 Gbps", "delay": f"{RTT_MS / 8:g} ms"},
-        },
-        "record": {"interval": "off"},
-        "flow": [
-            {"congestion_control": algorithm, "start_jitter": "100 ms", "transport": {"ecn": mode}}
-            for algorithm, mode in zip(algorithms, ecn, strict=True)
-        ],
-    }  # fmt: skip
-    return Scenario.parse(to_toml(document), name)
+    limited = {"limit": "2 bdp", **queue}
+    network = Dumbbell(Link(mbps(rate_mbps), ms(RTT_MS / 4), queue=limited), Link("1 Gbps", ms(RTT_MS / 8)))
+    flows = [
+        Flow(algorithm, start_jitter="100 ms", transport={"ecn": mode})
+        for algorithm, mode in zip(algorithms, ecn, strict=True)
+    ]
+    return network.scenario(flows, duration=s(seconds), name=name, record=Record("off"))
 
 
 def scenarios(scale: float = 1.0) -> list[Scenario]:
@@ -165,23 +163,18 @@ def findings(readings: Sequence[list[Summary]]) -> tuple[list[Claim], list[Illus
     return claims, [_heat_map(uses, delays)], [l4s, grid]
 
 
-@style.house()
 def _heat_map(uses: Sequence[Sequence[float]], delays: Sequence[Sequence[float]]) -> Illustration:
-    figure, panels = style.figure(rows=2, height=7.5)
-    for axes, values, title, colours, limits, form in (
-        (panels[0], uses, "use of the link", "viridis", (0.5, 1.0), "{:.2f}"),
-        (panels[1], delays, "mean wait (ms)", "magma_r", (0.0, 40.0), "{:.0f}"),
+    figure = Figure(2, height=8.5)
+    for panel, values, title, colours, limits, form in (
+        (figure.panels[0][0], uses, "use of the link", _VIRIDIS, (0.5, 1.0), "{:.2f}"),
+        (figure.panels[1][0], delays, "mean wait (ms)", _MAGMA, (0.0, 40.0), "{:.0f}"),
     ):
-        axes.imshow(values, cmap=colours, vmin=limits[0], vmax=limits[1], aspect="auto")
-        axes.grid(visible=False)
-        axes.set_xticks(range(len(DISCIPLINES)), list(DISCIPLINES), rotation=60, ha="right", fontsize=6)
-        axes.set_yticks(range(len(ALGORITHMS)), ALGORITHMS, fontsize=6)
-        middle = (limits[0] + limits[1]) / 2
-        for row, line in enumerate(values):
-            for column, value in enumerate(line):
-                dark = value < middle if colours == "viridis" else value > middle
-                axes.text(column, row, form.format(value), ha="center", va="center", fontsize=5,
-                          color="white" if dark else "black")  # fmt: skip
-        axes.set_title(title)
+        texts = [list(map(form.format, line)) for line in values]
+        panel.cells(values, colours=colours, low=limits[0], high=limits[1], texts=texts)
+        panel.x.name(*DISCIPLINES)
+        panel.y.name(*ALGORITHMS)
+        # The first row on top.
+        panel.y.low, panel.y.high = len(ALGORITHMS) - 0.5, -0.5
+        panel.title = title
     return Illustration("Every algorithm over every queue discipline", "The figures are in the table.", figure,
                         id="disciplines", scenarios=tuple(one.name for one in scenarios()))  # fmt: skip

@@ -27,15 +27,13 @@ from selfclock.papers.inline_measurement.network import (
     SECONDS,
     STARTED_S,
     drops,
-    flow_series,
     goodput_gbps,
-    link_series,
-    mean_between,
     part_of_available,
     periods,
     worst_second,
 )
 from selfclock.papers.inline_measurement.verdicts import PAPER
+from selfclock.series import flow_series, link_series, mean_between
 
 if TYPE_CHECKING:
     from selfclock.papers.inline_measurement.behaviour import Runs

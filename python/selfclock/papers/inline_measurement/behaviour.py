@@ -31,20 +31,18 @@ from selfclock.papers.inline_measurement.network import (
     RTT_MS,
     SECONDS,
     STARTED_S,
-    Flow,
     background,
     drops,
-    flow_series,
     goodput_gbps,
     limit_packets,
-    link_series,
     loss_rate,
-    mean_between,
     periods,
     scenario,
+    sender,
     worst_second,
 )
 from selfclock.papers.inline_measurement.verdicts import PAPER
+from selfclock.series import flow_series, link_series, mean_between
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -86,7 +84,7 @@ def _scenario(
     own = mechanism is PROPOSED
     return scenario(
         name_of(figure, mechanism, estimator, buffer, threshold=threshold) + (f"-seed-{seed}" if seed > 1 else ""),
-        [Flow(estimator.control if own else mechanism.control)],
+        [sender(estimator.control if own else mechanism.control)],
         seconds=(SECONDS if threshold else SHORT_S) * scale,
         udp=background([(time * scale, free) for time, free in FIGURE_7]) if figure == 7 else None,
         buffer=buffer.limit(BDP_PACKETS),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import polars as pl
-from matplotlib.figure import Figure
 
-from selfclock import style
+from selfclock.figure import Figure
+from selfclock.papers.drawing import along, dashes, label_sides
 from selfclock.papers.inline_measurement.behaviour import SHORT_S, name_of
 from selfclock.papers.inline_measurement.mechanisms import (
     BUFFERS,
@@ -28,30 +29,25 @@ from selfclock.papers.inline_measurement.network import (
     PACKET_B,
     RATE_GBPS,
     SECONDS,
-    flow_series,
     limit_packets,
-    link_series,
 )
 from selfclock.parts import Illustration
+from selfclock.series import flow_series, link_series
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
-
+    from selfclock.figure import Panel
     from selfclock.papers.inline_measurement.behaviour import Runs
     from selfclock.result import Result
 
     Curve = tuple[Sequence[float], Sequence[float]]
 
-#: Colours of Okabe and Ito that are told apart side by side.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00")
-_LOOKS = {
-    REPAIRED.suffix + PACKETS.suffix: ("#0072B2", "-"),
-    REPAIRED.suffix + BYTES.suffix: ("#E69F00", "-"),
-    PRINTED.suffix + PACKETS.suffix: ("#D55E00", "-"),
-    PRINTED.suffix + BYTES.suffix: ("#CC79A7", "-"),
+_COLOURS = {
+    REPAIRED.suffix + PACKETS.suffix: "#0072B2",
+    REPAIRED.suffix + BYTES.suffix: "#E69F00",
+    PRINTED.suffix + PACKETS.suffix: "#D55E00",
+    PRINTED.suffix + BYTES.suffix: "#CC79A7",
 }
 
 
@@ -79,10 +75,10 @@ def available(time: float) -> float:
     return next(free for begin, free in reversed(FIGURE_7) if time >= begin)
 
 
-def changes(axes: Axes) -> None:
+def changes(panel: Panel) -> None:
     """Mark the times at which UDP of figure 7 changes its rate."""
     for begin, _ in FIGURE_7[1:]:
-        axes.axvline(begin, color="#999999", linewidth=0.6, linestyle="--")
+        panel.rule("x", begin, colour="#999999", dash="--", width=0.6)
 
 
 def findings(runs: Runs) -> list[Illustration]:
@@ -94,7 +90,7 @@ def findings(runs: Runs) -> list[Illustration]:
             ("b", "window", window, "1000 packets"),
             ("c", "queue", queue, "1000 packets"),
         ):
-            drawn, names = _panels(runs, figure, curve, unit)
+            drawn, names = _panels(runs, figure, what, curve, unit)
             made.append(
                 Illustration(
                     f"Figure {figure} ({letter}), {what}{'' if figure == 6 else ', beside UDP'}",
@@ -104,7 +100,7 @@ def findings(runs: Runs) -> list[Illustration]:
                     scenarios=names,
                 )
             )
-    drawn, names = _panels(runs, 6, throughput, "Gbit/s", threshold=False)
+    drawn, names = _panels(runs, 6, "throughput", throughput, "Gbit/s", threshold=False)
     made.append(
         Illustration(
             "Figure 6 without the threshold, throughput",
@@ -155,43 +151,29 @@ def _label(estimator: Estimator, buffer: Buffer, figure: int) -> str:
     return "ICIM as printed" if estimator is PRINTED else "ICIM repaired, and the others"
 
 
-@style.house()
 def _panels(
-    runs: Runs, figure: int, curve: Callable[[Result], Curve], unit: str, *, threshold: bool = True
+    runs: Runs, number: int, what: str, curve: Callable[[Result], Curve], unit: str, *, threshold: bool = True
 ) -> tuple[Figure, tuple[str, ...]]:
-    drawn = Figure(figsize=(6.4, 6.0), layout="constrained")
-    panels = drawn.subplots(3, 2, sharex=True, sharey=True, squeeze=False)
-    labelled: dict[str, Line2D] = {}
+    figure = Figure(3, 2, height=6.6, same_y=True)
+    label_sides(figure, "time (s)", f"{what}\n({unit})")
     names: list[str] = []
-    for axes, mechanism in zip(panels.flat, MECHANISMS, strict=True):
-        if figure == 7:
-            changes(axes)
-        for estimator, buffer in _lines(mechanism, figure, threshold=threshold):
-            name = name_of(figure, mechanism, estimator, buffer, threshold=threshold)
+    for panel, mechanism in zip(itertools.chain(*figure.panels), MECHANISMS, strict=True):
+        if number == 7:
+            changes(panel)
+        for estimator, buffer in _lines(mechanism, number, threshold=threshold):
+            name = name_of(number, mechanism, estimator, buffer, threshold=threshold)
             names.append(name)
-            colour, line = _LOOKS[estimator.suffix + buffer.suffix]
-            label = _label(estimator, buffer, figure)
-            (handle,) = axes.plot(
-                *curve(runs[name]), line, color=colour, linewidth=1.8 if buffer is BYTES else 0.8, label=label
-            )
-            labelled.setdefault(label, handle)
-        end = SECONDS if threshold else SHORT_S
-        marks, label = _marks(figure, mechanism, curve, end)
-        (handle,) = axes.plot(*marks, linestyle="none", marker="_", color="black", markersize=7, label=label)
-        labelled.setdefault(label, handle)
-        axes.set_title(mechanism.label)
-    panels[0][0].set_ylim(bottom=0)
-    for row in panels:
-        row[0].set_ylabel(unit)
-    for axes in panels[-1]:
-        axes.set_xlabel("time (s)")
-    drawn.legend(list(labelled.values()), list(labelled), loc="outside lower center", ncols=2)
-    return drawn, tuple(names)
+            panel.line(*curve(runs[name]), colour=_COLOURS[estimator.suffix + buffer.suffix],
+                       width=1.8 if buffer is BYTES else 0.8, label=_label(estimator, buffer, number))  # fmt: skip
+        marks, label = _marks(number, mechanism, curve, SECONDS if threshold else SHORT_S)
+        dashes(panel, *marks, label)
+        panel.title, panel.y.low = mechanism.label, 0.0
+    return figure, tuple(names)
 
 
 def _marks(figure: int, mechanism: Mechanism, curve: Callable[[Result], Curve], end_s: float) -> tuple[Curve, str]:
-    """Return what the thesis says a curve should be at, twenty times."""
-    times = [end_s * (step + 0.5) / 20 for step in range(20)]
+    """Return what the thesis says a curve should be at."""
+    times = along(end_s)
     free = [available(time) if figure == 7 else RATE_GBPS for time in times]
     if curve is throughput:
         return (times, free), "printed: available"
@@ -202,26 +184,18 @@ def _marks(figure: int, mechanism: Mechanism, curve: Callable[[Result], Curve], 
     return (times, [each / RATE_GBPS * BDP_PACKETS / 1e3 for each in free]), "printed: equation 14, or the product"
 
 
-@style.house()
 def _estimates(runs: Runs) -> Figure:
-    figure = Figure(figsize=(6.4, 4.8), layout="constrained")
-    panels = figure.subplots(2, 2, sharex=True, sharey=True, squeeze=False)
-    for row, number in zip(panels, (6, 7), strict=True):
-        for axes, estimator in zip(row, ESTIMATORS, strict=True):
+    figure = Figure(2, 2, height=4.8, same_scale=True)
+    label_sides(figure, "time (s)", "K and A\n(Gbit/s)")
+    for row, number in zip(figure.panels, (6, 7), strict=True):
+        for panel, estimator in zip(row, ESTIMATORS, strict=True):
             series = flow_series(runs[name_of(number, PROPOSED, estimator)])
             times = series["time_s"].to_list()
-            axes.plot(times, (series["capacity_bps"] / 1e9).to_list(), color="#D55E00", label="K measured")
-            axes.plot(
-                times, (series["available_bps"] / 1e9).to_list(), color="#0072B2", linewidth=0.8, label="A measured"
-            )
-            axes.plot(times, [RATE_GBPS] * len(times), ":", color="black", linewidth=1, label="K")
+            panel.line(times, series["capacity_bps"] / 1e9, colour="#D55E00", label="K measured")
+            panel.line(times, series["available_bps"] / 1e9, colour="#0072B2", width=0.8, label="A measured")
+            panel.line(times, [RATE_GBPS] * len(times), dash=":", width=1.0, label="K")
             free = [available(time) if number == 7 else RATE_GBPS for time in times]
-            axes.plot(times, free, "--", color="black", linewidth=1, label="A")
-            axes.set_title(f"Figure {number}, ICIM {estimator.label}")
-            axes.set_ylim(0, 2 * RATE_GBPS)
-        row[0].set_ylabel("Gbit/s")
-    for axes in panels[-1]:
-        axes.set_xlabel("time (s)")
-    handles = panels[0][0].get_legend_handles_labels()
-    figure.legend(*handles, loc="outside lower center", ncols=4)
+            panel.line(times, free, dash="--", width=1.0, label="A")
+            panel.title = f"Figure {number}, ICIM {estimator.label}"
+            panel.y.low, panel.y.high = 0.0, 2 * RATE_GBPS
     return figure

@@ -2,37 +2,41 @@
 
 from __future__ import annotations
 
+import itertools
 import statistics
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
-from matplotlib.figure import Figure
 
-from selfclock import style
 from selfclock.claims import Claim
-from selfclock.dumbbell import to_toml
+from selfclock.figure import BLACK, Figure
+from selfclock.papers.drawing import COLOURS, along, dashes, label_sides
 from selfclock.papers.inline_measurement import verdicts
-from selfclock.papers.inline_measurement.drawings import COLOURS
 from selfclock.papers.inline_measurement.mechanisms import PRINTED, REPAIRED
 from selfclock.papers.inline_measurement.network import (
     COALESCING,
+    REVERSE,
     SACK,
-    Background,
-    Flow,
-    flow_series,
     limit_packets,
-    mean_between,
     scenario,
+    sender,
+    udp_at,
 )
 from selfclock.papers.inline_measurement.verdicts import PAPER
 from selfclock.parts import Illustration, Table
-from selfclock.scenario import Scenario
+from selfclock.scenario.build import Graph
+from selfclock.scenario.flow import Background, Flow
+from selfclock.scenario.link import Link, Router
+from selfclock.scenario.quantity import gbps, s
+from selfclock.scenario.transport import Record
+from selfclock.series import flow_series, mean_between
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from selfclock.result import Result
+    from selfclock.scenario import Scenario
 
 RATES_GBPS = (0.1, 1.0, 5.0, 10.0)
 LOADS = (0.2, 0.5, 0.8)
@@ -71,17 +75,17 @@ def _case(
     load: float,
     scale: float,
     *,
-    arrivals: str = "constant",
+    arrivals: Literal["constant", "poisson"] = "constant",
     control: dict[str, object] | None = None,
     coalescing: str = COALESCING,
     transport: dict[str, object] | None = None,
-    routers: Sequence[Mapping[str, object]] = (),
+    routers: Sequence[Router] = (),
     notes: str = "",
 ) -> Case:
-    udp = Background(((0.0, rate * load),), arrivals) if load else None
+    udp = udp_at(((0.0, rate * load),), arrivals) if load else None
     made = scenario(
         "estimates-" + label.replace(" ", "-").replace("/", "-per-").replace(",", "").replace("%", ""),
-        [Flow(control or {"window": "lotka-volterra"})],
+        [sender(control or {"window": "lotka-volterra"})],
         seconds=SECONDS * scale,
         rate_gbps=rate,
         udp=udp,
@@ -158,7 +162,7 @@ def failure_cases(scale: float = 1.0) -> list[Case]:
             1.0,
             0.5,
             scale,
-            routers=[{"mechanism": "ack-thinning", "links": ["bottleneck-reverse"], "interval": "5 us"}],
+            routers=[Router("ack-thinning", links=[REVERSE], interval="5 us")],
             notes="a router drops the earlier of two acknowledgements within 5 us, all but an interrupt's last",
         ),
         _case("no coalescing", 1.0, 0.5, scale, coalescing="0 s"),
@@ -187,36 +191,26 @@ def failure_cases(scale: float = 1.0) -> list[Case]:
 
 def _two_links(name: str, first: tuple[float, float], second: tuple[float, float], scale: float) -> Scenario:
     """A path over two links, each with a rate and a load of its own."""
-    links: list[dict[str, object]] = [
-        {
-            "from": "source",
-            "to": "a",
-            "rate": "4 Gbps",
-            "delay": "5 ms",
-            "queue": "unlimited",
-            "coalescing": COALESCING,
-        },
-        {"from": "a", "to": "b", "rate": f"{first[0]:g} Gbps", "delay": "10 ms", "queue": "5000 packets"},
-        {"from": "b", "to": "c", "rate": f"{second[0]:g} Gbps", "delay": "10 ms", "queue": "5000 packets"},
-        {"from": "c", "to": "sink", "rate": "4 Gbps", "delay": "5 ms", "queue": "unlimited", "coalescing": COALESCING},
+    access = Link("4 Gbps", "5 ms", queue="unlimited", coalescing=COALESCING)
+    links = [
+        replace(access, between=("source", "a")),
+        Link(gbps(first[0]), "10 ms", queue="5000 packets", between=("a", "b")),
+        Link(gbps(second[0]), "10 ms", queue="5000 packets", between=("b", "c")),
+        replace(access, between=("c", "sink")),
     ]
-    flows: list[dict[str, object]] = [
-        {"name": "flow1", "from": "source", "to": "sink", "congestion_control": {"window": "lotka-volterra"}}
+    others = [
+        Background(gbps(rate * load), packet="imix", between=ends, name=f"udp{number}")
+        for number, (ends, (rate, load)) in enumerate(((("a", "b"), first), (("b", "c"), second)), 1)
+        if load
     ]
-    for number, (a, b, (rate, load)) in enumerate((("a", "b", first), ("b", "c", second)), 1):
-        if load:
-            traffic = {"rate": f"{rate * load * 1000:g} Mbps", "packet": "imix"}
-            flows.append({"name": f"udp{number}", "from": a, "to": b, "protocol": "udp", "traffic": traffic})
-    document = {
-        "schema": 1,
-        "name": name,
-        "duration": f"{SECONDS * scale:g} s",
-        "network": {"topology": "graph", "nodes": ["source", "a", "b", "c", "sink"], "link": links},
-        "transport": {**SACK, "initial_ssthresh": "4000 segments"},
-        "record": {"interval": f"{0.05 * scale:g} s"},
-        "flow": flows,
-    }
-    return Scenario.parse(to_toml(document), name)
+    own = Flow({"window": "lotka-volterra"}, between=("source", "sink"))
+    return Graph(links, ["source", "a", "b", "c", "sink"]).scenario(
+        [own, *others],
+        duration=s(SECONDS * scale),
+        name=name,
+        transport={**SACK, "initial_ssthresh": "4000 segments"},
+        record=Record(s(0.05 * scale)),
+    )
 
 
 def cases(scale: float = 1.0) -> list[Case]:
@@ -459,26 +453,21 @@ def _illustration(constant: Sequence[Found]) -> Illustration:
     )
 
 
-@style.house()
 def _figure(rows: Sequence[Found]) -> Figure:
-    figure = Figure(figsize=(6.4, 6.6), layout="constrained")
-    axes = figure.subplots(len(RATES_GBPS), 2, sharex=True, sharey=True, squeeze=False)
+    figure = Figure(len(RATES_GBPS), 2, height=6.6, same_scale=True)
+    label_sides(figure, "time (s)", "measured / true")
     for number, row in enumerate(rows):
         rate, load = divmod(number, len(LOADS))
         series, case = flow_series(row.result), row.case
-        for column, (name, truth) in enumerate((("available_bps", case.available), ("capacity_bps", case.capacity))):
-            each = axes[rate][column]
-            each.plot(
-                series["time_s"], series[name] / 1e9 / truth, color=COLOURS[load], label=f"load {LOADS[load]:.0%}"
-            )
-            each.axhline(1, color="black", linewidth=0.6, linestyle=":")
-            each.set_ylim(0.5, 1.5)
-            each.set_title(f"{'A' if column == 0 else 'K'}, {case.capacity:g} Gbit/s")
-    for column in range(2):
-        axes[-1][column].set_xlabel("time (s)")
-    for row_of_axes in axes:
-        row_of_axes[0].set_ylabel("measured / true")
-    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+        for panel, name, truth, what in zip(
+            figure.panels[rate], ("available_bps", "capacity_bps"), (case.available, case.capacity), "AK", strict=True
+        ):
+            panel.line(series["time_s"], series[name] / 1e9 / truth, colour=COLOURS[load],
+                       label=f"load {LOADS[load]:.0%}")  # fmt: skip
+            if load == 0:
+                panel.rule("y", 1, colour=BLACK, width=0.6)
+            panel.y.low, panel.y.high = 0.5, 1.5
+            panel.title = f"{what}, {case.capacity:g} Gbit/s"
     return figure
 
 
@@ -492,26 +481,19 @@ def _beside_truth(title: str, caption: str, name: str, rows: Sequence[Found]) ->
     )
 
 
-@style.house()
 def _beside_truth_figure(rows: Sequence[Found]) -> Figure:
     count = len(rows) // 2
-    figure = Figure(figsize=(6.4, 1.2 + 1.5 * count), layout="constrained")
-    panels = figure.subplots(count, 2, sharex=True, sharey=True, squeeze=False)
-    for axes, row in zip(panels.flat, rows, strict=True):
+    figure = Figure(count, 2, height=1.2 + 1.5 * count, same_scale=True)
+    label_sides(figure, "time (s)", "K and A\n(Gbit/s)")
+    for panel, row in zip(itertools.chain(*figure.panels), rows, strict=True):
         series = flow_series(row.result)
-        end = float(series["time_s"][-1])
-        marks = [end * (step + 0.5) / 12 for step in range(12)]
+        places = along(float(series["time_s"][-1]), 12)
         for column, colour, truth, label in (
             ("capacity_bps", COLOURS[4], row.case.capacity, "K"),
             ("available_bps", COLOURS[0], row.case.available, "A"),
         ):
-            axes.plot(series["time_s"], series[column] / 1e9, color=colour, linewidth=0.9, label=f"{label} measured")
-            axes.plot(marks, [truth] * 12, linestyle="none", marker="_", color=colour, label=f"{label} true")
-        axes.set_title(row.case.label)
-        axes.set_ylim(0, 2.5)
-    for line in panels:
-        line[0].set_ylabel("Gbit/s")
-    for axes in panels[-1]:
-        axes.set_xlabel("time (s)")
-    figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+            panel.line(series["time_s"], series[column] / 1e9, colour=colour, width=0.9, label=f"{label} measured")
+            dashes(panel, places, [truth] * len(places), f"{label} true", colour)
+        panel.title = row.case.label
+        panel.y.low, panel.y.high = 0.0, 2.5
     return figure

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
-from selfclock import style
 from selfclock.claims import Claim
+from selfclock.figure import Figure
+from selfclock.papers.drawing import COLOURS, along, dashes
 from selfclock.papers.inline_measurement import verdicts
-from selfclock.papers.inline_measurement.drawings import COLOURS
 from selfclock.papers.inline_measurement.network import EPSILON, GAMMA
 from selfclock.papers.inline_measurement.verdicts import PAPER
 from selfclock.parts import Illustration
 from selfclock.species import limit, populations
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 #: The second species joins 10 s after the first; of ten, our choice, one every 10 s.
 TWO = ([0.0, 10.0], 100.0)
@@ -128,19 +124,14 @@ def _survival(wanted: float, last: list[float]) -> Claim:
     )
 
 
-@style.house()
 def _figure(times: list[float], series: list[list[float]], joined_s: float, wanted: float, number: int) -> Figure:
-    figure, (axes,) = style.figure(height=3.4)
+    figure = Figure(title=f"Figure {number}: the Lotka-Volterra model", x="time (s)", y="population", height=3.4)
+    panel = figure.panel
+    panel.rule("x", joined_s, colour="#999999", dash="--", width=0.6)
     for index, values in enumerate(series):
-        line = "-" if index < len(COLOURS) else "--"
-        axes.plot(times[::10], values[::10], line, color=COLOURS[index % len(COLOURS)], label=f"species {index + 1}")
-    axes.axvline(joined_s, color="#999999", linewidth=0.6, linestyle="--")
-    marks = [times[-1] * (step + 0.5) / 20 for step in range(20)]
-    later = [time for time in marks if time >= joined_s]
-    axes.plot(later, [wanted] * len(later), linestyle="none", marker="_", color="black", label="limit of equation 7")
-    axes.set_xlabel("time (s)")
-    axes.set_ylabel("population")
-    axes.set_title(f"Figure {number}: the Lotka-Volterra model")
-    axes.set_ylim(bottom=0)
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=4 if len(series) > 2 else 3)
+        panel.line(times[::10], values[::10], dash="-" if index < len(COLOURS) else "--",
+                   colour=COLOURS[index % len(COLOURS)], label=f"species {index + 1}")  # fmt: skip
+    later = [time for time in along(times[-1]) if time >= joined_s]
+    dashes(panel, later, [wanted] * len(later), "limit of equation 7")
+    panel.y.low = 0.0
     return figure

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
 
-import polars as pl
-
-from selfclock.dumbbell import to_toml
 from selfclock.papers.inline_measurement.verdicts import ADAPTED_AFTER_S
-from selfclock.scenario import Scenario
+from selfclock.scenario.build import Path
+from selfclock.scenario.flow import Background, Flow
+from selfclock.scenario.link import Link
+from selfclock.scenario.quantity import gbps, ms, packets, s, segments
+from selfclock.scenario.transport import Record
+from selfclock.series import goodput_bps
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
+
+    import polars as pl
 
     from selfclock.result import Result
+    from selfclock.scenario import Scenario
+    from selfclock.scenario.link import Change, Router
 
 #: Section 3.1. The receiver's access link is not stated: as the sender's.
 RATE_GBPS, ACCESS_GBPS, RTT_MS = 5.0, 10.0, 60.0
 PACKET_B = 1500
+#: The link back.
+REVERSE = "bottleneck-reverse"
 #: 5 Gbit/s times 60 ms in packets of 1500 B: the buffer, and the window that fills the link.
 BDP_PACKETS = 25_000
 
@@ -52,29 +61,39 @@ FIGURE_7 = ((0.0, 3.0), (30.0, 4.0), (70.0, 3.0), (85.0, 2.0))
 SECONDS, STARTED_S = 100.0, 5.0
 
 
-@dataclass(frozen=True)
-class Flow:
-    """A TCP connection with a path of its own to the bottleneck."""
-
-    control: str | Mapping[str, object]
-    rtt_ms: float = RTT_MS
-    start_s: float = 0.0
-    transport: Mapping[str, object] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Background:
-    """UDP on the bottleneck: rates, Gbit/s, each from a time on, s."""
-
-    rates: tuple[tuple[float, float], ...]
-    arrivals: str = "constant"
-    #: Sizes: the simple IMIX (40, 576 and 1500 B as 7 : 4 : 1), or one size.
-    packet: str = "imix"
+def sender(
+    control: str | Mapping[str, object],
+    rtt_ms: float = RTT_MS,
+    start_s: float = 0.0,
+    transport: Mapping[str, object] | None = None,
+) -> Flow:
+    """Return a TCP connection with a path of its own to the bottleneck."""
+    return Flow(control, rtt=ms(rtt_ms), start=s(start_s), transport=transport)
 
 
-def background(available: Sequence[tuple[float, float]], rate_gbps: float = RATE_GBPS) -> Background:
+#: Rates, Gbit/s, each from a time on, s.
+Rates = Sequence[tuple[float, float]]
+
+
+def udp_at(rates: Rates, arrivals: Literal["constant", "poisson"] = "constant", packet: str = "imix") -> Background:
+    """Return UDP that enters and leaves at the routers: on an access link of its own it would meet nothing.
+
+    Sizes: the simple IMIX (40, 576 and 1500 B as 7 : 4 : 1), or one size.
+    """
+    (_, first), *later = rates
+    return Background(
+        gbps(max(first, 1e-6)),
+        steps=[(s(time), gbps(rate)) for time, rate in later],
+        packet=packet,
+        arrivals=arrivals,
+        name="udp",
+        between=("left", "right"),
+    )
+
+
+def background(available: Rates, rate_gbps: float = RATE_GBPS) -> Background:
     """Return what leaves so much of the bottleneck."""
-    return Background(tuple((time, rate_gbps - free) for time, free in available))
+    return udp_at([(time, rate_gbps - free) for time, free in available])
 
 
 def scenario(
@@ -91,86 +110,32 @@ def scenario(
     samples_s: float = 0.1,
     seed: int = 1,
     profile: str = "modern",
-    changes: Sequence[Mapping[str, object]] = (),
-    routers: Sequence[Mapping[str, object]] = (),
+    changes: Sequence[Change] = (),
+    routers: Sequence[Router] = (),
 ) -> Scenario:
     """Build the network. The bottleneck has 20 ms; what is left of a round-trip time is on the access links.
 
-    UDP enters and leaves at the routers: on an access link of its own it would meet nothing. Without `buffer` it holds
-    as many packets, of whatever size, as full segments fit in the product.
+    Without `buffer` it holds as many packets, of whatever size, as full segments fit in the product.
     """
-    access = f"{rate_gbps * ACCESS_GBPS / RATE_GBPS:g} Gbps"
-    nodes = ["left", "right"]
-    links: list[dict[str, object]] = [
-        {
-            "from": "left",
-            "to": "right",
-            "name": "bottleneck",
-            "rate": f"{rate_gbps:g} Gbps",
-            "delay": "20 ms",
-            "queue": buffer or f"{round(BDP_PACKETS * rate_gbps / RATE_GBPS)} packets",
-        },
-    ]
-    if changes:
-        links[0]["changes"] = [dict(change) for change in changes]
-    senders: list[dict[str, object]] = []
-    for number, flow in enumerate(flows, 1):
-        delay = f"{(flow.rtt_ms / 2 - 20) / 2:g} ms"
-        source, sink = f"source{number}", f"sink{number}"
-        nodes += [source, sink]
-        links += [
-            {"from": a, "to": b, "rate": access, "delay": delay, "queue": "unlimited", "coalescing": coalescing}
-            for a, b in ((source, "left"), ("right", sink))
-        ]
-        sender: dict[str, object] = {
-            "name": f"flow{number}",
-            "from": source,
-            "to": sink,
-            "congestion_control": flow.control if isinstance(flow.control, str) else dict(flow.control),
-            "start": f"{flow.start_s:g} s",
-        }
-        senders.append({**sender, "transport": dict(flow.transport)} if flow.transport else sender)
-    if udp is not None:
-        senders.append(_udp(udp))
-    document = {
-        "schema": 1,
-        "name": name,
-        "duration": f"{seconds:g} s",
-        "seed": seed,
-        "profile": profile,
-        "network": {"topology": "graph", "nodes": nodes, "link": links},
-        **({"router": [dict(router) for router in routers]} if routers else {}),
-        "transport": {
-            **SACK,
-            **({} if ssthresh is None else {"initial_ssthresh": f"{ssthresh} segments"}),
-            **(transport or {}),
-        },
-        "record": {"interval": f"{samples_s:g} s"},
-        "flow": senders,
-    }
-    return Scenario.parse(to_toml(document), name)
-
-
-def _udp(udp: Background) -> dict[str, object]:
-    (_, first), *later = udp.rates
-    traffic: dict[str, object] = {"rate": _mbps(max(first, 1e-6)), "packet": udp.packet, "arrivals": udp.arrivals}
-    if later:
-        traffic["steps"] = [{"at": f"{time:g} s", "rate": _mbps(rate)} for time, rate in later]
-    return {"name": "udp", "from": "left", "to": "right", "protocol": "udp", "traffic": traffic}
-
-
-def _mbps(gbps: float) -> str:
-    return f"{gbps * 1000:.6f} Mbps"
-
-
-def flow_series(result: Result, name: str = "flow1") -> pl.DataFrame:
-    """Return the samples of one flow."""
-    return pl.DataFrame(result.flows).filter(pl.col("flow").cast(pl.String) == name)
-
-
-def link_series(result: Result, name: str = "bottleneck") -> pl.DataFrame:
-    """Return the samples of one link."""
-    return pl.DataFrame(result.links).filter(pl.col("link").cast(pl.String) == name)
+    bottleneck = Link(
+        gbps(rate_gbps),
+        ms(20),
+        queue=buffer or packets(round(BDP_PACKETS * rate_gbps / RATE_GBPS)),
+        changes=changes or None,
+    )
+    access = Link(gbps(rate_gbps * ACCESS_GBPS / RATE_GBPS), coalescing=coalescing)
+    path = Path(bottleneck, reverse=replace(bottleneck, name=REVERSE), access=access)
+    settings = {**SACK, **({} if ssthresh is None else {"initial_ssthresh": segments(ssthresh)}), **(transport or {})}
+    return path.scenario(
+        [*flows, *([udp] if udp else [])],
+        duration=s(seconds),
+        name=name,
+        seed=seed,
+        profile=profile,
+        routers=routers,
+        transport=settings,
+        record=Record(s(samples_s)),
+    )
 
 
 def periods(scale: float = 1.0) -> list[tuple[float, float, float]]:
@@ -197,18 +162,9 @@ def loss_rate(result: Result) -> float:
     return link["drops"] / max(1, link["drops"] + link["packets"])
 
 
-def mean_between(series: pl.DataFrame, column: str, begin_s: float, end_s: float) -> float:
-    """Return the mean of a column between two times; 0 if there is no sample."""
-    values = series.filter(pl.col("time_s").is_between(begin_s, end_s))[column].cast(pl.Float64).to_list()
-    return sum(values) / len(values) if values else 0.0
-
-
 def goodput_gbps(series: pl.DataFrame, begin_s: float, end_s: float) -> float:
     """Return what was acknowledged per second between two times, headers counted."""
-    frame = series.filter(pl.col("time_s").is_between(begin_s - 1e-9, end_s + 1e-9))
-    span = float(frame["time_s"][-1] - frame["time_s"][0])
-    payload = float(frame["acknowledged_bytes"][-1] - frame["acknowledged_bytes"][0])
-    return payload * 8 / span / 1e9 * PACKET_B / 1460
+    return goodput_bps(series, begin_s, end_s) / 1e9 * PACKET_B / 1460
 
 
 def part_of_available(series: pl.DataFrame, scale: float) -> float:

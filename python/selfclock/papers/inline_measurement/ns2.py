@@ -14,18 +14,16 @@ from selfclock.papers.inline_measurement.network import (
     FIGURE_7,
     RATE_GBPS,
     SECONDS,
-    Background,
-    Flow,
     drops,
-    flow_series,
     goodput_gbps,
-    link_series,
-    mean_between,
     periods,
     scenario,
+    sender,
+    udp_at,
 )
 from selfclock.papers.inline_measurement.verdicts import PAPER
 from selfclock.parts import Table
+from selfclock.series import flow_series, link_series, mean_between
 
 if TYPE_CHECKING:
     from selfclock.papers.inline_measurement.behaviour import Runs
@@ -66,10 +64,10 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
     return [
         scenario(
             row.scenario,
-            [Flow(_MECHANISMS[row.algorithm].control)],
+            [sender(_MECHANISMS[row.algorithm].control)],
             seconds=SECONDS * scale,
             samples_s=0.1 * scale,
-            udp=Background(rates, packet="1500 B"),
+            udp=udp_at(rates, packet="1500 B"),
             ssthresh=BDP_PACKETS,
             coalescing="0 s",
         )

@@ -14,15 +14,15 @@ from selfclock.papers.inline_measurement.network import (
     RATE_GBPS,
     SECONDS,
     STARTED_S,
-    Background,
-    Flow,
     drops,
-    flow_series,
     goodput_gbps,
     scenario,
+    sender,
+    udp_at,
 )
 from selfclock.papers.inline_measurement.verdicts import PAPER
 from selfclock.parts import Table
+from selfclock.series import flow_series
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +36,7 @@ RATE, PRODUCT = 1.0, 5000
 SAMPLE_S, COUNT_S, COUNT_FROM_S = 0.002, 10.0, 4.0
 #: "The same performance": throughput within 1 %.
 SAME = 0.01
-LOADS = {"alone": None, "beside-udp": Background(tuple((time, RATE - free / RATE_GBPS) for time, free in FIGURE_7))}
+LOADS = {"alone": None, "beside-udp": [(time, RATE - free / RATE_GBPS) for time, free in FIGURE_7]}
 
 
 def _name(estimator: Estimator | None, load: str) -> str:
@@ -46,17 +46,17 @@ def _name(estimator: Estimator | None, load: str) -> str:
 def scenarios(scale: float = 1.0) -> list[Scenario]:
     """Return Reno without and with both forms of ICIM; and the proposed mechanism, sampled often."""
     made = []
-    for load, udp in LOADS.items():
-        rates = None if udp is None else Background(tuple((time * scale, rate) for time, rate in udp.rates))
+    for load, rates in LOADS.items():
+        udp = None if rates is None else udp_at([(time * scale, rate) for time, rate in rates])
         for estimator in (None, *ESTIMATORS):
             options = {} if estimator is None else {"estimate": "icim", **estimator.options}
             made.append(
                 scenario(
                     _name(estimator, load),
-                    [Flow({**RENO.control, **options})],
+                    [sender({**RENO.control, **options})],
                     seconds=SECONDS * scale,
                     rate_gbps=RATE,
-                    udp=rates,
+                    udp=udp,
                     ssthresh=PRODUCT,
                     samples_s=0.1 * scale,
                 )
@@ -64,10 +64,10 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
     made += [
         scenario(
             f"results{estimator.suffix}",
-            [Flow({**PROPOSED.control, **estimator.options})],
+            [sender({**PROPOSED.control, **estimator.options})],
             seconds=COUNT_S * scale,
             rate_gbps=RATE,
-            udp=Background(((0.0, 0.4 * RATE),)),
+            udp=udp_at(((0.0, 0.4 * RATE),)),
             ssthresh=PRODUCT,
             samples_s=SAMPLE_S,
         )

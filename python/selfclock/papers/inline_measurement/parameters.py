@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
-from matplotlib.figure import Figure
 
 from selfclock import style
 from selfclock.claims import Claim
+from selfclock.figure import Figure
+from selfclock.papers.drawing import COLOURS, dashes, label_sides
 from selfclock.papers.inline_measurement import verdicts
-from selfclock.papers.inline_measurement.drawings import COLOURS, changes, queue, window
+from selfclock.papers.inline_measurement.drawings import changes, queue, window
 from selfclock.papers.inline_measurement.mechanisms import (
     BYTES,
     ESTIMATORS,
@@ -29,24 +30,21 @@ from selfclock.papers.inline_measurement.network import (
     GAMMA,
     RATE_GBPS,
     SECONDS,
-    Background,
-    Flow,
     drops,
-    flow_series,
     limit_packets,
-    link_series,
-    mean_between,
     periods,
     scenario,
+    sender,
+    udp_at,
 )
 from selfclock.papers.inline_measurement.verdicts import PAPER
 from selfclock.parts import Illustration
+from selfclock.series import flow_series, link_series, mean_between
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from matplotlib.axes import Axes
-
+    from selfclock.figure import Panel
     from selfclock.result import Result
     from selfclock.scenario import Scenario
 
@@ -98,11 +96,11 @@ class Sweep:
         rates = tuple((time * scale, rate - free / SCALE) for time, free in FIGURE_7)
         return scenario(
             self.name(value),
-            [Flow({**self.variant.estimator.control, self.parameter: value})],
+            [sender({**self.variant.estimator.control, self.parameter: value})],
             seconds=SECONDS * scale,
             samples_s=0.1 * scale,
             rate_gbps=rate,
-            udp=Background(rates, packet="1500 B" if self.large else "imix"),
+            udp=udp_at(rates, packet="1500 B" if self.large else "imix"),
             buffer=self.variant.buffer.limit(round(BDP_PACKETS / SCALE)),
             ssthresh=round(BDP_PACKETS / SCALE),
         )
@@ -130,11 +128,11 @@ def _exact_k(scale: float) -> list[Scenario]:
     return [
         scenario(
             f"exact-k{estimator.suffix}",
-            [Flow({**estimator.control, **given})],
+            [sender({**estimator.control, **given})],
             seconds=SECONDS * scale,
             samples_s=0.1 * scale,
             rate_gbps=rate,
-            udp=Background(tuple((time * scale, rate - free / SCALE) for time, free in FIGURE_7)),
+            udp=udp_at(tuple((time * scale, rate - free / SCALE) for time, free in FIGURE_7)),
             buffer=BYTES.limit(round(BDP_PACKETS / SCALE)),
             ssthresh=round(BDP_PACKETS / SCALE),
         )
@@ -338,47 +336,39 @@ def _figures(runs: Mapping[str, Result]) -> list[Illustration]:
     return made
 
 
-@style.house()
 def _figure(runs: Mapping[str, Result], parameter: str, values: tuple[float, ...], what: str) -> Figure:
-    figure = Figure(figsize=(6.4, 5.0), layout="constrained")
-    panels = figure.subplots(2, 2, sharey=True, squeeze=False, width_ratios=(2, 1))
-    for row, estimator in zip(panels, ESTIMATORS, strict=True):
+    figure = Figure(2, 2, height=5.6, same_y=True)
+    label_sides(figure, "time (s)", f"{what}\n(1000 packets)")
+    for row, estimator in zip(figure.panels, ESTIMATORS, strict=True):
         sweep = Sweep(parameter, values, Variant(estimator, BYTES))
-        for axes, (begin, end) in zip(row, ((0.0, 85.0), (83.0, 100.0)), strict=True):
-            changes(axes)
+        for panel, (begin, end) in zip(row, ((0.0, 85.0), (83.0, 100.0)), strict=True):
+            changes(panel)
             for value, colour in zip(values, COLOURS, strict=True):
                 result = runs[sweep.name(value)]
-                _curve(axes, result, what, f"{parameter} {value:g}", colour, (begin, end))
+                _curve(panel, result, what, f"{parameter} {value:g}", colour, (begin, end))
             if what == "window":
                 for gamma in values if parameter == "gamma" else (GAMMA,):
-                    _limits(axes, gamma, (begin, end))
-            axes.set_xlim(begin, end)
-            axes.set_xlabel("time (s)")
-        row[0].set_title(f"ICIM {estimator.label}")
-        row[0].set_ylabel(f"{what} (1000 packets)")
-    panels[0][0].set_ylim(bottom=0)
-    handles, labels = panels[0][0].get_legend_handles_labels()
-    unique = dict(zip(labels, handles, strict=True))
-    figure.legend(list(unique.values()), list(unique), loc="outside lower center", ncols=4)
+                    _limits(panel, gamma, (begin, end))
+            panel.x.low, panel.x.high, panel.y.low = begin, end, 0.0
+        row[0].title = f"ICIM {estimator.label}"
     return figure
 
 
-def _curve(axes: Axes, result: Result, what: str, label: str, colour: str, span: tuple[float, float]) -> None:
+def _curve(panel: Panel, result: Result, what: str, label: str, colour: str, span: tuple[float, float]) -> None:
     times, values = window(result) if what == "window" else queue(result)
     inside = [(time, value) for time, value in zip(times, values, strict=True) if span[0] <= time <= span[1]]
-    axes.plot(*zip(*inside, strict=True), color=colour, linewidth=0.9, label=label)
+    panel.line([time for time, _ in inside], [value for _, value in inside], colour=colour, width=0.9, label=label)
     if what == "queue":
         lost = link_series(result).filter((pl.col("drops").diff() > 0) & pl.col("time_s").is_between(*span))
         if len(lost):
-            at = (lost["time_s"].to_list(), (lost["queue_packets"] / 1e3).to_list())
-            axes.plot(*at, linestyle="none", marker=style.DROP.marker, color=colour)
+            panel.points(lost["time_s"], lost["queue_packets"] / 1e3, marker=style.DROP.marker, colour=colour)
 
 
-def _limits(axes: Axes, gamma: float, span: tuple[float, float]) -> None:
+def _limits(panel: Panel, gamma: float, span: tuple[float, float]) -> None:
     """Mark equation 14 in the middle of every period."""
     for begin, end, free in periods():
         low, high = max(begin, span[0]), min(end, span[1])
         if high - low > 1:
             limit = limit_packets(free, gamma=gamma) / SCALE / 1e3
             at = [low + (high - low) * part for part in (0.5, 0.8)]
-            axes.plot(at, [limit] * 2, linestyle="none", marker="_", color="black", label="printed: equation 14")
+            dashes(panel, at, [limit] * 2, "printed: equation 14")

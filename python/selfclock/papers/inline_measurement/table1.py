@@ -23,15 +23,14 @@ from selfclock.papers.inline_measurement.network import (
     RTT_MS,
     SECONDS,
     STARTED_S,
-    flow_series,
     goodput_gbps,
     loss_rate,
-    mean_between,
     part_of_available,
     periods,
 )
 from selfclock.papers.inline_measurement.verdicts import PAPER
 from selfclock.parts import Table
+from selfclock.series import flow_series, mean_between
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,13 +5,10 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
-
-from selfclock import style
 from selfclock.claims import Claim
-from selfclock.compare import jain
+from selfclock.figure import Figure
+from selfclock.papers.drawing import COLOURS, along, dashes, label_sides
 from selfclock.papers.inline_measurement import verdicts
-from selfclock.papers.inline_measurement.drawings import COLOURS
 from selfclock.papers.inline_measurement.mechanisms import REPAIRED
 from selfclock.papers.inline_measurement.network import (
     COALESCING,
@@ -19,23 +16,24 @@ from selfclock.papers.inline_measurement.network import (
     GAMMA,
     PACKET_B,
     RTT_MS,
-    Background,
-    Flow,
     drops,
-    flow_series,
     goodput_gbps,
-    link_series,
-    mean_between,
     scenario,
+    sender,
+    udp_at,
 )
 from selfclock.papers.inline_measurement.verdicts import PAPER
 from selfclock.parts import Illustration, Table
+from selfclock.scenario.link import Change
+from selfclock.scenario.quantity import s
+from selfclock.series import flow_series, jain, link_series, mean_between
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from selfclock.result import Result
     from selfclock.scenario import Scenario
+    from selfclock.scenario.flow import Background, Flow
 
 #: A tenth of the thesis's rate.
 RATE_GBPS = 0.5
@@ -56,7 +54,7 @@ K_ERRORS = (-0.2, 0.0, 0.2)
 #: Half way the path becomes another: half of the rate, twice the round-trip time, two thirds of it. From then on the
 #: link has so many Gbit/s.
 CHANGE_S = 30.0
-CHANGES: dict[str, tuple[dict[str, object], float]] = {
+CHANGES: dict[str, tuple[dict[str, str], float]] = {
     "half of the rate": ({"rate": "250 Mbps"}, 0.25),
     "60 ms becomes 120 ms": ({"delay": "50 ms"}, 0.5),
     "60 ms becomes 40 ms": ({"delay": "10 ms"}, 0.5),
@@ -82,11 +80,11 @@ def measured_limit(number: int, gamma: float = GAMMA) -> float:
 
 def scenarios(scale: float = 1.0) -> list[Scenario]:
     """Return every run."""
-    own = [Flow(OWN)]
+    own = [sender(OWN)]
     made = [
         _scenario(
             f"{number}-together{'' if gain is None else '-paced'}",
-            [Flow(OWN, start_s=JOIN_S * scale * i) for i in range(number)],
+            [sender(OWN, start_s=JOIN_S * scale * i) for i in range(number)],
             SECONDS,
             scale,
             gain=gain,
@@ -94,22 +92,22 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
         for gain in PACING
         for number in NUMBERS
     ]
-    made += [_scenario(f"beside-{name}", [*own, Flow(name)], BESIDE_SECONDS, scale) for name in BESIDE.values()]
-    made.append(_scenario("round-trip-times", [Flow(OWN, rtt_ms=rtt) for rtt in RTTS_MS], SECONDS, scale))
+    made += [_scenario(f"beside-{name}", [*own, sender(name)], BESIDE_SECONDS, scale) for name in BESIDE.values()]
+    made.append(_scenario("round-trip-times", [sender(OWN, rtt_ms=rtt) for rtt in RTTS_MS], SECONDS, scale))
     for error in K_ERRORS:
         rate = f"{RATE_GBPS * (1 + error):g} Gbps"
         control = {**OWN, "physical": "oracle", "physical_rate": rate}
         made.append(
-            _scenario(f"k-error-{error:g}", [Flow(control)], SECONDS, scale, Background(((0.0, RATE_GBPS * K_LOAD),)))
+            _scenario(f"k-error-{error:g}", [sender(control)], SECONDS, scale, udp_at(((0.0, RATE_GBPS * K_LOAD),)))
         )
     for label, (change, _) in CHANGES.items():
-        at = {"at": f"{CHANGE_S * scale:g} s", **change}
-        made.append(_scenario(f"path-{label.replace(' ', '-')}", own, SECONDS, scale, changes=[at]))
+        changes = [Change(s(CHANGE_S * scale), **change)]
+        made.append(_scenario(f"path-{label.replace(' ', '-')}", own, SECONDS, scale, changes=changes))
     for gamma in SHARING_GAMMAS:
         control = {**OWN, "gamma": gamma}
-        first = Flow(control, transport={"initial_ssthresh": f"{PRODUCT} segments"})
+        first = sender(control, transport={"initial_ssthresh": f"{PRODUCT} segments"})
         for join in SHARING_JOINS_S:
-            late = Flow(control, start_s=join * scale, transport={"initial_ssthresh": SHARING_SSTHRESH})
+            late = sender(control, start_s=join * scale, transport={"initial_ssthresh": SHARING_SSTHRESH})
             name = f"sharing-gamma-{gamma:g}-from-{join:g}"
             made.append(_scenario(name, [first, late], SHARING_S, scale, gain=PACING[1]))
     return made
@@ -122,7 +120,7 @@ def _scenario(
     scale: float,
     udp: Background | None = None,
     gain: float | None = None,
-    changes: Sequence[dict[str, object]] = (),
+    changes: Sequence[Change] = (),
 ) -> Scenario:
     return scenario(
         name,
@@ -272,39 +270,23 @@ def _together_illustration(groups: Sequence[tuple[int, float | None]], results: 
     )
 
 
-@style.house()
 def _together_figure(groups: Sequence[tuple[int, float | None]], results: Sequence[Result]) -> Figure:
-    figure = Figure(figsize=(6.4, 6.0), layout="constrained")
-    panels = figure.subplots(len(NUMBERS), len(PACING), sharex=True, sharey=True, squeeze=False)
+    figure = Figure(len(NUMBERS), len(PACING), height=6.0, same_scale=True)
+    label_sides(figure, "time (s)", "window\n(products)")
     for (number, gain), result in zip(groups, results, strict=True):
-        axes = panels[NUMBERS.index(number)][PACING.index(gain)]
+        panel = figure.panels[NUMBERS.index(number)][PACING.index(gain)]
         total: list[float] = []
         for flow in result.summary["flows"]:
             series = flow_series(result, flow["name"])
             times = series["time_s"].to_list()
             own = [float(value or 0) / 1460 / PRODUCT for value in series["cwnd_bytes"]]
             total = [a + b for a, b in zip(total, own, strict=True)] if total else own
-            axes.plot(times, own, color="#999999", linewidth=0.5, label="one")
-        axes.plot(times, total, color=COLOURS[0], label="sum")
-        marks = [SECONDS * (step + 0.5) / 20 for step in range(20)]
-        joined = [time for time in marks if time > JOIN_S * number]
-        axes.plot(
-            joined,
-            [measured_limit(number)] * len(joined),
-            linestyle="none",
-            marker="_",
-            color="black",
-            label="n (1 - gamma) + gamma",
-        )
-        axes.set_title(f"{number}{'' if gain is None else ', spaced'}")
-    panels[0][0].set_ylim(bottom=0, top=2.5)
-    for row in panels:
-        row[0].set_ylabel("products")
-    for axes in panels[-1]:
-        axes.set_xlabel("time (s)")
-    handles, labels = panels[0][0].get_legend_handles_labels()
-    unique = dict(zip(labels, handles, strict=True))
-    figure.legend(list(unique.values()), list(unique), loc="outside lower center", ncols=3)
+            panel.line(times, own, colour="#999999", width=0.5, label="one")
+        panel.line(times, total, colour=COLOURS[0], label="sum")
+        joined = [time for time in along(SECONDS) if time > JOIN_S * number]
+        dashes(panel, joined, [measured_limit(number)] * len(joined), "n (1 - gamma) + gamma")
+        panel.title = f"{number} connections{'' if gain is None else ', spaced'}"
+        panel.y.low, panel.y.high = 0.0, 2.5
     return figure
 
 
@@ -318,19 +300,15 @@ def _sharing_illustration(results: Sequence[Result]) -> Illustration:
     )
 
 
-@style.house()
 def _sharing_figure(results: Sequence[Result]) -> Figure:
-    figure, panels = style.figure(len(SHARING_GAMMAS), height=5.4)
-    for axes, gamma, result in zip(panels, SHARING_GAMMAS, results, strict=True):
+    figure = Figure(len(SHARING_GAMMAS), x="time (s)", y="window\n(1000 packets)", height=5.4)
+    for panel, gamma, result in zip(figure.column, SHARING_GAMMAS, results, strict=True):
+        panel.rule("x", SHARING_JOINS_S[0], colour="#999999", dash="--", width=0.6)
         for name, colour, label in (("flow1", COLOURS[0], "first"), ("flow2", COLOURS[1], "second")):
             series = flow_series(result, name)
-            axes.plot(series["time_s"], series["cwnd_bytes"] / 1.46e6, color=colour, label=label)
-        axes.axvline(SHARING_JOINS_S[0], color="#999999", linewidth=0.6, linestyle="--")
-        axes.set_title(f"gamma {gamma:g}")
-        axes.set_ylabel("1000 packets")
-        axes.set_ylim(bottom=0)
-    panels[-1].set_xlabel("time (s)")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+            panel.line(series["time_s"], series["cwnd_bytes"] / 1.46e6, colour=colour, label=label)
+        panel.title = f"gamma {gamma:g}"
+        panel.y.low = 0.0
     return figure
 
 

@@ -12,6 +12,7 @@ from selfclock.claims import Claim, Verdict, within
 from selfclock.papers.packet_pair import variants
 from selfclock.papers.packet_pair.claims import PAPER
 from selfclock.scenario import Scenario
+from selfclock.series import packet_record
 
 if TYPE_CHECKING:
     from selfclock.result import Result
@@ -57,8 +58,7 @@ def scenario() -> Scenario:
 
 def events(result: Result) -> Events:
     """Find the events in the packet record."""
-    packets = pl.DataFrame(result.packets).with_columns(
-        pl.col("event", "kind").cast(pl.String),
+    packets = packet_record(result).with_columns(
         pl.col("option").fill_null(""),
         interval=pl.col("option").str.extract(_REPLY).str.to_integer(base=16),
     )

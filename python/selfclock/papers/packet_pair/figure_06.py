@@ -20,6 +20,7 @@ from selfclock.papers.packet_pair.ensemble import (
     scenario,
     with_seeds,
 )
+from selfclock.series import all_flows, packet_record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,9 +78,7 @@ def long_scenarios() -> list[Scenario]:
 
 def ladder(result: Result) -> Ladder:
     """Read the options of a run from time 0."""
-    packets = pl.DataFrame(result.packets).with_columns(
-        pl.col("event", "kind").cast(pl.String), pl.col("option").fill_null("")
-    )
+    packets = packet_record(result).with_columns(pl.col("option").fill_null(""))
     option = pl.col("option").str
     sent = packets.filter((pl.col("event") == "send") & pl.col("kind").is_in(["data", "ack"])).select(
         "packet", "time_s", "kind", "sequence", "acknowledgement",
@@ -113,12 +112,12 @@ def ladder(result: Result) -> Ladder:
 
 def coverage(result: Result) -> list[int]:
     """Return how many segments each ACK covers that leaves while the sender is in congestion avoidance."""
-    packets = pl.DataFrame(result.packets).with_columns(pl.col("event", "kind").cast(pl.String))
+    packets = packet_record(result)
     segment = packets["payload_bytes"].max()
     acks = packets.filter((pl.col("event") == "send") & (pl.col("kind") == "ack")).select(
         "time_s", segments=pl.col("acknowledgement").cum_max().diff().fill_null(0) // pl.lit(segment)
     )
-    phases = pl.DataFrame(result.flows).select("time_s", phase=pl.col("phase").cast(pl.String))
+    phases = all_flows(result).select("time_s", "phase")
     known = acks.sort("time_s").join_asof(phases.sort("time_s"), on="time_s")
     avoiding = known.filter((pl.col("phase") == _AVOIDANCE) & (pl.col("segments") > 0))
     return avoiding["segments"].to_list()

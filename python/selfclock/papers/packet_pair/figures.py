@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-import polars as pl
-
-from selfclock import plot, style
+from selfclock import style
+from selfclock.figure import Figure
+from selfclock.papers.drawing import bars, quartiles
 from selfclock.papers.packet_pair.behaviour import AGGREGATED
 from selfclock.papers.packet_pair.claims import PRINTED_COUNTS
 from selfclock.papers.packet_pair.ensemble import (
@@ -23,12 +24,13 @@ from selfclock.papers.packet_pair.ensemble import (
 )
 from selfclock.papers.packet_pair.spread import RUNS, Spread
 from selfclock.parts import Illustration
+from selfclock.sequence import sequence
+from selfclock.series import all_flows, link_series, packet_record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from matplotlib.axes import Axes
-
+    from selfclock.figure import Dash, Panel
     from selfclock.result import Result
 
 BOTTLENECK = "bottleneck"
@@ -39,7 +41,7 @@ _STEPS = 200
 _EXPERIMENTS = {experiment.figure: experiment for experiment in EXPERIMENTS}
 
 #: Figures of one network, in the colours and lines that tell them apart.
-_LOOKS = {
+_LOOKS: dict[int, tuple[str, Dash]] = {
     8: ("reno", "-"),
     9: ("packet-pair", "-"),
     11: ("reno", "-"),
@@ -53,30 +55,25 @@ def sequences(single: Mapping[int, Result], courses: Mapping[int, Sequence[Run]]
     return [_sequence(experiment, single[experiment.figure], courses[experiment.figure]) for experiment in EXPERIMENTS]
 
 
-@style.house()
 def _sequence(experiment: Experiment, result: Result, runs: Sequence[Run]) -> Illustration:
-    figure, (top, middle, bottom) = style.figure(3, height=6.6, ratios=[3, 1, 1])
+    figure = Figure(3, x="time (s)", height=6.6, ratios=[3, 1, 1])
+    top, middle, bottom = figure.column
     colour = style.look("packet-pair" if experiment.is_packet_pair else "reno").colour
-    packets = pl.DataFrame(result.packets).with_columns(pl.col("event", "kind").cast(pl.String))
+    packets = packet_record(result)
     _band(top, runs, experiment.seconds, colour, "random delay")
-    plot.sequence(top, packets, colour, "from time 0")
+    sequence(top, packets, colour, "from time 0")
     _printed(top, experiment)
-    top.set_ylabel("sequence number (segments)")
-    top.set_title(f"Figure {experiment.figure}: {experiment.label}")
-    top.legend(loc="upper left")
-    flows, links = pl.DataFrame(result.flows), pl.DataFrame(result.links)
+    top.y.label = "sequence number (segments)"
+    top.title = f"Figure {experiment.figure}: {experiment.label}"
+    flows = all_flows(result)
     segment = float(packets["payload_bytes"].max() or 1)  # type: ignore[arg-type]
-    middle.plot(flows["time_s"], flows["cwnd_bytes"] / segment, color=colour, label="cwnd, from time 0")
-    middle.set_ylabel("cwnd\n(segments)")
-    queue = links.filter(pl.col("link").cast(pl.String) == BOTTLENECK)
-    bottom.plot(queue["time_s"], queue["queue_packets"], color="#444444", linewidth=0.8, label="queue, from time 0")
-    bottom.set_ylabel("queue\n(packets)")
-    bottom.set_xlabel("time (s)")
-    for axes in (middle, bottom):
-        axes.legend(loc="upper right")
-    for axes in (top, middle, bottom):
-        axes.set_xlim(0, experiment.seconds * 1.02)
-        axes.set_ylim(bottom=0)
+    middle.line(flows["time_s"], flows["cwnd_bytes"] / segment, colour=colour)
+    middle.y.label = "cwnd\n(segments)"
+    queue = link_series(result, BOTTLENECK)
+    bottom.line(queue["time_s"], queue["queue_packets"], colour="#444444", width=0.8)
+    bottom.y.label = "queue\n(packets)"
+    for panel in figure.column:
+        panel.x.low, panel.x.high, panel.y.low = 0.0, experiment.seconds * 1.02, 0.0
     counts = Spread.of(len(run.sent) for run in runs)
     number = experiment.figure
     caption = (
@@ -94,30 +91,18 @@ def _sequence(experiment: Experiment, result: Result, runs: Sequence[Run]) -> Il
     )
 
 
-def _band(axes: Axes, runs: Sequence[Run], seconds: float, colour: str, label: str, line: str = "-") -> None:
+def _band(panel: Panel, runs: Sequence[Run], seconds: float, colour: str, label: str, dash: Dash = "-") -> None:
     """Draw median and quartiles of the segments sent until each time."""
     times = [seconds * step / _STEPS for step in range(_STEPS + 1)]
     spreads = [Spread.of(bisect_right(run.sent, time) for run in runs) for time in times]
     low, middle, high = ([spread.quantile(share) for spread in spreads] for share in (0.25, 0.5, 0.75))
-    axes.fill_between(times, low, high, color=colour, alpha=0.2, linewidth=0, label=f"{label}: quartiles")
-    axes.plot(times, middle, line, color=colour, linewidth=1.4, label=f"{label}: median")
+    quartiles(panel, times, low, middle, high, label, colour, dash)
 
 
-def _printed(axes: Axes, experiment: Experiment, *, legend: bool = True) -> None:
+def _printed(panel: Panel, experiment: Experiment) -> None:
     number = PRINTED_COUNTS[experiment.figure]
-    axes.plot(
-        [experiment.seconds],
-        [number],
-        "*",
-        color="black",
-        markersize=11,
-        clip_on=False,
-        zorder=5,
-        label="printed" if legend else None,
-    )
-    axes.annotate(
-        f"{number}", (experiment.seconds, number), xytext=(-7, 4), textcoords="offset points", fontsize=8, ha="right"
-    )
+    panel.points([experiment.seconds], [number], marker="*", size=11, label="printed")
+    panel.text(experiment.seconds, number, f"{number}", shift=(-7, 4), horizontal="right", vertical="bottom")
 
 
 def comparisons(courses: Mapping[int, Sequence[Run]]) -> list[Illustration]:
@@ -128,24 +113,18 @@ def comparisons(courses: Mapping[int, Sequence[Run]]) -> list[Illustration]:
     ]
 
 
-@style.house()
 def _comparison(
     identifier: str, title: str, numbers: Sequence[int], courses: Mapping[int, Sequence[Run]]
 ) -> Illustration:
-    figure, (axes,) = style.figure(height=3.8)
+    figure = Figure(title=title, x="time (s)", y="sequence number (segments)", height=3.8)
     for number in numbers:
         experiment = _EXPERIMENTS[number]
-        look, line = _LOOKS[number]
-        _band(axes, courses[number], experiment.seconds, style.look(look).colour, experiment.label, line)
+        look, dash = _LOOKS[number]
+        _band(figure.panel, courses[number], experiment.seconds, style.look(look).colour, experiment.label, dash)
     for number in numbers:
-        _printed(axes, _EXPERIMENTS[number], legend=number == numbers[-1])
-    seconds = _EXPERIMENTS[numbers[0]].seconds
-    axes.set_xlim(0, seconds * 1.02)
-    axes.set_ylim(bottom=0)
-    axes.set_xlabel("time (s)")
-    axes.set_ylabel("sequence number (segments)")
-    axes.set_title(title)
-    axes.legend(loc="upper left")
+        _printed(figure.panel, _EXPERIMENTS[number])
+    figure.panel.x.low, figure.panel.x.high = 0.0, _EXPERIMENTS[numbers[0]].seconds * 1.02
+    figure.panel.y.low = 0.0
     caption = (
         f"Segments sent in {RUNS} runs with a random delay of every packet: medians and quartiles. Stars: the printed "
         "counts."
@@ -153,33 +132,21 @@ def _comparison(
     return Illustration(title, caption, figure, id=identifier, scenarios=names(HEADLINE, *numbers))
 
 
-@style.house()
 def bursts(with_aggregated: Sequence[Sequence[Run]]) -> Illustration:
     """Return in bursts of which size segments leave where ACKs are aggregated."""
-    figure, (axes,) = style.figure(height=3.2)
-    colours = [style.look(name).colour for name in ("reno", "cubic", "packet-pair")]
-    width = 0.27
-    largest = 1
-    for place, (runs, colour) in enumerate(zip(with_aggregated, colours, strict=True)):
-        sizes = [len(list(group)) for run in runs for _, group in groupby(run.sent)]
-        largest = max(largest, *sizes)
-        shares = {size: size * sizes.count(size) / sum(sizes) for size in sorted(set(sizes))}
-        axes.bar(
-            [size + (place - 1) * width for size in shares],
-            list(shares.values()),
-            width,
-            color=colour,
-            label=AGGREGATED[place][1].label,
-        )
-    axes.set_xlim(0.4, largest + 0.6)
-    axes.set_xticks(range(1, largest + 1))
-    axes.set_xlabel("segments that leave at one instant")
-    axes.set_ylabel("share of the segments")
-    axes.set_title("Bursts where ACKs are aggregated")
-    axes.legend(loc="upper right")
+    title = "Bursts where ACKs are aggregated"
+    figure = Figure(title=title, x="segments that leave at one instant", y="share of the segments")
+    counts = [Counter(len(list(group)) for run in runs for _, group in groupby(run.sent)) for runs in with_aggregated]
+    sizes = range(1, max(map(max, counts)) + 1)
+    series = {}
+    for (_, experiment), of, look in zip(AGGREGATED, counts, ("reno", "cubic", "packet-pair"), strict=True):
+        segments = sum(size * count for size, count in of.items())
+        series[experiment.label] = (style.look(look).colour, [size * of[size] / segments for size in sizes])
+    bars(figure.panel, series, first=1)
+    figure.panel.x.names = {size: str(size) for size in sizes}
     caption = (
         f"New segments of {RUNS} runs of 20 s on figure 10's network, by the number that leave at the same instant. "
         "Pairs are the new TCP's probe; what is larger is a burst."
     )
     scenarios = tuple(scenario_name(experiment, setting) for setting, experiment in AGGREGATED)
-    return Illustration("Bursts where ACKs are aggregated", caption, figure, id="bursts", scenarios=scenarios)
+    return Illustration(title, caption, figure, id="bursts", scenarios=scenarios)

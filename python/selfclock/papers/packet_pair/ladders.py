@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+import math
+from typing import TYPE_CHECKING
 
 import polars as pl
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from selfclock import style
+from selfclock.figure import BLACK, Figure
 from selfclock.papers.packet_pair import figure_05
 from selfclock.papers.packet_pair.ensemble import FROM_TIME_0
 from selfclock.parts import Illustration
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from collections.abc import Sequence
 
+    from selfclock.figure import Horizontal, Panel
     from selfclock.papers.packet_pair.figure_05 import Events
     from selfclock.papers.packet_pair.figure_06 import Ladder
 
@@ -25,47 +26,35 @@ LADDER_S = 1.02
 _DATA, _ACK = style.look("packet-pair").colour, style.look("reno").colour
 
 
-def _frame(axes: Axes, begin: float, end: float) -> None:
-    axes.set_xlim(-0.5, 1.5)
-    axes.set_ylim(end, begin)
-    axes.set_xticks([0, 1], ["sender", "receiver"])
-    axes.grid(visible=False)
-    axes.axvline(0, color="black", linewidth=1)
-    axes.axvline(1, color="black", linewidth=1)
+def _frame(panel: Panel, begin: float, end: float) -> None:
+    panel.x.low, panel.x.high = -0.6, 1.7
+    panel.x.name("sender", "receiver")
+    # Downwards.
+    panel.y.low, panel.y.high = end, begin
+    for place in (0, 1):
+        panel.rule("x", place, colour=BLACK, dash="-", width=1.0)
 
 
-def _line(colour: str, line: Literal["-", "--", ""], label: str, marker: str = "") -> Line2D:
-    return Line2D([], [], color=colour, linestyle=line, marker=marker, fillstyle="none", label=label)
-
-
-@style.house()
 def slow_start(found: Events) -> Illustration:
     """Return figure 5."""
-    figure, (axes,) = style.figure(height=7.4)
+    figure = Figure(title="Figure 5: the modified slow start", y="time (s)", height=7.4)
+    panel = figure.panel
+    _frame(panel, -0.02, LADDER_S)
     sent = found.packets.filter(pl.col("event") == "send")
     arrived = found.packets.filter(pl.col("event") == "deliver").select("packet", arrival="time_s")
-    for row in sent.join(arrived, on="packet", how="left").sort("time_s").iter_rows(named=True):
-        if row["time_s"] <= LADDER_S and row["arrival"] is not None:
-            _packet(axes, row, found)
-    for time in found.pairs:
-        _mark(axes, time, "o", "pair")
-    for time in found.shaped:
-        _mark(axes, time, "s", "shaped")
+    ways = sent.join(arrived, on="packet", how="left").sort("time_s")
+    ways = ways.filter((pl.col("time_s") <= LADDER_S) & pl.col("arrival").is_not_null())
+    _packets(panel, ways)
+    for time, interval in ways.filter(pl.col("kind") == "ack").select("time_s", "interval").iter_rows():
+        delayed = any(abs(time - other) < 1e-9 for other in found.delayed_acks)
+        note = "delayed ACK" if delayed else ("" if interval is None else f"T = {interval}")
+        panel.text(1.07, time, f"{time:.3f} {note}", size=7)
+    _marks(panel, found.pairs, "o", "pair", "pair")
+    _marks(panel, found.shaped, "s", "shaped", "leaky bucket")
     printed = [*figure_05.PAIRS_S, *figure_05.SHAPED_S]
-    axes.plot([-0.02] * len(printed), printed, ">", color="black", markersize=6, clip_on=False)
-    axes.plot([1.03] * len(figure_05.DELAYED_ACKS_S), figure_05.DELAYED_ACKS_S, "<", color="black", markersize=6,
-              clip_on=False)  # fmt: skip
-    _frame(axes, -0.02, LADDER_S)
-    axes.set_ylabel("time (s)")
-    axes.set_title("Figure 5: the modified slow start")
-    handles = [
-        _line(_DATA, "-", "data"),
-        _line(_ACK, "--", "acknowledgement"),
-        _line("black", "", "pair", "o"),
-        _line("black", "", "leaky bucket", "s"),
-        Line2D([], [], color="black", linestyle="", marker=">", label="printed"),
-    ]
-    axes.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.04), ncols=5)
+    panel.points([-0.02] * len(printed), printed, marker=">", size=6, label="printed send")
+    delayed_acks = figure_05.DELAYED_ACKS_S
+    panel.points([1.03] * len(delayed_acks), delayed_acks, marker="<", size=6, label="printed delayed ACK")
     caption = (
         "Time runs downwards. Acknowledgements with the interval reported, in ticks. Triangles: the printed times, "
         "of sends on the left and of delayed acknowledgements on the right. A line begins when a packet is handed to "
@@ -76,22 +65,22 @@ def slow_start(found: Events) -> Illustration:
     )
 
 
-def _packet(axes: Axes, row: dict[str, Any], found: Events) -> None:
-    time, arrival, interval = row["time_s"], row["arrival"], row["interval"]
-    if row["kind"] == "data":
-        axes.plot([0, 1], [time, arrival], "-", color=_DATA, linewidth=0.9)
-        return
-    axes.plot([1, 0], [time, arrival], "--", color=_ACK, linewidth=0.9)
-    delayed = any(abs(time - other) < 1e-9 for other in found.delayed_acks)
-    note = "delayed ACK" if delayed else ("" if interval is None else f"T = {interval}")
-    axes.annotate(f"{time:.3f} {note}", (1.07, time), fontsize=7, va="center")
+def _packets(panel: Panel, ways: pl.DataFrame) -> None:
+    """Draw packets on their way from `time_s` to `arrival`, in one line with gaps."""
+    for kind, sides, colour, dash, label in (
+        ("data", (0.0, 1.0), _DATA, "-", "data"),
+        ("ack", (1.0, 0.0), _ACK, "--", "acknowledgement"),
+    ):
+        own = ways.filter(pl.col("kind") == kind)
+        times = [time for way in own.select("time_s", "arrival").iter_rows() for time in (*way, math.nan)]
+        panel.line([*sides, math.nan] * len(own), times, colour=colour, dash=dash, width=0.9, label=label)
 
 
-def _mark(axes: Axes, time: float, marker: str, what: str) -> None:
-    if time > LADDER_S:
-        return
-    axes.plot([0], [time], marker, color="black", fillstyle="none", markersize=10, clip_on=False)
-    axes.annotate(f"{what} {time:.3f}", (-0.06, time), fontsize=7, va="center", ha="right")
+def _marks(panel: Panel, times: Sequence[float], marker: str, what: str, label: str) -> None:
+    shown = [time for time in times if time <= LADDER_S]
+    panel.points([0.0] * len(shown), shown, marker=marker, hollow=True, size=10, label=label)
+    for time in shown:
+        panel.text(-0.06, time, f"{what} {time:.3f}", size=7, horizontal="right")
 
 
 #: Figure 6 shows the first pair, until t2 of it is back at the receiver, and then ACKs in congestion avoidance.
@@ -100,25 +89,19 @@ _PAIR_S = (0.56, 1.27)
 _THINNED = 3
 
 
-@style.house()
 def both_sides(found: Ladder) -> Illustration:
     """Return figure 6, and how d acts."""
-    figure = Figure(figsize=(6.4, 6.0), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    begin, end = _thinned_span(found)
-    for axes, (first, last) in ((left, _PAIR_S), (right, (begin, end))):
+    figure = Figure(columns=2, y="time (s)", height=6.0)
+    [[left, right]] = figure.panels
+    for panel, (first, last) in ((left, _PAIR_S), (right, _thinned_span(found))):
         shown = found.packets.filter(
             pl.col("arrival").is_not_null() & (pl.col("arrival") >= first) & (pl.col("time_s") <= last)
         )
-        for row in shown.iter_rows(named=True):
-            _draw(axes, row)
-        _tell_options(axes, shown, first, last)
-        _frame(axes, first, last)
-    left.set_ylabel("time (s)")
-    left.set_title("Figure 6: t1 and t2 of a pair")
-    right.set_title("then an ACK for d = 4 segments")
-    handles = [_line(_DATA, "-", "data"), _line(_ACK, "--", "acknowledgement")]
-    figure.legend(handles=handles, loc="outside lower center", ncols=2)
+        _frame(panel, first, last)
+        _packets(panel, shown)
+        _tell_options(panel, shown, first, last)
+    left.title = "Figure 6: t1 and t2 of a pair"
+    right.title = "then an ACK for d = 4 segments"
     caption = (
         "The run of figure 13 from time 0; time runs downwards. Left: the two segments of the first pair are "
         "acknowledged at once, as a pair; the receiver reports t1, and the sender returns t2 with the next segment. "
@@ -146,13 +129,7 @@ def _thinned_span(found: Ladder) -> tuple[float, float]:
     return times[-1] - 0.5, times[-1]
 
 
-def _draw(axes: Axes, row: dict[str, Any]) -> None:
-    data = row["kind"] == "data"
-    sides, line, colour = ([0, 1], "-", _DATA) if data else ([1, 0], "--", _ACK)
-    axes.plot(sides, [row["time_s"], row["arrival"]], line, color=colour, linewidth=0.9)
-
-
-def _tell_options(axes: Axes, shown: pl.DataFrame, first: float, last: float) -> None:
+def _tell_options(panel: Panel, shown: pl.DataFrame, first: float, last: float) -> None:
     """Write the options of what leaves, those of one instant in one line."""
     texts: dict[tuple[float, bool], list[str]] = {}
     for row in shown.filter(pl.col("time_s").is_between(first, last)).iter_rows(named=True):
@@ -163,5 +140,6 @@ def _tell_options(axes: Axes, shown: pl.DataFrame, first: float, last: float) ->
         if parts:
             texts.setdefault((row["time_s"], data), []).append(" + ".join(parts))
     for (time, data), parts in texts.items():
+        alignment: Horizontal
         place, alignment = (-0.04, "right") if data else (1.04, "left")
-        axes.annotate("\n".join(parts), (place, time), fontsize=7, va="center", ha=alignment)
+        panel.text(place, time, "\n".join(parts), size=7, horizontal=alignment)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from selfclock import style
+from selfclock.figure import Figure
+from selfclock.papers.drawing import PRINTED_LINE
 from selfclock.papers.swift_start.network import PACKET_B, SEGMENT_B
 from selfclock.papers.swift_start.runs import RECEIVE_WINDOW_B
 from selfclock.parts import Illustration
@@ -51,13 +53,15 @@ def illustrations(by: Found) -> list[Illustration]:
     return [_illustration(by, drawing) for drawing in _DRAWN]
 
 
-@style.house()
 def _illustration(by: Found, of: _Drawing) -> Illustration:
-    figure, (axes,) = style.figure(height=3.6)
+    unit, size = of.unit
+    figure = Figure(
+        title=of.title, x="time since the first segment (s)", y=f"sequence number sent ({unit})", height=3.6
+    )
+    panel = figure.panel
     shown = [(key, one) for key, one in by.items() if key[0] in of.figures]
     # What lies under another line comes first, and larger.
     shown.sort(key=lambda each: each[0][0] not in _OTHERS and each[0][1] not in _OTHERS)
-    unit, size = of.unit
     for (name, label), one in shown:
         rows = one.sent.filter(one.sent["time_s"] <= of.seconds)
         # Of many points every tenth is enough.
@@ -65,26 +69,24 @@ def _illustration(by: Found, of: _Drawing) -> Illustration:
         colour = _OTHERS.get(name) or _OTHERS.get(label) or style.look(one.run.look).colour
         text = f"{label}, ssthresh of RFC 2001" if name == "4, RFC 2001" else label
         wide = 6.0 if name in _OTHERS or label in _OTHERS else 2.5
-        axes.plot(rows["time_s"], rows["segment"] * SEGMENT_B / size, ".", color=colour, markersize=wide, label=text)
+        panel.points(rows["time_s"], rows["segment"] * SEGMENT_B / size, marker=".", colour=colour, size=wide,
+                     label=text)  # fmt: skip
     run = shown[0][1].run
     marked = f"printed: {', '.join(f'point {name}' for name, _ in of.points)}"
-    for place, (name, number) in enumerate(of.points):
+    for name, number in of.points:
         at = (number - 1) * (run.rtt_ms / 1e3 + 8 * PACKET_B / run.rate_mbps / 1e6)
-        axes.axvline(at, color="black", linewidth=0.8, linestyle=":", label=marked if place == 0 else None)
-        axes.text(at, 0.45 * axes.get_ylim()[1], f" {name}", fontsize=9)
+        panel.rule("x", at, label=marked, **PRINTED_LINE)
+        panel.text(at, 0.45, f" {name}", frame="y-fraction", size=9)
+    straight: dict[str, Any] = {**PRINTED_LINE, "dash": "--"}
     if of.figures == ["2"]:
         times = [0.0, of.seconds]
-        axes.plot(times, [RECEIVE_WINDOW_B * time / (run.rtt_ms / 1e3) / size for time in times], color="black",
-                  linewidth=0.8, linestyle="--", label="printed: RWND / RTT")  # fmt: skip
+        panel.line(times, [RECEIVE_WINDOW_B * time / (run.rtt_ms / 1e3) / size for time in times],
+                   label="printed: RWND / RTT", **straight)  # fmt: skip
     elif of.id.startswith(("figure-8", "figure-9")):
         begin, end = run.rtt_ms / 1e3, of.seconds
-        axes.plot([begin, end], [0, (end - begin) * run.rate_mbps * 1e6 / 8 * SEGMENT_B / PACKET_B / size],
-                  color="black", linewidth=0.8, linestyle="--", label="printed: bottleneck rate")  # fmt: skip
-        axes.set_ylim(top=17)
-    axes.set_ylim(bottom=0)
-    axes.set_ylabel(f"sequence number sent ({unit})")
-    axes.set_xlabel("time since the first segment (s)")
-    axes.set_title(of.title)
-    axes.legend(loc="lower right" if of.id == "figure-3" else "upper left", markerscale=2)
+        panel.line([begin, end], [0, (end - begin) * run.rate_mbps * 1e6 / 8 * SEGMENT_B / PACKET_B / size],
+                   label="printed: bottleneck rate", **straight)  # fmt: skip
+        panel.y.high = 17.0
+    panel.y.low = 0.0
     return Illustration(of.title, "Every point is a segment that leaves the sender.", figure, id=of.id,
                         scenarios=tuple(one.run.name for _, one in shown))  # fmt: skip

@@ -10,6 +10,8 @@ import polars as pl
 
 from selfclock import style
 from selfclock.claims import Claim
+from selfclock.figure import Figure
+from selfclock.papers.drawing import PRINTED_LINE
 from selfclock.papers.swift_start import verdicts
 from selfclock.papers.swift_start.network import (
     DELAYED_ACK,
@@ -17,12 +19,13 @@ from selfclock.papers.swift_start.network import (
     PACKET_B,
     THINNING,
     TRANSPORT,
-    Flow,
     reported_us,
     scenario,
+    sender,
 )
 from selfclock.papers.swift_start.verdicts import PAPER
 from selfclock.parts import Illustration, Table
+from selfclock.series import flow_series, packet_record
 from selfclock.studies import Part
 
 if TYPE_CHECKING:
@@ -86,7 +89,7 @@ def _run(
     **more: float,
 ) -> Scenario:
     # The handshake, the first round trip and a little more; random by its start, too.
-    return scenario(f"estimate-{name}", rate_mbps, RTT_MS, [Flow(control, "1 MB", start_s=0.2)], seconds=seconds,
+    return scenario(f"estimate-{name}", rate_mbps, RTT_MS, [sender(control, "1 MB", start_s=0.2)], seconds=seconds,
                     transport=transport, routers=routers, samples="1 ms", packets=True, **more)  # type: ignore[arg-type] # fmt: skip
 
 
@@ -121,7 +124,7 @@ def _forward(access: str, load: float) -> list[Scenario]:
 def _waiting() -> list[Scenario]:
     """Return a run in which only a timer sends the first acknowledgement, at a rate that tells which timer."""
     transport = {**TRANSPORT, "delayed_ack": {"every": 100, "timer": "200 ms"}}
-    flow = Flow({"start": "modified-swift-start"}, "20 kB")
+    flow = sender({"start": "modified-swift-start"}, "20 kB")
     return [scenario("figure-7-receiver", 1.544, 348, [flow], seconds=1.5, transport=transport, packets=True)]
 
 
@@ -144,8 +147,7 @@ def parts() -> list[Part]:
 
 def _original_error(result: Result) -> float | None:
     """Error of the original's capacity, which is its window in the spread round trip."""
-    frame = pl.DataFrame(result.flows).with_columns(pl.col("phase", "flow").cast(pl.String))
-    paced = frame.filter((pl.col("phase") == "paced start") & (pl.col("flow") == "flow1"))
+    paced = flow_series(result).filter(pl.col("phase") == "paced start")
     if len(paced) == 0:
         return None
     segments = float(paced["cwnd_bytes"][0]) / 1460
@@ -161,8 +163,7 @@ def _modified_error(result: Result, rate_mbps: float) -> float | None:
 
 def _waits_ms(result: Result) -> tuple[float, float]:
     """How long after the First and after the Second of the pair the acknowledgement with the interval leaves, ms."""
-    packets = pl.DataFrame(result.packet_columns("time_s", "event", "kind", "sequence", "option"))
-    packets = packets.with_columns(pl.col("event", "kind").cast(pl.String))
+    packets = packet_record(result, "time_s", "event", "kind", "sequence", "option")
     arrived = packets.filter((pl.col("event") == "deliver") & (pl.col("kind") == "data")).sort("sequence")["time_s"]
     answers = packets.filter((pl.col("event") == "send") & (pl.col("kind") == "ack") & pl.col("option").is_not_null())
     left = float(answers["time_s"][0])
@@ -378,11 +379,12 @@ def _figure_7(waits_ms: tuple[float, float]) -> Claim:
     )
 
 
-@style.house()
 def _figure(
     original: Sequence[float | None], forward: Mapping[str, Mapping[float, Sequence[float | None]]]
 ) -> Illustration:
-    figure, (axes,) = style.figure()
+    figure = Figure(title="Distribution of the estimates", x="estimated over true rate of the link",
+                    y="part of the seeds")  # fmt: skip
+    panel = figure.panel
     series = [
         ("Swift Start, 50 % of the ACK path", original, style.look("swift-start")),
         *((f"modified, 50 % of the data's way, access {access}", forward[access][LOADS[1]], style.look(name))
@@ -391,14 +393,10 @@ def _figure(
     for label, errors, look in series:
         ratios = sorted(1 + error for error in errors if error is not None)
         parts = [(number + 0.5) / len(errors) for number in range(len(ratios))]
-        axes.step(ratios, parts, color=look.colour, label=label)
-    axes.axvline(1, color="black", linewidth=0.9, linestyle=":", label="printed: the actual capacity")
-    axes.set_xscale("log")
-    axes.set_xlabel("estimated over true rate of the link")
-    axes.set_ylabel("part of the seeds")
-    axes.set_ylim(0, 1.4)
-    axes.set_title("Distribution of the estimates")
-    axes.legend(loc="upper right")
+        panel.line(ratios, parts, colour=look.colour, step="before", label=label)
+    panel.rule("x", 1, label="printed: the actual capacity", **PRINTED_LINE)
+    panel.x.log = True
+    panel.y.low, panel.y.high = 0.0, 1.02
     caption = "A step away from 1 is a part of the seeds in which the estimate is wrong."
     runs = [*_reverse("original", LOADS[1], MANY_SEEDS), *(run for access in forward for run in _forward(access, 0.5))]
     return Illustration(

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import polars as pl
-
-from selfclock.papers.swift_start.network import IW10, MODERN, QUICK_START, STARTS, Flow, flow, scenario
+from selfclock.papers.swift_start.network import IW10, MODERN, QUICK_START, STARTS, flow, scenario
 from selfclock.papers.swift_start.sharing import LIARS
 from selfclock.parts import Table
+from selfclock.series import flow_series, goodput_bps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from selfclock.papers.swift_start.network import Start
     from selfclock.result import Result
     from selfclock.scenario import Scenario
+    from selfclock.scenario.flow import Flow
 
 RATE_MBPS, RTT_MS, WINDOW = 50.0, 100.0, "cubic"
 
@@ -46,10 +46,7 @@ def _run(name: str, short: Sequence[Flow], seed: int) -> Scenario:
 
 
 def _long_mbps(result: Result) -> float:
-    frame = pl.DataFrame(result.flows).with_columns(pl.col("flow").cast(pl.String)).filter(pl.col("flow") == "flow1")
-    frame = frame.filter(pl.col("time_s").is_between(BEGIN_S, END_S))
-    acknowledged, times = frame["acknowledged_bytes"], frame["time_s"]
-    return float(acknowledged[-1] - acknowledged[0]) * 8 / float(times[-1] - times[0]) / 1e6
+    return goodput_bps(flow_series(result), BEGIN_S, END_S) / 1e6
 
 
 def findings(results: Sequence[Result]) -> list[Table]:

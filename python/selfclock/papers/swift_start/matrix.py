@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from selfclock import style
+from selfclock.figure import Figure
 from selfclock.papers.swift_start.network import IW10, MODERN, QUICK_START, STARTS, completion_s, flow, scenario
 from selfclock.parts import Illustration, Table
 
@@ -75,28 +75,22 @@ def _text(ratio: float | None) -> str:
     return "none" if ratio is None else f"{ratio:.2f}"
 
 
-@style.house()
 def _heat_map(window: str, ratios: dict[str, list[float | None]]) -> Illustration:
-    figure, (axes,) = style.figure(height=5.6)
-    labels = [start.label for start in STARTS[1:]]
-    logs = [[math.nan if ratio is None else math.log2(ratio) for ratio in ratios[label]] for label in labels]
-    image = axes.imshow(
-        [list(column) for column in zip(*logs, strict=True)], cmap="RdBu_r", vmin=-2, vmax=2, aspect="auto"
+    title = f"Completion time over that of IW10 slow start, then {window}"
+    figure = Figure(title=title, height=5.6)
+    panel, labels = figure.panel, [start.label for start in STARTS[1:]]
+    rows = list(zip(*(ratios[label] for label in labels), strict=True))
+    panel.cells(
+        [[math.nan if ratio is None else math.log2(ratio) for ratio in row] for row in rows], low=-2, high=2,
+        texts=[["-" if ratio is None else f"{ratio:.2f}" for ratio in row] for row in rows],
+    )  # fmt: skip
+    panel.x.name(*labels)
+    panel.y.name(*(f"{rate:g} Mbit/s, {rtt:g} ms, {size}" for rate, rtt, size in CELLS))
+    # The first row on top.
+    panel.y.low, panel.y.high = len(CELLS) - 0.5, -0.5
+    caption = (
+        "Blue: sooner than slow start with an initial window of 10 segments; orange: later. Full colour: four times."
     )
-    axes.set_xticks(range(len(labels)), labels, rotation=40, ha="right")
-    axes.set_yticks(
-        range(len(CELLS)), [f"{rate:g} Mbit/s, {rtt:g} ms, {size}" for rate, rtt, size in CELLS], fontsize=7
-    )
-    for column, label in enumerate(labels):
-        for row, ratio in enumerate(ratios[label]):
-            text = "-" if ratio is None else f"{ratio:.2f}"
-            strong = ratio is not None and abs(math.log2(ratio)) > 1.2
-            axes.text(column, row, text, ha="center", va="center", fontsize=6, color="white" if strong else "black")
-    axes.grid(visible=False)
-    axes.set_title(f"Completion time over that of IW10 slow start, then {window}")
-    bar = figure.colorbar(image, ax=axes, ticks=[-2, -1, 0, 1, 2])
-    bar.ax.set_yticklabels(["1/4", "1/2", "1", "2", "4"])
-    caption = "Blue: sooner than slow start with an initial window of 10 segments; red: later."
     runs = tuple(run.name for run in scenarios() if run.name.startswith(f"{window}-"))
     return Illustration(f"Short transfers by every start, then {window}", caption, figure, id=f"short-{window}",
                         scenarios=runs)  # fmt: skip

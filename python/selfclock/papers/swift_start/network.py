@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from selfclock.dumbbell import to_toml
-from selfclock.scenario import Scenario
+from selfclock.scenario.build import Dumbbell
+from selfclock.scenario.flow import Background, Flow
+from selfclock.scenario.link import Link
+from selfclock.scenario.quantity import mbps, ms, nbytes, s
+from selfclock.scenario.transport import Record
+from selfclock.series import packet_record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from selfclock.result import Result
+    from selfclock.scenario import Scenario
 
 #: The paper's hosts: 1500 B on the wire, a handshake, acknowledgements of every second segment after 200 ms at most
 #: where they are delayed. Recovery is not printed, and nothing is lost there.
@@ -84,22 +89,22 @@ XCP = Start("XCP", "xcp", {"model": "xcp"})
 BY_LABEL = {start.label: start for start in STARTS}
 
 
-@dataclass(frozen=True)
-class Flow:
-    """A TCP flow."""
-
-    control: Mapping[str, object]
-    size: str | None = None
-    start_s: float = 0.0
-    jitter_s: float = 0.0
-    transport: Mapping[str, object] = field(default_factory=dict)
+def sender(
+    control: Mapping[str, object],
+    size: str | None = None,
+    start_s: float = 0.0,
+    jitter_s: float = 0.0,
+    transport: Mapping[str, object] | None = None,
+) -> Flow:
+    """Return a TCP flow."""
+    return Flow(control, size, start=s(start_s), start_jitter=s(jitter_s), transport=transport)
 
 
 def flow(start: Start, window: str = "reno", size: str | None = None, **more: float) -> Flow:
     """Return a flow that begins so."""
     own = {} if start.initial_window is None else {"initial_window": start.initial_window}
     control = start.control if "model" in start.control else {"window": window, **start.control}
-    return Flow(control, size, transport={**start.transport, **own}, **more)
+    return sender(control, size, transport={**start.transport, **own}, **more)
 
 
 def file_name(name: str) -> str:
@@ -125,50 +130,33 @@ def scenario(
     access_mbps: float | None = None,
 ) -> Scenario:
     """Build the dumbbell of figure 1; `load` and `reverse_load` are parts of the link taken by a Poisson stream."""
-    access = 0.01 * rtt_ms
-    name = file_name(name)
-    tables: list[dict[str, object]] = []
-    for number, each in enumerate(flows, 1):
-        table: dict[str, object] = {
-            "name": f"flow{number}",
-            "from": f"source{number}",
-            "to": f"sink{number}",
-            "congestion_control": dict(each.control),
-            "traffic": "bulk" if each.size is None else {"size": each.size},
-            "start": f"{each.start_s:.6f} s",
-            "start_jitter": f"{each.jitter_s:.6f} s",
-        }
-        tables.append({**table, "transport": dict(each.transport)} if each.transport else table)
-    left, right = f"source{len(flows) + 1}", f"sink{len(flows) + 1}"
-    for name_of, part, source, sink in (("cross", load, left, right), ("reverse-cross", reverse_load, right, left)):
-        if part > 0:
-            tables.append({
-                "name": name_of,
-                "from": source,
-                "to": sink,
-                "protocol": "udp",
-                "traffic": {"rate": f"{rate_mbps * part:.6f} Mbps", "packet": f"{PACKET_B} B", "arrivals": "poisson"},
-            })  # fmt: skip
-    wire = {"rate": f"{rate_mbps:g} Mbps", "delay": f"{rtt_ms / 2 - 2 * access:.6f} ms"}
-    document: dict[str, object] = {
-        "schema": 1,
-        "name": name,
-        "duration": f"{seconds:.6f} s",
-        "seed": seed,
-        "network": {
-            "topology": "dumbbell",
-            "hosts": len(flows) + 1,
-            "bottleneck": {**wire, "queue": buffer},
-            "reverse": {**wire, "queue": "1000 packets" if reverse_load > 0 else "unlimited"},
-            "access": {"rate": f"{access_mbps or max(1000.0, 10 * rate_mbps):g} Mbps", "delay": f"{access:.6f} ms"},
-        },
-        "transport": dict(transport),
-        "record": {"interval": samples, "packets": packets},
-        "flow": tables,
-    }
-    if routers:
-        document["router"] = [dict(router) for router in routers]
-    return Scenario.parse(to_toml(document), name)
+    pair = f"source{len(flows) + 1}", f"sink{len(flows) + 1}"
+
+    def stream(name_of: str, part: float, between: tuple[str, str]) -> Background:
+        rate = mbps(rate_mbps * part)
+        return Background(rate, packet=nbytes(PACKET_B), arrivals="poisson", name=name_of, between=between)
+
+    others = [
+        *([stream("cross", load, pair)] if load > 0 else []),
+        *([stream("reverse-cross", reverse_load, (pair[1], pair[0]))] if reverse_load > 0 else []),
+    ]
+    access = Link(mbps(access_mbps or max(1000.0, 10 * rate_mbps)), ms(0.01 * rtt_ms))
+    bottleneck = Link(mbps(rate_mbps), ms(rtt_ms / 2 - 0.02 * rtt_ms), queue=buffer)
+    network = Dumbbell(
+        bottleneck,
+        access,
+        reverse=replace(bottleneck, queue="1000 packets" if reverse_load > 0 else "unlimited"),
+        hosts=len(flows) + 1,
+    )
+    return network.scenario(
+        [*flows, *others],
+        duration=s(seconds).rounded("us"),
+        name=file_name(name),
+        seed=seed,
+        routers=routers,
+        transport=transport,
+        record=Record(samples, packets),
+    )
 
 
 def completion_s(result: Result, number: int = 1) -> float | None:
@@ -178,8 +166,7 @@ def completion_s(result: Result, number: int = 1) -> float | None:
 
 def data_sent(result: Result) -> pl.DataFrame:
     """Return the data segments that left the first flow's sender: number, and time since the first."""
-    packets = pl.DataFrame(result.packet_columns("time_s", "event", "kind", "flow", "sequence"))
-    packets = packets.with_columns(pl.col("event", "kind", "flow").cast(pl.String))
+    packets = packet_record(result, "time_s", "event", "kind", "flow", "sequence")
     sent = packets.filter((pl.col("event") == "send") & (pl.col("kind") == "data") & (pl.col("flow") == "flow1"))
     return sent.select(
         (pl.col("time_s") - pl.col("time_s").first()).alias("time_s"),
@@ -205,6 +192,7 @@ _REPLY = re.compile(r"^(?:01)*fd095357[c-f][0-9a-f]([0-9a-f]{8})$")
 
 def reported_us(result: Result) -> list[int]:
     """Return the intervals that the receiver reports, microseconds."""
-    packets = pl.DataFrame(result.packet_columns("event", "option")).with_columns(pl.col("event").cast(pl.String))
-    options = packets.filter(pl.col("event") == "send")["option"].drop_nulls().to_list()
+    options = (
+        packet_record(result, "event", "option").filter(pl.col("event") == "send")["option"].drop_nulls().to_list()
+    )
     return [int(match[1], 16) for option in options if (match := _REPLY.match(option))]

@@ -12,11 +12,11 @@ from selfclock.papers.swift_start.network import (
     SEGMENT_B,
     THINNING,
     TRANSPORT,
-    Flow,
     completion_s,
     data_sent,
     per_round_trip,
     scenario,
+    sender,
 )
 from selfclock.studies import Part
 
@@ -62,7 +62,7 @@ class Run:
     def scenario(self) -> Scenario:
         """Return what is run."""
         return scenario(
-            f"figure {self.figure} {self.label}", self.rate_mbps, self.rtt_ms, [Flow(self.control, FILE)],
+            f"figure {self.figure} {self.label}", self.rate_mbps, self.rtt_ms, [sender(self.control, FILE)],
             seconds=self.seconds, transport={**TRANSPORT, **self.transport}, routers=self.routers, packets=True,
         )  # fmt: skip
 

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from selfclock import style
+from selfclock.figure import Figure
 from selfclock.papers.swift_start.network import (
     BY_LABEL,
     MODERN,
     QUICK_START,
-    Flow,
     Start,
     completion_s,
     flow,
     scenario,
 )
 from selfclock.parts import Illustration, Table
+from selfclock.series import all_flows, between, link_series
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from selfclock.result import Result
     from selfclock.scenario import Scenario
+    from selfclock.scenario.flow import Flow
 
 RATE_MBPS, RTT_MS, WINDOW = 50.0, 100.0, "cubic"
 
@@ -40,7 +43,7 @@ STARTS = [
 
 def _flow(start: Start, size: str | None = None, **more: float) -> Flow:
     made = flow(start, WINDOW, size, **more)
-    return Flow(made.control, made.size, made.start_s, made.jitter_s, _EVERY) if start.look == "swift-start" else made
+    return replace(made, transport=_EVERY) if start.look == "swift-start" else made
 
 
 def _scenario(name: str, flows: Sequence[Flow], *, seconds: float, buffer: str = "1 bdp", **more: float) -> Scenario:
@@ -67,12 +70,10 @@ class Together:
 
 
 def _together(result: Result, count: int) -> Together:
-    links = pl.DataFrame(result.links).with_columns(pl.col("link").cast(pl.String))
-    early = links.filter((pl.col("link") == "bottleneck") & (pl.col("time_s") <= EARLY_S))
+    early = between(link_series(result), 0.0, EARLY_S)
     drops, carried = float(early["drops"].max() or 0), float(early["bytes"].max() or 0) / 1500  # type: ignore[arg-type]
     loss = drops / (drops + carried) if drops + carried else 0.0
-    flows = pl.DataFrame(result.flows).with_columns(pl.col("flow").cast(pl.String))
-    wide = flows.pivot("flow", index="time_s", values="acknowledged_bytes").sort("time_s")
+    wide = all_flows(result).pivot("flow", index="time_s", values="acknowledged_bytes").sort("time_s")
     # Sums over ten samples, one second.
     gains = wide.select((pl.exclude("time_s") - pl.exclude("time_s").shift(10)).cast(pl.Float64))
     total, squares = gains.sum_horizontal(), gains.select(pl.all() ** 2).sum_horizontal()
@@ -193,24 +194,20 @@ def _rows(found: dict[str, list[tuple[float | None, int]]]) -> list[list[str]]:
     ]
 
 
-@style.house()
 def _together_figure(together: dict[str, list[Together]]) -> Illustration:
-    figure, (top, bottom) = style.figure(2, height=5.0)
+    figure = Figure(2, x="flows that start together", height=5.0)
+    top, bottom = figure.column
     for start in STARTS:
         look, found = style.look(start.look), together[start.label]
-        line = "--" if start is _ALPHA_1 else look.line
-        top.plot(
-            COUNTS, [100 * one.loss for one in found], line, marker=look.marker, color=look.colour, label=start.label
-        )
-        fair = [(count, one.fair_s) for count, one in zip(COUNTS, found, strict=True) if one.fair_s is not None]
-        bottom.plot(*zip(*fair, strict=True), line, marker=look.marker, color=look.colour)
-    top.set_xscale("log", base=2)
-    top.set_ylabel("packets lost (%)")
-    top.legend(fontsize=7)
-    bottom.set_ylabel("fair shares after (s)")
-    bottom.set_xlabel("flows that start together")
-    bottom.set_xticks(COUNTS, [str(count) for count in COUNTS])
-    top.set_title(f"{RATE_MBPS:g} Mbit/s, {RTT_MS:g} ms: flows that start within 10 ms")
+        own: dict[str, Any] = {"dash": "--" if start is _ALPHA_1 else look.line, "marker": look.marker,
+                               "colour": look.colour, "label": start.label}  # fmt: skip
+        top.line(COUNTS, [100 * one.loss for one in found], **own)
+        if any(one.fair_s is not None for one in found):
+            bottom.line(COUNTS, [math.nan if one.fair_s is None else one.fair_s for one in found], **own)
+    for panel in figure.column:
+        panel.x.log, panel.x.names, panel.y.low = True, {count: str(count) for count in COUNTS}, 0.0
+    top.y.label, bottom.y.label = "packets lost (%)", "fair shares after (s)"
+    top.title = f"{RATE_MBPS:g} Mbit/s, {RTT_MS:g} ms: flows that start within 10 ms"
     return Illustration(
         id="together",
         scenarios=tuple(run.name for run in scenarios()[: len(STARTS) * len(COUNTS)]),

@@ -101,6 +101,22 @@ impl Imperfections {
 }
 
 impl Link {
+    /// Takes the changes to come from another plan, which has the same up to now.
+    pub fn change_plan(&mut self, old: &LinkPlan, new: &LinkPlan, seed: u64, index: usize) {
+        if let Some(own) = &mut self.imperfections {
+            let come = old.changes.len() - own.changes.len();
+            own.changes = new.changes[come..].iter().rev().copied().collect();
+            return;
+        }
+        self.imperfections = Imperfections::new(new, seed, index);
+        if let Some(own) = &mut self.imperfections
+            && self.free_at > Time::ZERO
+        {
+            own.last_arrival = self.free_at + self.delay;
+        }
+        self.limit_plain(Time::ZERO);
+    }
+
     /// The path becomes what the last of the changes due at `now` makes of it.
     #[cold]
     pub(super) fn change_path(&mut self, now: Time) {

@@ -273,6 +273,11 @@ impl Link {
         self.imperfections.as_ref().and_then(|own| own.rate_at(now)).unwrap_or(self.rate)
     }
 
+    /// When the transmitter will have sent everything accepted so far. Whatever arrived came before.
+    pub fn busy_until(&self) -> Time {
+        self.free_at
+    }
+
     /// Counts a mark of the link's queue.
     pub(super) fn count_mark(&mut self) {
         self.totals.marks += 1;

@@ -257,7 +257,7 @@ impl PlanBuilder {
     /// With a series of this interval; a thousandth of the duration where nothing is said.
     #[must_use]
     pub const fn every(self, interval: Duration) -> Self {
-        self.record(RecordPlan { interval: Some(interval), packets: false })
+        self.record(RecordPlan { interval: Some(interval), ..RecordPlan::NOTHING })
     }
 
     /// Without records: only the summary.
@@ -302,7 +302,7 @@ impl PlanBuilder {
             groups,
             record: self.record.unwrap_or_else(|| RecordPlan {
                 interval: Some(RecordPlan::usual_interval(self.duration, series)),
-                packets: false,
+                ..RecordPlan::NOTHING
             }),
         })
     }

@@ -20,7 +20,7 @@ fn plan(transport: Transport) -> Plan {
         .named("two nodes")
         .duration(s(1))
         .seed(7)
-        .record(RecordPlan { interval: None, packets: true })
+        .record(RecordPlan { interval: None, packets: true, ..RecordPlan::NOTHING })
         .plan()
         .expect("a plan");
     // Any settings, also those that no connection has, and any record on either link.
@@ -74,7 +74,7 @@ fn acknowledgement() -> PacketRecord {
 
 fn bytes(plan: &Plan, packets: &[PacketRecord], link: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
-    write(&mut bytes, plan, packets, link).unwrap();
+    write(&mut bytes, plan, packets.iter().copied(), Tap::Link(link)).unwrap();
     bytes
 }
 
@@ -394,16 +394,16 @@ fn lengths_where_the_plan_counts_other_headers() {
 }
 
 #[test]
-fn only_transmissions_of_the_link_in_time_order() {
+fn only_transmissions_of_the_link() {
     let at =
         |picoseconds, packet| PacketRecord { time: Time::from_picoseconds(picoseconds), packet, ..data() };
     let packets = [
-        at(3000, 1),
         at(1000, 2),
+        at(1000, 6),
         PacketRecord { event: PacketEvent::Enqueue, ..at(1500, 3) },
         PacketRecord { link: 1, ..at(1600, 4) },
         at(1999, 5),
-        at(1000, 6),
+        at(3000, 1),
     ];
     let found: Vec<_> = captured(&plan(Transport::modern()), &packets, 0)
         .iter()
@@ -430,7 +430,7 @@ fn addresses_and_ports_are_distinct_and_run_out_with_an_error() {
 fn records_of_another_plan_are_refused() {
     let plan = plan(Transport::modern());
     let refused = |packet: PacketRecord, link| {
-        let error = write(&mut Vec::new(), &plan, &[packet], link).unwrap_err();
+        let error = write(&mut Vec::new(), &plan, [packet], Tap::Link(link)).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
         error.to_string()
     };
@@ -464,7 +464,7 @@ fn a_failing_writer_is_an_error() {
             Ok(())
         }
     }
-    let error = write(&mut Full, &plan(Transport::modern()), &[data()], 0).unwrap_err();
+    let error = write(&mut Full, &plan(Transport::modern()), [data()], Tap::Link(0)).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::StorageFull);
 }
 
@@ -543,7 +543,7 @@ proptest! {
     fn any_record_is_refused_or_read_back(transport in any_transport(), packet in any_record()) {
         let plan = plan(transport);
         let mut file = Vec::new();
-        if write(&mut file, &plan, &[packet], packet.link as usize).is_ok() {
+        if write(&mut file, &plan, [packet], Tap::Link(packet.link as usize)).is_ok() {
             let found = captured(&plan, &[packet], packet.link as usize);
             prop_assert_eq!(found.len(), usize::from(packet.event == PacketEvent::Transmit));
             for one in found {
@@ -564,4 +564,82 @@ proptest! {
             }
         }
     }
+}
+
+/// Interface, flags and the source in the IP header.
+type Seen = (u32, u32, [u8; 4]);
+
+/// What a capture of a host has: the names of its interfaces, and each packet.
+fn host(plan: &Plan, packets: &[PacketRecord], host: usize) -> (Vec<String>, Vec<Seen>) {
+    let mut bytes = Vec::new();
+    write(&mut bytes, plan, packets.iter().copied(), Tap::Host(host)).unwrap();
+    let mut reader = PcapNgReader::new(&bytes[..]).unwrap();
+    let (mut interfaces, mut found) = (Vec::new(), Vec::new());
+    while let Some(block) = reader.next_block() {
+        match block.unwrap() {
+            Block::InterfaceDescription(interface) => {
+                let name = interface.options.iter().find_map(|option| match option {
+                    InterfaceDescriptionOption::IfName(name) => Some(name.to_string()),
+                    _ => None,
+                });
+                interfaces.push(name.unwrap());
+            }
+            Block::EnhancedPacket(packet) => {
+                let [EnhancedPacketOption::Flags(flags)] = packet.options[..] else { panic!("no flags") };
+                let (ip, _) = Ipv4Header::from_slice(&packet.data).unwrap();
+                found.push((packet.interface_id, flags, ip.source));
+            }
+            _ => {}
+        }
+    }
+    (interfaces, found)
+}
+
+#[test]
+fn a_host_has_both_directions_of_its_own_packets() {
+    let plan = plan(Transport::modern());
+    let event = |event, link, packet: PacketRecord| PacketRecord { event, link, ..packet };
+    let packets = [
+        event(PacketEvent::Send, u32::MAX, data()),
+        event(PacketEvent::Transmit, 0, data()),
+        event(PacketEvent::Deliver, u32::MAX, data()),
+        event(PacketEvent::Transmit, 1, acknowledgement()),
+        event(PacketEvent::Drop, 1, acknowledgement()),
+        event(PacketEvent::Deliver, u32::MAX, acknowledgement()),
+    ];
+    let (a, b) = ([10, 0, 0, 1], [10, 0, 0, 2]);
+    // Flow 0 sends data on link 0 and its acknowledgements on link 1.
+    let (names, found) = host(&plan, &packets, 0);
+    assert_eq!(names, [plan.links[0].name.as_str()]);
+    assert_eq!(found, [(0, OUTBOUND, a), (0, INBOUND, b)]);
+    let (names, found) = host(&plan, &packets, 1);
+    assert_eq!(names, [plan.links[1].name.as_str()]);
+    assert_eq!(found, [(0, INBOUND, a), (0, OUTBOUND, b)]);
+    assert!(write(&mut Vec::new(), &plan, packets, Tap::Host(2)).is_err());
+}
+
+#[test]
+fn a_host_with_two_neighbours_has_two_interfaces() {
+    let plan = graph(&["a", "r", "b", "c"])
+        .link("a", "r", wire(mbps(10), ms(5)))
+        .link("r", "b", wire(mbps(10), ms(5)))
+        .link("a", "c", wire(mbps(10), ms(5)))
+        .flow(tcp("reno").named("there").between("a", "b"))
+        .flow(tcp("reno").named("here").between("c", "a"))
+        .duration(s(1))
+        .plan()
+        .expect("a plan");
+    let [there, here] = &plan.flows[..] else { panic!("two flows") };
+    let packets = [
+        PacketRecord { event: PacketEvent::Transmit, link: there.forward[0] as u32, flow: 0, ..data() },
+        // Forwarded by the router: no host's own.
+        PacketRecord { event: PacketEvent::Transmit, link: there.forward[1] as u32, flow: 0, ..data() },
+        PacketRecord { event: PacketEvent::Deliver, link: u32::MAX, flow: 1, connection: 1, ..data() },
+        PacketRecord { link: here.reverse[0] as u32, flow: 1, connection: 1, ..acknowledgement() },
+    ];
+    let (names, found) = host(&plan, &packets, 0);
+    assert_eq!(names, [there.forward[0], here.reverse[0]].map(|link| plan.links[link].name.clone()));
+    let (a, c) = ([10, 0, 0, 1], [10, 0, 0, 4]);
+    assert_eq!(found, [(0, OUTBOUND, a), (1, INBOUND, c), (1, OUTBOUND, a)]);
+    assert_eq!(host(&plan, &packets, 1).1, []);
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use selfclock_congestion::units::{Duration, Rate};
 
 use crate::delivery_trace::DeliveryTrace;
-use crate::graph::topology::{DumbbellWires, PlacedWire, Topology, dumbbell, link_names, parking_lot};
+use crate::graph::topology::{DumbbellWires, PlacedWire, Topology, dumbbell_of, link_names, parking_lot};
 use crate::plan::{LinkChange, LinkPlan, LossPlan, QueueSize, Wire};
 use crate::scenario::delivery_trace::DeliveryTraces;
 use crate::scenario::error::{Place, Problem, allowed};
@@ -106,7 +106,8 @@ pub fn build(
                 access: wire(&file.access, access)?,
                 sink_access: wire(sink_access, access)?,
             };
-            Ok(dumbbell(hosts, &wires))
+            let step = value_or(&file.access_step, Duration::ZERO);
+            Ok(dumbbell_of(hosts, &wires, |host| longer(&wires.access, step.times(host as u64))))
         }
         NetworkTable::ParkingLot(file) => Ok(parking_lot(
             file.hops.value.0 as usize,
@@ -115,6 +116,16 @@ pub fn build(
         )),
         NetworkTable::Graph(file) => graph(file, |file, place| wire_at(file, place, bottleneck)),
     }
+}
+
+/// A link that is longer by this, whatever its path changes to.
+fn longer(wire: &Wire, delay: Duration) -> Wire {
+    let mut wire = wire.clone();
+    wire.link.delay += delay;
+    for change in &mut wire.link.changes {
+        change.delay += delay;
+    }
+    wire
 }
 
 fn graph(

@@ -6,7 +6,7 @@ mod link;
 mod router;
 mod transport;
 
-use selfclock_congestion::units::Duration;
+use selfclock_congestion::units::{Duration, Time};
 
 use super::delivery_trace::DeliveryTraces;
 use super::error::Problem;
@@ -16,14 +16,14 @@ use super::table::record::Interval;
 use super::table::{Profile, ScenarioTable};
 use crate::plan::assemble::{check_coalescing, size_queues};
 use crate::plan::{LONGEST_RUN, Plan, RecordPlan};
-use crate::record::packets::{MOST_RECORDS, PacketRecord};
+use crate::record::packets::MOST_RECORDS;
 use flow::{copies, expand, find_routes, groups};
 use limits::Demand;
 use link::build;
 use router::routers;
 
-/// Bytes of a packet event: while it is recorded, and in the table that is made of the record.
-const BYTES_OF_AN_EVENT: u128 = 3 * size_of::<PacketRecord>() as u128;
+/// Bytes of a packet event: 48 while it is recorded, and some 150 in the table that is made of the record.
+const BYTES_OF_AN_EVENT: u128 = 200;
 
 /// The plan of a file.
 pub fn resolve(
@@ -56,14 +56,14 @@ pub fn resolve(
         flows: flows.into(),
         groups,
         routers,
-        record: RecordPlan {
-            interval,
-            packets: file.record.as_ref().is_some_and(|record| value_or(&record.value.packets, false)),
-        },
+        record: record_plan(file, interval)?,
     };
     if let Some(record) = file.record.as_ref().filter(|_| plan.record.packets) {
         // Each packet is recorded about twice a hop; a run is given up at the most there can be.
-        let events = (2.0 * plan.expected_packet_hops()).min(MOST_RECORDS as f64);
+        let until = plan.record.packets_until.min(Time::ZERO + duration);
+        let recorded = until.since(plan.record.packets_from);
+        let part = recorded.seconds() / duration.seconds();
+        let events = (2.0 * part * plan.expected_packet_hops()).min(MOST_RECORDS as f64);
         let place = place_or(&record.value.packets, &record.place);
         limits::check(&[Demand {
             count: events as u128,
@@ -71,6 +71,25 @@ pub fn resolve(
             each: BYTES_OF_AN_EVENT,
             place,
         }])?;
+    }
+    Ok(plan)
+}
+
+/// What to record, with samples at this interval.
+fn record_plan(file: &ScenarioTable, interval: Option<Duration>) -> Result<RecordPlan, Problem> {
+    let Some(record) = &file.record else { return Ok(RecordPlan { interval, ..RecordPlan::NOTHING }) };
+    let record = &record.value;
+    let plan = RecordPlan {
+        interval,
+        packets: value_or(&record.packets, false),
+        packets_from: Time::ZERO + value_or(&record.packets_from, Duration::ZERO),
+        packets_until: record.packets_until.as_ref().map_or(Time::NEVER, |until| Time::ZERO + until.value),
+    };
+    if let Some(from) = record.packets_from.as_ref().filter(|from| from.value >= file.duration.value.0) {
+        return Err(from.place.problem("is not before the end of the run", "must be earlier than duration"));
+    }
+    if let Some(until) = record.packets_until.as_ref().filter(|_| plan.packets_until <= plan.packets_from) {
+        return Err(until.place.problem("records no time", "must be later than packets_from"));
     }
     Ok(plan)
 }

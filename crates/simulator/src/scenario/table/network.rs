@@ -4,6 +4,7 @@ use super::link::{LinkTable, WireTable};
 use super::value::{Count, Name};
 use crate::scenario::error::Problem;
 use crate::scenario::reader::{Field, FromItem, Item, List, Maybe, Needed, table, words};
+use selfclock_congestion::units::Duration;
 use serde_json::{Value as Json, json};
 
 table! {
@@ -19,6 +20,8 @@ table! {
         reverse: Maybe<WireTable>,
         /// Links between each source and left, each direction.
         access: Needed<WireTable>,
+        /// Delay that the links of each source have beyond those of the source before it. Default: "0 s".
+        access_step: Maybe<Duration>,
         /// Links between right and each sink, each direction. Default: as access.
         sink_access: Maybe<WireTable>,
     }

@@ -14,6 +14,10 @@ table! {
         interval: Maybe<Interval>,
         /// Record every packet. Default: false.
         packets: Maybe<bool>,
+        /// Record packets from this time on. Default: "0 s".
+        packets_from: Maybe<Duration>,
+        /// Record packets until this time. Default: the end of the run.
+        packets_until: Maybe<Duration>,
     }
 }
 

@@ -1,7 +1,7 @@
 //! What no memory can hold, and how fine series are.
 
 use super::{DUMBBELL, PARKING_LOT, edited, parse, plan_with, refused_flow};
-use selfclock_congestion::units::Duration;
+use selfclock_congestion::units::{Duration, Time};
 
 #[test]
 fn series_are_coarser_in_a_large_network() {
@@ -12,6 +12,23 @@ fn series_are_coarser_in_a_large_network() {
     assert_eq!(record("off"), None);
     assert_eq!(record("20 ms"), Some(Duration::from_milliseconds(20)));
     assert!(plan_with(DUMBBELL, &["record.packets=true"]).record.packets);
+}
+
+#[test]
+fn packets_are_recorded_for_a_span() {
+    let span = "record={ packets = true, packets_from = \"1 s\", packets_until = \"1.5 s\" }";
+    let record = plan_with(DUMBBELL, &[span]).record;
+    let at = |milliseconds| Time::ZERO + Duration::from_milliseconds(milliseconds);
+    assert_eq!((record.packets_from, record.packets_until), (at(1000), at(1500)));
+    let whole = plan_with(DUMBBELL, &["record.packets=true"]).record;
+    assert_eq!((whole.packets_from, whole.packets_until), (Time::ZERO, Time::NEVER));
+    let refused = |keys: &str| {
+        let error = parse(&format!("{DUMBBELL}[record]\npackets = true\n{keys}\n")).unwrap_err();
+        (error.line(), error.key.clone())
+    };
+    assert_eq!(refused("packets_from = \"1000 h\""), (Some(13), "record.packets_from".to_owned()));
+    let empty = "packets_from = \"1 s\"\npackets_until = \"1 s\"";
+    assert_eq!(refused(empty), (Some(14), "record.packets_until".to_owned()));
 }
 
 #[test]

@@ -19,6 +19,25 @@ fn a_dumbbell_resolves() {
     assert_eq!(plan.record.interval, Some(Duration::from_milliseconds(10)));
 }
 
+/// The Nth source is N - 1 steps farther away, both ways, also after its path has changed; the sinks are not.
+#[test]
+fn sources_of_a_dumbbell_lie_at_different_distances() {
+    let stepped = DUMBBELL.replace(
+        "access = {",
+        "hosts = 3\naccess_step = \"7 ms\"\naccess = { changes = [{ at = \"1 s\", delay = \"1 ms\" }],",
+    );
+    let plan = plan(&stepped);
+    let delay = |name: &str| {
+        let link = plan.links.iter().find(|link| link.name == name).expect("a link");
+        (link.delay, link.changes[0].delay)
+    };
+    let ms = Duration::from_milliseconds;
+    assert_eq!(delay("source1-left"), (ms(5), ms(1)));
+    assert_eq!(delay("source3-left"), (ms(19), ms(15)));
+    assert_eq!(delay("left-source3"), (ms(19), ms(15)));
+    assert_eq!(delay("right-sink3"), (ms(5), ms(1)));
+}
+
 #[test]
 fn a_parking_lot_takes_the_long_path_first() {
     let plan = plan(PARKING_LOT);

@@ -226,6 +226,11 @@ impl Sender {
         self.application_timer.set(context.events, start, Target::Application(self.outbox.flow()));
     }
 
+    /// A sender in the place of one whose flow has not begun: the timer that begins the flow is set.
+    pub fn started_by(self, planned: &Self) -> Self {
+        Self { application_timer: planned.application_timer, ..self }
+    }
+
     /// A packet has arrived: an ACK, or the answer to the SYN.
     #[inline]
     pub fn on_packet(&mut self, context: &mut Context<'_>, packet: &Packet) {

@@ -36,7 +36,7 @@ impl Rig {
             .link("a", "b", wire(gbps(1000), ms(10)).queue(QueueSize::Unlimited))
             .flow(Flow::from(control).source(source).transport(transport).between("a", "b"))
             .duration(s(100))
-            .record(RecordPlan { interval: None, packets: true })
+            .record(RecordPlan { interval: None, packets: true, ..RecordPlan::NOTHING })
             .plan()
             .expect("a plan");
         let tcp = plan.flows[0].protocol.tcp().expect("a TCP flow");

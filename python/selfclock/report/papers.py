@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from selfclock.claims import OF, VERDICTS
+from selfclock.report.page import Page, render, script
 from selfclock.reproduce import CHOICES_HEADING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from selfclock.claims import Claim, Of, Verdict
     from selfclock.parts import Illustration
@@ -156,7 +157,27 @@ class PaperView:
         return list(self.report.scenarios[name])
 
 
-def content(reports: Sequence[PaperReport]) -> dict[str, Any]:
+def papers_page(reports: Sequence[PaperReport], files: Mapping[str, str] | None = None) -> Page:
+    """Return the report of reproduced papers."""
+    text = render("reproduce.html.j2", rows_script=script("rows.js"), files=files or {}, **_content(reports))
+    figures = {
+        f"{report.name}-{illustration.id or number}": illustration.figure
+        for report in reports
+        for number, illustration in enumerate(report.findings.figures, 1)
+    }
+    return Page(text, figures)
+
+
+def _sentence(sums: dict[Of, dict[Verdict, int]]) -> str:
+    """Sum up the verdicts."""
+    of = {verdict: sum(counts[verdict] for counts in sums.values()) for verdict in VERDICTS}
+    return (
+        f"Of {sum(of.values()):,} rows {of['reproduced']:,} are reproduced, {of['direction']:,} in their direction "
+        f"only, and {of['not reproduced']:,} are not."
+    )
+
+
+def _content(reports: Sequence[PaperReport]) -> dict[str, Any]:
     """Return what the template of the page takes."""
     views = [PaperView(report) for report in reports]
     summaries = [report.summary()["of"] for report in reports]
@@ -166,6 +187,7 @@ def content(reports: Sequence[PaperReport]) -> dict[str, Any]:
         "of": OF,
         "verdicts": VERDICTS,
         "sums": sums,
+        "sentence": _sentence(sums),
         "most_names": MOST_NAMES,
         "choices_heading": CHOICES_HEADING,
     }

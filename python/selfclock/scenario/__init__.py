@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from selfclock import _core
-from selfclock._core import ScenarioError
+from selfclock.network import Network
 from selfclock.own import registered, sources
 from selfclock.result import Result
 
@@ -15,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from os import PathLike
 
+    from selfclock.fork import Run
+    from selfclock.scenario.quantity import Time
+    from selfclock.sketch import Sketch
     from selfclock.sources import Source
-
-#: More than any machine has cores; each thread takes memory for its stack.
-MOST_THREADS = 1024
 
 
 class Scenario:
@@ -105,6 +106,25 @@ class Scenario:
         """Names of the one-way links."""
         return self._core.link_names
 
+    @property
+    def host_names(self) -> list[str]:
+        """Names of the nodes at which flows begin or end."""
+        return self._core.host_names
+
+    @cached_property
+    def network(self) -> Network:
+        """Its links, and the paths of its flows."""
+        return Network.read(self._core.network)
+
+    def sketch(self, width: int = 820) -> Sketch:
+        """Return a drawing of the network as SVG, so many pixels wide: hosts, routers, links, the ways of the flows.
+
+        A notebook shows it, and `sketch().save("network.svg")` writes it.
+        """
+        from selfclock.sketch import sketch  # noqa: PLC0415
+
+        return sketch(self.network, width)
+
     def offered_bytes(self, link: str, times_s: Iterable[float]) -> list[int] | None:
         """Return the bytes that a link's delivery trace has offered by each time; `None`: it has no trace."""
         return self._core.offered_bytes(link, list(times_s))
@@ -124,9 +144,42 @@ class Scenario:
         """Every packet is recorded."""
         return self._core.records_packets
 
-    def run(self, progress: Callable[[float], object] | None = None) -> Result:
-        """Run it; `progress` is called now and then with the fraction done."""
-        return Result(self, _core.run(self._core, progress))
+    @property
+    def recorded_span_s(self) -> tuple[float, float] | None:
+        """First and last time at which packets are recorded, in seconds; `None`: they are not."""
+        return self._core.recorded_span_s
+
+    def run(
+        self, progress: Callable[[float], object] | None = None, *, packets: str | PathLike[str] | None = None
+    ) -> Result:
+        """Run it; `progress` is called now and then with the fraction done.
+
+        Packet events (`record.packets = true`) are held in memory, up to 20 million. With a directory for `packets`
+        they are written to `packets.parquet` there while the run goes on, in bounded memory.
+        """
+        if packets is None:
+            return self._result(_core.run(self._core, progress))
+        from selfclock.recording import record_to  # noqa: PLC0415
+
+        if not self.records_packets:
+            raise _core.ScenarioError(f"{self._core.source_name}: a directory for packets needs record.packets = true")
+        return record_to(self, Path(packets), progress)
+
+    def at(self, time: str | Time) -> Run:
+        """Return the run up to just before a time, "10 s" for example, from which runs fork.
+
+        >>> import selfclock as sc
+        >>> run = sc.dumbbell(duration="20 s").at("10 s")
+        >>> slower = run.fork(["network.bottleneck.changes=[{ at = '10 s', rate = '5 Mbps' }]"])
+        >>> slower.summary["simulated_s"]
+        20.0
+        """
+        from selfclock.fork import Run  # noqa: PLC0415
+
+        return Run(self, time)
+
+    def _result(self, outcome: _core.Outcome, packets: Path | None = None) -> Result:
+        return Result(self, outcome, packets)
 
     def __reduce__(self) -> tuple[Callable[[str, str, int, bool], Scenario], tuple[str, str, int, bool]]:
         unrecorded = self.resolved == self.unrecorded().resolved
@@ -139,42 +192,6 @@ class Scenario:
 def _restore(text: str, source_name: str, seed: int, unrecorded: bool) -> Scenario:
     scenario = Scenario.parse(text, source_name).with_seed(seed)
     return scenario.unrecorded() if unrecorded else scenario
-
-
-def check_threads(threads: int | None) -> None:
-    """Refuse a number of threads that no machine has cores for."""
-    if threads is not None and not 1 <= threads <= MOST_THREADS:
-        raise ScenarioError(f"threads: {threads:,} is out of range; allowed: 1 to {MOST_THREADS:,}")
-
-
-def run_many(
-    scenarios: Iterable[Scenario],
-    threads: int | None = None,
-    progress: Callable[[float], object] | None = None,
-) -> list[Result]:
-    """Run scenarios on all cores, or on so many threads; results stand in the order given.
-
-    The number of threads does not change a result.
-    """
-    check_threads(threads)
-    # The cores are unwrapped here, so that the list may come from a generator.
-    scenarios = list(scenarios)
-    outcomes = _core.run_many([scenario._core for scenario in scenarios], threads, progress)
-    return [Result(scenario, outcome) for scenario, outcome in zip(scenarios, outcomes, strict=True)]
-
-
-def run_stream(
-    scenarios: Iterable[Scenario],
-    finished: Callable[[int, _core.Outcome | Exception], object],
-    threads: int | None = None,
-) -> None:
-    """Run any number of scenarios on all cores, or on so many threads, in bounded memory.
-
-    Scenarios are taken as cores become free. `finished` gets the number of each, from 0, and its outcome or error,
-    in the order in which they end; what it raises ends the stream.
-    """
-    check_threads(threads)
-    _core.run_stream((scenario._core for scenario in scenarios), finished, threads)
 
 
 def schema() -> dict[str, Any]:

@@ -1,0 +1,68 @@
+"""`selfclock algorithms`."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from typing import Annotated
+
+import typer
+
+from selfclock.algorithms import algorithms, queues, routers
+from selfclock.cli.layout import Column, console, print_table
+from selfclock.cli.messages import UsageError, print_json
+from selfclock.cli.options import AlgorithmFiles, Json, complete_named
+from selfclock.names import unknown
+from selfclock.own import load_algorithms
+
+#: Lines for the end of the help.
+EXAMPLES = (
+    "selfclock algorithms",
+    "selfclock algorithms cubic",
+    "selfclock algorithms --queues --routers --json",
+)
+
+
+def command(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME", help="Only this one.", show_default=False, autocompletion=complete_named),
+    ] = None,
+    only_queues: Annotated[bool, typer.Option("--queues", help="Queue disciplines instead of algorithms.")] = False,
+    only_routers: Annotated[bool, typer.Option("--routers", help="Router mechanisms instead of algorithms.")] = False,
+    algorithm_files: AlgorithmFiles = None,
+    as_json: Json = False,
+) -> None:
+    """Without a name one line for each; with a name all parameters of that one."""
+    load_algorithms(*(algorithm_files or []))
+    asked = [*(queues() if only_queues else []), *(routers() if only_routers else [])]
+    known = asked or [*algorithms(), *([] if name is None else [*queues(), *routers()])]
+    chosen = [algorithm for algorithm in known if name in (None, algorithm.name)]
+    if not chosen:
+        raise UsageError(unknown("algorithm", name or "", [each.name for each in known]))
+    if as_json:
+        print_json({"algorithms": [dataclasses.asdict(algorithm) for algorithm in chosen]})
+        return
+    if name is None:
+        print_table(
+            [
+                Column("algorithm", [each.name for each in chosen], "name"),
+                Column("part", [each.part for each in chosen], "name"),
+                Column("what it does", [each.about for each in chosen], "text"),
+                Column("source", [each.source for each in chosen], "text"),
+            ]
+        )
+        sys.stdout.write("\nselfclock algorithms NAME shows the parameters of one.\n")
+        return
+    from rich.padding import Padding  # noqa: PLC0415
+
+    screen = console()
+    for algorithm in chosen:
+        screen.print(f"[bold]{algorithm.name}[/bold] ({algorithm.part})\n{algorithm.about}\n{algorithm.source}\n")
+        for parameter in algorithm.parameters:
+            default = f" = {parameter.default}" if parameter.default else ", required"
+            default += f" with {parameter.requires}" if parameter.requires else ""
+            screen.print(f"[bold]{parameter.name}[/bold]{default}", highlight=False)
+            source = f"\nSource: {parameter.source}." if parameter.source else ""
+            details = f"{parameter.about}\nAllowed: {parameter.allowed_text}.{source}"
+            screen.print(Padding(details, (0, 0, 1, 4)), highlight=False)

@@ -1,0 +1,119 @@
+"""The commands, each imported when it is called: help and completion would otherwise wait for all of them."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from typer.core import TyperGroup
+
+from selfclock import interrupts
+from selfclock._core import end_at_second_interrupt
+from selfclock.names import unknown
+from selfclock.provenance import set_command, version_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from typer._click import Command, Context, HelpFormatter
+
+#: Every command, with the first line of its help. Its module has `command` and `EXAMPLES`.
+COMMANDS = {
+    "init": "Write a commented scenario to begin with, or copy an example.",
+    "run": "Run one simulation: a summary, figures and Parquet tables.",
+    "compare": "Run the same path under each algorithm, side by side.",
+    "reproduce": "Run the experiments of papers: a table of claims and every figure, in one HTML report.",
+    "evaluate": "Give an algorithm its scorecard after RFC 9743: what is safe, what is not, beside what is deployed.",
+    "sweep": "Run every point of a grid with every seed; what is there already is not run again.",
+    "algorithms": "List what can be run, with parameters, units, defaults and sources.",
+    "bench": "Measure the speed of the simulator on the standard cases.",
+    "verify": "Check a packet record for what cannot be, without the engine.",
+    "schema": "Print the JSON Schema of scenario files.",
+}
+
+CONTEXT = {"help_option_names": ["-h", "--help"]}
+
+
+class Commands(TyperGroup):
+    """A group whose commands are imported when they are called."""
+
+    def list_commands(self, ctx: object) -> list[str]:  # noqa: ARG002
+        """Return the names of the commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: object, cmd_name: str) -> Command | None:  # noqa: ARG002
+        """Import a command; none has another name."""
+        if cmd_name not in COMMANDS:
+            return None
+        from selfclock.cli.messages import guarded  # noqa: PLC0415
+
+        module = importlib.import_module(f"selfclock.cli.{cmd_name}")
+        alone = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings=CONTEXT)
+        about = f"{COMMANDS[cmd_name]}\n\n{module.command.__doc__ or ''}"
+        examples = "\b\nExamples:\n" + "\n".join(f"  {line}" for line in module.EXAMPLES)
+        alone.command(cmd_name, help=about, epilog=examples)(guarded(module.command))
+        return typer.main.get_command(alone)
+
+    def resolve_command(self, ctx: Context, args: list[str]) -> tuple[str | None, Command | None, list[str]]:
+        """Find the command that is called."""
+        found = self.get_command(ctx, args[0])
+        if found is None and not ctx.resilient_parsing:
+            ctx.fail(unknown("command", args[0], list(COMMANDS)))
+        return args[0] if found else None, found, args[1:]
+
+    def format_commands(self, ctx: object, formatter: HelpFormatter) -> None:  # noqa: ARG002
+        """List the commands, importing none."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+app = typer.Typer(
+    cls=Commands,
+    help="A laboratory for congestion control.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings=CONTEXT,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"selfclock {version_text()}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def _selfclock(
+    _version_wanted: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """A laboratory for congestion control."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line: these arguments, or those of the process."""
+    if arguments is None:
+        interrupts.raise_exceptions()
+    if arguments is None and not sys.flags.utf8_mode and sys.getfilesystemencoding() == "ascii":
+        # In a locale without letters beyond ASCII neither arguments nor names of files could have any.
+        os.environ["PYTHONUTF8"] = "1"
+        os.execv(sys.executable, sys.orig_argv)  # noqa: S606  itself
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Never fail on characters that the terminal cannot encode (Windows code pages).
+        sys.stdout.reconfigure(errors="backslashreplace")
+    # Where the shell has not told the command to ignore Ctrl-C.
+    if arguments is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        end_at_second_interrupt()
+    arguments = sys.argv[1:] if arguments is None else arguments
+    set_command(arguments)
+    try:
+        app(list(arguments), prog_name="selfclock")
+    except KeyboardInterrupt as error:
+        sys.exit(interrupts.status(error))

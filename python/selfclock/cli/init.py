@@ -1,0 +1,75 @@
+"""`selfclock init`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from selfclock import examples
+from selfclock.cli.layout import Column, print_table
+from selfclock.cli.messages import UsageError
+from selfclock.cli.options import completed_from
+from selfclock.names import unknown
+from selfclock.save import on_disk
+
+#: Lines for the end of the help.
+EXAMPLES = (
+    "selfclock init",
+    "selfclock init my-network",
+    "selfclock init --list",
+    "selfclock init --example lte",
+)
+
+
+def _complete(incomplete: str) -> list[str]:
+    return completed_from(examples.EXAMPLES, incomplete)
+
+
+def command(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="The file is NAME.toml, or NAME if that ends in .toml.")
+    ] = "scenario",
+    example: Annotated[
+        list[str] | None,
+        typer.Option(metavar="EXAMPLE", help="Copy the files of an example instead.", autocompletion=_complete),
+    ] = None,
+    listed: Annotated[bool, typer.Option("--list", help="List the examples, and write nothing.")] = False,
+) -> None:
+    """The scenario runs as it is: selfclock run scenario.toml. Nothing that exists is overwritten."""
+    if listed:
+        print_table(
+            [
+                Column("example", list(examples.EXAMPLES), "word"),
+                Column("what it is", [each.about for each in examples.EXAMPLES.values()], "text"),
+                Column("files", [", ".join(each.files) for each in examples.EXAMPLES.values()], "text"),
+            ]
+        )
+        sys.stdout.write("\nselfclock init --example NAME copies one into this directory.\n")
+        return
+    for wanted in example or []:
+        if wanted not in examples.EXAMPLES:
+            raise UsageError(unknown("example", wanted, list(examples.EXAMPLES)))
+    if example:
+        files = {file: examples.text(file) for wanted in example for file in examples.EXAMPLES[wanted].files}
+        _write({Path(file): content for file, content in files.items()})
+        return
+    path = Path(name if name.endswith(".toml") else f"{name}.toml")
+    _write({path: examples.commented_scenario()})
+
+
+def _write(files: dict[Path, str]) -> None:
+    """Write all files or none, and say how to run them."""
+    for path in files:
+        if path.exists():
+            raise UsageError(f"{path} is there already, and is not overwritten: give another name, or remove it")
+        if not path.parent.is_dir():
+            raise UsageError(f"{path.parent}: there is no such directory")
+    for path, content in files.items():
+        with on_disk(path), path.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(content)
+    for path, content in files.items():
+        how = "" if path.suffix != ".toml" else f": selfclock {'sweep' if '[grid]' in content else 'run'} {path}"
+        sys.stdout.write(f"{path}{how}\n")

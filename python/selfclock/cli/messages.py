@@ -1,0 +1,105 @@
+"""What a command says, and how it ends: documents, notes, errors, exit statuses."""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+import traceback
+from typing import TYPE_CHECKING, NoReturn, ParamSpec
+
+import typer
+
+from selfclock import interrupts
+from selfclock._core import RunError, ScenarioError
+from selfclock.errors import BadInputError, WorkError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+FAILED, BAD_USAGE = 1, 2
+
+P = ParamSpec("P")
+
+
+class UsageError(BadInputError):
+    """An argument that means nothing here."""
+
+
+#: What was noted on standard error, for documents.
+_noted: list[str] = []
+
+
+def note(*notes: str | None) -> None:
+    """Say what may be a mistake, and is none that stops anything."""
+    for each in notes:
+        if each is not None:
+            _noted.append(each)
+            sys.stderr.write(f"note: {each}\n")
+
+
+def fail(message: str, status: int) -> NoReturn:
+    """End the command with a message and an exit status."""
+    sys.stderr.write(f"selfclock: {message}\n")
+    raise typer.Exit(status) from None
+
+
+def print_json(document: object) -> None:
+    """Print one JSON document."""
+    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def print_document(document: Mapping[str, object]) -> None:
+    """Print the JSON document of a result; its notes are all that were said."""
+    print_json({**document, "notes": list(_noted)})
+
+
+def print_written(path: Path) -> None:
+    """Print the JSON document of a result that was written."""
+    print_document(json.loads(path.read_text(encoding="utf-8")))
+
+
+def hinted(error: ScenarioError, hint: str | None) -> ScenarioError:
+    """Return an error with a hint after it, where there is one."""
+    return error if hint is None else ScenarioError(f"{error}\nhint: {hint}")
+
+
+def guarded(work: Callable[P, None]) -> Callable[P, None]:
+    """Turn what can go wrong for reasons of the user into one message and an exit status."""
+
+    @functools.wraps(work)
+    def command(*args: P.args, **kwargs: P.kwargs) -> None:
+        _noted.clear()
+        try:
+            work(*args, **kwargs)
+        except (BadInputError, ScenarioError) as error:
+            fail(str(error), BAD_USAGE)
+        except (RunError, WorkError) as error:
+            fail(f"{_own_traceback(error)}{error}", FAILED)
+        except BrokenPipeError:
+            # The reader has seen enough; Python would complain once more when it closes the stream.
+            sys.stdout = None
+            raise typer.Exit(FAILED) from None
+        except OSError as error:
+            fail(f"{error.filename or 'input or output'}: {error.strerror or error}", BAD_USAGE)
+        except MemoryError:
+            fail("not enough memory: see the limits of the process (ulimit -v) and of its container", FAILED)
+        except KeyboardInterrupt as error:
+            fail("interrupted", interrupts.status(error))
+        except BaseException as error:
+            # What a library in Rust raises that gave up: no Exception, so that nobody goes on by mistake.
+            if type(error).__name__ != "PanicException":
+                raise
+            said = str(error).partition("\n")[0]
+            fail(f"{said}: is there enough memory (ulimit -v), and may there be threads (ulimit -u)?", FAILED)
+
+    return command
+
+
+def _own_traceback(error: Exception) -> str:
+    """Where in the user's own algorithm a run ended, if it did there."""
+    cause = error.__cause__
+    if cause is None or cause.__traceback__ is None:
+        return ""
+    return "an algorithm ended the run\n" + "".join(traceback.format_exception(cause))

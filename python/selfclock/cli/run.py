@@ -1,0 +1,112 @@
+"""`selfclock run`."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from selfclock import hints
+from selfclock._core import ScenarioError
+from selfclock.cli.messages import hinted, note, print_document, print_written
+from selfclock.cli.options import AlgorithmFiles, Formats, JsonOrFiles, Out, destination
+from selfclock.cli.tables import print_summary
+from selfclock.documents import run_document
+from selfclock.errors import BadInputError
+from selfclock.own import load_algorithms
+from selfclock.progress import progress_bar
+from selfclock.provenance import replaced
+from selfclock.recording import record
+from selfclock.report.publish import write_run
+from selfclock.save import CaptureKind, identity, parse_formats, staged
+from selfclock.scenario import Scenario
+
+#: Lines for the end of the help.
+EXAMPLES = (
+    "selfclock run examples/one-flow.toml",
+    "selfclock run examples/one-flow.toml --seed 7 --format svg,pdf --out results/seven",
+    "selfclock run examples/one-flow.toml --replay 5s",
+    'selfclock run examples/lte.toml --set "duration=10 s" --json',
+)
+
+
+def command(
+    scenario: Annotated[
+        Path, typer.Argument(metavar="SCENARIO.toml", help="Scenario file (TOML).", show_default=False)
+    ],
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="PATH=VALUE", help="Another value for a key: --set transport.mss='512 B'."),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, max=2**63 - 1, metavar="N", help="Seed of every random stream.")
+    ] = None,
+    out: Out = None,
+    pcap: Annotated[
+        bool, typer.Option("--pcap", help="Record packets and write a capture for each host, both directions in one.")
+    ] = False,
+    pcap_links: Annotated[
+        bool, typer.Option("--pcap-links", help="Record packets and write a capture for each one-way link.")
+    ] = False,
+    replay: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPAN",
+            help="Record the packets of a span, as 5s or 10s..12s, for a replay in the page.",
+            show_default=False,
+        ),
+    ] = None,
+    formats: Formats = "",
+    algorithm_files: AlgorithmFiles = None,
+    as_json: JsonOrFiles = False,
+) -> None:
+    """Write report.html, summary.json, Parquet tables and, with --format, figures into a directory."""
+    kinds = parse_formats(formats)
+    chosen: dict[CaptureKind, bool] = {"host": pcap, "link": pcap_links}
+    taps = [kind for kind, wanted in chosen.items() if wanted]
+    load_algorithms(*(algorithm_files or []))
+    settings = [*(overrides or []), *(["record.packets=true"] if taps else []), *recorded(replay)]
+    try:
+        loaded = Scenario.load(scenario, settings)
+    except ScenarioError as error:
+        if replay is not None and "record.packets_" in str(error).partition("\n")[0]:
+            said = f"--replay: {replay!r} must begin before the end of the run, and end later than it begins"
+            raise BadInputError(said) from None
+        raise hinted(error, hints.for_run(scenario)) from None
+    if seed is not None:
+        loaded = loaded.with_seed(seed)
+    directory = destination(out, Path("results") / loaded.name, only_printed=as_json and not (kinds or taps or replay))
+    note(*loaded.notes, replaced(directory, "summary.json", identity([loaded])) if directory else None)
+    if directory is None:
+        with progress_bar(loaded.name) as progress:
+            result = loaded.run(progress)
+        print_document(run_document(result).made())
+        return
+    with staged(directory) as aside:
+        with progress_bar(loaded.name) as progress:
+            in_file = loaded.records_packets
+            result = record(loaded, aside, pcap=taps, progress=progress) if in_file else loaded.run(progress)
+        write_run(result, aside, formats=kinds, pcap=taps)
+    if as_json:
+        print_written(directory / "summary.json")
+    else:
+        print_summary(result.summary, directory / "summary.json")
+        sys.stdout.write(f"\nReport: {directory / 'report.html'}\n")
+
+
+def recorded(replay: str | None) -> list[str]:
+    """Return the overrides that record the packets of a span, as "5s" or "10s..12s".
+
+    >>> recorded("10s..12s")
+    ['record.packets=true', 'record.packets_from=10s', 'record.packets_until=12s']
+    """
+    if replay is None:
+        return []
+    begin, dots, end = replay.partition("..")
+    times = [begin, end] if dots else ["0 s", begin]
+    if not all(re.fullmatch(r"\s*[0-9]+(\.[0-9]+)?\s*(ps|ns|us|µs|ms|s|min|h)\s*", time) for time in times):
+        raise BadInputError(f"--replay: {replay!r} is no span; write its length as 5s, or a span as 10s..12s")
+    return ["record.packets=true", f"record.packets_from={times[0]}", f"record.packets_until={times[1]}"]

@@ -1,0 +1,97 @@
+"""`selfclock sweep`."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from selfclock import hints
+from selfclock._core import ScenarioError
+from selfclock.cells import plural
+from selfclock.cli.layout import Column, console, print_table
+from selfclock.cli.messages import FAILED, fail, hinted, note, print_written
+from selfclock.cli.options import AlgorithmFiles, Formats, Json, Out, Threads
+from selfclock.cli.tables import MOST_SHOWN, say_more
+from selfclock.own import load_algorithms
+from selfclock.progress import progress_bar
+from selfclock.report.publish import publish_sweep
+from selfclock.save import check_writable, parse_formats
+from selfclock.sweep import Grid, Sweep, sweep
+from selfclock.sweep.dataset import EARLIER
+from selfclock.sweep.table import of_point, point_headings, sharers, short_paths
+
+#: Lines for the end of the help.
+EXAMPLES = (
+    "selfclock sweep examples/buffers.toml",
+    "selfclock sweep examples/buffers.toml --threads 4 --format pdf",
+    "selfclock sweep examples/buffers.toml --on dask://host:8786",
+)
+
+
+def command(
+    grid: Annotated[Path, typer.Argument(metavar="GRID.toml", help="Grid file (TOML).", show_default=False)],
+    on: Annotated[
+        str, typer.Option(metavar="PLACE", help="Where to run: local, or a Dask scheduler as dask://host:8786.")
+    ] = "local",
+    threads: Threads = None,
+    retry: Annotated[bool, typer.Option("--retry", help="Run again what failed before.")] = False,
+    out: Out = None,
+    formats: Formats = "",
+    algorithm_files: AlgorithmFiles = None,
+    as_json: Json = False,
+) -> None:
+    """A sweep that was stopped goes on where it was: give the same grid and directory."""
+    kinds = parse_formats(formats)
+    load_algorithms(*(algorithm_files or []))
+    try:
+        loaded = Grid.load(grid)
+    except ScenarioError as error:
+        raise hinted(error, hints.for_sweep(grid)) from None
+    directory = out or Path("results") / loaded.name
+    check_writable(directory, sweep=True)
+    note(*loaded.notes)
+    with progress_bar(loaded.name) as progress:
+        found = sweep(loaded, directory, on=on, threads=threads, retry=retry, progress=progress)
+    if found.set_aside:
+        aside = f"{plural(found.set_aside, 'run')} of another grid, scenario, version or algorithm"
+        note(f"{directory} held {aside}: now in {EARLIER}")
+    # The runs are kept in any case, so that the sweep goes on from them; the page is for people.
+    report = None if as_json and out is None and not kinds else publish_sweep(found, formats=kinds)
+    if as_json:
+        print_written(directory / "summary.json")
+    else:
+        _print_sweep(found)
+        sys.stdout.write(f"\nRuns, one row each: {found.path}\nReport: {report}\n")
+    if found.errors:
+        failed = f"{len(found.errors):,} of {plural(loaded.runs, 'run')} failed"
+        fail(f"{failed}, the first of them: {found.errors[0]}", FAILED)
+
+
+def _print_sweep(found: Sweep) -> None:
+    grid = found.grid
+    sys.stdout.write(
+        f"{grid.name}: {plural(grid.points, 'point')}, {plural(len(grid.seeds), 'seed')}, "
+        f"{grid.confidence * 100:g} % confidence\n"
+        f"{plural(found.done, 'run')} in {found.seconds:.1f} s, {grid.runs - found.done:,} known before\n\n"
+    )
+    failed = ["failed"] if found.errors else []
+    settings = [Column(path, [], "name") for path in short_paths(grid.paths)]
+    who = sharers(found.points)
+    # Without room shares go first, then the queue, then the link's use.
+    spare = {"queue packets": 2, "busy %": 1, **{f"{name} Mbit/s": 3 for name in who}}
+    shown = [
+        Column(heading.replace(" ", "\n"), [], spare=spare.get(heading, 0))
+        for heading in [*failed, *point_headings(who)]
+    ]
+    rows = [of_point(point, failed=bool(failed), who=who) for point in found.points[:MOST_SHOWN]]
+    by_column = zip(*rows, strict=True)
+    # A file has any width.
+    print_table(
+        [replace(column, cells=list(own)) for column, own in zip([*settings, *shown], by_column, strict=True)],
+        console(width=None if sys.stdout.isatty() else 200),
+    )
+    say_more(len(found.points), "point", found.directory / "summary.json")

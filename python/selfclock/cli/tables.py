@@ -1,0 +1,112 @@
+"""The tables of a run, for people."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+from typing import TYPE_CHECKING
+
+from selfclock import cells
+from selfclock.cli.layout import Column, print_table
+from selfclock.units import RATES, SIZES, fitting, written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from selfclock.result import FlowSummary, LinkSummary, Summary
+
+#: Rows of a table; all of them stand in the files of the result.
+MOST_SHOWN = 20
+
+
+def print_summary(summary: Summary, document: Path) -> None:
+    """Print the tables of a run, whose totals all stand in this document."""
+    sys.stdout.write(
+        f"{summary['scenario']}, seed {summary['seed']}: {cells.plain(summary['simulated_s'])} s simulated in "
+        f"{summary['cpu_s']:.3g} s of CPU\n{summary['packet_hops']:,} packet-hops, {summary['events']:,} events\n\n"
+    )
+    flows, links = summary["flows"], summary["links"]
+    print_table(flow_columns(flows[:MOST_SHOWN]))
+    say_more(len(flows), "flow", document)
+    if len(flows) > MOST_SHOWN:
+        sys.stdout.write(_all_flows(flows))
+    sys.stdout.write("\n")
+    # Of many links those that matter.
+    busiest = sorted(range(len(links)), key=lambda number: -links[number]["utilization"])[:MOST_SHOWN]
+    print_table(link_columns([links[number] for number in sorted(busiest)]))
+    say_more(len(links), "link", document, more="less busy")
+    connected = [flow for flow in flows if flow["connections"] is not None]
+    if connected:
+        sys.stdout.write("\n")
+        print_table(connection_columns(connected[:MOST_SHOWN]))
+        say_more(len(connected), "flow", document)
+
+
+def say_more(count: int, what: str, where: Path, *, more: str = "more") -> None:
+    """Say how many rows a table has not, and where they are."""
+    if count > MOST_SHOWN:
+        sys.stdout.write(f"… {cells.plural(count - MOST_SHOWN, f'{more} {what}')}: {where}\n")
+
+
+def _all_flows(flows: list[FlowSummary]) -> str:
+    rates = [flow["goodput_bps"] for flow in flows]
+    least, median, most = (written(rate, RATES) for rate in (min(rates), statistics.median(rates), max(rates)))
+    return f"all {len(flows):,}: {written(sum(rates), RATES)}; a flow {least} to {most}, median {median}\n"
+
+
+def flow_columns(flows: list[FlowSummary]) -> list[Column]:
+    """Return the columns of a table of flows."""
+    rate = fitting(RATES, [[flow["goodput_bps"] for flow in flows]], usual="Mbit/s")
+    columns = [
+        Column("flow", [flow["name"] for flow in flows], "name"),
+        Column("algorithm", [flow["algorithm"] for flow in flows], "name"),
+        Column(f"goodput\n{rate.name}", [cells.digits(flow["goodput_bps"] / rate.size) for flow in flows]),
+        Column("segments\nsent", [f"{flow['sent_segments']:,}" for flow in flows], spare=1),
+        Column("\nretr.", [f"{flow['retransmitted_segments']:,}" for flow in flows]),
+        Column("\nRTOs", [f"{flow['timeouts']:,}" for flow in flows]),
+        Column("fast\nretr.", [f"{flow['fast_retransmits']:,}" for flow in flows], spare=3),
+        Column("RTT ms\nmean", [cells.milliseconds(flow["rtt_mean_s"]) for flow in flows]),
+        Column("\n95 %", [cells.milliseconds(flow["rtt_p95_s"]) for flow in flows]),
+        Column("\nmin", [cells.milliseconds(flow["rtt_min_s"]) for flow in flows], spare=2),
+    ]
+    if any(flow["completion_s"] is not None for flow in flows):
+        done = ["-" if flow["completion_s"] is None else cells.digits(flow["completion_s"]) for flow in flows]
+        columns.append(Column("completed\nafter s", done))
+    return columns
+
+
+def link_columns(links: list[LinkSummary]) -> list[Column]:
+    """Return the columns of a table of links."""
+    columns = [
+        Column("link", [link["name"] for link in links], "name"),
+        Column("rate", [written(link["rate_bps"], RATES) for link in links]),
+        Column("busy\n%", [f"{link['utilization'] * 100:.1f}" for link in links]),
+        Column("packets", [f"{link['packets']:,}" for link in links]),
+        Column("drops", [f"{link['drops']:,}" for link in links]),
+        Column("queue, packets\nmean", [f"{link['queue_mean_packets']:.1f}" for link in links]),
+        Column("\nmax", [f"{link['queue_max_packets']:,}" for link in links], spare=1),
+        Column("wait\nms", [cells.milliseconds(link["queue_mean_s"]) for link in links]),
+    ]
+    if any(link["ce_marks"] for link in links):
+        columns.insert(5, Column("CE\nmarks", [f"{link['ce_marks']:,}" for link in links]))
+    return columns
+
+
+def connection_columns(flows: list[FlowSummary]) -> list[Column]:
+    """Return the columns of a table of short connections: a row for each flow, and below it one for each size."""
+    rows = []
+    for flow in flows:
+        connections = flow["connections"]
+        if connections is None:
+            continue
+        rows.append([flow["name"], "all", f"{connections['completed']:,}", f"{connections['started']:,}", *4 * [""]])
+        for size in connections["by_size"]:
+            largest = size["up_to_bytes"]
+            times = (cells.milliseconds(size[key]) for key in ("mean_s", "p50_s", "p95_s", "p99_s"))
+            upto = "larger" if largest is None else written(largest, SIZES)
+            rows.append(["", upto, f"{size['completed']:,}", "", *times])
+    headings = ["short\nconnections", "size\nup to", "complete", "of", "time, ms\nmean", "\n50 %", "\n95 %", "\n99 %"]
+    return [
+        Column(heading, list(column), "name" if number == 0 else "number")
+        for number, (heading, column) in enumerate(zip(headings, zip(*rows, strict=True), strict=True))
+    ]

@@ -1,0 +1,105 @@
+"""What a comparison measures of each run, and over the seeds."""
+
+from __future__ import annotations
+
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING, TypedDict
+
+from selfclock.estimate import Estimate, estimate
+from selfclock.result import Summary
+from selfclock.series import jain, weighted_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from selfclock.result import FlowSummary
+
+#: Probability with which an interval holds the mean.
+CONFIDENCE = 0.95
+
+
+class Measures(Summary):
+    """Summary of one run of one algorithm, and what the table of a comparison shows of it."""
+
+    algorithm: str
+    #: Name of the link that `utilization` and `queue_mean_packets` are of.
+    link: str
+    #: Sum over the compared flows.
+    goodput_bps: float
+    #: Of the link.
+    utilization: float
+    #: Jain's index of the compared flows' goodputs, between 1 / flows and 1.
+    jain: float | None
+    #: Means over the compared flows, weighted by what they delivered.
+    rtt_mean_s: float | None
+    rtt_p95_s: float | None
+    #: Sums over the compared flows.
+    retransmitted_segments: int
+    timeouts: int
+    #: Of the link, without the packet in service.
+    queue_mean_packets: float
+    #: Packets that the link marked.
+    ce_marks: int
+    #: Mean over the compared flows with a size that are complete, and over short connections that are.
+    completion_mean_s: float | None
+
+
+class Estimates(TypedDict):
+    """The measures of one algorithm over the seeds."""
+
+    algorithm: str
+    measures: dict[str, Estimate]
+
+
+#: What is estimated over the seeds.
+ESTIMATED = (
+    "goodput_bps", "utilization", "jain", "rtt_mean_s", "rtt_p95_s", "retransmitted_segments", "timeouts",
+    "queue_mean_packets", "ce_marks", "completion_mean_s",
+)  # fmt: skip
+
+
+def measure(label: str, summary: Summary, link: str, compared: Sequence[str]) -> Measures:
+    """Return the measures of a run; `compared` names the flows that have the algorithm."""
+    of = set(compared)
+    flows = [flow for flow in summary["flows"] if flow["name"] in of]
+    measured = next(each for each in summary["links"] if each["name"] == link)
+    return Measures(
+        algorithm=label,
+        link=link,
+        goodput_bps=sum(flow["goodput_bps"] for flow in flows),
+        utilization=measured["utilization"],
+        jain=jain([flow["goodput_bps"] for flow in flows]),
+        rtt_mean_s=weighted_mean([(flow["rtt_mean_s"], flow["delivered_bytes"]) for flow in flows]),
+        rtt_p95_s=weighted_mean([(flow["rtt_p95_s"], flow["delivered_bytes"]) for flow in flows]),
+        retransmitted_segments=sum(flow["retransmitted_segments"] for flow in flows),
+        timeouts=sum(flow["timeouts"] for flow in flows),
+        queue_mean_packets=measured["queue_mean_packets"],
+        ce_marks=measured["ce_marks"],
+        completion_mean_s=weighted_mean([part for flow in flows for part in _completions(flow)]),
+        **summary,
+    )
+
+
+def estimates(rows: Iterable[Measures]) -> list[Estimates]:
+    """Return means and intervals over the runs of each algorithm, in the order of the rows."""
+    by_algorithm: dict[str, list[Measures]] = {}
+    for row in rows:
+        by_algorithm.setdefault(row["algorithm"], []).append(row)
+    found = []
+    for algorithm, own in by_algorithm.items():
+        measures = {}
+        for name in ESTIMATED:
+            values = [float(row[name]) for row in own if row[name] is not None]  # type: ignore[literal-required]
+            if values:
+                deviation = stdev(values) if len(values) > 1 else None
+                measures[name] = estimate(fmean(values), deviation, len(values), CONFIDENCE)
+        found.append(Estimates(algorithm=algorithm, measures=measures))
+    return found
+
+
+def _completions(flow: FlowSummary) -> list[tuple[float | None, int]]:
+    """Mean completion times of a flow, each with how many there are of it."""
+    connections = flow["connections"]
+    if connections is None:
+        return [(flow["completion_s"], 1)]
+    return [(size["mean_s"], size["completed"]) for size in connections["by_size"] if size["completed"]]

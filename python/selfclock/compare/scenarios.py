@@ -1,0 +1,181 @@
+"""The scenarios of a comparison: one path, and the algorithms in turn."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from selfclock._core import ScenarioError
+from selfclock.algorithms import algorithms, control, queue
+from selfclock.names import unknown
+from selfclock.scenario import Scenario
+from selfclock.scenario.build import dumbbell
+from selfclock.scenario.toml import to_toml_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from os import PathLike
+
+#: The path where none is given.
+RATE, RTT, BUFFER, FLOWS, DURATION = "100 Mbps", "40 ms", "1 bdp", 1, "60 s"
+
+#: What the network does with ECN: nothing, marks as in RFC 3168, accurate feedback, or what each algorithm responds to.
+ECN = ("off", "classic", "accurate", "auto")
+
+#: What an algorithm that responds to marks in this way needs of ECN.
+_ECN_OF = {"ignored": "off", "once": "classic", "in proportion": "accurate"}
+
+
+@dataclass(frozen=True)
+class Path:
+    """A path under comparison, before its flows have an algorithm."""
+
+    scenario: Scenario
+    #: What the figure and the table say of it.
+    title: str
+    #: Indices of the `[[flow]]` tables whose algorithm is compared, and the names of their flows.
+    tables: tuple[int, ...]
+    flows: tuple[str, ...]
+    #: A run has the name of its algorithm, where no file names the scenario.
+    unnamed: bool = False
+
+    @property
+    def link(self) -> str:
+        """Name of the link whose queue is measured: the tightest on the way of the compared flows."""
+        network = self.scenario.network
+        return network.tightest([flow for flow in network.flows if flow.name in self.flows]).name
+
+    def with_overrides(self, overrides: Sequence[str]) -> Path:
+        """Return the path with other values."""
+        return replace(self, scenario=self.scenario.with_overrides(overrides)) if overrides else self
+
+    def under(self, name: str, ecn: str | None) -> Scenario:
+        """Return the scenario with this algorithm."""
+        table = control(name)
+        value = to_toml_value(table)
+        changes = [f"flow.{place}.congestion_control={value}" for place in self.tables]
+        changes += [f"name={to_toml_value(name)}"] if self.unnamed else []
+        changed = self.scenario.with_overrides(changes)
+        if ecn is None:
+            return changed
+        wanted = _ecn_of(table) if ecn == "auto" else ecn
+        flows = _document(changed)["flow"]
+        own = [place for place in self.tables if "ecn" in flows[place].get("transport", {})]
+        paths = ["transport.ecn", *(f"flow.{place}.transport.ecn" for place in own)]
+        try:
+            return changed.with_overrides([f"{path}={wanted}" for path in paths])
+        except ScenarioError:
+            message = f"ecn: {name} does not respond to the marks of {wanted!r}; its own is {_ecn_of(table)!r}"
+            raise ScenarioError(f"{message}, which --ecn auto gives to each algorithm") from None
+
+
+def on_dumbbell(
+    rate: str | None, rtt: str | None, buffer: str | None, flows: int | None, duration: str | None, *, seed: int
+) -> Path:
+    """Return a dumbbell whose flows start at random times within one round trip, the same under every algorithm."""
+    rate, rtt, buffer, duration = rate or RATE, rtt or RTT, buffer or BUFFER, duration or DURATION
+    flows = FLOWS if flows is None else flows
+    if not isinstance(flows, int) or isinstance(flows, bool):
+        raise ScenarioError(f"flows: {flows!r} is not a number of flows; write a whole number such as 2")
+    if flows < 1:
+        raise ScenarioError(f"flows: {flows} is not a number of flows; there must be 1 or more")
+    for argument, quantity, example in (("rate", rate, RATE), ("rtt", rtt, RTT), ("buffer", buffer, BUFFER),
+                                        ("duration", duration, DURATION)):  # fmt: skip
+        if not re.fullmatch(r"\s*[0-9]+(\.[0-9]+)?\s*[^\W\d].*|unlimited", quantity):
+            raise ScenarioError(f"{argument}: {quantity!r} is not a number with a unit, such as {example!r}")
+    made = dumbbell(rate, rtt, buffer, [{"count": flows, "start_jitter": rtt}], duration=duration, seed=seed,
+                    name="compare")  # fmt: skip
+    title = f"{rate}, {rtt}, buffer {buffer}, {flows} flow{'s' if flows > 1 else ''}, {duration}"
+    return Path(made, title, (0,), tuple(made.flow_names), unnamed=True)
+
+
+def of_scenario(
+    scenario: Scenario | str | PathLike[str],
+    overrides: Sequence[str],
+    flows: Sequence[str],
+    *,
+    duration: str | None,
+    seed: int | None,
+) -> Path:
+    """Return the path of a scenario or a file; the algorithm of all its TCP flows is compared, or of those named."""
+    loaded = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
+    changes = [*overrides, *([f"duration={duration}"] if duration is not None else [])]
+    loaded = loaded.with_overrides(changes) if changes else loaded
+    loaded = loaded.with_seed(seed) if seed is not None else loaded
+    tables = _flow_tables(loaded)
+    named = {name for names in tables.values() for name in names}
+    for given in flows:
+        if given not in named:
+            raise ScenarioError(f"flow: {unknown('TCP flow', given, sorted(named))}")
+    chosen = {table: names for table, names in tables.items() if not flows or not names.isdisjoint(flows)}
+    if not chosen:
+        raise ScenarioError(f"{loaded.name}: no TCP flow whose algorithm could be compared")
+    compared = tuple(flow for flow in loaded.flow_names if any(flow in names for names in chosen.values()))
+    return Path(loaded, loaded.title or loaded.name, tuple(chosen), compared)
+
+
+def with_queue(path: Path, word: str) -> Path:
+    """Return the path with another queue discipline at the measured link; the limit stays unless the word has one."""
+    discipline = queue(word)
+    network: dict[str, Any] = _document(path.scenario)["network"]
+    place = {"dumbbell": "network.bottleneck", "parking-lot": "network.hop"}.get(network["topology"])
+    if place is None:
+        place = f"network.link.{_position(network['link'], path.link)}"
+    written: Any = network
+    for step in place.split(".")[1:]:
+        written = written[int(step) if step.isdigit() else step]
+    old = written.get("queue")
+    limit = old.get("limit") if isinstance(old, dict) else old
+    table = {**({} if limit is None else {"limit": limit}), **discipline}
+    changed = path.scenario.with_overrides([f"{place}.queue={to_toml_value(table)}"])
+    return replace(path, scenario=changed, title=f"{path.title}, {word}")
+
+
+def check_ecn(ecn: str | None) -> None:
+    """Refuse what is no mode of ECN."""
+    if ecn is not None and ecn not in ECN:
+        raise ScenarioError(f"ecn: {unknown('mode of ECN', ecn, ECN)}")
+
+
+def distinct(names: Iterable[str]) -> list[str]:
+    """Return the names in their order, each once; there must be one, and each must be an algorithm."""
+    found = list(dict.fromkeys(names))
+    if not found:
+        known = ", ".join(algorithm.name for algorithm in algorithms())
+        raise ScenarioError(f"no algorithm to compare; there are {known}")
+    for name in found:
+        control(name)
+    return found
+
+
+def _ecn_of(table: dict[str, object]) -> str:
+    """Return the mode of ECN that an algorithm responds to: that of its window or model."""
+    name = table.get("model") or table.get("window") or "reno"
+    marks = next(algorithm.marks for algorithm in algorithms() if algorithm.name == name)
+    return _ECN_OF[marks]
+
+
+def _document(scenario: Scenario) -> dict[str, Any]:
+    return tomllib.loads(scenario.text)
+
+
+def _flow_tables(scenario: Scenario) -> dict[int, set[str]]:
+    """The names of the flows of each `[[flow]]` table that is TCP: its own, and those of its copies."""
+    found = {}
+    for index, table in enumerate(_document(scenario)["flow"]):
+        base, copies = table.get("name", f"flow{index + 1}"), table.get("count", 1)
+        if table.get("protocol", "tcp") != "udp":
+            found[index] = {base, *(f"{base}-{copy + 1}" for copy in range(copies) if copies > 1)}
+    return found
+
+
+def _position(links: list[dict[str, Any]], name: str) -> int:
+    """Return the index of the link of a graph that has this name, or whose other direction has."""
+    for index, link in enumerate(links):
+        ends = link["from"], link["to"]
+        own = link.get("name", "-".join(ends))
+        if name in {own, f"{own}-reverse", "-".join(reversed(ends)) if "name" not in link else own}:
+            return index
+    raise ScenarioError(f"queue: no link is named {name!r}")

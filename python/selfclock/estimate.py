@@ -1,0 +1,22 @@
+"""Means over seeds, and how sure they are."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from selfclock.student import half_width
+
+
+class Estimate(TypedDict):
+    """A measure over the seeds."""
+
+    mean: float
+    #: Half the width of the confidence interval; none with one seed.
+    half_width: float | None
+    #: Runs in which it could be measured.
+    runs: int
+
+
+def estimate(mean: float, deviation: float | None, count: int, confidence: float) -> Estimate:
+    """Return a mean with its interval; `deviation` is that of the values, none for a single one."""
+    return Estimate(mean=mean, half_width=half_width(deviation or 0.0, count, confidence), runs=count)

@@ -1,0 +1,40 @@
+"""Files to begin with: a commented scenario, the examples, and the delivery traces that they read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import resources
+
+from selfclock import _core
+
+
+@dataclass(frozen=True)
+class Example:
+    """An example: what it shows, and its files."""
+
+    about: str
+    files: tuple[str, ...]
+
+
+#: All of it is made up by this project, the traces by lte_trace.py, and has the licence of the program.
+EXAMPLES = {
+    "one-flow": Example("one flow over 10 Mbit/s and 40 ms", ("one-flow.toml",)),
+    "packet-pair-vs-reno": Example("slow start beside packet pairs on a slow link", ("packet-pair-vs-reno.toml",)),
+    "two-paths-graph": Example("a graph with two paths, TCP and UDP", ("two-paths-graph.toml",)),
+    "holes": Example("a quarter of a window of 50,000 segments is lost", ("holes.toml",)),
+    "buffers": Example("a grid: three algorithms at four sizes of the buffer", ("buffers.toml", "one-flow.toml")),
+    "lte": Example(
+        "a cell whose rate wanders, and the trace of a worse one; both are made up",
+        ("lte.toml", "lte.trace", "train.trace", "lte_trace.py"),
+    ),
+}
+
+
+def text(file: str) -> str:
+    """Return the text of a file of the examples."""
+    return dict(_core.examples())[file]
+
+
+def commented_scenario() -> str:
+    """Return a scenario with a comment on every line that one would change."""
+    return (resources.files("selfclock") / "templates" / "scenario.toml.in").read_text(encoding="utf-8")

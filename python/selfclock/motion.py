@@ -1,0 +1,224 @@
+"""The replay of a packet record, as a page holds it: the drawing of the network, and when each packet is where."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from selfclock.hops import DROPPED, LOST, Hops, hops_of
+from selfclock.layout import MOST_ROUTERS, layout_of
+from selfclock.sketch import MOST_FLOWS, Group, groups_of, pace, queue
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from selfclock.layout import Layout
+    from selfclock.network import Network
+    from selfclock.result import Result
+
+#: Packet-hops of one replay; more would be a page of more than some 3 MB.
+MOST_HOPS = 250_000
+#: No time, in the columns of a replay.
+NEVER = 2**32 - 1
+
+
+@dataclass(frozen=True)
+class Motion:
+    """A replay: a document for the player, and columns of numbers."""
+
+    document: dict[str, Any]
+    columns: bytes
+    #: What the reader has to know: what was cut or folded.
+    notes: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The document as JSON."""
+        return json.dumps(self.document, separators=(",", ":"), allow_nan=False)
+
+    @property
+    def packed(self) -> str:
+        """The columns one behind the other: gzip in Base64."""
+        return base64.b64encode(gzip.compress(self.columns, 9, mtime=0)).decode()
+
+
+def motion_of(result: Result, most: int = MOST_HOPS) -> Motion | None:
+    """Prepare the replay of a run, or of its first `most` packet-hops; `None` for a network too large to draw.
+
+    Raises `UnrecordedError` if the scenario does not record packets.
+    """
+    hops = hops_of(result, most)
+    layout = layout_of(hops.network)
+    if layout is None:
+        return None
+    groups = groups_of(hops.network)
+    edges = _Edges(hops.network, layout)
+    edge = edges.of_link[hops.link]
+    # What was on its way when the record began had left before.
+    origin = min(hops.begin, float(np.nanmin(hops.start, initial=hops.begin)))
+    tick = max(1e-9, math.ceil((hops.end - origin) / 3.5) * 1e-9)
+    most_waiting = [_most_waiting(hops, edge == index) for index in range(len(edges.links))]
+    group_of = np.zeros(len(hops.network.flows), dtype=np.int64)
+    for index, group in enumerate(groups):
+        group_of[list(group.flows)] = index
+    columns, described = _columns(hops, edge, group_of, (origin, tick))
+    document = {
+        "origin": origin,
+        "begin": hops.begin,
+        "end": hops.end,
+        "tick": tick,
+        "rtt": _shortest_round_trip(hops.network),
+        "places": [vars(place) for place in layout.places],
+        "extent": [layout.width, layout.height],
+        "edges": [
+            {**described_edge, "most": most}
+            for described_edge, most in zip(edges.described(_sizes(hops, edge)), most_waiting, strict=True)
+        ],
+        "groups": [
+            {
+                "name": group.name,
+                "algorithm": group.algorithm,
+                "colour": group.colour,
+                "window": _window(result, group, hops),
+            }
+            for group in groups
+        ],
+        "columns": described,
+    }
+    return Motion(document, columns, tuple(_notes(hops, layout)))
+
+
+def _notes(hops: Hops, layout: Layout) -> list[str]:
+    notes = []
+    if hops.cut:
+        notes.append(f"Only the first {hops.end - hops.begin:.3g} s: a replay has at most {MOST_HOPS:,} packet-hops.")
+    if layout.folded:
+        notes.append(f"{layout.folded:,} hosts are drawn as bundles.")
+    if len(hops.network.flows) > MOST_FLOWS:
+        notes.append(f"One colour an algorithm: there are {len(hops.network.flows):,} flows.")
+    return notes
+
+
+class _Edges:
+    """Links as they are drawn: one way between two places; those of a bundle are one."""
+
+    def __init__(self, network: Network, layout: Layout) -> None:
+        self.network = network
+        self.links: list[tuple[int, ...]] = []
+        self.ends: list[tuple[int, int, float]] = []
+        self.of_link = np.zeros(len(network.links), dtype=np.int64)
+        for cable in layout.cables:
+            for links, start, end in ((cable.there, cable.a, cable.b), (cable.back, cable.b, cable.a)):
+                if links:
+                    self.of_link[list(links)] = len(self.links)
+                    self.links.append(links)
+                    self.ends.append((start, end, cable.bend))
+
+    def described(self, sizes: dict[int, int]) -> list[dict[str, Any]]:
+        """Return name, ends, and what is written of each; `sizes` has those whose packets have one size."""
+        rows = []
+        for row, (links, (start, end, bend)) in enumerate(zip(self.links, self.ends, strict=True)):
+            link = self.network.links[links[0]]
+            limit, unit = link.limit_packets, "packets"
+            if link.limit_bytes is not None:
+                # Where all packets have one size, a limit in bytes is one in packets.
+                size = sizes.get(row)
+                limit, unit = (link.limit_bytes, "B") if size is None else (link.limit_bytes // size, "packets")
+            rows.append({
+                "name": link.name if len(links) == 1 else f"{len(links):,} links",
+                "a": start, "b": end, "bend": bend,
+                "about": pace(link), "queue": queue(link),
+                "limit": limit if len(links) == 1 else None, "unit": unit,
+            })  # fmt: skip
+        return rows
+
+
+def _sizes(hops: Hops, edge: NDArray[np.int64]) -> dict[int, int]:
+    """Return the size of the packets that waited with data, of each edge where they have one size, in bytes."""
+    waited = ~(hops.start <= hops.enter) & hops.data[hops.packet]
+    sizes = hops.size[hops.packet]
+    found = {int(index): np.unique(sizes[waited & (edge == index)]) for index in np.unique(edge[waited])}
+    return {index: int(each[0]) for index, each in found.items() if len(each) == 1}
+
+
+def _most_waiting(hops: Hops, rows: NDArray[np.bool_]) -> int:
+    """Return the most packets that waited at once in the queues of some links."""
+    enter = hops.enter[rows]
+    left = np.where(hops.fate[rows] == DROPPED, hops.leave[rows], hops.start[rows])
+    waited = ~(left <= enter)
+    comes, goes = np.sort(enter[waited]), np.sort(left[waited & ~np.isnan(left)])
+    if not len(comes):
+        return 0
+    return int((np.arange(1, len(comes) + 1) - np.searchsorted(goes, comes, side="right")).max())
+
+
+def _shortest_round_trip(network: Network) -> float:
+    """Return the least round-trip time of an empty network, without transmission times."""
+    return min((flow.delay_s for flow in network.flows if flow.reverse), default=0.0)
+
+
+def _window(result: Result, group: Group, hops: Hops) -> list[list[float]] | None:
+    """Return times and congestion window, in segments, of a flow of its own colour."""
+    if len(group.flows) > 1 or group.algorithm == "udp" or not result.flows.num_rows:
+        return None
+    series = pl.DataFrame(result.flows).filter(
+        (pl.col("flow").cast(pl.String) == group.name) & pl.col("time_s").is_between(hops.begin, hops.end)
+    )
+    flow = next(flow for flow in result.summary["flows"] if flow["name"] == group.name)
+    segment = flow["delivered_bytes"] / max(flow["delivered_segments"], 1)
+    if not segment or not len(series):
+        return None
+    window = (series["cwnd_bytes"].cast(pl.Float64).fill_nan(0.0).fill_null(0.0) / segment).round(2)
+    return [series["time_s"].round(9).to_list(), window.to_list()]
+
+
+def _columns(
+    hops: Hops, edge: NDArray[np.int64], group_of: NDArray[np.int64], clock: tuple[float, float]
+) -> tuple[bytes, list[list[Any]]]:
+    """Return the columns as bytes, and the name, type and length of each.
+
+    Times are whole ticks since the origin: `enter` as differences from the row before, the others from another column.
+    """
+    origin, tick = clock
+
+    def ticks(times: NDArray[np.float64]) -> NDArray[np.int64]:
+        return np.where(np.isnan(times), NEVER, np.round((np.nan_to_num(times) - origin) / tick)).astype(np.int64)
+
+    enter = ticks(hops.enter)
+    gone = hops.fate == DROPPED
+    start = np.where(gone, ticks(hops.leave), ticks(hops.start))
+    still = gone | (start >= NEVER)
+    sent = np.where(still, start, ticks(hops.sent))
+    arrive = np.where(still, start, ticks(hops.arrive))
+    leave = np.where(still | (hops.fate == LOST), arrive, ticks(hops.leave))
+    look = hops.back + 2 * hops.again.astype(np.int64) + 4 * hops.data
+    parts: list[tuple[str, NDArray[Any]]] = [
+        ("enter", np.diff(enter, prepend=0).astype(np.uint32)),
+        ("start", (start - enter).astype(np.uint32)),
+        ("sent", (sent - start).astype(np.uint32)),
+        ("arrive", (arrive - start).astype(np.uint32)),
+        ("leave", (leave - arrive).astype(np.uint32)),
+        ("packet", hops.packet.astype(np.uint32)),
+        ("number", hops.number.astype(np.uint32)),
+        ("marked", np.minimum(ticks(hops.marked), NEVER).astype(np.uint32)),
+        ("size", np.minimum(hops.size, 65_535).astype(np.uint16)),
+        ("edge", edge.astype(np.uint16)),
+        ("fate", hops.fate.astype(np.uint8)),
+        ("group", group_of[np.maximum(hops.flow, 0)].astype(np.uint8)),
+        ("look", look.astype(np.uint8)),
+    ]
+    kinds = {"uint32": "Uint32Array", "uint16": "Uint16Array", "uint8": "Uint8Array"}
+    described = [[name, kinds[values.dtype.name], len(values)] for name, values in parts]
+    return b"".join(values.astype(values.dtype.newbyteorder("<")).tobytes() for _, values in parts), described
+
+
+def too_large(network: Network) -> str:
+    """Say why a network has no replay."""
+    return f"No replay: {len(network.nodes):,} nodes, and more than {MOST_ROUTERS} of them are routers."

@@ -1,0 +1,150 @@
+"""The network of a scenario: its links, and the paths of its flows."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@dataclass(frozen=True)
+class NetworkLink:
+    """A one-way link, as it is at the beginning of the run."""
+
+    name: str
+    #: The nodes that it leaves and enters.
+    source: str
+    target: str
+    #: Rate of the transmitter; the mean rate of its delivery trace, if it has one.
+    rate_bps: int
+    delay_s: float
+    #: What the queue holds at most; both are none if anything.
+    limit_packets: int | None
+    limit_bytes: int | None
+    discipline: str
+    #: Its queue can mark packets.
+    marks: bool
+    #: Rate and delay stay as they are.
+    constant: bool
+    #: It sends at the opportunities of a delivery trace.
+    trace: bool
+    #: A further random delay, below this.
+    jitter_s: float
+    #: Time, rate in bit/s and delay of each change.
+    changes: tuple[tuple[float, int, float], ...]
+    #: Router mechanisms before it, by name.
+    mechanisms: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class NetworkFlow:
+    """A flow and its path."""
+
+    name: str
+    #: As records name it; "udp" for UDP.
+    algorithm: str
+    #: Links that data takes, and that acknowledgements take.
+    forward: tuple[NetworkLink, ...]
+    reverse: tuple[NetworkLink, ...]
+    #: Propagation delay both ways, without transmission times.
+    delay_s: float
+    #: When it may start, before a random delay, and when it stops at the latest.
+    start_s: float
+    stop_s: float
+    #: Rates of UDP in bit/s on the wire, each from a time on.
+    offered: tuple[tuple[float, int], ...]
+    #: Payload of a full segment, and what it is on the wire; none for UDP.
+    payload_bytes: int | None
+    packet_bytes: int | None
+    #: Short connections that come and go.
+    connections: bool
+
+    @property
+    def nodes(self) -> list[str]:
+        """Names of the nodes on the way of its data, its ends included."""
+        return [self.forward[0].source, *(link.target for link in self.forward)] if self.forward else []
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """What one bottleneck and the path around it hold, in full packets."""
+
+    link: NetworkLink
+    #: Rate times base round-trip time.
+    bdp_packets: float
+    #: The limit of the queue; none if it has no limit.
+    buffer_packets: float | None
+
+
+@dataclass(frozen=True)
+class Network:
+    """Nodes, links and flows."""
+
+    nodes: tuple[str, ...]
+    links: tuple[NetworkLink, ...]
+    flows: tuple[NetworkFlow, ...]
+
+    @classmethod
+    def read(cls, document: str) -> Network:
+        """Return the network of a JSON text of the compiled part."""
+        read = json.loads(document)
+        links = tuple(NetworkLink(**_renamed(link)) for link in read["links"])
+        flows = (
+            NetworkFlow(**flow | {
+                "forward": tuple(links[index] for index in flow["forward"]),
+                "reverse": tuple(links[index] for index in flow["reverse"]),
+                "offered": tuple((time_s, bps) for time_s, bps in flow["offered"]),
+            })
+            for flow in read["flows"]
+        )  # fmt: skip
+        return cls(tuple(read["nodes"]), links, tuple(flows))
+
+    def tcp(self) -> tuple[NetworkFlow, ...]:
+        """Return the flows that are not UDP."""
+        return tuple(flow for flow in self.flows if flow.payload_bytes is not None)
+
+    def tightest(self, flows: Iterable[NetworkFlow] | None = None) -> NetworkLink:
+        """Return the link on the way of these flows' data with the least rate per flow that crosses it."""
+        shares = self._shares()
+        on_the_way = [link for flow in flows or self.flows for link in flow.forward] or list(self.links)
+        return min(on_the_way, key=lambda link: shares.get(link.name, float("inf")))
+
+    def bottleneck(self) -> NetworkLink | None:
+        """Return the bottleneck of every TCP flow; none if they have not one in common.
+
+        The bottleneck of a flow is the link on the way of its data with the least rate per flow that crosses it, the
+        first of several.
+        """
+        shares = self._shares()
+        found = {
+            min(flow.forward, key=lambda link: shares[link.name]).name: flow for flow in self.tcp() if flow.forward
+        }
+        if len(found) != 1:
+            return None
+        return next(link for link in self.links if link.name in found)
+
+    def capacity(self) -> Capacity | None:
+        """Return what the path holds; none unless bottleneck, base round-trip time and packet size are one for all."""
+        link, flows = self.bottleneck(), self.tcp()
+        paths = {(round(flow.delay_s, 12), flow.packet_bytes) for flow in flows}
+        constant = all(each.constant for flow in flows for each in (*flow.forward, *flow.reverse))
+        if link is None or len(paths) != 1 or not constant:
+            return None
+        ((delay_s, packet_bytes),) = paths
+        packet = float(packet_bytes or 0)
+        limit = link.limit_packets if link.limit_bytes is None else link.limit_bytes / packet
+        return Capacity(link, link.rate_bps * delay_s / 8 / packet, limit)
+
+    def _shares(self) -> dict[str, float]:
+        """The rate of each link that data crosses, per flow that does."""
+        crossing = Counter(link.name for flow in self.flows for link in flow.forward)
+        return {link.name: link.rate_bps / crossing[link.name] for link in self.links if link.name in crossing}
+
+
+def _renamed(link: dict[str, Any]) -> dict[str, Any]:
+    named = {{"from": "source", "to": "target"}.get(key, key): value for key, value in link.items()}
+    return named | {"changes": tuple(map(tuple, link["changes"])), "mechanisms": tuple(link["mechanisms"])}

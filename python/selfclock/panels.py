@@ -1,0 +1,177 @@
+"""Panels of a run: window, rate, round-trip time, queue. Each adds what it shows and names its axis with a unit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from selfclock import style, units
+from selfclock.series import all_links, packet_record
+from selfclock.traces import RATE_WINDOW, Curve
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from selfclock.figure import Panel, Values
+    from selfclock.network import Capacity, NetworkFlow
+    from selfclock.result import Result
+    from selfclock.traces import Traces
+    from selfclock.units import Unit
+else:
+    from selfclock.lazy import pl
+
+#: The threshold of slow start is drawn for so many flows; of more, nobody could tell whose it is.
+MOST_THRESHOLDS = 4
+
+#: Links whose queues are drawn: those with the longest ones.
+MOST_LINKS = 8
+
+#: The samples before and after a drop say when it was; of more packets than this, no marks are drawn one by one.
+MOST_MARKS = 5_000
+
+
+def window(panel: Panel, traces: Traces, *, named: bool = True) -> None:
+    """Congestion windows in segments, slow start thresholds, and what the path holds."""
+    panel.y.label = "window (segments)"
+    panel.y.low = 0.0
+    for curve in traces.curves(traces.window):
+        curve.draw(panel, 1.0, named=named)
+    if len(traces.flows) <= MOST_THRESHOLDS:
+        for flow in traces.flows:
+            values = traces.threshold(flow)
+            if np.isfinite(values).any():
+                label = f"{flow.label}: ssthresh" if len(traces.flows) > 1 else "ssthresh"
+                Curve(label, flow.colour, traces.times, values, dash=style.THRESHOLD).draw(
+                    panel, 1.0, named=named, width=0.9
+                )
+    found = traces.result.scenario.network.capacity()
+    if found is not None and traces.flows:
+        _capacity_rules(panel, found, len(traces.result.scenario.network.tcp()))
+
+
+def _capacity_rules(panel: Panel, capacity: Capacity, flows: int) -> None:
+    """Draw what a flow's window is when the path is full, and when the queue is, too: an equal part of several."""
+    shown = f" / {flows:,} flows" if flows > 1 else ""
+    levels = [("BDP", capacity.bdp_packets, ":")]
+    if capacity.buffer_packets is not None:
+        levels.append(
+            ("(BDP + buffer)" if shown else "BDP + buffer", capacity.bdp_packets + capacity.buffer_packets, "--")
+        )
+    for name, packets, dash in levels:
+        value = packets / flows
+        panel.rule("y", value, dash=dash, label=f"{name}{shown}: {value:.4g}")
+
+
+def rate(panel: Panel, traces: Traces, *, named: bool = True, unit: Unit | None = None) -> None:
+    """Rates at which payload arrived, what UDP sends and delivery traces offer, and the rate of the bottleneck."""
+    scenario = traces.result.scenario
+    offered = _offered(traces.result)
+    curves = [*traces.curves(traces.rate), *_datagrams(traces.result)]
+    link = scenario.network.bottleneck()
+    drawn = [*(curve.y for curve in curves), *(bps for _, _, bps in offered)]
+    unit = unit or units.fitting(units.RATES, drawn, usual="Mbit/s")
+    panel.y.label = f"goodput ({unit.name})"
+    panel.y.low = 0.0
+    for name, times, bps in offered:
+        panel.band(times, 0.0, bps / unit.size, colour="#808080", opacity=0.25, step="before", label=f"{name} offers")
+    for curve in curves:
+        curve.draw(panel, unit.size, named=named)
+    if link is not None and link.constant:
+        flows = max(1, len(scenario.network.tcp()))
+        shown = f" / {flows:,} flows" if flows > 1 else ""
+        part = link.rate_bps / flows
+        panel.rule("y", part / unit.size, label=f"rate of {link.name}{shown}: {units.written(part, units.RATES)}")
+
+
+def _offered(result: Result) -> list[tuple[str, Values, Values]]:
+    """What delivery traces of links offered: name, times, rates in bit/s."""
+    times = pl.DataFrame(result.links)["time_s"].unique(maintain_order=True)
+    span = max(1, round(len(times) * RATE_WINDOW))
+    found = []
+    for link in result.scenario.network.links:
+        offered = None if link.constant else result.scenario.offered_bytes(link.name, times)
+        if offered is None or len(times) <= span:
+            continue
+        at, sums = times.to_numpy(), np.asarray(offered, dtype=np.float64)
+        found.append((link.name, at[span:], (sums[span:] - sums[:-span]) * 8 / (at[span:] - at[:-span])))
+    return found
+
+
+def _datagrams(result: Result) -> list[Curve]:
+    """The mean rates at which UDP flows send: on the wire, as steps."""
+    flows = [flow for flow in result.scenario.network.flows if flow.algorithm == "udp" and flow.start_s < flow.stop_s]
+    curves = []
+    for number, flow in enumerate(flows[:MOST_LINKS]):
+        x, y = _steps(flow)
+        colour, dash = style.shade(style.look("udp").colour, number), style.LINE_STYLES[number % 4]
+        curves.append(Curve(f"{flow.name} (UDP) sends", colour, x, y, dash=dash))
+    return curves
+
+
+def _steps(flow: NetworkFlow) -> tuple[Values, Values]:
+    """The corners of the rate of a UDP flow against time."""
+    starts = [time_s for time_s, _ in flow.offered if time_s < flow.stop_s]
+    rates = [float(bps) for (_, bps), _ in zip(flow.offered, starts, strict=False)]
+    ends = [*starts[1:], flow.stop_s]
+    x = [starts[0], *(time for pair in zip(starts, ends, strict=True) for time in pair), flow.stop_s]
+    y = [0.0, *(bps for bps in rates for _ in range(2)), 0.0]
+    return np.asarray(x), np.asarray(y)
+
+
+def rtt(panel: Panel, traces: Traces, *, named: bool = True, unit: Unit | None = None) -> None:
+    """Smoothed round-trip times."""
+    curves = traces.curves(traces.rtt)
+    unit = unit or units.fitting(units.TIMES, [curve.y for curve in curves], usual="ms")
+    panel.y.label = f"smoothed RTT ({unit.name})"
+    panel.y.low = 0.0
+    for curve in curves:
+        curve.draw(panel, unit.size, named=named)
+
+
+def queue(panel: Panel, result: Result, *, only: Sequence[str] = (), colour: str = "", named: bool = True) -> str:
+    """Packets that wait, drops and CE marks; return what is not shown. `only` names links, `colour` is that of all."""
+    panel.y.label = "queue (packets)"
+    panel.y.low = 0.0
+    frame = all_links(result)
+    used = frame.group_by("link", maintain_order=True).agg(pl.col("queue_packets").max(), pl.col("drops").max())
+    used = used.filter(pl.col("link").is_in(list(only)) if only else (pl.col("queue_packets") + pl.col("drops") > 0))
+    shown = used.sort("queue_packets", descending=True, maintain_order=True).head(MOST_LINKS)["link"].to_list()
+    chosen = [link for link in used["link"] if link in shown]
+    dropped = []
+    for number, link in enumerate(chosen):
+        series = frame.filter(pl.col("link") == link)
+        panel.line(
+            series["time_s"], series["queue_packets"], colour=colour or style.LINKS[number],
+            width=0.9 if colour else 1.2, label=link if named else "",
+        )  # fmt: skip
+        dropped.append(series.filter(pl.col("drops").diff().fill_null(pl.col("drops")) > 0))
+    drops = pl.concat(dropped) if dropped else frame.clear()
+    if len(drops):
+        panel.points(drops["time_s"], drops["queue_packets"], colour=style.DROP.colour, marker=style.DROP.marker,
+                     label="drops")  # fmt: skip
+    left_out = f"Queues of {len(used) - len(chosen)} more links are not shown." if len(used) > len(chosen) else ""
+    return " ".join(part for part in (left_out, _marks(panel, result, chosen)) if part)
+
+
+def _marks(panel: Panel, result: Result, links: list[str]) -> str:
+    """Draw CE marks one by one if packets are on record; return how many there were, if not all are drawn."""
+    marked = {link["name"]: link["ce_marks"] for link in result.summary["links"] if link["name"] in links}
+    total = sum(marked.values())
+    if not total:
+        return ""
+    if not result.scenario.records_packets or total > MOST_MARKS:
+        said = ", ".join(f"{name} {count:,}" for name, count in marked.items() if count)
+        return f"CE marks: {said}" + ("." if total > MOST_MARKS else " (drawn one by one with record.packets = true).")
+    packets = packet_record(result, "time_s", "event", "link")
+    events = packets.filter((pl.col("event") == "mark") & pl.col("link").is_in(links)).select("time_s", "link")
+    series = all_links(result).select("link", "time_s", "queue_packets")
+    at = events.sort("time_s").join_asof(
+        series.sort("time_s"), on="time_s", by="link", strategy="nearest", check_sortedness=False
+    )
+    panel.points(
+        at["time_s"], at["queue_packets"], colour=style.MARK.colour, marker=style.MARK.marker, label="CE marks"
+    )
+    return ""

@@ -1,0 +1,72 @@
+"""Packet records written while the run goes on, in bounded memory."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from typing import TYPE_CHECKING
+
+from selfclock import _core
+from selfclock.save import PACKETS, CaptureKind, UnwritableError, captures, metadata, staged
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from selfclock.result import Result
+    from selfclock.scenario import Scenario
+
+#: A run that records packets stops where it would leave less than this on the disk, bytes.
+LEAST_FREE = 1_000_000_000
+
+#: Seconds between two looks at the disk: it takes 0.2 GB in this time if it is fast.
+PATIENCE_S = 0.2
+
+
+def record(
+    scenario: Scenario,
+    directory: Path,
+    *,
+    pcap: Sequence[CaptureKind] = (),
+    progress: Callable[[float], object] | None = None,
+) -> Result:
+    """Run a scenario and write its packet events, and captures of hosts or links, into an existing directory.
+
+    The files are whole when this returns. After an exception the directory holds parts of them.
+    """
+    table = directory / PACKETS
+    taps = [(kind, name, directory / file) for kind, name, file in captures(scenario, pcap)]
+    about = list(metadata(scenario).items())
+    outcome = _core.run(scenario._core, _watching(directory, progress), (table, about), taps)
+    return scenario._result(outcome, table)
+
+
+def record_to(scenario: Scenario, directory: Path, progress: Callable[[float], object] | None = None) -> Result:
+    """Run a scenario and write its packet events to `packets.parquet` in a directory, which is made if there is none.
+
+    The file has its name when it is whole: a run that fails or is interrupted leaves nothing.
+    """
+    with staged(directory) as aside:
+        result = record(scenario, aside, progress=progress)
+    return result.moved(directory)
+
+
+def _watching(directory: Path, progress: Callable[[float], object] | None) -> Callable[[float], None]:
+    """Return a callback of a run that stops it before the disk is full."""
+    looked = 0.0
+
+    def watch(done: float) -> None:
+        nonlocal looked
+        if progress is not None:
+            progress(done)
+        if time.monotonic() < looked + PATIENCE_S:
+            return
+        looked = time.monotonic()
+        free = shutil.disk_usage(directory).free
+        if free < LEAST_FREE:
+            raise UnwritableError(
+                f"the packet record fills the disk: {free / 1e6:,.0f} MB are free where {LEAST_FREE / 1e6:,.0f} MB "
+                f"have to stay, {done:.1%} into the run: shorten it, or write to another disk"
+            )
+
+    return watch

@@ -1,0 +1,26 @@
+"""Colours as a page and a drawing need them."""
+
+from __future__ import annotations
+
+import re
+
+
+def six_digits(colour: str) -> str:
+    """Return a colour as six hexadecimal digits, which the page can turn over in the dark."""
+    if re.fullmatch(r"#[0-9A-Fa-f]{6}", colour):
+        return colour.lower()
+    if re.fullmatch(r"#[0-9A-Fa-f]{3}", colour):
+        return "#" + "".join(2 * digit for digit in colour[1:]).lower()
+    raise ValueError(f"a colour of a figure is six hexadecimal digits, as #0072B2, not {colour!r}")
+
+
+def faint(colour: str, opacity: float) -> str:
+    """Return a colour that lets through what is behind it, as CSS writes it."""
+    red, green, blue = parts(colour)
+    return f"rgba({red},{green},{blue},{opacity:.3g})"
+
+
+def parts(colour: str) -> tuple[int, int, int]:
+    """Return red, green and blue, each of 255."""
+    digits = six_digits(colour)
+    return int(digits[1:3], 16), int(digits[3:5], 16), int(digits[5:7], 16)

@@ -1,0 +1,304 @@
+"""From figures to drawings by matplotlib, for files and notebooks: the only module that imports it."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+from matplotlib import colors, ticker
+from matplotlib import figure as drawn
+from matplotlib.lines import Line2D
+
+from selfclock.figure import (
+    Arrow,
+    Band,
+    Bars,
+    Cells,
+    Intervals,
+    Line,
+    Points,
+    Rule,
+    Shape,
+    Span,
+    Text,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from os import PathLike
+
+    from matplotlib.axes import Axes
+
+    from selfclock.figure import Axis, Element, Figure, Panel
+
+STYLE: dict[str, Any] = {
+    "figure.dpi": 110,
+    "savefig.dpi": 200,
+    "font.size": 9,
+    # The first comes with matplotlib. Letters that it lacks are taken from the first of the others that is installed.
+    "font.sans-serif": [
+        "DejaVu Sans",
+        "Noto Sans",
+        "Noto Sans CJK JP",
+        "Noto Sans CJK SC",
+        "Noto Sans CJK KR",
+        "Hiragino Sans",
+        "PingFang SC",
+        "Yu Gothic",
+        "Microsoft YaHei",
+        "Malgun Gothic",
+        "Arial Unicode MS",
+        "Noto Emoji",
+        "Segoe UI Symbol",
+        "Apple Symbols",
+    ],
+    "axes.titlesize": 10,
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#DDDDDD",
+    "grid.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "axes.formatter.useoffset": False,
+    "axes.formatter.limits": (-3, 6),
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 4,
+    "svg.fonttype": "path",
+    # The same figure is the same file.
+    "svg.hashsalt": "selfclock",
+}
+
+#: Points of line and gap, of dashes that matplotlib has no letters for.
+_DASHES: dict[str, Any] = {"-..": (0, (6, 2, 1, 2, 1, 2))}
+_STEPS = {"": "default", "after": "steps-post", "before": "steps-pre"}
+_FILLS = {"": None, "after": "post", "before": "pre"}
+_COORDINATES: dict[str, Any] = {
+    "data": "data",
+    "fraction": "axes fraction",
+    "x-fraction": ("axes fraction", "data"),
+    "y-fraction": ("data", "axes fraction"),
+}
+
+#: Width of a letter, as a part of the height of the type.
+_LETTER = 0.58
+
+#: Characters of a legend's row in a figure 6.4 inches wide, and those that a handle takes.
+_LEGEND_ROW, _HANDLE = 90, 6
+
+
+@contextmanager
+def house(settings: Mapping[str, Any] | None = None) -> Iterator[None]:
+    """Draw in the house style, whatever the user's own settings are; `settings` of matplotlib come before it."""
+    chosen: Any = {**STYLE, **(settings or {})}
+    with mpl.rc_context(chosen), warnings.catch_warnings():
+        # A name in letters that the font lacks is drawn as boxes; that is no reason to fill the terminal.
+        warnings.filterwarnings("ignore", message="Glyph")
+        yield
+
+
+def save(
+    figure: Figure,
+    path: str | PathLike[str] | io.BytesIO,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    **options: Any,  # noqa: ANN401
+) -> None:
+    """Write a figure as a file; the same figure gives the same bytes.
+
+    `settings` are as for `house`; options are those of matplotlib's `savefig`.
+    """
+    kind = str(options.get("format") or str(path).rpartition(".")[2]).lower()
+    if undated := {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind):
+        options.setdefault("metadata", undated)
+    with house(settings):
+        draw(figure, settings).savefig(path, **options)
+
+
+def png(figure: Figure) -> bytes:
+    """Return a figure as a picture of a size for a notebook."""
+    buffer = io.BytesIO()
+    save(figure, buffer, format="png", dpi=STYLE["figure.dpi"])
+    return buffer.getvalue()
+
+
+def draw(figure: Figure, settings: Mapping[str, Any] | None = None) -> drawn.Figure:
+    """Return the drawing of a figure. It belongs to no display and no global list: whoever drops it frees it."""
+    with house(settings):
+        new = drawn.Figure(figsize=(figure.width, figure.height), layout="constrained")
+        panels = figure.panels
+        places = new.subplots(
+            len(panels), len(panels[0]), squeeze=False, height_ratios=list(figure.ratios),
+            sharex=(True if figure.same_x else "col") if figure.linked else False,
+            sharey=True if figure.same_y else "row" if figure.same_scale else False,
+        )  # fmt: skip
+        for row, line in enumerate(panels):
+            for column, panel in enumerate(line):
+                _panel(places[row, column], panel)
+                _axis(places[row, column], "x", panel.x, figure.limits(row, column, "x"))
+                _axis(places[row, column], "y", panel.y, figure.limits(row, column, "y"))
+        if figure.title:
+            new.suptitle(figure.title, x=0.01, ha="left", size=10)
+        _legend(new, figure.width)
+        return new
+
+
+def _legend(new: drawn.Figure, width: float) -> None:
+    """Name every label once, outside, where the legend covers nothing."""
+    entries: dict[str, Any] = {}
+    for axes in new.axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, handle)
+    if entries:
+        longest = max(map(len, entries)) + _HANDLE
+        columns = max(1, min(4, len(entries), int(_LEGEND_ROW * width / 6.4 / longest)))
+        legend = new.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=columns)
+        for entry in legend.legend_handles:
+            if isinstance(entry, Line2D):
+                # However small the points of a series are, its entry can be seen.
+                entry.set_markersize(max(4.0, entry.get_markersize()))
+
+
+def _panel(axes: Axes, panel: Panel) -> None:
+    if panel.title:
+        axes.set_title(panel.title)
+    axes.set_xlabel(panel.x.label)
+    axes.set_ylabel(panel.y.label)
+    for number, element in enumerate(panel.elements):
+        # Later elements cover earlier ones.
+        _element(axes, element, 2 + number / 1000)
+
+
+def _element(axes: Axes, element: Element, order: float) -> None:
+    look: dict[str, Any] = {"zorder": order}
+    if getattr(element, "label", ""):
+        look["label"] = element.label  # type: ignore[union-attr]
+    match element:
+        case Line():
+            axes.plot(
+                element.x, element.y, linestyle=_DASHES.get(element.dash, element.dash), color=element.colour,
+                linewidth=element.width, alpha=element.opacity, drawstyle=_STEPS[element.step],
+                marker=element.marker or None, markersize=element.size,
+                fillstyle="none" if element.hollow else "full", **look,
+            )  # fmt: skip
+        case Points():
+            _points(axes, element, look)
+        case Band():
+            axes.fill_between(
+                element.x, element.low, element.high, step=_FILLS[element.step],  # type: ignore[arg-type]
+                color=element.colour, alpha=element.opacity, linewidth=0, **look,
+            )  # fmt: skip
+        case Bars():
+            axes.bar(
+                element.x, element.heights, width=element.width, bottom=element.base, color=element.colour,
+                alpha=element.opacity, **look,
+            )  # fmt: skip
+        case Intervals():
+            axes.vlines(
+                element.x, element.low, element.high, color=element.colour, linewidth=element.width,
+                linestyles=_DASHES.get(element.dash, element.dash), **look,
+            )  # fmt: skip
+        case Rule():
+            rule = axes.axvline if element.axis == "x" else axes.axhline
+            rule(
+                element.value,
+                color=element.colour,
+                linestyle=_DASHES.get(element.dash, element.dash),
+                linewidth=element.width,
+                **look,
+            )
+        case Span():
+            span = axes.axvspan if element.axis == "x" else axes.axhspan
+            span(element.low, element.high, color=element.colour, alpha=element.opacity, linewidth=0, **look)
+        case Shape():
+            axes.fill(element.x, element.y, color=element.colour, alpha=element.opacity, linewidth=0, **look)
+        case Text():
+            axes.annotate(
+                element.words, (element.x, element.y), xycoords=_COORDINATES[element.frame], xytext=element.shift,
+                textcoords="offset points", horizontalalignment=element.horizontal,
+                verticalalignment=element.vertical, fontsize=element.size, color=element.colour, zorder=order,
+            )  # fmt: skip
+        case Arrow():
+            arrow = {
+                "arrowstyle": "-|>",
+                "color": element.colour,
+                "linewidth": element.width,
+                "shrinkA": 0,
+                "shrinkB": 0,
+            }
+            axes.annotate("", (element.to_x, element.to_y), (element.x, element.y), arrowprops=arrow, zorder=order)
+        case Cells():
+            _cells(axes, element, look)
+
+
+def _points(axes: Axes, element: Points, look: dict[str, Any]) -> None:
+    if isinstance(element.colour, str):
+        axes.plot(
+            element.x, element.y, linestyle="", color=element.colour, marker=element.marker, markersize=element.size,
+            fillstyle="none" if element.hollow else "full", alpha=element.opacity, **look,
+        )  # fmt: skip
+        return
+    colours = list(element.colour)
+    # Strokes such as those of x have no face and no edge.
+    chosen: Any = {"c": colours}
+    if element.hollow:
+        chosen = {"facecolors": "none", "edgecolors": colours}
+    size = element.size**2
+    axes.scatter(element.x, element.y, s=size, marker=element.marker, alpha=element.opacity, **chosen, **look)
+
+
+def _cells(axes: Axes, element: Cells, look: dict[str, Any]) -> None:
+    rows, columns = element.values.shape
+    shades = colors.LinearSegmentedColormap.from_list("cells", list(element.colours))
+    axes.imshow(
+        element.values, cmap=shades, vmin=element.low, vmax=element.high, origin="lower", aspect="auto",
+        extent=(-0.5, columns - 0.5, -0.5, rows - 0.5), **look,
+    )  # fmt: skip
+    axes.grid(visible=False)
+    wide, high = _points_across(axes)
+    longest = max((len(words) for texts in element.texts for words in texts), default=1)
+    size = min(8.0, 0.75 * high / rows, wide / columns / (longest * _LETTER))
+    for row, texts in enumerate(element.texts):
+        for column, words in enumerate(texts):
+            ink = "white" if element.is_dark(element.values[row, column]) else "black"
+            axes.text(column, row, words, ha="center", va="center", fontsize=size, color=ink, zorder=look["zorder"])
+
+
+def _points_across(axes: Axes) -> tuple[float, float]:
+    """Return about how wide and high a panel is, in points."""
+    figure, place = axes.get_figure(root=True), axes.get_position()
+    return place.width * figure.get_figwidth() * 72, place.height * figure.get_figheight() * 72  # type: ignore[union-attr]
+
+
+def _axis(axes: Axes, which: str, axis: Axis, limits: tuple[float, float]) -> None:
+    own = axes.xaxis if which == "x" else axes.yaxis
+    if axis.log:
+        (axes.set_xscale if which == "x" else axes.set_yscale)("log")
+        low, high = sorted(limits)
+        # With less than two decades the powers of ten alone are too few.
+        own.set_major_locator(ticker.LogLocator(subs=(1, 2, 5) if high / low < 100 else (1,)))
+        own.set_minor_formatter(ticker.NullFormatter())
+        if low >= 1e-3 and high <= 1e5:
+            own.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    if axis.names:
+        (axes.set_xticks if which == "x" else axes.set_yticks)(list(axis.names), list(axis.names.values()))
+        own.set_minor_locator(ticker.NullLocator())
+        _fit_names(axes, which, list(axis.names.values()))
+    (axes.set_xlim if which == "x" else axes.set_ylim)(*limits)
+
+
+def _fit_names(axes: Axes, which: str, names: list[str]) -> None:
+    """Turn names that would meet, or write them smaller."""
+    wide, high = _points_across(axes)
+    size = mpl.rcParams["font.size"]
+    if which == "y":
+        axes.tick_params("y", labelsize=min(size, 0.8 * high / len(names)))
+    elif max(len(line) for name in names for line in name.split("\n")) * size * _LETTER > wide / len(names):
+        axes.tick_params("x", labelsize=size - 1)
+        for label in axes.get_xticklabels():
+            label.set(rotation=40, horizontalalignment="right", rotation_mode="anchor")

@@ -1,0 +1,242 @@
+"""The page of each kind of result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from selfclock import cells
+from selfclock.parts import Illustration, Table
+from selfclock.report.page import Page, page, render, shortened
+from selfclock.report.run_parts import network_part, path_figures, replay_part
+from selfclock.save import digests
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from selfclock.compare import Comparison
+    from selfclock.evaluate import Scorecard
+    from selfclock.report.page import Part
+    from selfclock.result import FlowSummary, LinkSummary, Result, Summary
+    from selfclock.sweep import Sweep
+    from selfclock.sweep.run import PointSummary
+
+#: Rows of a table, so that ten thousand flows remain a page.
+MOST_ROWS = 500
+
+
+def run_page(result: Result, files: Mapping[str, str] | None = None) -> Page:
+    """Return the report of one run."""
+    summary, scenario = result.summary, result.scenario
+    about = [
+        _run_sentence(summary),
+        f"Seed {summary['seed']}, {summary['simulated_s']:,g} s simulated: {summary['packet_hops']:,} packet-hops, "
+        f"{summary['events']:,} events.",
+    ]
+    return page(
+        scenario.title or scenario.name, about, _run_tables(summary), _run_figures(result), parts=_run_parts(result),
+        files=files, source=shortened(scenario.text), algorithms=digests([scenario]),
+    )  # fmt: skip
+
+
+def _run_figures(result: Result) -> list[Illustration]:
+    """Return the figures of a run; `--format` writes the same ones."""
+    figures = []
+    if result.flows.num_rows:
+        caption = "One time axis: zooming one zooms all, and what is pointed at is read in all."
+        title = "Window, rate, round-trip time and queue"
+        figures.append(Illustration(title, caption, result.plot.overview(), id="overview"))
+    if result.flows.num_rows or result.scenario.records_packets:
+        caption = "What was sent, what was acknowledged, what was lost."
+        figures.append(Illustration("Sequence numbers", caption, result.plot.sequence(), id="sequence"))
+    if result.scenario.records_packets:
+        figures += path_figures(result)
+    return figures
+
+
+def _run_parts(result: Result) -> list[Part]:
+    """Return what a page of a run has above its tables."""
+    parts = [network_part(result.scenario.network)]
+    return [*parts, replay_part(result)] if result.scenario.records_packets else parts
+
+
+def _run_sentence(summary: Summary) -> str:
+    """Sum up a run: what the flows achieved, and what the busiest link was like."""
+    flows, links = summary["flows"], summary["links"]
+    said = ""
+    if flows:
+        # Over the whole run: goodputs of flows that are not active at the same time have no sum.
+        delivered = sum(flow["delivered_bytes"] for flow in flows) * 8 / summary["simulated_s"]
+        who = f"{flows[0]['name']} ({flows[0]['algorithm']})" if len(flows) == 1 else f"{len(flows):,} flows together"
+        said = f"{who} delivered {_rate(delivered)} on average"
+    if links:
+        busiest = max(links, key=lambda link: link["utilization"])
+        dropped = busiest["drops"] / max(1, busiest["packets"] + busiest["drops"])
+        said += "; the" if said else "The"
+        said += (
+            f" busiest link, {busiest['name']}, was busy {busiest['utilization']:.1%} of the time, its packets waited "
+            f"{cells.milliseconds(busiest['queue_mean_s'])} ms on average, and it dropped {_share(dropped)} of them"
+        )
+    return f"{said}." if said else "Nothing was sent."
+
+
+def _rate(bits_per_second: float) -> str:
+    """Return a rate in the unit that fits it."""
+    for unit, size in (("Gbit/s", 1e9), ("Mbit/s", 1e6), ("kbit/s", 1e3)):
+        if bits_per_second >= size:
+            return f"{bits_per_second / size:.4g} {unit}"
+    return f"{bits_per_second:.4g} bit/s"
+
+
+def _share(part: float) -> str:
+    return "none" if part == 0 else f"{part:.2g}" if part < 1e-5 else f"{part:.2%}"
+
+
+def _first(rows: Sequence[object], of: Sequence[object], where: str) -> str:
+    return f"The first {len(rows):,} of {len(of):,}; all of them stand in {where}." if len(rows) < len(of) else ""
+
+
+def _run_tables(summary: Summary) -> list[Table]:
+    tables = [_flow_table(summary["flows"]), _link_table(summary["links"])]
+    if any(flow["connections"] for flow in summary["flows"]):
+        tables.append(_connection_table(summary["flows"]))
+    return tables
+
+
+def _flow_table(flows: Sequence[FlowSummary]) -> Table:
+    columns = ["Flow", "Algorithm", "Goodput Mbit/s", "Segments sent", "Retransmitted", "Timeouts", "Fast retransmits",
+               "RTT min ms", "RTT mean ms", "RTT 95 % ms"]  # fmt: skip
+    shown = flows[:MOST_ROWS]
+    rows = [cells.of_flow(flow) for flow in shown]
+    if any(flow["completion_s"] is not None for flow in flows):
+        # Of flows that have a size.
+        columns.append("Completed after s")
+        for row, flow in zip(rows, shown, strict=True):
+            row.append("-" if flow["completion_s"] is None else f"{flow['completion_s']:,.4g}")
+    return Table("Flows", _first(rows, flows, "summary.json"), columns, rows, texts=2)
+
+
+def _link_table(links: Sequence[LinkSummary]) -> Table:
+    columns = ["Link", "Rate Mbit/s", "Busy %", "Packets", "Drops", "Queue mean, packets", "Queue max, packets",
+               "Wait ms"]  # fmt: skip
+    shown = links[:MOST_ROWS]
+    rows = [cells.of_link(link) for link in shown]
+    if any(link["ce_marks"] for link in links):
+        columns.insert(5, "CE marks")
+        for row, link in zip(rows, shown, strict=True):
+            row.insert(5, f"{link['ce_marks']:,}")
+    return Table("Links", _first(rows, links, "summary.json"), columns, rows, texts=1)
+
+
+def _connection_table(flows: Sequence[FlowSummary]) -> Table:
+    """Return what the short connections of each flow took, by size."""
+    columns = ["Flow", "Size up to", "Complete", "Started", "Time mean ms", "50 % ms", "95 % ms", "99 % ms"]
+    rows = []
+    for flow in flows:
+        connections = flow["connections"]
+        if connections is None:
+            continue
+        rows.append([flow["name"], "all", f"{connections['completed']:,}", f"{connections['started']:,}", *4 * [""]])
+        for size in connections["by_size"]:
+            largest = size["up_to_bytes"]
+            times = (cells.milliseconds(size[key]) for key in ("mean_s", "p50_s", "p95_s", "p99_s"))
+            upto = "larger" if largest is None else f"{largest / 1e3:,.0f} kB"
+            rows.append([flow["name"], upto, f"{size['completed']:,}", "", *times])
+    shown = rows[:MOST_ROWS]
+    return Table("Short connections", _first(shown, rows, "connections.parquet"), columns, shown, texts=2)
+
+
+def comparison_page(comparison: Comparison, files: Mapping[str, str] | None = None) -> Page:
+    """Return the report of a comparison."""
+    scatter = Illustration(
+        "Goodput against delay",
+        "Up and to the left is better: more goodput, less delay. A large mark is the mean of an algorithm, a small "
+        "point a run, and the area, drawn for three seeds or more, one standard deviation of the runs.",
+        comparison.scatter(), id="scatter",
+    )  # fmt: skip
+    columns = Illustration(
+        "Window, goodput, round-trip time and queue",
+        "One column an algorithm, one scale a row, one time axis: zooming one zooms all.",
+        comparison.figure(), id="compare",
+    )  # fmt: skip
+    about = [_comparison_sentence(comparison), "The same path under each algorithm."]
+    # The algorithms stand in the table; this is the path that they have in common.
+    source = shortened(comparison.scenarios[0].text)
+    return page(
+        comparison.path, about, [comparison.table()], [scatter, columns],
+        parts=[network_part(comparison.scenarios[0].network, flows=False)], files=files, source=source,
+        algorithms=digests(comparison.scenarios),
+    )  # fmt: skip
+
+
+def _comparison_sentence(comparison: Comparison) -> str:
+    means = {each["algorithm"]: each["measures"] for each in comparison.estimates}
+    most = max(means, key=lambda name: means[name]["goodput_bps"]["mean"])
+    goodput = _rate(means[most]["goodput_bps"]["mean"])
+    if len(means) == 1:
+        return f"{most} had a goodput of {goodput}."
+    said = f"Of {len(means):,} algorithms {most} had the largest goodput, {goodput}"
+    timed = {name: own["rtt_mean_s"]["mean"] for name, own in means.items() if "rtt_mean_s" in own}
+    if timed:
+        name = min(timed, key=lambda name: timed[name])
+        said += f", and {name} the shortest mean round-trip time, {cells.milliseconds(timed[name])} ms"
+    return f"{said}."
+
+
+def sweep_page(found: Sweep, files: Mapping[str, str] | None = None) -> Page:
+    """Return the report of a sweep."""
+    from selfclock.sweep.figure import figure  # noqa: PLC0415
+    from selfclock.sweep.table import of_point, point_headings, sharers, short_paths  # noqa: PLC0415
+
+    grid, points, failed = found.grid, found.points, bool(found.errors)
+    about = [
+        *_sweep_sentences(points),
+        f"{cells.plural(grid.points, 'point')}, {cells.plural(len(grid.seeds), 'seed')} each: means over the seeds, "
+        f"with intervals that hold the mean with {grid.confidence * 100:g} % confidence.",
+    ]
+    if failed:
+        about.append(
+            f"{len(found.errors):,} of {cells.plural(grid.runs, 'run')} failed, the first of them: {found.errors[0]}"
+        )
+    who = sharers(points)
+    rows = [of_point(point, failed=failed, who=who) for point in points[:MOST_ROWS]]
+    columns = [*short_paths(grid.paths), *(["failed"] if failed else []), *point_headings(who)]
+    caption = "Means over the seeds; strokes: confidence intervals."
+    illustration = Illustration("What the points came to", caption, figure(found), id="sweep")
+    tables = [Table("Points", _first(rows, points, "summary.json"), columns, rows, texts=len(grid.paths))]
+    source = f"{grid.text}\n# The scenario\n{shortened(grid.scenario.text)}"
+    return page(grid.name, about, tables, [illustration], files=files, source=source, algorithms=found.algorithms)
+
+
+def _sweep_sentences(points: Sequence[PointSummary]) -> list[str]:
+    """Sum up a sweep: where the goodput is least and where it is greatest."""
+    means = [
+        (point["measures"]["goodput_bps"]["mean"], point) for point in points if "goodput_bps" in point["measures"]
+    ]
+    if len(means) < 2:
+        return []
+    (least, low), (most, high) = (choose(means, key=lambda each: each[0]) for choose in (min, max))
+    where = [", ".join(map(str, point["settings"].values())) for point in (low, high)]
+    return [f"The goodput goes from {_rate(least)} ({where[0]}) to {_rate(most)} ({where[1]})."]
+
+
+def scorecard_page(card: Scorecard, files: Mapping[str, str] | None = None) -> Page:
+    """Return the report of a scorecard."""
+    from selfclock.evaluate.figures import figure  # noqa: PLC0415
+
+    figures = {line.row.id: figure(line, card) for line in card.lines if line.found.verdict != "not applicable"}
+    text = render(
+        "scorecard.html.j2", digests(card.lab.scenarios), card=card, figures=figures, files=files or {},
+        sentence=_scorecard_sentence(card),
+    )  # fmt: skip
+    return Page(text, {name: illustration.figure for name, illustration in figures.items()})
+
+
+def _scorecard_sentence(card: Scorecard) -> str:
+    """Sum up a scorecard: how many of its rows pass, and which do not."""
+    judged = [line for line in card.lines if line.found.verdict in {"pass", "warn", "fail"}]
+    passed = sum(line.found.verdict == "pass" for line in judged)
+    said = f"{card.algorithm} passes {passed} of {cells.plural(len(judged), 'row')} that ask something of it"
+    for verdict, what in (("warn", "warned of"), ("fail", "failed")):
+        if rows := [line.row.id for line in judged if line.found.verdict == verdict]:
+            said += f"; {what}: {', '.join(rows)}"
+    return f"{said}."

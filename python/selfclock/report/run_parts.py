@@ -1,0 +1,65 @@
+"""What a page of a run has above its tables: the sketch of the network, and the replay of its packets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from selfclock.errors import BadInputError
+from selfclock.layout import layout_of
+from selfclock.parts import Illustration
+from selfclock.report.page import Part
+from selfclock.sketch import NARROW, WIDE, sketch
+
+if TYPE_CHECKING:
+    from selfclock.network import Network
+    from selfclock.result import Result
+
+#: Segments in the diagram of the last packets: a telephone shows the lines of as many apart.
+LAST_PACKETS = 60
+
+
+def network_part(network: Network, *, flows: bool = True) -> Part:
+    """Return the sketch of a network, with or without its flows: one for wide pages and one for telephones."""
+    # What a sketch takes from a scenario is escaped.
+    layout = layout_of(network)
+    wide, narrow = (Markup(sketch(network, width, layout, flows=flows).svg) for width in (WIDE, NARROW))  # noqa: S704
+    return Part("sketch.html.j2", content={"wide": wide, "narrow": narrow})
+
+
+def replay_part(result: Result) -> Part:
+    """Return the replay of a run whose packets are recorded, or the sentence that says why there is none."""
+    # It takes as long to import as a short run takes.
+    from selfclock.motion import motion_of, too_large  # noqa: PLC0415
+
+    replay = motion_of(result)
+    if replay is None:
+        return Part("sentence.html.j2", content={"sentence": too_large(result.scenario.network)})
+    return Part("motion.html.j2", scripts=("motion.js",), content={"replay": replay})
+
+
+def path_figures(result: Result) -> list[Illustration]:
+    """Return the time-distance diagrams of the first TCP flow: how it begins in the record, and how it goes on."""
+    flows = result.scenario.network.flows
+    flow = next((flow for flow in flows if flow.algorithm != "udp"), None)
+    span = result.scenario.recorded_span_s
+    if flow is None or span is None:
+        return []
+    figures = []
+    caption = "Thick: a transmission; level: waiting; a slope: on the way along a link."
+    totals = result.summary["flows"][flows.index(flow)]
+    last = (totals["rtt_mean_s"] or flow.delay_s) * 2
+    if totals["goodput_bps"] and flow.packet_bytes:
+        last = min(last, LAST_PACKETS * flow.packet_bytes * 8 / totals["goodput_bps"])
+    for name, title, start, shown in (
+        ("path", "Time and distance, first packets", None, None),
+        ("path-later", "Time and distance, last packets", max(span[1] - last, span[0]), last),
+    ):
+        try:
+            drawn = result.plot.path(flow.name, start_s=start, duration_s=shown)
+        except BadInputError:
+            # The flow sent nothing then.
+            continue
+        figures.append(Illustration(title, caption, drawn, id=name))
+    return figures

@@ -1,0 +1,144 @@
+"""A run as it stands in its directory: what `selfclock run --out` and `publish` have written, read again."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from selfclock.errors import BadInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+
+    import polars as pl
+    from typing_extensions import CapsuleType
+else:
+    from selfclock.lazy import pl
+
+
+class LoadError(BadInputError, ValueError):
+    """A directory holds no result of a run, a damaged one, or not what is asked for."""
+
+
+class SavedTable:
+    """A table of a file, with the Arrow PyCapsule interface of the tables of a run."""
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        self._frame = frame
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> CapsuleType:
+        return cast("CapsuleType", self._frame.__arrow_c_stream__(requested_schema))
+
+    def __len__(self) -> int:
+        return self._frame.height
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names of the columns."""
+        return self._frame.columns
+
+    @property
+    def num_rows(self) -> int:
+        """Number of rows."""
+        return self._frame.height
+
+    def __repr__(self) -> str:
+        return f"<SavedTable {self.num_rows} rows: {', '.join(self.column_names)}>"
+
+
+class SavedOutcome:
+    """What a run has left in a directory, in the shape of `_core.Outcome`."""
+
+    def __init__(self, directory: str | PathLike[str]) -> None:
+        self.directory = Path(directory)
+        self.document = self._document()
+        about = self._metadata()
+        try:
+            #: The scenario as it was run, and its seed.
+            self.scenario, self.seed = about["selfclock.scenario"], int(about["selfclock.seed"])
+        except (KeyError, ValueError):
+            raise LoadError(f"{self.directory / 'flows.parquet'}: no table of a run: it does not name one") from None
+        #: Names of the user-defined algorithms that ran.
+        self.algorithms = sorted(
+            name.removeprefix("selfclock.digest.") for name in about if name.startswith("selfclock.digest.")
+        )
+
+    def _document(self) -> dict[str, Any]:
+        path = self.directory / "summary.json"
+        try:
+            document = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise LoadError(f"{self.directory} holds no result of a run: there is no summary.json") from None
+        except (OSError, ValueError) as error:
+            raise LoadError(f"{path}: cannot be read: {error}") from None
+        if not isinstance(document, dict) or "flows" not in document or "links" not in document:
+            raise LoadError(f"{path}: no summary of a run; Result.load takes what selfclock run has written")
+        return document
+
+    def _metadata(self) -> dict[str, str]:
+        path = self._path("flows.parquet")
+        try:
+            return dict(pl.read_parquet_metadata(path))
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise LoadError(f"{path}: cannot be read: {error}") from None
+
+    def _path(self, name: str) -> Path:
+        path = self.directory / name
+        if not path.is_file():
+            raise LoadError(f"{self.directory} holds no {name}")
+        return path
+
+    def _table(self, name: str, columns: Sequence[str] | None = None) -> SavedTable:
+        path = self._path(name)
+        try:
+            return SavedTable(pl.read_parquet(path, columns=None if columns is None else list(columns)))
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise LoadError(f"{path}: cannot be read: {error}") from None
+
+    @property
+    def summary(self) -> str:
+        """Totals, as JSON text."""
+        return json.dumps(self.document)
+
+    @property
+    def cpu_s(self) -> float:
+        """CPU time of the run, where it ran."""
+        return float(self.document["cpu_s"])
+
+    @cached_property
+    def flow_series(self) -> SavedTable:
+        """Series of every flow."""
+        return self._table("flows.parquet")
+
+    @cached_property
+    def link_series(self) -> SavedTable:
+        """Series of every link."""
+        return self._table("links.parquet")
+
+    @cached_property
+    def connections(self) -> SavedTable:
+        """Every short connection; empty where none has started."""
+        if not (self.directory / "connections.parquet").exists():
+            return SavedTable(pl.DataFrame())
+        return self._table("connections.parquet")
+
+    def packets(self, columns: Sequence[str] | None = None) -> SavedTable:
+        """Return every packet, in all columns or in those wanted."""
+        if not (self.directory / "packets.parquet").exists():
+            raise LoadError(f"{self.directory}: packets were not recorded; run it with --set record.packets=true")
+        return self._table("packets.parquet", columns)
+
+    @property
+    def packet_events(self) -> int:
+        """Rows of the packet record; none where packets were not recorded."""
+        if not (self.directory / "packets.parquet").exists():
+            return 0
+        rows: int = pl.scan_parquet(self._path("packets.parquet")).select(pl.len()).collect().item()
+        return rows
+
+    def write_pcapng(self, kind: str, name: str, path: str | PathLike[str]) -> None:
+        """Refuse: captures are made of what is in memory."""
+        raise LoadError(f"{path}: no capture of {kind} {name} is made from files; run it again with --pcap")

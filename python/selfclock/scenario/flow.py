@@ -1,0 +1,212 @@
+"""Flows: TCP connections and what they send, and UDP, which sends whatever happens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from selfclock._core import ScenarioError
+from selfclock.algorithms import control as control_of
+from selfclock.scenario.link import check_ends
+from selfclock.scenario.quantity import Rate, Size, Time, one, quantity, s
+from selfclock.scenario.table import Kinds, Table, plain
+
+if TYPE_CHECKING:
+    from selfclock.scenario.transport import Transport
+
+
+@dataclass(frozen=True)
+class Exponential(Table):
+    """Sizes of an exponential distribution."""
+
+    mean: Size | str
+
+    QUANTITIES: ClassVar[Kinds] = {"mean": ((Size,), ())}
+
+    def table(self) -> dict[str, object]:
+        """Return it as a scenario file has it."""
+        return {"distribution": "exponential", **super().table()}
+
+
+@dataclass(frozen=True)
+class Pareto(Table):
+    """Sizes of a Pareto distribution between two ends; `shape` is the exponent of its tail."""
+
+    minimum: Size | str
+    maximum: Size | str
+    shape: float
+
+    QUANTITIES: ClassVar[Kinds] = {"minimum": ((Size,), ()), "maximum": ((Size,), ())}
+
+    def table(self) -> dict[str, object]:
+        """Return it as a scenario file has it."""
+        return {"distribution": "pareto", **super().table()}
+
+
+@dataclass(frozen=True)
+class Lognormal(Table):
+    """Sizes of a lognormal distribution; `sigma` is the standard deviation of the logarithm."""
+
+    mean: Size | str
+    sigma: float
+
+    QUANTITIES: ClassVar[Kinds] = {"mean": ((Size,), ())}
+
+    def table(self) -> dict[str, object]:
+        """Return it as a scenario file has it."""
+        return {"distribution": "lognormal", **super().table()}
+
+
+#: What the traffic of a flow is made of; everything else is of the flow itself.
+_TRAFFIC = ("size", "load", "interval", "rate", "packet", "arrivals", "steps")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Sender(Table):
+    """What both kinds of flow have."""
+
+    #: Name in records; "flow1", "flow2" and so on where nothing is said.
+    name: str | None = None
+    #: Number of flows like this.
+    count: int | None = None
+    #: Nodes that send and receive; a network with hosts of its own gives each flow a pair.
+    between: tuple[str, str] | None = None
+    #: When it starts, later by a uniform random time below `start_jitter`.
+    start: Time | str | None = None
+    start_jitter: Time | str | None = None
+    #: When its application stops to produce data.
+    stop: Time | str | None = None
+    #: Differentiated services codepoint, 0 to 63.
+    dscp: int | None = None
+    #: In a `Path`: round-trip time of its hosts, instead of the path's.
+    rtt: Time | str | None = None
+
+    QUANTITIES: ClassVar[Kinds] = dict.fromkeys(("start", "start_jitter", "stop", "rtt"), ((Time,), ()))
+    APART: ClassVar[tuple[str, ...]] = ("between", "rtt", *_TRAFFIC)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_ends(self.between, type(self).__name__)
+
+    def table(self) -> dict[str, object]:
+        """Return the keys that are set, as a scenario file has them."""
+        ends = {} if self.between is None else {"from": self.between[0], "to": self.between[1]}
+        traffic = {name: plain(value) for name, value in self._traffic().items() if value is not None}
+        return {**super().table(), **ends, **({"traffic": traffic} if traffic else {})}
+
+    def _traffic(self) -> dict[str, object]:
+        return {name: getattr(self, name, None) for name in _TRAFFIC}
+
+
+@dataclass(frozen=True)
+class Flow(_Sender):
+    """A TCP flow, by its congestion control: one connection, or short ones that come and go.
+
+    It sends as much as it can; `size` bytes; at the `rate` of its application; or, with a `load` or an `interval`,
+    short connections of a `size` that start at random.
+
+    >>> import selfclock as sc
+    >>> web = sc.Flow("cubic", load=sc.mbps(2), size=sc.Pareto("4 kB", "10 MB", shape=1.2))
+    >>> web.table()["traffic"]["load"]
+    '2 Mbps'
+    """
+
+    #: A name, a label such as "cubic+hystart++", or a table of `window`, `start`, `estimate` or `model` and parameters.
+    congestion_control: str | Mapping[str, object] | None = None
+    #: Bytes to send, or of short connections a distribution.
+    size: Size | Exponential | Pareto | Lognormal | Mapping[str, object] | str | None = None
+    #: At which the application writes.
+    rate: Rate | str | None = None
+    #: Short connections: payload that they have to send per second.
+    load: Rate | str | None = None
+    #: Short connections: mean time between two starts.
+    interval: Time | str | None = None
+    #: Flows of "adaptive" between the same nodes that share what they know of their path.
+    group: str | None = None
+    #: Settings of this flow over those of all.
+    transport: Transport | Mapping[str, object] | None = None
+
+    QUANTITIES: ClassVar[Kinds] = {
+        **_Sender.QUANTITIES,
+        "rate": ((Rate,), ()),
+        "load": ((Rate,), ()),
+        "interval": ((Time,), ()),
+    }
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.size is not None and not isinstance(self.size, (Table, Mapping)):
+            object.__setattr__(self, "size", quantity(self.size, (Size,), "Flow.size"))
+
+    def table(self) -> dict[str, object]:
+        """Return the keys that are set, as a scenario file has them."""
+        table = super().table()
+        control = table.get("congestion_control")
+        if isinstance(control, str) and ("+" in control or ":" in control):
+            table["congestion_control"] = control_of(control)
+        return table
+
+
+@dataclass(frozen=True)
+class Background(_Sender):
+    """UDP at a rate on the wire, whatever is lost."""
+
+    rate: Rate | str
+    #: Other rates from times of the run on; "0 bps" is silence.
+    steps: Sequence[tuple[Time | str, Rate | str]] | None = None
+    #: Wire size, "imix", or sizes with weights.
+    packet: Size | str | Sequence[tuple[Size | str, float]] | None = None
+    #: Times between packets.
+    arrivals: Literal["constant", "poisson"] | None = None
+
+    QUANTITIES: ClassVar[Kinds] = {**_Sender.QUANTITIES, "rate": ((Rate,), ())}
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.packet is not None and not isinstance(self.packet, Sequence)) or isinstance(self.packet, str):
+            object.__setattr__(self, "packet", quantity(self.packet, (Size,), "Background.packet", ("imix",)))
+        try:
+            changes = [
+                (one(at, Time, "Background.steps"), one(rate, Rate, "Background.steps"))
+                for at, rate in self.steps or ()
+            ]
+        except (TypeError, ValueError) as error:
+            if isinstance(error, ScenarioError):
+                raise
+            message = f'Background.steps: {self.steps!r}; write pairs of a time and a rate, such as ("1 s", "0 bps")'
+            raise ScenarioError(message) from None
+        object.__setattr__(self, "steps", changes or None)
+
+    def table(self) -> dict[str, object]:
+        """Return the keys that are set, as a scenario file has them."""
+        return {"protocol": "udp", **super().table()}
+
+    def _traffic(self) -> dict[str, object]:
+        traffic = super()._traffic()
+        if self.steps is not None:
+            traffic["steps"] = [{"at": at, "rate": rate} for at, rate in self.steps]
+        if isinstance(self.packet, Sequence) and not isinstance(self.packet, str):
+            traffic["packet"] = [{"size": size, "weight": weight} for size, weight in self.packet]
+        return traffic
+
+
+def on_off(rate: Rate | str, *, on: Time | str, off: Time | str, until: Time | str) -> list[tuple[Time, Rate]]:
+    """Return the steps of a source that sends at a rate for the time `on`, is silent for `off`, and so on.
+
+    >>> import selfclock as sc
+    >>> bursts = sc.Background("5 Mbps", steps=sc.on_off("5 Mbps", on="1 s", off="3 s", until="6 s"))
+    >>> [str(at) for at, _ in bursts.steps]
+    ['1 s', '4 s', '5 s']
+    """
+    times = {"on": on, "off": off, "until": until}
+    sent, silent, end = (one(time, Time, f"on_off: {name}") for name, time in times.items())
+    speed = one(rate, Rate, "on_off: rate")
+    if not (sent > s(0) and silent > s(0)):
+        raise ScenarioError(f"on_off: on is {sent} and off is {silent}; both must be above zero")
+    steps: list[tuple[Time, Rate]] = []
+    at = sent
+    while at < end:
+        steps += [(at, speed * 0), *([(at + silent, speed)] if at + silent < end else [])]
+        at = at + silent + sent
+    return steps

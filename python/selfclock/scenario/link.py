@@ -1,0 +1,163 @@
+"""Links: what they are made of, their queues, losses, changes, and the mechanisms in the routers before them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from selfclock._core import ScenarioError
+from selfclock.scenario.quantity import Bdp, Packets, Rate, Size, Time, quantity
+from selfclock.scenario.table import Kinds, Named, Setting, Table, plain
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+#: What a queue holds at most.
+Limit = Packets | Size | Bdp | str
+
+
+def read_limit(value: object, where: str) -> Limit:
+    """Return what a queue holds at most; an error names the argument."""
+    found = quantity(value, (Packets, Size, Bdp), where, ("unlimited",))
+    return found if isinstance(found, (Packets, Size, Bdp)) else str(found)
+
+
+class Queue(Named):
+    """A queue discipline with its limit and its settings, as `selfclock.queues()` lists them.
+
+    >>> import selfclock as sc
+    >>> sc.Queue("codel", limit=sc.packets(1000), target=sc.ms(5))
+    Queue('codel', limit=Packets('1000 packets'), target=Time('5 ms'))
+    """
+
+    KEY = "discipline"
+
+    def __init__(self, discipline: str, limit: Limit | None = None, **settings: Setting) -> None:
+        held = None if limit is None else read_limit(limit, "Queue.limit")
+        super().__init__(discipline, {"limit": held}, settings)
+
+
+class Router(Named):
+    """A mechanism in routers with its settings, as `selfclock.routers()` lists them.
+
+    It stands before `links`; "ficcrd" before all links that leave `nodes`.
+
+    >>> import selfclock as sc
+    >>> sc.Router("policer", links=["bottleneck"], rate="5 Mbps", burst="30 kB").table()["rate"]
+    '5 Mbps'
+    """
+
+    KEY = "mechanism"
+
+    def __init__(
+        self,
+        mechanism: str,
+        links: Sequence[str] | None = None,
+        nodes: Sequence[str] | None = None,
+        **settings: Setting,
+    ) -> None:
+        for name, given in (("links", links), ("nodes", nodes)):
+            if isinstance(given, str):
+                raise ScenarioError(f"Router.{name}: {given!r} is a text; write a list such as [{given!r}]")
+        super().__init__(mechanism, {"links": links, "nodes": nodes}, settings)
+
+
+@dataclass(frozen=True)
+class GilbertElliott(Table):
+    """Losses in bursts: a chain of a good and a bad state that steps once a packet; all are probabilities."""
+
+    good_to_bad: float
+    bad_to_good: float
+    #: Probability of loss in the good state; 0 where nothing is said.
+    loss_good: float | None = None
+    #: In the bad state; 1 where nothing is said.
+    loss_bad: float | None = None
+
+
+@dataclass(frozen=True)
+class DeliveryTrace(Table):
+    """Opportunities to send: times in whole milliseconds, "1 2x3 5", of which the last is the period."""
+
+    opportunities: str
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class Change(Table):
+    """From a time of the run on, another rate or delay of a link, or both."""
+
+    at: Time | str
+    rate: Rate | str | None = None
+    delay: Time | str | None = None
+
+    QUANTITIES: ClassVar[Kinds] = {"at": ((Time,), ()), "rate": ((Rate,), ()), "delay": ((Time,), ())}
+
+
+@dataclass(frozen=True)
+class Link(Table):
+    """A link: rate of its transmitter, propagation delay, queue, and what else happens on it.
+
+    In a `Graph` it is `between` two nodes, from the first to the second and, unless `duplex` is false, back.
+
+    >>> import selfclock as sc
+    >>> sc.Link("10 Mbps", sc.ms(12), queue=sc.bdp(1), loss=0.001).table()["loss"]
+    {'probability': 0.001}
+    """
+
+    #: Rate of the transmitter, unless there is a `delivery_trace`.
+    rate: Rate | str | None = None
+    #: Propagation delay. A `Path` works out what is left out.
+    delay: Time | str | None = None
+    #: What the queue holds at most, "unlimited", or a `Queue` with a discipline; one bandwidth-delay product where
+    #: nothing is said, and "unlimited" for access links.
+    queue: Limit | Queue | Mapping[str, object] | None = None
+    #: Whether the limit is of the packets that wait, or of those and the one in service.
+    queue_counts: Literal["waiting", "in-system"] | None = None
+    #: Probability of loss after the queue, or a `GilbertElliott` chain.
+    loss: float | GilbertElliott | Mapping[str, object] | None = None
+    #: A further random delay below this of each packet, without overtaking.
+    jitter: Time | str | None = None
+    #: The network cards at its ends hand packets over together, this long after the first of them.
+    coalescing: Time | str | None = None
+    #: Other rates and delays from times of the run on.
+    changes: Sequence[Change | Mapping[str, object]] | None = None
+    #: A file in Mahimahi's format, or the trace itself.
+    delivery_trace: str | PathLike[str] | DeliveryTrace | Mapping[str, object] | None = None
+    #: Nodes that it leaves and enters.
+    between: tuple[str, str] | None = None
+    #: Name in records; the nodes, as "a-b", where nothing is said.
+    name: str | None = None
+    #: The same link in the other direction, too.
+    duplex: bool | None = None
+
+    QUANTITIES: ClassVar[Kinds] = {
+        "rate": ((Rate,), ()),
+        "delay": ((Time,), ()),
+        "jitter": ((Time,), ()),
+        "coalescing": ((Time,), ()),
+    }
+    APART: ClassVar[tuple[str, ...]] = ("between", "loss")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.queue is not None and not isinstance(self.queue, (Queue, Mapping)):
+            object.__setattr__(self, "queue", read_limit(self.queue, "Link.queue"))
+        check_ends(self.between, "Link")
+
+    def table(self) -> dict[str, object]:
+        """Return the keys that are set, as a scenario file has them."""
+        ends = {} if self.between is None else {"from": self.between[0], "to": self.between[1]}
+        keys = {**ends, **super().table()}
+        if self.loss is not None:
+            whole = isinstance(self.loss, (GilbertElliott, Mapping))
+            keys["loss"] = plain(self.loss) if whole else {"probability": plain(self.loss)}
+        return keys
+
+
+def check_ends(between: object, where: str) -> None:
+    """Refuse what is not the names of two nodes."""
+    if between is not None and not (
+        isinstance(between, (tuple, list)) and len(between) == 2 and all(isinstance(end, str) for end in between)
+    ):
+        raise ScenarioError(f'{where}.between: {between!r}; write the names of two nodes, such as ("left", "right")')

@@ -1,0 +1,83 @@
+"""What every part of a scenario is made of: a table of keys, checked where it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike, fspath
+from typing import ClassVar
+
+from selfclock.scenario.quantity import Quantity, quantity
+
+#: A value of a key that only a registered name knows: a setting of a queue discipline, a router, an algorithm.
+Setting = str | float | bool | Quantity
+
+#: The quantities that a key takes, and the words that can stand in their place.
+Kinds = dict[str, tuple[tuple[type[Quantity], ...], tuple[str, ...]]]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a scenario file: each field is a key; `None` is left out, so that the file's default holds."""
+
+    #: Which fields are quantities.
+    QUANTITIES: ClassVar[Kinds] = {}
+    #: Fields that stand elsewhere than under their name.
+    APART: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        for name, (kinds, words) in self.QUANTITIES.items():
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, quantity(value, kinds, f"{type(self).__name__}.{name}", words))
+
+    def table(self) -> dict[str, object]:
+        """Return the keys that are set, as a scenario file has them."""
+        given = ((name, value) for name, value in vars(self).items() if value is not None)
+        return {name: plain(value) for name, value in given if name not in self.APART}
+
+
+class Named:
+    """A table under a registered name, which knows its settings."""
+
+    #: The key of the name.
+    KEY: ClassVar[str]
+
+    def __init__(self, name: str, keys: Mapping[str, object], settings: Mapping[str, Setting]) -> None:
+        given = {key: value for key, value in keys.items() if value is not None}
+        # A key that is a word of Python has an underscore behind it here: `from_`.
+        self._table = {self.KEY: name, **given, **{key.removesuffix("_"): value for key, value in settings.items()}}
+
+    def table(self) -> dict[str, object]:
+        """Return it as a scenario file has it."""
+        return {key: plain(value) for key, value in self._table.items()}
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self.table() == other.table()
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    def __repr__(self) -> str:
+        name, *rest = self._table.items()
+        return f"{type(self).__name__}({', '.join([repr(name[1]), *(f'{key}={value!r}' for key, value in rest)])})"
+
+
+#: What is written as it is.
+_SCALARS = (str, bool, int, float, type(None))
+
+
+def plain(value: object) -> object:
+    """Return a value as text, numbers, lists and tables."""
+    if type(value) in _SCALARS:
+        return value
+    if isinstance(value, Quantity):
+        return str(value)
+    if isinstance(value, (Table, Named)):
+        return value.table()
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [plain(item) for item in value]
+    # NumPy's numbers are floats, and print as what they are.
+    return float(value) if isinstance(value, float) else fspath(value) if isinstance(value, PathLike) else value

@@ -1,0 +1,157 @@
+"""Settings of senders and receivers, and what is recorded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from selfclock.scenario.quantity import Rate, Segments, Size, Time
+from selfclock.scenario.table import Kinds, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True)
+class DelayedAck(Table):
+    """Delayed acknowledgement."""
+
+    #: Full segments for each acknowledgement.
+    every: int | None = None
+    #: Acknowledge at the latest after this time.
+    timer: Time | str | None = None
+    #: Counted from the first segment not yet acknowledged, or the ticks of a free-running clock.
+    clock: Literal["segment", "grid"] | None = None
+
+    QUANTITIES: ClassVar[Kinds] = {"timer": ((Time,), ())}
+
+
+@dataclass(frozen=True)
+class Timer(Table):
+    """Retransmission timer."""
+
+    #: Before the first round-trip sample.
+    initial: Time | str | None = None
+    minimum: Time | str | None = None
+    maximum: Time | str | None = None
+    #: Clock granularity; "0 s" is exact.
+    granularity: Time | str | None = None
+    #: Factor at each expiry.
+    backoff: float | None = None
+    #: As RFC 6298 is written, or in whole ticks of the granularity.
+    arithmetic: Literal["rfc6298", "bsd"] | None = None
+    #: Which segments are timed.
+    samples: Literal["one-at-a-time", "every-segment"] | None = None
+
+    QUANTITIES: ClassVar[Kinds] = dict.fromkeys(("initial", "minimum", "maximum", "granularity"), ((Time,), ()))
+
+
+@dataclass(frozen=True)
+class Shaper(Table):
+    """A leaky bucket that shapes everything a sender sends."""
+
+    #: On the wire.
+    rate: Rate | str
+    #: Bytes that may leave at once after an idle time.
+    burst: Size | str
+
+    QUANTITIES: ClassVar[Kinds] = {"rate": ((Rate,), ()), "burst": ((Size,), ())}
+
+
+@dataclass(frozen=True)
+class Misbehaviour(Table):
+    """A receiver that wants more than its share, or is broken."""
+
+    #: Sends this many acknowledgements in place of one of new data.
+    ack_parts: int | None = None
+    #: Acknowledges gaps, and N segments beyond what has arrived.
+    ack_ahead: int | Literal["off"] | None = None
+    #: Repeats each acknowledgement N times.
+    ack_repeats: int | None = None
+    #: Every Nth acknowledgement that carries SACK blocks, discards the data just reported.
+    renege_every: int | Literal["off"] | None = None
+    #: Multiplies the interval of a pair by this before it reports it.
+    interval_factor: float | None = None
+
+
+@dataclass(frozen=True)
+class Transport(Table):
+    """Settings of senders and receivers, over those of the profile.
+
+    >>> import selfclock as sc
+    >>> sc.Transport(mss=sc.nbytes(1460), recovery="sack", delayed_ack=sc.DelayedAck(every=2, timer="40 ms")).table()
+    {'mss': '1.46 kB', 'recovery': 'sack', 'delayed_ack': {'every': 2, 'timer': '40 ms'}}
+    """
+
+    #: Payload of a full segment.
+    mss: Size | str | None = None
+    #: TCP and IP header on the wire, without options.
+    header: Size | str | None = None
+    #: An acknowledgement on the wire, without data and options.
+    ack: Size | str | None = None
+    #: Loss recovery; "rack" is RACK-TLP, RFC 8985.
+    recovery: Literal["tahoe", "reno", "newreno", "sack", "rack"] | None = None
+    #: Proportional rate reduction, RFC 9937.
+    prr: bool | None = None
+    #: RFC 3042.
+    limited_transmit: bool | None = None
+    #: No fast retransmit until everything outstanding at the last one is acknowledged, RFC 6582.
+    one_recovery_per_window: bool | None = None
+    #: Segments, "rfc3390" or "rfc6928".
+    initial_window: Segments | str | None = None
+    #: Segments, or "unlimited".
+    initial_ssthresh: Segments | str | None = None
+    #: The receiver's buffer: segments, a size, or "unlimited".
+    receive_window: Segments | Size | str | None = None
+    #: The window scale option.
+    window_scaling: bool | None = None
+    #: SYN and SYN-ACK before the first data.
+    handshake: bool | None = None
+    #: The timestamps option.
+    timestamps: bool | None = None
+    #: The Eifel algorithm, RFC 3522 and RFC 4015.
+    undo: bool | None = None
+    #: None, RFC 3168, or exact counts of marked bytes.
+    ecn: Literal["off", "classic", "accurate"] | None = None
+    #: Delayed acknowledgement.
+    delayed_ack: DelayedAck | Mapping[str, object] | Literal["off"] | None = None
+    #: Retransmission timer.
+    timer: Timer | Mapping[str, object] | None = None
+    #: Grow the window only when it is what limits the sender.
+    grow_only_when_limited: bool | None = None
+    #: Count acknowledged bytes, RFC 3465, not acknowledgements.
+    byte_counting: bool | None = None
+    #: Space segments at this multiple of window / smoothed round-trip time.
+    pacing_gain: float | Literal["off"] | None = None
+    #: A leaky bucket.
+    shaper: Shaper | Mapping[str, object] | Literal["off"] | None = None
+    #: The receiver knows the algorithm's option.
+    peer_knows_option: bool | None = None
+    #: Misbehaviour of the receiver.
+    misbehaviour: Misbehaviour | Mapping[str, object] | None = None
+    #: Routers can neither read nor change the transport header.
+    encrypted: bool | None = None
+
+    QUANTITIES: ClassVar[Kinds] = {
+        **dict.fromkeys(("mss", "header", "ack"), ((Size,), ())),
+        "initial_window": ((Segments,), ("rfc3390", "rfc6928")),
+        "initial_ssthresh": ((Segments,), ("unlimited",)),
+        "receive_window": ((Segments, Size), ("unlimited",)),
+    }
+
+
+@dataclass(frozen=True)
+class Record(Table):
+    """What is recorded."""
+
+    #: Of the sampled series: a time, "auto" or "off".
+    interval: Time | str | None = None
+    #: Every packet, all the time or within a span of it.
+    packets: bool | None = None
+    packets_from: Time | str | None = None
+    packets_until: Time | str | None = None
+
+    QUANTITIES: ClassVar[Kinds] = {
+        "interval": ((Time,), ("auto", "off")),
+        **dict.fromkeys(("packets_from", "packets_until"), ((Time,), ())),
+    }

@@ -1,0 +1,107 @@
+"""Reading the series of a run: one flow, one link, between two times; and shares and means of flows.
+
+Series are sampled running totals and levels. Times are those of the run, in seconds; a sample at either end counts,
+also if its time is a rounded sum such as 0.1 + 0.2.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import polars as pl
+
+    from selfclock.result import Result
+else:
+    from selfclock.lazy import pl
+
+#: A sample belongs to a span if it is so little outside: far below any interval of samples.
+SLACK_S = 1e-9
+
+
+def all_flows(result: Result) -> pl.DataFrame:
+    """Return the samples of every flow; names and phases are texts."""
+    return _texts(pl.DataFrame(result.flows))
+
+
+def all_links(result: Result) -> pl.DataFrame:
+    """Return the samples of every link, whose names are texts."""
+    return _texts(pl.DataFrame(result.links))
+
+
+def flow_series(result: Result, name: str = "flow1") -> pl.DataFrame:
+    """Return the samples of one flow."""
+    return all_flows(result).filter(pl.col("flow") == name)
+
+
+def link_series(result: Result, name: str = "bottleneck") -> pl.DataFrame:
+    """Return the samples of one link."""
+    return all_links(result).filter(pl.col("link") == name)
+
+
+def by_flow(result: Result) -> dict[str, pl.DataFrame]:
+    """Return the samples of each flow by its name."""
+    return {str(name): frame for (name,), frame in all_flows(result).partition_by("flow", as_dict=True).items()}
+
+
+def packet_record(result: Result, *columns: str, where: pl.Expr | None = None) -> pl.DataFrame:
+    """Return the packet record, or some columns of it; names and kinds are texts.
+
+    Of millions of packets `where` leaves those that are wanted before the rest takes memory as texts.
+    """
+    record = pl.DataFrame(result.packet_columns(*columns) if columns else result.packets)
+    return _texts(record if where is None else record.filter(where))
+
+
+def _texts(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.with_columns(pl.col(pl.Categorical).cast(pl.String))
+
+
+def between(frame: pl.DataFrame, begin_s: float, end_s: float) -> pl.DataFrame:
+    """Return the samples between two times."""
+    return frame.filter(pl.col("time_s").is_between(begin_s - SLACK_S, end_s + SLACK_S))
+
+
+def mean_between(frame: pl.DataFrame, column: str, begin_s: float, end_s: float) -> float:
+    """Return the mean of the samples of a level between two times; 0 if there is none."""
+    values = between(frame, begin_s, end_s)[column].cast(pl.Float64).to_list()
+    return sum(values) / len(values) if values else 0.0
+
+
+def rate_between(frame: pl.DataFrame, column: str, begin_s: float, end_s: float) -> float:
+    """Return by how much a running total grew per second from the first to the last sample between two times."""
+    part = between(frame, begin_s, end_s)
+    total, times = part[column], part["time_s"]
+    return float(total[-1] - total[0]) / float(times[-1] - times[0])
+
+
+def goodput_bps(frame: pl.DataFrame, begin_s: float, end_s: float) -> float:
+    """Return the payload of a flow that was acknowledged between two times, bits per second."""
+    return rate_between(frame, "acknowledged_bytes", begin_s, end_s) * 8
+
+
+def goodputs_bps(result: Result, begin_s: float, end_s: float) -> list[float]:
+    """Return the goodput of each TCP connection between two times, in the order of the scenario.
+
+    Short connections have no series, and UDP has no acknowledgements: flows of these are left out.
+    """
+    frames = by_flow(result)
+    long = [
+        each["name"] for each in result.summary["flows"] if each["algorithm"] != "udp" and each["connections"] is None
+    ]
+    return [goodput_bps(frames[name], begin_s, end_s) for name in long]
+
+
+def jain(shares: Sequence[float]) -> float | None:
+    """Jain's index of fairness; none if nobody has anything."""
+    squares = sum(share * share for share in shares)
+    return sum(shares) ** 2 / (len(shares) * squares) if squares > 0 else None
+
+
+def weighted_mean(values: Iterable[tuple[float | None, int]]) -> float | None:
+    """Mean of values with weights; none if nothing has weight."""
+    known = [(value, weight) for value, weight in values if value is not None and weight > 0]
+    total = sum(weight for _, weight in known)
+    return sum(value * weight for value, weight in known) / total if total else None

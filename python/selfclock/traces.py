@@ -1,0 +1,229 @@
+"""The series of a run as curves of a figure: one a flow, or the middle of many."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from selfclock import style
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import polars as pl
+
+    from selfclock.figure import Dash, Panel, Values
+    from selfclock.network import NetworkFlow
+    from selfclock.result import FlowSummary, Result
+else:
+    from selfclock.lazy import pl
+
+#: With more flows than this, each algorithm has a curve of the middle of its flows and a band.
+MOST_CURVES = 8
+
+#: Of more flows than this of one algorithm, evenly chosen ones stand for all.
+MOST_SAMPLED = 400
+
+#: The band leaves out a tenth of the flows below it, and a tenth above it.
+QUANTILES = (10, 50, 90)
+
+#: Rates are averages over this fraction of the run: long enough to be smooth, short enough to show a slow start.
+RATE_WINDOW = 1 / 60
+
+#: An average of fewer segments could be above the rate of the link: an ACK tells of two at once, and 2 of 64 is less
+#: than the 3.5 % of a packet that are headers.
+FEWEST_SEGMENTS = 64
+
+
+@dataclass(frozen=True)
+class Flow:
+    """A flow with samples: its row in the series, what is known of it, and how it looks."""
+
+    row: int
+    summary: FlowSummary
+    path: NetworkFlow
+    colour: str
+    dash: Dash
+    #: "name (algorithm)", or one of the two if they are alike.
+    label: str
+
+    @property
+    def payload_bytes(self) -> int:
+        """Payload of a full segment."""
+        return self.path.payload_bytes or 1
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A curve, with a band around it if it stands for many flows."""
+
+    label: str
+    colour: str
+    x: Values
+    y: Values
+    _: KW_ONLY
+    dash: Dash = "-"
+    low: Values | None = None
+    high: Values | None = None
+
+    def draw(self, panel: Panel, size: float, *, named: bool = True, width: float = 1.2) -> None:
+        """Add it to a panel, in a unit of this size."""
+        if self.low is not None and self.high is not None:
+            panel.band(self.x, self.low / size, self.high / size, colour=self.colour)
+        panel.line(
+            self.x, self.y / size, colour=self.colour, dash=self.dash, width=width, label=self.label if named else ""
+        )
+
+
+class Traces:
+    """The sampled flows of a run."""
+
+    def __init__(self, result: Result, *, look: style.Look | None = None, flows: Sequence[str] = ()) -> None:
+        """Read the series, of all flows or of those that are named; all look like `look`, or like their algorithms."""
+        self.result = result
+        self._look = look
+        self._only = frozenset(flows)
+
+    @cached_property
+    def series(self) -> pl.DataFrame:
+        """Samples of every flow that is one TCP connection, a flow after the other, as many of each."""
+        return pl.DataFrame(self.result.flows)
+
+    @cached_property
+    def flows(self) -> list[Flow]:
+        """The flows that have samples, in the order of the series."""
+        each = len(self.times)
+        if each == 0:
+            return []
+        names = self.series["flow"].gather_every(each).cast(pl.String).to_list()
+        summaries = {flow["name"]: flow for flow in self.result.summary["flows"]}
+        paths = {flow.name: flow for flow in self.result.scenario.network.flows}
+        seen: dict[str, int] = {}
+        flows = []
+        for row, name in enumerate(names):
+            if self._only and name not in self._only:
+                continue
+            algorithm = summaries[name]["algorithm"]
+            look = self._look or style.look(algorithm)
+            number = seen.get(algorithm, 0)
+            seen[algorithm] = number + 1
+            first = 0 if self._look else style.LINE_STYLES.index(look.line)
+            dash = style.LINE_STYLES[(first + number) % len(style.LINE_STYLES)]
+            label = name if name == algorithm else f"{name} ({algorithm})"
+            flows.append(Flow(row, summaries[name], paths[name], style.shade(look.colour, number), dash, label))
+        return flows
+
+    @cached_property
+    def times(self) -> Values:
+        """Times of the samples, s."""
+        flow = self.series["flow"]
+        rows = int((flow == flow[0]).sum()) if len(flow) else 0
+        return self.series["time_s"][:rows].to_numpy()
+
+    def column(self, flow: Flow, name: str) -> Values:
+        """Return the samples of a flow."""
+        each = len(self.times)
+        return self.series[name][flow.row * each : (flow.row + 1) * each].cast(pl.Float64).to_numpy()
+
+    @property
+    def many(self) -> bool:
+        """There are too many flows for a curve each."""
+        return len(self.flows) > MOST_CURVES
+
+    @property
+    def note(self) -> str:
+        """What the curves are, if there is not one a flow."""
+        short = any(flow["connections"] for flow in self.result.summary["flows"])
+        said = ["Short connections have no curves."] if short else []
+        if self.many:
+            low, _, high = QUANTILES
+            sampled = any(len(flows) > MOST_SAMPLED for flows in self._by_algorithm().values())
+            some = f", of {MOST_SAMPLED} flows evenly chosen" if sampled else ""
+            said.append(
+                "A line is the median of an algorithm's flows; "
+                f"the band goes from the {low}th to the {high}th percentile{some}."
+            )
+        return " ".join(said)
+
+    def curves(self, values: Callable[[Flow], Values]) -> list[Curve]:
+        """Return a quantity of the flows, which `values` returns of one: a curve each, or one for each algorithm."""
+        if not self.many:
+            return [Curve(flow.label, flow.colour, self.times, values(flow), dash=flow.dash) for flow in self.flows]
+        return list(self._middles(values))
+
+    def _by_algorithm(self) -> dict[str, list[Flow]]:
+        found: dict[str, list[Flow]] = {}
+        for flow in self.flows:
+            found.setdefault(flow.summary["algorithm"], []).append(flow)
+        return found
+
+    def _middles(self, values: Callable[[Flow], Values]) -> Iterator[Curve]:
+        for algorithm, flows in self._by_algorithm().items():
+            chosen = flows[:: -(-len(flows) // MOST_SAMPLED)]
+            low, middle, high = percentiles([values(flow) for flow in chosen], QUANTILES)
+            look = self._look or style.look(algorithm)
+            label = f"{algorithm}: median of {len(flows):,} flows"
+            yield Curve(
+                label, look.colour, self.times, middle, dash="-" if self._look else look.line, low=low, high=high
+            )
+
+    def window(self, flow: Flow) -> Values:
+        """Return the congestion window of a flow, in segments."""
+        return self.column(flow, "cwnd_bytes") / flow.payload_bytes
+
+    def threshold(self, flow: Flow) -> Values:
+        """Return the slow start threshold of a flow, in segments; NaN where there is none."""
+        found = self.column(flow, "ssthresh_bytes") / flow.payload_bytes
+        return np.where(np.isfinite(found), found, np.nan)
+
+    def rtt(self, flow: Flow) -> Values:
+        """Return the smoothed round-trip time of a flow, s."""
+        return self.column(flow, "srtt_s")
+
+    def rate(self, flow: Flow) -> Values:
+        """Return the goodput of a flow, bit/s."""
+        segment = flow.summary["delivered_bytes"] / max(1, flow.summary["delivered_segments"])
+        return goodput_curve(self.times, self.column(flow, "delivered_bytes"), segment)
+
+
+def percentiles(series: Sequence[Values], wanted: Sequence[float]) -> list[Values]:
+    """Return percentiles over series at each sample, of the values that are there; NaN where there are none.
+
+    As `numpy.nanpercentile` has them, which takes 20 times as long for a hundred series.
+    """
+    ordered = np.sort(series, axis=0)
+    known = np.sum(~np.isnan(ordered), axis=0)
+    found = []
+    for percent in wanted:
+        place = np.maximum(known - 1, 0) * (percent / 100)
+        below = place.astype(np.intp)
+        above = np.minimum(below + 1, np.maximum(known - 1, 0))
+        low, high = (np.take_along_axis(ordered, row[np.newaxis], axis=0)[0] for row in (below, above))
+        found.append(low + (high - low) * (place - below))
+    return found
+
+
+def goodput_curve(times: Values, delivered: Values, segment: float) -> Values:
+    """Return the rate at which payload had arrived by each time, averaged over `RATE_WINDOW` of the run or longer.
+
+    Of what is delivered, not of what is acknowledged: that jumps when a loss is repaired, to more than a link carries.
+    Without SACK the sender learns late of some of what is delivered, and a jump remains after a timeout.
+    At its fastest the flow delivers `FEWEST_SEGMENTS` in an average, if it delivers so many in half of the run. Early
+    averages begin with the run, in which nothing was delivered before.
+    """
+    samples = len(times)
+    # At 0 s nothing is delivered.
+    at, sum_ = np.concatenate(([0.0], times)), np.concatenate(([0.0], delivered))
+
+    def gained(span: int) -> Values:
+        before = np.maximum(np.arange(1, samples + 1) - span, 0)
+        rates: Values = (sum_[1:] - sum_[before]) * 8 / (at[1:] - at[before])
+        return rates
+
+    span = max(1, round(samples * RATE_WINDOW))
+    while 2 * span < samples // 2 and (delivered[span:] - delivered[:-span]).max(initial=0) < FEWEST_SEGMENTS * segment:
+        span *= 2
+    return gained(span)

@@ -1,0 +1,84 @@
+"""Reading series: rates of running totals, means of levels, shares."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+import selfclock as sc
+from selfclock.series import (
+    all_links,
+    between,
+    by_flow,
+    flow_series,
+    goodput_bps,
+    goodputs_bps,
+    jain,
+    link_series,
+    mean_between,
+    packet_record,
+    rate_between,
+    weighted_mean,
+)
+
+#: Ten samples a second: 125 bytes in each tenth, and a level that is the number of the sample.
+FRAME = pl.DataFrame({
+    "time_s": [number * 0.1 for number in range(101)],
+    "acknowledged_bytes": [125 * number for number in range(101)],
+    "level": list(range(101)),
+})  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def result() -> sc.Result:
+    """Two connections, short ones, and UDP."""
+    flows = [
+        sc.Flow("cubic"),
+        sc.Flow("reno", rtt="80 ms"),
+        sc.Flow("cubic", load="500 kbps", size="20 kB"),
+        sc.Background("1 Mbps"),
+    ]
+    return sc.Path("10 Mbps", "40 ms").scenario(flows, duration="10 s", record=sc.Record("100 ms", packets=True)).run()
+
+
+def test_a_sample_at_either_end_counts() -> None:
+    # 0.1 x 3 is 0.30000000000000004, and 0.1 x 7 is 0.7000000000000001.
+    assert between(FRAME, 0.3, 0.7)["level"].to_list() == [3, 4, 5, 6, 7]
+    assert between(FRAME, 0.30000000000000004, 0.31)["level"].to_list() == [3]
+    assert between(FRAME, 0.31, 0.39).is_empty()
+
+
+def test_rates_and_means() -> None:
+    assert rate_between(FRAME, "acknowledged_bytes", 2.0, 9.0) == pytest.approx(1250, rel=1e-12)
+    # Where the ends fall between samples, the rate is of the samples inside.
+    assert rate_between(FRAME, "acknowledged_bytes", 2.05, 8.95) == pytest.approx(1250, rel=1e-12)
+    assert goodput_bps(FRAME, 0.0, 10.0) == pytest.approx(10_000, rel=1e-12)
+    assert mean_between(FRAME, "level", 1.0, 2.0) == 15.0
+    assert mean_between(FRAME, "level", 11.0, 12.0) == 0.0
+
+
+def test_goodputs_are_those_of_the_summary(result: sc.Result) -> None:
+    both = result.summary["flows"][:2]
+    # Acknowledged is delivered less what is on its way back: less than a window of 100 kB of some 5 MB.
+    assert goodputs_bps(result, 0.0, 10.0) == pytest.approx([flow["goodput_bps"] for flow in both], rel=0.05)
+
+
+def test_one_flow_and_one_link(result: sc.Result) -> None:
+    assert list(by_flow(result)) == ["flow1", "flow2"]
+    assert flow_series(result, "flow2").equals(by_flow(result)["flow2"])
+    assert set(all_links(result)["link"]) >= {"bottleneck", "reverse"}
+    carried = rate_between(link_series(result), "bytes", 0.0, 10.0) * 8
+    assert carried == pytest.approx(result.summary["links"][0]["utilization"] * 10e6, rel=0.01)
+
+
+def test_packets_have_texts(result: sc.Result) -> None:
+    sent = packet_record(result, "event", "flow").filter((pl.col("event") == "send") & (pl.col("flow") == "flow4"))
+    assert len(sent) == pytest.approx(10 * 1e6 / 12000, abs=2)
+
+
+def test_shares_and_means() -> None:
+    assert jain([2.0, 2.0, 2.0]) == pytest.approx(1)
+    assert jain([3.0, 0.0, 0.0]) == pytest.approx(1 / 3)
+    assert jain([0.0, 0.0]) is None
+    assert weighted_mean([(1.0, 1), (4.0, 2), (None, 5), (9.0, 0)]) == pytest.approx(3)
+    assert weighted_mean([(None, 1)]) is None

@@ -1,0 +1,80 @@
+"""What a command imports: nothing that it does not use. Times are not asserted; modules are."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import selfclock as sc
+
+#: Each takes as long to import as the shorter commands take in all.
+HEAVY = {"jinja2", "markdown_it", "matplotlib", "numpy", "plotly", "polars"}
+
+
+def _imported(code: str, folder: Path) -> set[str]:
+    """Return the top-level modules that a fresh interpreter has imported when it ends."""
+    script = f"import sys\ntry:\n    {code}\nexcept SystemExit:\n    pass\nprint()\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, check=True)
+    return {name.partition(".")[0] for name in done.stdout.splitlines()[-1].split()}
+
+
+def _command(*words: object) -> str:
+    return f"from selfclock.cli import main; main({list(map(str, words))!r})"
+
+
+def test_the_package_itself_is_nearly_nothing(tmp_path: Path) -> None:
+    imported = _imported("import selfclock", tmp_path)
+    assert "selfclock" in imported
+    assert not imported & (HEAVY | {"json", "rich", "typer"})
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["runn"]])
+def test_what_no_command_answers_imports_no_command(tmp_path: Path, words: list[str]) -> None:
+    imported = _imported(_command(*words), tmp_path)
+    assert "typer" in imported
+    assert not imported & (HEAVY | {"rich"})
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run", "small.toml", "--json"],
+        ["compare", "reno", "--duration", "1s", "--json"],
+        ["algorithms", "--json"],
+        ["schema"],
+        ["sweep", "--help"],
+        ["evaluate", "--help"],
+        ["reproduce", "--help"],
+    ],
+)
+def test_what_prints_a_document_imports_nothing_that_draws(tmp_path: Path, small: Path, words: list[str]) -> None:
+    assert small.exists()
+    assert not _imported(_command(*words), tmp_path) & (HEAVY | {"rich"})
+
+
+def test_public_names_are_those_that_type_checkers_see() -> None:
+    """Each is written down twice: for type checkers as an import, for the interpreter by its home."""
+    tree = ast.parse(Path(sc.__file__).read_text(encoding="utf-8"))
+    [checked] = [node for node in tree.body if isinstance(node, ast.If)]
+    seen = {
+        alias.asname: node.module for node in checked.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    assert seen == sc._HOME
+    assert set(sc.__all__) == {"__version__", *seen}
+    for name in sc.__all__:
+        assert getattr(sc, name) is not None
+    assert set(sc.__all__) <= set(dir(sc))
+    with pytest.raises(AttributeError, match="no attribute 'compares'"):
+        _ = sc.compares  # type: ignore[attr-defined]
+
+
+def test_an_imported_module_does_not_take_the_place_of_a_function(tmp_path: Path) -> None:
+    """`selfclock.compare` is a module, too, which Python would bind to the name of the function."""
+    modules = "selfclock.compare, selfclock.sweep.grid, selfclock.evaluate.rows, selfclock.algorithms"
+    code = f"import {modules}; import selfclock as sc"
+    check = "assert all(map(callable, [sc.compare, sc.sweep, sc.evaluate, sc.algorithms]))"
+    assert "selfclock" in _imported(f"{code}; {check}", tmp_path)
