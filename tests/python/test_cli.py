@@ -182,7 +182,7 @@ def test_a_file_that_cannot_be_read(selfclock: Command, tmp_path: Path, content:
         (["algorithms", "renoo"], "did you mean 'reno'?"),
         (["reproduce", "no-such-paper"], "packet-pair"),
         (["reproduce", "--out", "small.toml"], "not a directory"),
-        (["bench", "C1"], "B1"),
+        (["bench", "C1"], "did you mean 'C10k'?"),
         (["compute"], "compute"),
     ],
 )

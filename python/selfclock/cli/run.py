@@ -20,7 +20,7 @@ from selfclock.own import load_algorithms
 from selfclock.progress import progress_bar
 from selfclock.provenance import replaced
 from selfclock.recording import record
-from selfclock.report.publish import write_run
+from selfclock.report.publish import publish_run, write_run
 from selfclock.save import CaptureKind, identity, parse_formats, staged
 from selfclock.scenario import Scenario
 
@@ -85,11 +85,15 @@ def command(
             result = loaded.run(progress)
         print_document(run_document(result).made())
         return
-    with staged(directory) as aside:
+    if loaded.records_packets:
+        with staged(directory) as aside:
+            with progress_bar(loaded.name) as progress:
+                result = record(loaded, aside, pcap=taps, progress=progress)
+            write_run(result, aside, formats=kinds, pcap=taps)
+    else:
         with progress_bar(loaded.name) as progress:
-            in_file = loaded.records_packets
-            result = record(loaded, aside, pcap=taps, progress=progress) if in_file else loaded.run(progress)
-        write_run(result, aside, formats=kinds, pcap=taps)
+            result = loaded.run(progress)
+        publish_run(result, directory, formats=kinds)
     if as_json:
         print_written(directory / "summary.json")
     else:
