@@ -23,8 +23,9 @@ use crate::engine::{EventQueue, Target};
 use crate::network::{Hosts, Network};
 use crate::packet::{Extra, Flags, Packet};
 use crate::plan::Plan;
-use crate::record::packets::{Codepoint, PacketKind, PacketRecord};
-use crate::record::series::{LinkSample, Sampled};
+use crate::record::packed::Packets;
+use crate::record::packets::{Codepoint, PacketKind};
+use crate::record::series::{LinkSample, Rows, Sampled};
 use crate::record::summary::LinkSummary;
 use selfclock_congestion::units::Time;
 
@@ -123,7 +124,7 @@ pub struct WiresOutcome {
     /// Series of every link.
     pub link_series: Sampled<LinkSample>,
     /// Every packet event, if the plan records them.
-    pub packets: Vec<PacketRecord>,
+    pub packets: Packets,
     /// Events that were run.
     pub events: u64,
 }
@@ -226,11 +227,11 @@ impl<T> Wires<T> {
     pub fn finish(mut self, end: Time) -> WiresOutcome {
         let Network { links, samples, recorder, .. } = &mut self.network;
         let links: Vec<_> = links.iter_mut().map(|link| link.finish(end, &mut samples.links)).collect();
-        let series = std::mem::replace(&mut samples.links, crate::record::series::Rows::new(0, None));
+        let series = std::mem::replace(&mut samples.links, Rows::new(0, None));
         WiresOutcome {
             link_series: Sampled::new(series, (0..links.len() as u32).collect()),
             links,
-            packets: recorder.take().map_or_else(Vec::new, |recorder| recorder.finish()),
+            packets: recorder.take().map_or_else(Packets::default, |recorder| recorder.finish()),
             events: self.events_run,
         }
     }

@@ -74,7 +74,7 @@ fn replayed(plan: &Plan, records: &[PacketRecord]) -> Fates {
 
 /// Compares packet by packet; returns how many were dropped and how many arrived marked.
 fn compare(plan: &Plan) -> (usize, usize) {
-    let records = common::run(plan).packets;
+    let records: Vec<_> = common::run(plan).packets.iter().collect();
     let (expected, found) = (simulated(&records), replayed(plan, &records));
     for (packet, fate) in &expected {
         assert_eq!(found.get(packet), Some(fate), "packet {packet}");
