@@ -251,7 +251,9 @@ def test_importing_the_library_leaves_the_signals_alone() -> None:
     assert not interrupts.is_command_line()
 
 
+# Alone: the signal is for this very process, and polars takes part in its handling.
 @POSIX
+@pytest.mark.alone
 def test_a_signal_waits_while_files_are_moved(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[bool] = []
     put = save._put

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +19,10 @@ HEAVY = {"jinja2", "markdown_it", "matplotlib", "numpy", "plotly", "polars"}
 def _imported(code: str, folder: Path) -> set[str]:
     """Return the top-level modules that a fresh interpreter has imported when it ends."""
     script = f"import sys\ntry:\n    {code}\nexcept SystemExit:\n    pass\nprint()\nprint(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, check=True)
+    # Unwatched: what measures coverage has imports of its own.
+    own = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, check=True)
     return {name.partition(".")[0] for name in done.stdout.splitlines()[-1].split()}
 
 
