@@ -251,9 +251,7 @@ def test_importing_the_library_leaves_the_signals_alone() -> None:
     assert not interrupts.is_command_line()
 
 
-# Alone: the signal is for this very process, and polars takes part in its handling.
 @POSIX
-@pytest.mark.alone
 def test_a_signal_waits_while_files_are_moved(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[bool] = []
     put = save._put
@@ -265,8 +263,13 @@ def test_a_signal_waits_while_files_are_moved(files: Path, monkeypatch: pytest.M
 
     monkeypatch.setattr(save, "_put", moved)
     result = sc.Scenario.load(files / "small.toml").run()
-    with pytest.raises(KeyboardInterrupt):
-        sc.publish(result, files / "out")
+    # A shell lets what it starts in the background ignore SIGINT.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            sc.publish(result, files / "out")
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert seen == [True]
     assert whole(files)
 
