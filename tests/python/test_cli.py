@@ -235,6 +235,8 @@ def test_algorithms(selfclock: Command) -> None:
         ("selfclock compare reno cub", "cubic"),
         ("selfclock reproduce swift", "swift-start"),
         ("selfclock bench A10", "A100\nA100L"),
+        ("selfclock evaluate reno --against bbr3,cub", "bbr3,cubic"),
+        ("selfclock algorithms fq-c", "fq-codel"),
     ],
 )
 def test_shells_complete_commands_and_names(line: str, completed: str) -> None:

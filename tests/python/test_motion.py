@@ -340,6 +340,11 @@ def test_a_sketch_of_ten_thousand_flows_is_small() -> None:
     ET.fromstring(svg)  # noqa: S314  our own text
 
 
+def test_a_result_has_the_sketch_of_its_scenario() -> None:
+    result = sc.dumbbell("8 Mbps", flows=["reno"], duration="100 ms").run()
+    assert result.plot.network(400).svg == result.scenario.sketch(400).svg
+
+
 def test_a_sketch_names_links_queues_and_flows() -> None:
     flow = {"name": "a <b> & c", "congestion_control": "cubic"}
     svg = sc.dumbbell("8 Mbps", buffer="30 packets", flows=[flow]).sketch()._repr_svg_()

@@ -32,6 +32,7 @@ def test_totals_tables_scenario_and_figures_are_those_of_the_run(saved: tuple[sc
     for name in ("flows", "links", "packets"):
         there, here = pl.DataFrame(getattr(loaded, name)), pl.DataFrame(getattr(result, name))
         assert there.height == getattr(loaded, name).num_rows > 0
+        assert getattr(loaded, name).column_names == getattr(result, name).column_names
         assert repr(there.rows()) == repr(here.rows()), name
     columns = pl.DataFrame(loaded.packet_columns("time_s", "event"))
     assert columns.columns == ["time_s", "event"]

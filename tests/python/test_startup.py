@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import selfclock as sc
+from selfclock.cli.app import COMMANDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Command = Callable[..., subprocess.CompletedProcess[str]]
 
 #: Each takes as long to import as the shorter commands take in all.
 HEAVY = {"jinja2", "markdown_it", "matplotlib", "numpy", "plotly", "polars"}
@@ -82,3 +90,9 @@ def test_an_imported_module_does_not_take_the_place_of_a_function(tmp_path: Path
     code = f"import {modules}; import selfclock as sc"
     check = "assert all(map(callable, [sc.compare, sc.sweep, sc.evaluate, sc.algorithms]))"
     assert "selfclock" in _imported(f"{code}; {check}", tmp_path)
+
+
+def test_help_lists_every_command_with_its_purpose(command: Command) -> None:
+    listed = command("--help").stdout
+    for name, about in COMMANDS.items():
+        assert re.search(rf"^  {name} +{re.escape(about.split()[0])}", listed, re.MULTILINE), name

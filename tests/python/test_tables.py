@@ -106,3 +106,20 @@ def test_tables_have_eighty_columns_and_twenty_rows(command: Command, tmp_path: 
     begin = next(number for number, line in enumerate(lines) if line.startswith("link "))
     shown = {line.split()[0] for line in lines[begin + 1 : begin + 21]}
     assert sorted((link["utilization"] for link in links if link["name"] in shown), reverse=True) == busiest
+
+
+def test_short_connections_have_a_row_for_each_size(command: Command, tmp_path: Path) -> None:
+    web = '{ load = "5 Mbps", size = { distribution = "exponential", mean = "20 kB" } }'
+    (tmp_path / "web.toml").write_text(LONG.replace("count = 3000", f"traffic = {web}"), encoding="utf-8")
+    done = command("run", "web.toml", "--set", "duration=5 s", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    assert max(map(cell_len, done.stdout.splitlines())) <= 80
+    [flow] = json.loads((tmp_path / "out/summary.json").read_text(encoding="utf-8"))["flows"]
+    rows = done.stdout[done.stdout.index("short") :].splitlines()
+    total = flow["connections"]
+    assert any(f" all {total['completed']:,} {total['started']:,}" in re.sub(" +", " ", row) for row in rows)
+    sizes = [size for size in total["by_size"] if size["completed"]]
+    assert sizes
+    for size in sizes:
+        mean = f"{size['mean_s'] * 1e3:.4g}"
+        assert any(f" {size['completed']:,} " in row and f" {mean}" in row for row in rows), size
