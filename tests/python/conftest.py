@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import signal
 import subprocess
 import sys
 from functools import cache
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of a process and files of Linux")
 #: Windows has no SIGINT for one process alone, and cannot hold signals back.
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+
+# A shell lets what it starts in the background ignore SIGINT, which is inherited; tests send it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SMALL = """\
 schema = 1
