@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from selfclock.units import SIZES, written
+
 if TYPE_CHECKING:
     from selfclock.estimate import Estimate
     from selfclock.result import FlowSummary, LinkSummary
@@ -59,6 +61,20 @@ def of_link(link: LinkSummary) -> list[str]:
         f"{link['queue_max_packets']:,}",
         milliseconds(link["queue_mean_s"]),
     ]
+
+
+def of_connections(flow: FlowSummary) -> list[list[str]]:
+    """Return size, complete, started, and mean, median, 95 % and 99 % of the time in ms: of all, of each size."""
+    connections = flow["connections"]
+    if connections is None:
+        return []
+    rows = [["all", f"{connections['completed']:,}", f"{connections['started']:,}", *4 * [""]]]
+    for size in connections["by_size"]:
+        largest = size["up_to_bytes"]
+        times = (milliseconds(size[key]) for key in ("mean_s", "p50_s", "p95_s", "p99_s"))
+        upto = "larger" if largest is None else written(largest, SIZES)
+        rows.append([upto, f"{size['completed']:,}", "", *times])
+    return rows
 
 
 def estimate(found: Estimate | None, factor: float) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from selfclock import cells
 from selfclock.cli.layout import Column, print_table
-from selfclock.units import RATES, SIZES, fitting, written
+from selfclock.units import RATES, fitting, written
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,17 +94,11 @@ def link_columns(links: list[LinkSummary]) -> list[Column]:
 
 def connection_columns(flows: list[FlowSummary]) -> list[Column]:
     """Return the columns of a table of short connections: a row for each flow, and below it one for each size."""
-    rows = []
-    for flow in flows:
-        connections = flow["connections"]
-        if connections is None:
-            continue
-        rows.append([flow["name"], "all", f"{connections['completed']:,}", f"{connections['started']:,}", *4 * [""]])
-        for size in connections["by_size"]:
-            largest = size["up_to_bytes"]
-            times = (cells.milliseconds(size[key]) for key in ("mean_s", "p50_s", "p95_s", "p99_s"))
-            upto = "larger" if largest is None else written(largest, SIZES)
-            rows.append(["", upto, f"{size['completed']:,}", "", *times])
+    rows = [
+        [flow["name"] if number == 0 else "", *row]
+        for flow in flows
+        for number, row in enumerate(cells.of_connections(flow))
+    ]
     headings = ["short\nconnections", "size\nup to", "complete", "of", "time, ms\nmean", "\n50 %", "\n95 %", "\n99 %"]
     return [
         Column(heading, list(column), "name" if number == 0 else "number")

@@ -130,17 +130,7 @@ def _link_table(links: Sequence[LinkSummary]) -> Table:
 def _connection_table(flows: Sequence[FlowSummary]) -> Table:
     """Return what the short connections of each flow took, by size."""
     columns = ["Flow", "Size up to", "Complete", "Started", "Time mean ms", "50 % ms", "95 % ms", "99 % ms"]
-    rows = []
-    for flow in flows:
-        connections = flow["connections"]
-        if connections is None:
-            continue
-        rows.append([flow["name"], "all", f"{connections['completed']:,}", f"{connections['started']:,}", *4 * [""]])
-        for size in connections["by_size"]:
-            largest = size["up_to_bytes"]
-            times = (cells.milliseconds(size[key]) for key in ("mean_s", "p50_s", "p95_s", "p99_s"))
-            upto = "larger" if largest is None else f"{largest / 1e3:,.0f} kB"
-            rows.append([flow["name"], upto, f"{size['completed']:,}", "", *times])
+    rows = [[flow["name"], *row] for flow in flows for row in cells.of_connections(flow)]
     shown = rows[:MOST_ROWS]
     return Table("Short connections", _first(shown, rows, "connections.parquet"), columns, shown, texts=2)
 
