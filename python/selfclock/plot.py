@@ -48,7 +48,7 @@ class Plot:
             figure.notes += self._packets(figure.panel)
         else:
             self._bytes(figure.panel)
-            figure.notes += self._notes
+            figure.notes += [*self._notes, "Thick lines: sent; thin lines: acknowledged."]
         figure.panel.y.low = 0.0
         return figure
 
@@ -136,7 +136,7 @@ class Plot:
         sent = traces.curves(lambda flow: traces.column(flow, "sent_bytes"))
         acknowledged = traces.curves(lambda flow: traces.column(flow, "acknowledged_bytes"))
         unit = units.fitting(units.SIZES, [curve.y for curve in sent], usual="MB")
-        panel.y.label = f"sent, and thin acknowledged ({unit.name})"
+        panel.y.label = f"sequence number ({unit.name})"
         for curve in sent:
             curve.draw(panel, unit.size)
         for curve in acknowledged:
