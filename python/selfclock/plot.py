@@ -149,12 +149,10 @@ class Plot:
             "acknowledgement",
         )  # fmt: skip
         flows = self._result.summary["flows"]
-        seen: dict[str, int] = {}
-        for flow in flows[:MOST_SEQUENCES]:
-            algorithm = flow["algorithm"]
-            colour = style.shade(style.look(algorithm).colour, seen.get(algorithm, 0))
-            seen[algorithm] = seen.get(algorithm, 0) + 1
-            sequence(panel, packets.filter(pl.col("flow") == flow["name"]), colour, flow["name"])
+        colours = [style.look(flow["algorithm"]).colour for flow in flows[:MOST_SEQUENCES]]
+        for flow, colour, number in zip(flows, colours, style.numbers(colours), strict=False):
+            shade = style.shade(colour, number)
+            sequence(panel, packets.filter(pl.col("flow") == flow["name"]), shade, flow["name"])
         if len(flows) <= MOST_SEQUENCES:
             return []
         return [f"The first {MOST_SEQUENCES} of {len(flows):,} flows."]

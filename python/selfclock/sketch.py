@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -50,14 +50,13 @@ def groups_of(network: Network) -> list[Group]:
             members[flow.algorithm].append(index)
         return [Group(f"{len(flows):,} × {algorithm}", algorithm, style.look(algorithm).colour, tuple(flows))
                 for algorithm, flows in members.items()]  # fmt: skip
-    seen: Counter[tuple[str, bool]] = Counter()
-    groups = []
-    for index, flow in enumerate(network.flows):
-        # As in the figures of a run, which show no short connections.
-        colour = style.shade(style.look(flow.algorithm).colour, seen[flow.algorithm, flow.connections])
-        seen[flow.algorithm, flow.connections] += 1
-        groups.append(Group(flow.name, flow.algorithm, colour, (index,)))
-    return groups
+    colours = [style.look(flow.algorithm).colour for flow in network.flows]
+    # As in the figures of a run, which show no short connections.
+    among = [(colour, flow.connections) for colour, flow in zip(colours, network.flows, strict=True)]
+    return [
+        Group(flow.name, flow.algorithm, style.shade(colours[index], number), (index,))
+        for index, (flow, number) in enumerate(zip(network.flows, style.numbers(among), strict=True))
+    ]
 
 
 class Sketch:

@@ -118,10 +118,9 @@ def _print_sweep(found: Sweep) -> None:
     settings = [Column(path, [], "name") for path in short_paths(grid.paths)]
     who = sharers(found.points)
     # Without room shares go first, then the queue, then the link's use.
-    spare = {"queue packets": 2, "busy %": 1, **{f"{name} Mbit/s": 3 for name in who}}
+    spare = {"queue\npackets": 2, "busy\n%": 1, **{f"{name}\nMbit/s": 3 for name in who}}
     shown = [
-        Column(heading.replace(" ", "\n"), [], spare=spare.get(heading, 0))
-        for heading in [*failed, *point_headings(found.shown, who)]
+        Column(heading, [], spare=spare.get(heading, 0)) for heading in [*failed, *point_headings(found.shown, who)]
     ]
     rows = [of_point(point, found.shown, failed=bool(failed), who=who) for point in found.points[:MOST_SHOWN]]
     by_column = zip(*rows, strict=True)

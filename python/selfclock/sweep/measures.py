@@ -24,8 +24,8 @@ class Measure:
 
     @property
     def heading(self) -> str:
-        """Heading of a column."""
-        return f"{self.name} {self.unit}".strip()
+        """Heading of a column, its unit on a line of its own."""
+        return f"{self.name}\n{self.unit}".strip()
 
     @property
     def axis(self) -> str:

@@ -33,7 +33,7 @@ def sharers(points: Sequence[PointSummary]) -> list[str]:
 
 def point_headings(shown: Sequence[str], who: Sequence[str] = ()) -> list[str]:
     """Return the headings of what a table of a sweep shows of a point, shares last."""
-    return [*(MEASURES[name].heading for name in shown), *(f"{name} Mbit/s" for name in who)]
+    return [*(MEASURES[name].heading for name in shown), *(f"{name}\nMbit/s" for name in who)]
 
 
 def short_paths(paths: Sequence[str]) -> list[str]:
