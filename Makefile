@@ -9,10 +9,10 @@ BIN := $(VENV)/bin
 OUT ?= results/reproduction
 SITE := results/docs
 RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
-SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
+SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates/quic -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
 .DELETE_ON_ERROR:
-.PHONY: help prerequisites build reproduce reproduce-full test rust-test python-test untested lint docs docs-long figures chart-library record record-full bench careless package scorecards scorecard-truths sweep-10000 verify verify-night golden instructions instructions-record oracles load misbehaviour mutants fuzz coverage clean
+.PHONY: help prerequisites build reproduce reproduce-full test rust-test python-test untested lint docs docs-long figures chart-library record record-full bench adapters careless package scorecards scorecard-truths sweep-10000 verify verify-night golden instructions instructions-record oracles load misbehaviour mutants fuzz coverage clean
 
 help:
 	@echo 'make reproduce  reproduce the papers; the report is $(OUT)/report.html'
@@ -25,6 +25,7 @@ help:
 	@echo 'make chart-library  renew the chart library that pages carry: the latest, or VERSION'
 	@echo 'make record     reproduce the papers and write down what their claims came to, for the documents; record-full: with the long experiments'
 	@echo 'make bench      the standard speed cases'
+	@echo 'make adapters   lint, test and run the adapters for the QUIC stacks quinn and noq'
 	@echo 'make package    build wheel and sdist, and install each in an empty environment; pack the crates'
 	@echo 'make scorecards evaluate every built-in algorithm, into docs/scorecards.md'
 	@echo 'make scorecard-truths  assert that the scorecard tells what is known'
@@ -80,7 +81,7 @@ test: lint rust-test python-test untested docs instructions
 # Where cargo-llvm-cov and the llvm-tools of the toolchain are, the tests of Rust note which lines they run: the unit tests and all others but those named here, which simulate for
 # so long that counting (an atomic addition for each branch) would take minutes. What is watched has a build directory of its own: cargo does not tell it from what is not.
 UNWATCHED := algorithms any_order inline_measurement misbehaviour physics rack today
-WATCHED := $(filter-out $(UNWATCHED),$(basename $(notdir $(wildcard crates/*/tests/*.rs examples/*/tests/*.rs))) $(notdir $(patsubst %/main.rs,%,$(wildcard crates/*/tests/*/main.rs))))
+WATCHED := $(filter-out $(UNWATCHED),$(basename $(notdir $(filter-out crates/quic/%,$(wildcard crates/*/tests/*.rs examples/*/tests/*.rs)))) $(notdir $(patsubst %/main.rs,%,$(wildcard crates/*/tests/*/main.rs))))
 COVERAGE := target/coverage
 LLVM_COV := $(shell command -v cargo-llvm-cov >/dev/null && ls "$$(rustc --print sysroot)"/lib/rustlib/*/bin/llvm-cov 2>/dev/null | head -1)
 rust-test: | prerequisites
@@ -95,6 +96,7 @@ else
 	cargo test --workspace --locked --doc
 endif
 	RUSTDOCFLAGS='--deny warnings' cargo doc --workspace --no-deps --locked
+	@echo 'crates/quic is left out, for the TLS and asynchronous runtimes that its tests need: make adapters'
 
 # What measures time or limits what a process may write runs after the others: unwatched, and with nothing beside it.
 python-test: build
@@ -141,6 +143,17 @@ record: build
 
 record-full: build
 	$(BIN)/python docs/site/record.py --full
+
+# The adapters for QUIC stacks: lint, tests, documents and examples. A workspace of its own, with a build directory of its own.
+adapters: | prerequisites
+	export CARGO_TARGET_DIR='$(CURDIR)/target/quic' && cd crates/quic && \
+	  cargo fmt --check && \
+	  cargo clippy --all-features --all-targets --locked -- --deny warnings && \
+	  for stack in quinn noq; do cargo clippy --no-default-features --features "$$stack" --locked -- --deny warnings || exit 1; done && \
+	  cargo test --all-features --locked && \
+	  RUSTDOCFLAGS='--deny warnings' cargo doc --all-features --no-deps --locked && \
+	  for stack in quinn noq; do cargo run --quiet --all-features --locked --example "$${stack}_loopback" -- cubic+hystart++ 20 || exit 1; done && \
+	  cargo run --quiet --all-features --locked --example lossy_link -- cubic+hystart++ 5
 
 bench: build
 	$(BIN)/selfclock bench
