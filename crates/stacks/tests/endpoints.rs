@@ -1,0 +1,1 @@
+//! Real endpoints of QUIC stacks on simulated links.
