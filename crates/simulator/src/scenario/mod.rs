@@ -36,7 +36,6 @@ mod stack;
 mod table;
 #[cfg(test)]
 mod tests;
-mod units;
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
