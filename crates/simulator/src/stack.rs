@@ -83,8 +83,6 @@ pub trait Endpoint: Debug + Send + Sync {
     fn state(&self) -> State;
     /// The round-trip time that the acknowledgements of the last datagram have measured; each is taken once.
     fn take_round_trip(&mut self) -> Option<Duration>;
-    /// What Wireshark needs to decrypt the connection: lines of an NSS key log, each known once. Empty without encryption.
-    fn take_secrets(&mut self) -> String;
     /// Why the connection has ended against its will.
     fn failure(&self) -> Option<String>;
 }
@@ -108,7 +106,7 @@ pub struct State {
     pub sent: u64,
     /// Packets declared lost.
     pub lost_packets: u64,
-    /// Congestion events that the controller was told of.
+    /// Congestion events after which the window was smaller.
     pub congestion_events: u64,
     /// Times at which the controller was told of persistent congestion.
     pub persistent_congestions: u64,

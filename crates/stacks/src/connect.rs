@@ -6,7 +6,7 @@ use super::end::End;
 use super::{proto, shim};
 use crate::clock;
 use crate::meter::Meter;
-use crate::tls::{self, Random, SERVER, Secrets};
+use crate::tls::{self, Random, SERVER};
 use proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use proto::{
     ClientConfig, ConnectionId, ConnectionIdGenerator, EndpointConfig, ServerConfig, TransportConfig, VarInt,
@@ -44,7 +44,7 @@ impl ConnectionIdGenerator for Ids {
 /// # Errors
 /// A sentence on what a stack refuses.
 pub fn connect(setup: &Setup<'_>) -> Result<Pair, String> {
-    let (meter, secrets) = (Arc::new(Meter::default()), Arc::new(Secrets::default()));
+    let meter = Arc::new(Meter::default());
     let transport = Arc::new(transport(setup, &meter)?);
     let sentence = |error: &dyn std::fmt::Display| format!("TLS: {error}");
 
@@ -60,9 +60,8 @@ pub fn connect(setup: &Setup<'_>) -> Result<Pair, String> {
     let receiver = End::receiver(endpoint, random, Arc::clone(&meter));
 
     let mut random = Random::new(setup.seed, SENDER);
-    let crypto =
-        QuicClientConfig::try_from(tls::client(Arc::clone(&secrets)).map_err(|error| sentence(&error))?)
-            .map_err(|error| sentence(&error))?;
+    let crypto = QuicClientConfig::try_from(tls::client().map_err(|error| sentence(&error))?)
+        .map_err(|error| sentence(&error))?;
     let mut client = ClientConfig::new(Arc::new(crypto));
     client.transport_config(transport);
     let first = ConnectionId::new(&random.bytes()[..ID]);
@@ -72,7 +71,7 @@ pub fn connect(setup: &Setup<'_>) -> Result<Pair, String> {
     let connection = random
         .during(|| endpoint.connect(now, client, shim::REMOTE, SERVER))
         .map_err(|error| error.to_string())?;
-    let sender = End::sender(endpoint, connection, random, (meter, secrets));
+    let sender = End::sender(endpoint, connection, random, meter);
     Ok((Box::new(sender), Box::new(receiver)))
 }
 

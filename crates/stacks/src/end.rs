@@ -5,7 +5,7 @@
 use super::{proto, shim};
 use crate::clock;
 use crate::meter::Meter;
-use crate::tls::{Random, Secrets};
+use crate::tls::Random;
 use bytes::{Bytes, BytesMut};
 use proto::{Connection, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, Event, StreamEvent, StreamId};
 use selfclock_congestion::units::{Duration, Time};
@@ -28,7 +28,6 @@ pub struct End {
     connection: Option<(ConnectionHandle, Connection)>,
     random: Random,
     meter: Arc<Meter>,
-    secrets: Arc<Secrets>,
     /// Datagrams that the endpoint itself answers with, before or after the connection.
     answers: VecDeque<(Vec<u8>, Codepoint)>,
     /// The stream of the data.
@@ -58,9 +57,9 @@ impl End {
         endpoint: proto::Endpoint,
         connection: (ConnectionHandle, Connection),
         random: Random,
-        (meter, secrets): (Arc<Meter>, Arc<Secrets>),
+        meter: Arc<Meter>,
     ) -> Self {
-        Self { connection: Some(connection), sends: true, secrets, ..Self::receiver(endpoint, random, meter) }
+        Self { connection: Some(connection), sends: true, ..Self::receiver(endpoint, random, meter) }
     }
 
     /// The end that receives, which waits for a connection.
@@ -70,7 +69,6 @@ impl End {
             connection: None,
             random,
             meter,
-            secrets: Arc::default(),
             answers: VecDeque::new(),
             stream: None,
             sends: false,
@@ -247,10 +245,6 @@ impl Endpoint for End {
 
     fn take_round_trip(&mut self) -> Option<Duration> {
         self.meter.take_sample().map(clock::duration)
-    }
-
-    fn take_secrets(&mut self) -> String {
-        self.secrets.take()
     }
 
     fn failure(&self) -> Option<String> {

@@ -63,8 +63,9 @@ impl Meter {
         }
     }
 
-    pub fn on_congestion_event(&self, persistent: bool, lost: u64) {
-        self.congestion_events.fetch_add(1, Relaxed);
+    /// The controller is told of losses each time that there are some. Those that it responds to count.
+    pub fn on_congestion_event(&self, (before, after): (u64, u64), persistent: bool, lost: u64) {
+        self.congestion_events.fetch_add(u64::from(after < before), Relaxed);
         self.persistent_congestions.fetch_add(u64::from(persistent), Relaxed);
         self.in_flight.store(self.in_flight().saturating_sub(lost), Relaxed);
     }

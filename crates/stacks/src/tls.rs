@@ -11,10 +11,9 @@ use rustls::crypto::{
 };
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
 use rustls::version::TLS13;
-use rustls::{ClientConfig, DigitallySignedStruct, Error, KeyLog, NamedGroup, ServerConfig, SignatureScheme};
+use rustls::{ClientConfig, DigitallySignedStruct, Error, NamedGroup, ServerConfig, SignatureScheme};
 use std::cell::RefCell;
-use std::fmt::Write as _;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Name in the certificate.
 pub const SERVER: &str = "receiver";
@@ -158,30 +157,11 @@ impl ServerCertVerifier for Known {
     }
 }
 
-/// Lines of an NSS key log, which Wireshark reads.
-#[derive(Debug, Default)]
-pub struct Secrets(Mutex<String>);
-
-impl Secrets {
-    /// The lines since the last call.
-    pub fn take(&self) -> String {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-impl KeyLog for Secrets {
-    fn log(&self, label: &str, client_random: &[u8], secret: &[u8]) {
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let hexadecimal = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-        let _ = writeln!(lines, "{label} {} {}", hexadecimal(client_random), hexadecimal(secret));
-    }
-}
-
-/// The end that begins the handshake. Its secrets go to `secrets`.
+/// The end that begins the handshake.
 ///
 /// # Errors
 /// As rustls, of a provider that has not what is asked for.
-pub fn client(secrets: Arc<Secrets>) -> Result<ClientConfig, Error> {
+pub fn client() -> Result<ClientConfig, Error> {
     let mut config = ClientConfig::builder_with_provider(Arc::new(provider()))
         .with_protocol_versions(&[&TLS13])?
         .dangerous()
@@ -189,7 +169,6 @@ pub fn client(secrets: Arc<Secrets>) -> Result<ClientConfig, Error> {
         .with_no_client_auth();
     config.alpn_protocols = vec![PROTOCOL.to_vec()];
     config.resumption = rustls::client::Resumption::disabled();
-    config.key_log = secrets;
     Ok(config)
 }
 

@@ -15,16 +15,23 @@ use super::reader::{FromItem, Item};
 use super::stack::{self, Control};
 use super::table::queue::Queue;
 
-/// The table of an algorithm and its parameters: `{ window = "cubic", beta = 0.8 }`; of a controller of a stack its quoted
-/// name: `"quinn:bbr"`.
+/// The table of an algorithm and its parameters: `{ window = "cubic", beta = 0.8 }`, or of a controller of a
+/// stack: `{ stack = "quinn", controller = "bbr" }`.
 ///
 /// # Errors
 /// No algorithm has this name, a parameter is unknown, or its value is not allowed.
 pub fn control_table(registry: &Registry, text: &str) -> Result<String, ScenarioError> {
     let source = "algorithm";
     let whole = Place { key: String::new(), span: 0..text.len() };
-    if stack::own(text, &whole).map_err(|problem| problem.in_text(source, text))?.is_some() {
-        return Ok(Value::from(text).to_string());
+    if let Some((stack, controller)) =
+        stack::own(text, &whole).map_err(|problem| problem.in_text(source, text))?
+    {
+        return Ok(format!(
+            "{{ {} = {:?}, {} = {controller:?} }}",
+            stack::STACK,
+            stack.0.name(),
+            stack::CONTROLLER
+        ));
     }
     let (label, settings) = with_settings(text);
     let (label, stack) =

@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use super::error::{Problem, allowed};
 use super::named::{read_value, refusal, value_schema};
 use super::reader::{FromItem, Item, KeySchema, table_schema};
-use super::stack::STACK;
+use super::stack::{CONTROLLER, STACK, word_schema};
 use crate::stack::KNOWN;
 
 impl FromItem for Selection {
@@ -66,6 +66,11 @@ fn registry_schema(registry: &Registry) -> Json {
         ),
         key("model", "An algorithm that is both, instead of `start` and `window`.", one_of(Part::Model)),
         key(
+            CONTROLLER,
+            "A congestion controller of the stack, instead of an algorithm of ours.",
+            json!({ "type": "string" }),
+        ),
+        key(
             STACK,
             "The QUIC stack in which the algorithm runs. Default: none, our TCP.",
             json!({ "enum": KNOWN }),
@@ -73,7 +78,7 @@ fn registry_schema(registry: &Registry) -> Json {
     ];
     let keys = keys.into_iter().chain(parameter_keys(registry));
     let table = table_schema("Start and window, or model, with their parameters.", keys);
-    json!({ "anyOf": [{ "enum": all }, table] })
+    json!({ "anyOf": [{ "enum": all }, table, word_schema()] })
 }
 
 fn from_name(item: &Item<'_>, name: &str) -> Result<Selection, Problem> {

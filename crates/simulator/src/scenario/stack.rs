@@ -7,8 +7,9 @@ use super::error::{Place, Problem, allowed};
 use super::reader::{FromItem, Item};
 use crate::stack::{self, KNOWN, Stack};
 
-/// The key of a table in `congestion_control` that names the stack in which the algorithm is to run.
+/// The keys of a table in `congestion_control` that name the stack in which the algorithm is to run, and one of its own.
 pub const STACK: &str = "stack";
+pub const CONTROLLER: &str = "controller";
 
 /// A stack that is built in.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +50,17 @@ pub enum Control {
 
 impl FromItem for Control {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        if let Some(controller) = item.get(CONTROLLER) {
+            item.only_keys(&[STACK, CONTROLLER])?;
+            let Some(stack) = item.get(STACK) else {
+                return Err(controller
+                    .place
+                    .problem("a controller of no stack", "write stack = \"quinn\" beside it"));
+            };
+            let name = StackName::read(&stack)?;
+            let word = controller.string("the name of a controller")?;
+            return Ok(Self::Own(name, controller_of(name, word, &controller.place)?));
+        }
         if let Some(stack) = item.get(STACK) {
             return Ok(Self::Ours(Selection::read(item)?, Some(StackName::read(&stack)?)));
         }
@@ -64,13 +76,17 @@ impl FromItem for Control {
     }
 
     fn schema() -> Json {
-        let word = json!({
-            "type": "string",
-            "pattern": format!("^({0}):[a-z_]+$|^[^@]+@({0})$", KNOWN.join("|")),
-            "description": "A congestion controller of a stack, as \"quinn:bbr\", or one of ours in a stack, as \"cubic@quinn\".",
-        });
-        json!({ "anyOf": [Selection::schema(), word] })
+        Selection::schema()
     }
+}
+
+/// JSON Schema of the words that name a stack and an algorithm.
+pub fn word_schema() -> Json {
+    json!({
+        "type": "string",
+        "pattern": format!("^({0}):[a-z_]+$|^[^@]+@({0})$", KNOWN.join("|")),
+        "description": "A congestion controller of a stack, as \"quinn:bbr\", or one of ours in a stack, as \"cubic@quinn\".",
+    })
 }
 
 /// The controller of a stack that `stack:controller` names; `None` if the word is no such name.
@@ -79,12 +95,20 @@ pub fn own(word: &str, place: &Place) -> Result<Option<(StackName, &'static str)
     if controller.contains('=') || !(KNOWN.contains(&name) || stack::named(name).is_some()) {
         return Ok(None);
     }
-    let stack = find(name, place)?;
+    let name = StackName(find(name, place)?);
+    Ok(Some((name, controller_of(name, controller, place)?)))
+}
+
+fn controller_of(
+    StackName(stack): StackName,
+    controller: &str,
+    place: &Place,
+) -> Result<&'static str, Problem> {
     let own = stack.controllers().iter().copied();
     match own.clone().find(|own| *own == controller) {
-        Some(controller) => Ok(Some((StackName(stack), controller))),
+        Some(controller) => Ok(controller),
         None => {
-            let message = format!("{name} has no congestion controller {controller:?}");
+            let message = format!("{} has no congestion controller {controller:?}", stack.name());
             Err(place.problem(message, allowed(controller, own)))
         }
     }

@@ -265,11 +265,6 @@ impl StackSender {
         &self.round_trips
     }
 
-    /// What Wireshark needs to decrypt the connection, as far as it has not been taken.
-    pub fn take_secrets(&mut self) -> String {
-        self.end.endpoint.0.as_mut().map_or_else(|_| String::new(), |endpoint| endpoint.take_secrets())
-    }
-
     /// Takes the samples whose time has passed; the state has not changed since then.
     fn sample_before(&mut self, context: &mut Context<'_>) {
         if self.next_sample < context.now {

@@ -152,8 +152,9 @@ impl Controller for Spy {
         lost: u64,
         largest_lost: u64,
     ) {
-        self.meter.on_congestion_event(persistent, lost);
+        let before = self.inner.window();
         self.inner.on_congestion_event(now, sent, persistent, ecn, lost, largest_lost);
+        self.meter.on_congestion_event((before, self.inner.window()), persistent, lost);
     }
     fn on_packet_lost(&mut self, bytes: u16, number: u64, now: Instant) {
         self.meter.on_packet_lost();

@@ -120,8 +120,9 @@ impl Controller for Spy {
         self.inner.on_end_acks(now, in_flight, app_limited, largest);
     }
     fn on_congestion_event(&mut self, now: Instant, sent: Instant, persistent: bool, lost: u64) {
-        self.meter.on_congestion_event(persistent, lost);
+        let before = self.inner.window();
         self.inner.on_congestion_event(now, sent, persistent, lost);
+        self.meter.on_congestion_event((before, self.inner.window()), persistent, lost);
     }
     fn on_mtu_update(&mut self, mtu: u16) {
         self.inner.on_mtu_update(mtu);
