@@ -11,6 +11,7 @@ import pytest
 import selfclock as sc
 from selfclock import _core
 from selfclock.evaluate.subject import Subject
+from selfclock.series import packet_record
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,8 +57,7 @@ def test_two_runs_leave_the_same_files(settings: dict[str, str], tmp_path: Path)
 @built_in
 def test_records_show_datagrams_there_and_replies_back() -> None:
     result = scenario(congestion_control="quinn:cubic").run()
-    packets = pl.from_arrow(result.packets)
-    assert isinstance(packets, pl.DataFrame)
+    packets = packet_record(result, "event", "kind", "payload")
     assert set(packets["kind"].cast(pl.String).unique()) == {"datagram", "reply"}
     # Every byte that the receiver has read has come in a datagram.
     arrived = packets.filter((pl.col("event") == "deliver") & (pl.col("kind") == "datagram"))

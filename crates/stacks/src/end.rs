@@ -22,6 +22,9 @@ static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 /// Least send buffer, bytes. Beside it there is room for twice the window, as Linux sizes that of TCP.
 const LEAST_BUFFER: u64 = 1 << 16;
 
+/// What the pacers of both stacks send in a round trip, in windows, where no rate is set.
+const WINDOWS_PER_ROUND_TRIP: f64 = 1.25;
+
 /// One end.
 pub struct End {
     endpoint: proto::Endpoint,
@@ -127,6 +130,12 @@ impl End {
             Event::Stream(StreamEvent::Finished { .. }) => self.complete = true,
             _ => {}
         }
+    }
+
+    /// Rate of a pacer that follows the window, bit/s.
+    fn paced_by_window(&self, window: u64) -> Option<f64> {
+        let round_trip = self.meter.smoothed()?.as_secs_f64();
+        Some(WINDOWS_PER_ROUND_TRIP * window as f64 * 8.0 / round_trip)
     }
 
     /// The sending application opens its stream.
@@ -238,7 +247,7 @@ impl Endpoint for End {
             let metrics = controller.metrics();
             state.window = controller.window();
             state.ssthresh = metrics.ssthresh;
-            state.pacing_bps = shim::pacing_bps(&metrics);
+            state.pacing_bps = shim::pacing_bps(&metrics).or_else(|| self.paced_by_window(state.window));
         }
         state
     }

@@ -91,11 +91,11 @@ fn data_is_acknowledged_two_round_trips_after_the_beginning() {
 #[test]
 fn losses_and_marks_reach_the_controller() {
     for control in ["quinn:cubic", "quinn:new_reno", "noq:cubic", "noq:new_reno"] {
-        let queue = "{ discipline = \"codel\", ecn = true }";
+        let queue = "{ discipline = \"codel\", limit = \"unlimited\" }";
         let marked = run(queue, &flow(control, "transport = { ecn = \"classic\" }"));
         let (flow_, link) = (&marked.summary.flows[0], &marked.summary.links[0]);
-        assert!(link.ce_marks > 0 && link.drops == 0, "{control}");
-        assert!(flow_.fast_retransmits > 0 && flow_.retransmitted_segments == 0, "{control}");
+        assert!(link.ce_marks > 0 && link.drops == 0, "{control}: {link:?}");
+        assert!(flow_.fast_retransmits > 0 && flow_.retransmitted_segments == 0, "{control}: {flow_:?}");
 
         let dropped = run(queue, &flow(control, ""));
         let (flow_, link) = (&dropped.summary.flows[0], &dropped.summary.links[0]);
@@ -108,7 +108,7 @@ fn losses_and_marks_reach_the_controller() {
 #[test]
 fn every_queue_carries_a_stack_beside_tcp() {
     let flows = flow("quinn:cubic", "") + &flow("cubic", "") + &flow("noq:new_reno", "start = \"1 s\"");
-    for queue in ["drop-tail", "codel", "fq_codel", "fq_pie", "pie", "red", "dualpi2", "drr"] {
+    for queue in ["drop-tail", "codel", "fq-codel", "fq-pie", "pie", "red", "dualpi2", "drr"] {
         let scenario = parse(&format!("{{ discipline = \"{queue}\" }}"), &flows);
         let mut simulation = Simulation::new(&scenario.unwrap_or_else(|error| panic!("{error}")).plan);
         while !simulation.advance(u64::MAX).expect("a run").is_finished() {}
