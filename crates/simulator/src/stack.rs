@@ -47,7 +47,7 @@ pub enum StackControl {
     /// A congestion controller of the stack, by its name.
     Own(&'static str),
     /// An algorithm of ours, in the place of one of the stack's.
-    Ours(Selection),
+    Ours(Box<Selection>),
 }
 
 /// A connection to be.

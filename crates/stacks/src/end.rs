@@ -92,7 +92,7 @@ impl End {
             DatagramEvent::NewConnection(incoming) if self.connection.is_none() => {
                 match self.endpoint.accept(incoming, now, &mut answer, None) {
                     Ok(connection) => self.connection = Some(connection),
-                    Err(error) => self.failure = Some(shim::accept_error(error)),
+                    Err(error) => self.failure = Some(shim::accept_error(&error)),
                 }
             }
             // A second Initial of the same connection, late: the stack ignores it, too.

@@ -43,7 +43,7 @@ fn find(name: &str, place: &Place) -> Result<&'static dyn Stack, Problem> {
 #[derive(Clone, Debug)]
 pub enum Control {
     /// One of our algorithms, in the stack if one is named.
-    Ours(Selection, Option<StackName>),
+    Ours(Box<Selection>, Option<StackName>),
     /// A congestion controller of a stack.
     Own(StackName, &'static str),
 }
@@ -62,7 +62,7 @@ impl FromItem for Control {
             return Ok(Self::Own(name, controller_of(name, word, &controller.place)?));
         }
         if let Some(stack) = item.get(STACK) {
-            return Ok(Self::Ours(Selection::read(item)?, Some(StackName::read(&stack)?)));
+            return Ok(Self::Ours(Box::new(Selection::read(item)?), Some(StackName::read(&stack)?)));
         }
         match item.value.as_str() {
             Some(word) if item.registry.entries().all(|entry| entry.name != word) => {
@@ -71,7 +71,7 @@ impl FromItem for Control {
                     None => in_stack(word, item),
                 }
             }
-            _ => Ok(Self::Ours(Selection::read(item)?, None)),
+            _ => Ok(Self::Ours(Box::new(Selection::read(item)?), None)),
         }
     }
 
@@ -121,9 +121,9 @@ pub fn split<'a>(registry: &Registry, label: &'a str) -> Option<(&'a str, &'a st
 
 fn in_stack(word: &str, item: &Item<'_>) -> Result<Control, Problem> {
     let Some((label, stack)) = split(item.registry, word) else {
-        return Ok(Control::Ours(Selection::read(item)?, None));
+        return Ok(Control::Ours(Box::new(Selection::read(item)?), None));
     };
     let stack = find(stack, &item.place)?;
     let control = item.registry.select(label).map_err(|error| item.place.problem(error.to_string(), ""))?;
-    Ok(Control::Ours(control, Some(StackName(stack))))
+    Ok(Control::Ours(Box::new(control), Some(StackName(stack))))
 }

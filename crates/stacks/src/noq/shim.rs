@@ -78,7 +78,7 @@ pub fn pacing_bps(metrics: &ControllerMetrics) -> Option<f64> {
     metrics.pacing_rate.map(|bytes_per_second| bytes_per_second as f64 * 8.0)
 }
 
-pub fn accept_error(error: Box<AcceptError>) -> String {
+pub fn accept_error(error: &AcceptError) -> String {
     error.cause.to_string()
 }
 

@@ -69,7 +69,7 @@ pub const fn pacing_bps(_metrics: &ControllerMetrics) -> Option<f64> {
     None
 }
 
-pub fn accept_error(error: AcceptError) -> String {
+pub fn accept_error(error: &AcceptError) -> String {
     error.cause.to_string()
 }
 

@@ -137,7 +137,7 @@ fn tcp(file: &ScenarioTable, profile: Profile, flow: &FlowTable) -> Result<Proto
     let layers: Vec<_> =
         [&file.transport, &flow.transport].into_iter().flatten().map(|layer| &layer.value).collect();
     let control = match flow.congestion_control.as_ref().map(|control| &control.value) {
-        Some(Control::Ours(selection, None)) => selection.clone(),
+        Some(Control::Ours(selection, None)) => (**selection).clone(),
         // What names a stack is not TCP.
         Some(Control::Ours(..) | Control::Own(..)) | None => Selection::default(),
     };
