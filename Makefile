@@ -12,7 +12,7 @@ RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates/quic -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
 .DELETE_ON_ERROR:
-.PHONY: help prerequisites build reproduce reproduce-full test rust-test python-test untested lint docs docs-long figures chart-library record record-full bench adapters careless package scorecards scorecard-truths sweep-10000 verify verify-night golden instructions instructions-record oracles load misbehaviour mutants fuzz coverage clean
+.PHONY: help prerequisites build quic quic-test quic-parity reproduce reproduce-full test rust-test python-test untested lint docs docs-long figures chart-library record record-full bench adapters careless package scorecards scorecard-truths sweep-10000 verify verify-night golden instructions instructions-record oracles load misbehaviour mutants fuzz coverage clean
 
 help:
 	@echo 'make reproduce  reproduce the papers; the report is $(OUT)/report.html'
@@ -25,7 +25,7 @@ help:
 	@echo 'make chart-library  renew the chart library that pages carry: the latest, or VERSION'
 	@echo 'make record     reproduce the papers and write down what their claims came to, for the documents; record-full: with the long experiments'
 	@echo 'make bench      the standard speed cases'
-	@echo 'make adapters   lint, test and run the adapters for the QUIC stacks quinn and noq'
+	@echo 'make adapters   lint, test and run the crate that puts the algorithms into QUIC stacks'
 	@echo 'make package    build wheel and sdist, and install each in an empty environment; pack the crates'
 	@echo 'make scorecards evaluate every built-in algorithm, into docs/scorecards.md'
 	@echo 'make scorecard-truths  assert that the scorecard tells what is known'
@@ -40,6 +40,7 @@ help:
 	@echo 'make oracles    every table of ns-2 again; the report is results/oracles/report.html'
 	@echo 'make careless   what careless users do to it: signals in every command, little memory, locales'
 	@echo 'make load       100,000 flows, a day, 1 Tbit/s, 10,000 nodes'
+	@echo 'make quic       build with real QUIC stacks, quinn and noq, as flows of a scenario; quic-test: their tests; quic-parity: docs/quic-parity.md'
 	@echo 'make build      set up .venv and build the extension module'
 	@echo 'make clean      remove what make has built'
 
@@ -69,6 +70,18 @@ $(BIN)/.built: $(BIN)/.tools $(SOURCES)
 	touch $@
 
 build: $(BIN)/.built
+
+# Over what make build has built: forty more crates, a minute. The next change of a Rust source brings the plain build back.
+quic: $(BIN)/.built
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin develop --release --locked --quiet --features quic
+
+quic-parity: quic
+	$(BIN)/python -m selfclock.evaluate.parity docs/quic-parity.md
+
+quic-test: quic adapters
+	cargo clippy -p selfclock-stacks -p selfclock-python --features quic --all-targets --locked -- --deny warnings
+	cargo test -p selfclock-stacks --features quic --locked
+	$(BIN)/pytest tests/python/test_stacks.py
 
 reproduce: build
 	$(BIN)/selfclock reproduce --out $(OUT)
