@@ -9,6 +9,7 @@ mod algorithms;
 mod bench;
 mod calls;
 mod control;
+mod emulator;
 mod environment;
 mod events;
 mod examples;
@@ -20,6 +21,7 @@ mod outcome;
 mod packet_file;
 mod packets;
 mod parquet_file;
+mod replay;
 mod run;
 mod scenario;
 mod stream;
@@ -38,6 +40,8 @@ mod _core {
     #[pymodule_export]
     use super::control::{CongestionControl, register};
     #[pymodule_export]
+    use super::emulator::{EmulationError, Emulator};
+    #[pymodule_export]
     use super::environment::Environments;
     #[pymodule_export]
     use super::events::{
@@ -52,6 +56,8 @@ mod _core {
     use super::interrupt::end_at_second_interrupt;
     #[pymodule_export]
     use super::outcome::{Outcome, read_packets};
+    #[pymodule_export]
+    use super::replay::replay;
     #[pymodule_export]
     use super::run::{RunError, run, run_many};
     #[pymodule_export]

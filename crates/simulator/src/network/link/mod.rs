@@ -271,6 +271,13 @@ impl Link {
         (self.queue.packets(), self.queue.bytes(), self.queue.limit())
     }
 
+    /// Bytes of packets whose transmission has begun, drops and marks until `now`, the time of the clock.
+    pub fn counted(&mut self, now: Time) -> (u64, u64, u64) {
+        self.count_recent();
+        self.count_losses(now);
+        (self.totals.accepted_bytes - self.queue.bytes(), self.totals.drops, self.totals.marks)
+    }
+
     /// The order number of the packet accepted last: its place among events at the time at which it arrives.
     #[inline(always)]
     pub(super) fn order(&self) -> u64 {
