@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cached_property
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from selfclock import _core
 from selfclock.errors import BadInputError
@@ -83,6 +83,28 @@ class LinkSummary(TypedDict):
     queue_mean_s: float
 
 
+class LatenessSummary(TypedDict):
+    """How late the packets of an emulation left, against when the network of the scenario lets them arrive."""
+
+    packets: int
+    p50_s: float
+    p90_s: float
+    p99_s: float
+    p999_s: float
+    worst_s: float
+    #: Packets that were late by at most so many seconds and more than by those of the entry before; null: any more.
+    histogram: list[tuple[float | None, int]]
+    bound_p99_s: float
+    bound_worst_s: float
+    valid: bool
+
+
+class EmulationSummary(TypedDict):
+    """What only an emulation has."""
+
+    lateness: LatenessSummary
+
+
 class Summary(TypedDict):
     """Totals of a run, as `selfclock run --json` prints them."""
 
@@ -94,6 +116,8 @@ class Summary(TypedDict):
     cpu_s: float
     flows: list[FlowSummary]
     links: list[LinkSummary]
+    #: Of a run with real packets in real time.
+    emulation: NotRequired[EmulationSummary]
 
 
 class Result:
@@ -148,7 +172,7 @@ class Result:
     def summary(self) -> Summary:
         """Totals. `cpu_s` is what this machine took; everything else depends on scenario and seed only."""
         totals = json.loads(self._outcome.summary)
-        return Summary(
+        found = Summary(
             scenario=totals["scenario"],
             seed=totals["seed"],
             simulated_s=totals["simulated_s"],
@@ -158,6 +182,9 @@ class Result:
             flows=totals["flows"],
             links=totals["links"],
         )
+        if "emulation" in totals:
+            found["emulation"] = totals["emulation"]
+        return found
 
     @property
     def flows(self) -> Table:

@@ -21,8 +21,9 @@ MOST_SHOWN = 20
 
 def print_summary(summary: Summary, document: Path) -> None:
     """Print the tables of a run, whose totals all stand in this document."""
+    what = "emulated with" if "emulation" in summary else "simulated in"
     sys.stdout.write(
-        f"{summary['scenario']}, seed {summary['seed']}: {cells.plain(summary['simulated_s'])} s simulated in "
+        f"{summary['scenario']}, seed {summary['seed']}: {cells.plain(summary['simulated_s'])} s {what} "
         f"{summary['cpu_s']:.3g} s of CPU\n{summary['packet_hops']:,} packet-hops, {summary['events']:,} events\n\n"
     )
     flows, links = summary["flows"], summary["links"]

@@ -1,8 +1,9 @@
 """A host of an emulation, seen from inside: a process in namespaces of its own that runs the commands of the host.
 
 It is started by `sandbox.Sandbox` and told what to do by messages on a socket. Below it there is the first process of
-its PID namespace, with whose end the kernel kills every process there. Both end when the process above them does, so that
-nothing is left of a host whose selfclock was killed: devices and namespaces go with the last process that has them.
+its PID namespace, with whose end the kernel kills every process there. Both end when the process above them does, so
+that nothing is left of a host whose selfclock was killed: devices and namespaces go with the last process that has
+them.
 """
 
 from __future__ import annotations
@@ -31,7 +32,15 @@ DEVICE = "path0"
 MOST_BYTES = 150_000
 
 #: Signals that a terminal sends to all processes of a job: those of a host end by order, not by accident.
-TERMINAL = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
+TERMINAL = (
+    signal.SIGINT,
+    signal.SIGQUIT,
+    signal.SIGHUP,
+    signal.SIGTERM,
+    signal.SIGTSTP,
+    signal.SIGTTIN,
+    signal.SIGTTOU,
+)
 
 
 class SetupError(Exception):
@@ -126,10 +135,10 @@ def _step(what: str, remedy: str = "") -> Iterator[None]:
 
 def _set_sysctl(name: str, value: str) -> None:
     path = Path("/proc/sys") / name.replace(".", "/")
+    if not path.is_file():
+        raise SetupError(f"sysctl {name}: there is none of that name in a network namespace")
     try:
         path.write_text(value, encoding="utf-8")
-    except FileNotFoundError:
-        raise SetupError(f"sysctl {name}: there is none of that name in a network namespace") from None
     except OSError as error:
         raise SetupError(f"sysctl {name}={value}: {error.strerror}") from None
 

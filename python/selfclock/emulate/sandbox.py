@@ -8,6 +8,7 @@ import os
 import socket
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from selfclock.emulate.host import MOST_BYTES, Setup
@@ -21,8 +22,8 @@ PATIENCE_S = 20.0
 
 #: Where the kernel or its administrator takes away what a host needs.
 _REFUSED = (
-    "hosts need root, or user namespaces for everyone (sysctl kernel.unprivileged_userns_clone=1, user.max_user_namespaces "
-    "above 0, kernel.apparmor_restrict_unprivileged_userns=0, in a container --privileged)"
+    "without root it needs user namespaces for everyone (sysctl kernel.unprivileged_userns_clone=1, "
+    "user.max_user_namespaces above 0, kernel.apparmor_restrict_unprivileged_userns=0)"
 )
 
 
@@ -36,11 +37,13 @@ class Sandbox:
     def __init__(self, setup: Setup) -> None:
         self.name = setup.name
         self.address = setup.address
-        #: The command's first process; none before it runs.
+        #: The command's first process; none while no command runs.
         self.process: int | None = None
         self._wire, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._wire.settimeout(PATIENCE_S)
-        code = f"import sys; sys.path[:] = {sys.path!r}; from selfclock.emulate.host import main; main({theirs.fileno()})"
+        code = (
+            f"import sys; sys.path[:] = {sys.path!r}; from selfclock.emulate.host import main; main({theirs.fileno()})"
+        )
         with theirs:
             # -I, -S: nothing of the user's is imported before the namespaces are made.
             self._host = subprocess.Popen(  # noqa: S603
@@ -102,6 +105,8 @@ class Sandbox:
         if not message:
             raise SandboxError(f"host {self.name} ended before its command did")
         found: dict[str, Any] = json.loads(message)
+        if "exited" in found:
+            self.process = None
         return found
 
     def listens(self) -> bool:
@@ -109,8 +114,9 @@ class Sandbox:
         if self.process is None:
             return False
         for table, state in (("tcp", "0A"), ("tcp6", "0A"), ("udp", "07"), ("udp6", "07")):
-            with contextlib.suppress(OSError), open(f"/proc/{self.process}/net/{table}", encoding="ascii") as lines:
-                if any(line.split()[3] == state for line in list(lines)[1:]):
+            with contextlib.suppress(OSError):
+                lines = Path(f"/proc/{self.process}/net/{table}").read_text(encoding="ascii").splitlines()
+                if any(line.split()[3] == state for line in lines[1:]):
                     return True
         return False
 

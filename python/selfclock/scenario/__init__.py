@@ -149,6 +149,14 @@ class Scenario:
         """First and last time at which packets are recorded, in seconds; `None`: they are not."""
         return self._core.recorded_span_s
 
+    def emulated(self, outcome: _core.Outcome) -> Scenario:
+        """Return the scenario with the connections that an emulation of it has seen in the place of its flows."""
+        flows = [
+            (flow["name"], flow["from"], flow["to"], flow["protocol"], flow["start_s"])
+            for flow in json.loads(outcome.summary)["flows"]
+        ]
+        return Scenario(self._core.emulated(flows), self.sources)
+
     def run(
         self, progress: Callable[[float], object] | None = None, *, packets: str | PathLike[str] | None = None
     ) -> Result:

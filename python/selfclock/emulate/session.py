@@ -1,0 +1,237 @@
+"""A run of an emulation: hosts and commands around the emulator."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from selfclock import _core, interrupts
+from selfclock.emulate.addresses import environment, hosts_file
+from selfclock.emulate.host import Setup
+from selfclock.emulate.live_line import REDRAW_S, LiveLine
+from selfclock.emulate.sandbox import sandboxes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from selfclock.emulate.addresses import EmulatedHost
+    from selfclock.emulate.sandbox import Sandbox
+    from selfclock.scenario import Scenario
+
+#: How long a command may go on after SIGTERM.
+GRACE_S = 2.0
+
+#: How long the last command waits for those of other hosts to listen on a port.
+LISTENING_S = 1.0
+
+
+@dataclass(frozen=True)
+class Command:
+    """What runs on a host."""
+
+    host: EmulatedHost
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How an emulation goes on, beside its scenario and commands."""
+
+    #: It ends after this time if the last command has not; none: with the command.
+    seconds: float | None = None
+    #: Settings of the kernel on every host.
+    sysctls: dict[str, str] = field(default_factory=dict)
+    #: A line on the terminal says what goes on.
+    live: bool = False
+    #: It is valid if 99 % of the packets, and each of them, left no later than this.
+    bound_p99_s: float = 1e-3
+    bound_worst_s: float = 10e-3
+
+
+@dataclass(frozen=True)
+class Files:
+    """Where packets are written while they cross the path."""
+
+    #: The table of packet events, and what it says about itself.
+    packets: tuple[Path, list[tuple[str, str]]] | None = None
+    #: Captures: node and file.
+    captures: tuple[tuple[str, Path], ...] = ()
+
+
+@dataclass(frozen=True)
+class Emulated:
+    """What an emulation leaves behind."""
+
+    outcome: _core.Outcome
+    #: Exit status of the last command, as shells have it; 128 and the number of the signal that ended the emulation.
+    status: int
+
+
+class Session:
+    """Commands on hosts of a scenario, until the last of them ends."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        hosts: Sequence[EmulatedHost],
+        commands: Sequence[Command],
+        settings: Settings,
+        files: Files,
+    ) -> None:
+        self._scenario, self._hosts, self._commands = scenario, hosts, commands
+        self._settings, self._files = settings, files
+
+    def run(self) -> Emulated:
+        """Make the hosts, run the commands, and return what the emulator has recorded."""
+        setups = [self._setup(host) for host in self._hosts]
+        with sandboxes(setups) as made:
+            ends = list(zip(self._hosts, made, strict=True))
+            emulator = _core.Emulator(
+                self._scenario._core,
+                hosts=[(host.node, sandbox.device, [host.address]) for host, sandbox in ends],
+                packets=self._files.packets,
+                captures=self._files.captures,
+                duration_s=self._settings.seconds,
+                bound_p99_s=self._settings.bound_p99_s,
+                bound_worst_s=self._settings.bound_worst_s,
+            )
+            with _Running(emulator) as running:
+                with _terminal_kept(), LiveLine(self._scenario, wanted=self._settings.live) as line:
+                    try:
+                        status = self._follow(made, running, line)
+                    except KeyboardInterrupt as error:
+                        status = interrupts.status(error)
+                outcome = running.end()
+            _end_commands(made)
+        return Emulated(outcome, status)
+
+    def _setup(self, host: EmulatedHost) -> Setup:
+        unprivileged = os.geteuid() != 0
+        return Setup(
+            host.name, host.address, hosts_file(self._hosts), unprivileged, False, self._settings.sysctls, None
+        )
+
+    def _follow(self, made: Sequence[Sandbox], running: _Running, line: LiveLine) -> int:
+        """Run the commands; return the status of the last one."""
+        at = {host.name: sandbox for host, sandbox in zip(self._hosts, made, strict=True)}
+        *others, last = self._commands
+        for command in others:
+            at[command.host.name].run(command.words, environment(command.host, self._hosts))
+        _wait_for_servers([at[command.host.name] for command in others])
+        followed = at[last.host.name]
+        foreground = sys.stdin.isatty() and os.tcgetpgrp(0) == os.getpgrp()
+        followed.run(last.words, environment(last.host, self._hosts), stdin=True, terminal=foreground)
+        for sandbox, message in _messages([at[command.host.name] for command in self._commands], running):
+            if sandbox is followed and message is not None and "exited" in message:
+                return int(message["exited"])
+            line.update(running.emulator.status)
+        return 0
+
+
+class _Running:
+    """The emulator in a thread, which gives its outcome once it is told to stop."""
+
+    def __init__(self, emulator: _core.Emulator) -> None:
+        self.emulator = emulator
+        self._stop, self._say_stop = os.pipe()
+        self._ended, self._say_ended = os.pipe()
+        self._outcome: _core.Outcome | None = None
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name="emulator", daemon=True)
+
+    def _run(self) -> None:
+        try:
+            self._outcome = self.emulator.run(self._stop)
+        except BaseException as error:
+            self._error = error
+        finally:
+            os.close(self._say_ended)
+
+    def __enter__(self) -> _Running:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._thread.is_alive():
+            os.close(self._say_stop)
+            self._thread.join()
+        os.close(self._stop)
+        os.close(self._ended)
+
+    def fileno(self) -> int:
+        """Return what is readable when the emulator has ended by itself."""
+        return self._ended
+
+    def end(self) -> _core.Outcome:
+        """Stop the emulator and return its outcome."""
+        os.write(self._say_stop, b"x")
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+        assert self._outcome is not None
+        return self._outcome
+
+
+def _messages(waiting: Sequence[Sandbox], running: _Running) -> Iterator[tuple[Sandbox | None, dict[str, Any] | None]]:
+    """Give what hosts say, and nothing now and then, until the emulator ends."""
+    poll = select.poll()
+    by_number = {sandbox.fileno(): sandbox for sandbox in waiting}
+    for number in (*by_number, running.fileno()):
+        poll.register(number, select.POLLIN)
+    while True:
+        events = poll.poll(REDRAW_S * 1e3)
+        for number, _ in events:
+            if number == running.fileno():
+                return
+            sandbox = by_number[number]
+            yield sandbox, sandbox.heard()
+        if not events:
+            yield None, None
+
+
+def _wait_for_servers(others: Sequence[Sandbox]) -> None:
+    """Wait until each of the hosts listens on a port: a client that is too early would be refused."""
+    until = time.monotonic() + LISTENING_S
+    while time.monotonic() < until and not all(other.listens() for other in others):
+        time.sleep(0.01)
+
+
+def _end_commands(made: Sequence[Sandbox]) -> None:
+    """Ask commands that still run to end, and give them a moment; what does not end is killed with its host."""
+    left = {sandbox.fileno(): sandbox for sandbox in made if sandbox.process is not None}
+    for sandbox in left.values():
+        sandbox.signal(signal.SIGTERM)
+    until = time.monotonic() + GRACE_S
+    while left and time.monotonic() < until:
+        readable, _, _ = select.select(list(left), [], [], max(0.0, until - time.monotonic()))
+        for number in readable:
+            if "exited" in left[number].heard():
+                del left[number]
+
+
+@contextlib.contextmanager
+def _terminal_kept() -> Iterator[None]:
+    """Take the terminal back from a command at the end of the block, with its settings."""
+    if not sys.stdin.isatty():
+        yield
+        return
+    import termios  # noqa: PLC0415
+
+    settings, group = termios.tcgetattr(0), os.getpgrp()
+    try:
+        yield
+    finally:
+        # While it is in the background a process may not take the terminal, and is stopped if it tries.
+        before = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+        with contextlib.suppress(OSError, termios.error):
+            os.tcsetpgrp(0, group)
+            termios.tcsetattr(0, termios.TCSADRAIN, settings)
+        signal.signal(signal.SIGTTOU, before)
