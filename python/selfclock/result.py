@@ -65,7 +65,7 @@ FlowSummary = TypedDict(
         "connections": ConnectionsSummary | None,
     },
 )
-"""Totals of one flow."""
+"""Totals of one flow. Of an emulation's what a path cannot know is none: segments, timeouts, fast retransmits."""
 
 
 class LinkSummary(TypedDict):
@@ -162,7 +162,7 @@ class Result:
             own = ", ".join(outcome.algorithms)
             missing = f"register the algorithms it ran first: {own}" if own else f"of another version: {error}"
             raise LoadError(f"{outcome.directory}: the scenario cannot be read; {missing}") from None
-        return cls(scenario, outcome)
+        return cls(scenario.emulated(outcome) if "emulation" in outcome.document else scenario, outcome)
 
     def under(self, scenario: Scenario) -> Result:
         """Return the same run as that of a scenario with the same settings, which may have another name."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 import time
 from typing import TYPE_CHECKING, Any, TextIO
@@ -18,6 +17,9 @@ if TYPE_CHECKING:
 
 #: How often it is drawn.
 REDRAW_S = 0.25
+
+#: A smaller terminal has no row to spare; one without a size has none.
+LEAST_ROWS = 4
 
 #: Commands that draw prompts of their own, between which a line that changes is in the way.
 SHELLS = {"sh", "bash", "dash", "zsh", "fish", "ksh", "csh", "tcsh"}
@@ -50,7 +52,9 @@ class LiveLine:
         if not self._shown or now < self._drawn + REDRAW_S:
             return
         self._drawn = now
-        columns, rows = shutil.get_terminal_size()
+        columns, rows = os.get_terminal_size(self._to.fileno())
+        if rows < LEAST_ROWS:
+            return
         text = self.text(json.loads(status()))[: columns - 1]
         region = ""
         if rows != self._rows:

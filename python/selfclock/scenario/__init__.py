@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from selfclock.fork import Run
+    from selfclock.saved import SavedOutcome
     from selfclock.scenario.quantity import Time
     from selfclock.sketch import Sketch
     from selfclock.sources import Source
@@ -149,10 +150,10 @@ class Scenario:
         """First and last time at which packets are recorded, in seconds; `None`: they are not."""
         return self._core.recorded_span_s
 
-    def emulated(self, outcome: _core.Outcome) -> Scenario:
+    def emulated(self, outcome: _core.Outcome | SavedOutcome) -> Scenario:
         """Return the scenario with the connections that an emulation of it has seen in the place of its flows."""
         flows = [
-            (flow["name"], flow["from"], flow["to"], flow["protocol"], flow["start_s"])
+            (flow["name"], flow["from"], flow["to"], flow["algorithm"], flow["start_s"])
             for flow in json.loads(outcome.summary)["flows"]
         ]
         return Scenario(self._core.emulated(flows), self.sources)
