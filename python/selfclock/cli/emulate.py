@@ -14,10 +14,11 @@ from selfclock._core import ScenarioError
 from selfclock.cli.messages import FAILED, UsageError, fail, hinted, note
 from selfclock.cli.options import Formats, Out, destination
 from selfclock.cli.tables import print_summary
-from selfclock.emulate.addresses import emulated_hosts
+from selfclock.emulate.addresses import emulated_hosts, named
 from selfclock.emulate.commands import commands
 from selfclock.emulate.lateness import complaint
 from selfclock.emulate.live_line import SHELLS
+from selfclock.emulate.outside import clean, free_network
 from selfclock.emulate.run import emulate
 from selfclock.emulate.sandbox import CommandError
 from selfclock.emulate.session import Settings
@@ -44,8 +45,8 @@ EXAMPLES = (
 
 def command(
     scenario: Annotated[
-        Path, typer.Argument(metavar="SCENARIO.toml", help="Scenario file (TOML).", show_default=False)
-    ],
+        Path | None, typer.Argument(metavar="SCENARIO.toml", help="Scenario file (TOML).", show_default=False)
+    ] = None,
     words: Annotated[
         list[str] | None,
         typer.Argument(
@@ -71,6 +72,15 @@ def command(
     record: Annotated[
         bool, typer.Option("--record", help="Record packets, and write a capture for each host.")
     ] = False,
+    machine: Annotated[
+        str | None,
+        typer.Option(
+            "--outside", metavar="NAME", help="Host that is this machine itself, with its servers. Needs root."
+        ),
+    ] = None,
+    internet: Annotated[
+        bool, typer.Option("--internet", help="Reach the Internet through the machine; needs iptables or nft.")
+    ] = False,
     sysctls: Annotated[
         list[str] | None,
         typer.Option("--sysctl", metavar="NAME=VALUE", help="Setting of the kernel on every host; may be repeated."),
@@ -85,9 +95,20 @@ def command(
         bool | None,
         typer.Option("--live/--no-live", help="A line says what goes on.  [default: unless the command is a shell]"),
     ] = None,
+    tidy: Annotated[
+        bool, typer.Option("--clean", help="Undo what an emulation with --internet left that was killed, and end.")
+    ] = False,
     formats: Formats = "",
 ) -> None:
     """It lasts as long as the last command, and passes on its exit status. Tables go to standard error."""
+    undone = clean()
+    note(*(f"undone, of an emulation that was killed: {line}" for line in undone))
+    if tidy:
+        return
+    if scenario is None:
+        raise UsageError("SCENARIO.toml is missing; selfclock init writes one")
+    if internet and machine is None:
+        raise UsageError("--internet: needs --outside NAME, the host that is this machine")
     kinds = parse_formats(formats)
     settings = [*(overrides or []), *(["record.packets=true"] if record else [])]
     try:
@@ -96,13 +117,22 @@ def command(
         raise hinted(error, hints.for_run(scenario)) from None
     if seed is not None:
         loaded = loaded.with_seed(seed)
-    hosts = emulated_hosts(loaded)
+    hosts = emulated_hosts(loaded) if machine is None else emulated_hosts(loaded, free_network())
     chosen = commands(words or [], host, hosts)
+    outer = None if machine is None else named(hosts, machine, "--outside")
+    if outer is not None and outer in [each.host for each in chosen]:
+        raise UsageError(f"--outside {outer.name}: it is this machine; start its programs yourself")
     directory = destination(out, Path("results") / loaded.name)
     note(*loaded.notes, replaced(directory, "summary.json", identity([loaded])) if directory else None)
     assert directory is not None
+    if outer is not None:
+        note(
+            f"{outer.name} is this machine, at {outer.address}: it is reached on ports that listen there or everywhere"
+        )
     how = Settings(
         seconds=None if lasts is None else one(lasts, Time, "--for").seconds,
+        outside=None if outer is None else outer.name,
+        internet=internet,
         sysctls=dict(map(_setting, sysctls or [])),
         live=_is_quiet(chosen) if live is None else live,
         bound_p99_s=one(p99, Time, "--p99").seconds,

@@ -74,12 +74,12 @@ def _names(nodes: Sequence[str]) -> list[str]:
     ]
 
 
-def named(hosts: Sequence[EmulatedHost], name: str) -> EmulatedHost:
-    """Return the host with a name, its own or that of its node."""
+def named(hosts: Sequence[EmulatedHost], name: str, where: str = "--host") -> EmulatedHost:
+    """Return the host with a name, its own or that of its node; `where` it was written stands in the error."""
     for host in hosts:
         if name in {host.name, host.node}:
             return host
-    raise BadInputError(f"--host: {unknown('host', name, [host.name for host in hosts])}")
+    raise BadInputError(f"{where}: {unknown('host', name, [host.name for host in hosts])}")
 
 
 def hosts_file(hosts: Iterable[EmulatedHost]) -> str:

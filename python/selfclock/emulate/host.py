@@ -103,7 +103,7 @@ def _make(setup: Setup) -> int:
     with _step("its name"):
         kernel.set_host_name(setup.name)
     with _step("the sysctl net.ipv6.conf.all.disable_ipv6"):
-        tun.turn_off_ipv6()
+        tun.turn_off_ipv6("all", "default")
     if setup.unprivileged:
         # So that a server on port 80 needs no root there either.
         _set_sysctl("net.ipv4.ip_unprivileged_port_start", "0")

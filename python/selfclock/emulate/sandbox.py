@@ -45,9 +45,9 @@ class Sandbox:
             f"import sys; sys.path[:] = {sys.path!r}; from selfclock.emulate.host import main; main({theirs.fileno()})"
         )
         with theirs:
-            # -I, -S: nothing of the user's is imported before the namespaces are made.
+            # -I: no module that lies about in the current directory is imported.
             self._host = subprocess.Popen(  # noqa: S603
-                [sys.executable, "-I", "-S", "-c", code], pass_fds=[theirs.fileno()]
+                [sys.executable, "-I", "-c", code], pass_fds=[theirs.fileno()]
             )
         try:
             self.device = self._made(setup)

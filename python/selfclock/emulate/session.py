@@ -16,15 +16,19 @@ from selfclock import _core, interrupts
 from selfclock.emulate.addresses import environment, hosts_file
 from selfclock.emulate.host import Setup
 from selfclock.emulate.live_line import REDRAW_S, LiveLine
+from selfclock.emulate.outside import outside, resolver
 from selfclock.emulate.sandbox import sandboxes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from selfclock.emulate.addresses import EmulatedHost
     from selfclock.emulate.sandbox import Sandbox
     from selfclock.scenario import Scenario
+
+#: As an address of a host: what is no other's goes there.
+EVERYWHERE = "0.0.0.0/0"
 
 #: How long a command may go on after SIGTERM.
 GRACE_S = 2.0
@@ -49,8 +53,13 @@ class Settings:
     seconds: float | None = None
     #: Settings of the kernel on every host.
     sysctls: dict[str, str] = field(default_factory=dict)
+    #: The host that is the machine itself, by name; and it lets the others reach the Internet.
+    outside: str | None = None
+    internet: bool = False
     #: A line on the terminal says what goes on.
     live: bool = False
+    #: Called some four times a second with a function that returns what goes on, as JSON text.
+    watch: Callable[[Callable[[], str]], object] | None = None
     #: It is valid if 99 % of the packets, and each of them, left no later than this.
     bound_p99_s: float = 1e-3
     bound_worst_s: float = 10e-3
@@ -91,12 +100,12 @@ class Session:
 
     def run(self) -> Emulated:
         """Make the hosts, run the commands, and return what the emulator has recorded."""
-        setups = [self._setup(host) for host in self._hosts]
-        with sandboxes(setups) as made:
-            ends = list(zip(self._hosts, made, strict=True))
+        apart = [host for host in self._hosts if host.name != self._settings.outside]
+        with self._outside() as device, sandboxes([self._setup(host) for host in apart]) as made:
+            at = {host.name: sandbox for host, sandbox in zip(apart, made, strict=True)}
             emulator = _core.Emulator(
                 self._scenario._core,
-                hosts=[(host.node, sandbox.device, [host.address]) for host, sandbox in ends],
+                hosts=[self._end(host, at[host.name].device if host.name in at else device) for host in self._hosts],
                 packets=self._files.packets,
                 captures=self._files.captures,
                 duration_s=self._settings.seconds,
@@ -106,22 +115,41 @@ class Session:
             with _Running(emulator) as running:
                 with _terminal_kept(), LiveLine(self._scenario, wanted=self._settings.live) as line:
                     try:
-                        status = self._follow(made, running, line)
+                        status = self._follow(at, running, line)
                     except KeyboardInterrupt as error:
                         status = interrupts.status(error)
                 outcome = running.end()
             _end_commands(made)
         return Emulated(outcome, status)
 
+    def _end(self, host: EmulatedHost, device: int) -> tuple[str, int, list[str]]:
+        """Return an end of a path as the emulator takes it; the machine's is also the way to everywhere else."""
+        everywhere = [EVERYWHERE] if self._settings.internet and host.name == self._settings.outside else []
+        return host.node, device, [host.address, *everywhere]
+
+    @contextlib.contextmanager
+    def _outside(self) -> Iterator[int]:
+        """Make the machine a host, if it is to be one; give its device."""
+        machine = next((host for host in self._hosts if host.name == self._settings.outside), None)
+        if machine is None:
+            yield -1
+            return
+        with outside(machine, internet=self._settings.internet) as device:
+            yield device
+
     def _setup(self, host: EmulatedHost) -> Setup:
-        unprivileged = os.geteuid() != 0
         return Setup(
-            host.name, host.address, hosts_file(self._hosts), unprivileged, False, self._settings.sysctls, None
+            name=host.name,
+            address=host.address,
+            hosts=hosts_file(self._hosts),
+            unprivileged=os.geteuid() != 0,
+            way_out=self._settings.internet,
+            sysctls=self._settings.sysctls,
+            resolver=resolver() if self._settings.internet else None,
         )
 
-    def _follow(self, made: Sequence[Sandbox], running: _Running, line: LiveLine) -> int:
+    def _follow(self, at: Mapping[str, Sandbox], running: _Running, line: LiveLine) -> int:
         """Run the commands; return the status of the last one."""
-        at = {host.name: sandbox for host, sandbox in zip(self._hosts, made, strict=True)}
         *others, last = self._commands
         for command in others:
             at[command.host.name].run(command.words, environment(command.host, self._hosts))
@@ -133,6 +161,8 @@ class Session:
             if sandbox is followed and message is not None and "exited" in message:
                 return int(message["exited"])
             line.update(running.emulator.status)
+            if self._settings.watch is not None:
+                self._settings.watch(running.emulator.status)
         return 0
 
 
@@ -226,11 +256,11 @@ def _terminal_kept() -> Iterator[None]:
     import termios  # noqa: PLC0415
 
     settings, group = termios.tcgetattr(0), os.getpgrp()
+    # While a command is in the foreground this process is not: it would be stopped when it draws or takes the terminal.
+    before = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     try:
         yield
     finally:
-        # While it is in the background a process may not take the terminal, and is stopped if it tries.
-        before = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
         with contextlib.suppress(OSError, termios.error):
             os.tcsetpgrp(0, group)
             termios.tcsetattr(0, termios.TCSADRAIN, settings)

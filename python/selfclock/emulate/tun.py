@@ -34,14 +34,20 @@ def open_tun(name: str) -> int:
 
     A read is one IP packet: without the header of virtio the kernel hands out no segments larger than the MTU.
     """
+    return open_numbered(name)[0]
+
+
+def open_numbered(pattern: str) -> tuple[int, str]:
+    """Make a TUN device whose name has the first free number in the place of "%d"; return its descriptor and name."""
     found = os.open(DEVICE, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
-        fcntl.ioctl(found, _TUNSETIFF, struct.pack("16sH22x", name.encode(), _IFF_TUN | _IFF_NO_PI))
+        asked = struct.pack("16sH22x", pattern.encode(), _IFF_TUN | _IFF_NO_PI)
+        given = fcntl.ioctl(found, _TUNSETIFF, asked)
         fcntl.ioctl(found, _TUNSETOFFLOAD, 0)
     except OSError:
         os.close(found)
         raise
-    return found
+    return found, given[:16].rstrip(b"\0").decode()
 
 
 def bring_up(name: str, address: str | None = None, netmask: str = "255.255.0.0") -> None:
@@ -69,10 +75,10 @@ def route_everything(name: str) -> None:
         fcntl.ioctl(control, _SIOCADDRT, entry)
 
 
-def turn_off_ipv6() -> None:
-    """Turn IPv6 off in this network namespace: router solicitations would be packets on the emulated path."""
-    for which in ("all", "default"):
-        switch = Path(f"/proc/sys/net/ipv6/conf/{which}/disable_ipv6")
+def turn_off_ipv6(*devices: str) -> None:
+    """Turn IPv6 off for these devices: router solicitations would be packets on the emulated path."""
+    for device in devices:
+        switch = Path(f"/proc/sys/net/ipv6/conf/{device}/disable_ipv6")
         if switch.exists():
             switch.write_text("1", encoding="ascii")
 
