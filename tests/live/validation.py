@@ -1,9 +1,9 @@
 """The kernel's TCP on the emulator against the simulator, on the same six paths: what `make live-validation` runs.
 
 Each row is one flow of the kernel's own reno, cubic or bbr through `selfclock emulate`, and one of the simulator's
-through `selfclock run`, both of 30 s. What is there already is not run again; the table goes to docs/validation-linux.md
-with `--write`. The paths were chosen so that every rate, round-trip time, buffer and queue discipline is in one, before
-the first run.
+through `selfclock run`, both of 30 s. What is there already is not run again; the table goes to
+docs/validation-linux.md with `--write`. The paths were chosen so that every rate, round-trip time, buffer and queue
+discipline is in one, before the first run.
 """
 
 from __future__ import annotations
@@ -184,8 +184,8 @@ def table(rows: list[dict[str, Any]]) -> str:
         ]
         invalid = "" if late["valid"] else " invalid"
         lines.append(
-            f"| {each['path']} | {each['algorithm']} | {' | '.join(pairs)} | "
-            f"{kernel['drops']} / {simulator['drops']} | {late['p99_s'] * 1e3:.2f}, {late['worst_s'] * 1e3:.1f}{invalid} |"
+            f"| {each['path']} | {each['algorithm']} | {' | '.join(pairs)} | {kernel['drops']} / {simulator['drops']} "
+            f"| {late['p99_s'] * 1e3:.2f}, {late['worst_s'] * 1e3:.1f}{invalid} |"
         )
     return "\n".join(lines) + "\n"
 
