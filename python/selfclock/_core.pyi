@@ -14,6 +14,8 @@ __all__ = [
     "CongestionControl",
     "DuplicateAck",
     "EcnEcho",
+    "EmulationError",
+    "Emulator",
     "Environments",
     "Established",
     "Grid",
@@ -40,6 +42,7 @@ __all__ = [
     "queues",
     "read_packets",
     "register",
+    "replay",
     "routers",
     "run",
     "run_many",
@@ -107,6 +110,8 @@ class Scenario:
     @property
     def recorded_span_s(self) -> tuple[float, float] | None: ...
     def offered_bytes(self, link: str, times_s: Sequence[float]) -> list[int] | None: ...
+    def emulated(self, flows: Sequence[tuple[str, str, str, str, float]]) -> Scenario:
+        """Return the scenario with the flows that an emulation has seen: name, from, to, "tcp" or "udp", start in s."""
 
 @final
 class Trunk:
@@ -166,6 +171,63 @@ class Outcome:
     @property
     def packet_events(self) -> int: ...
     def write_pcapng(self, kind: str, name: str, path: str | PathLike[str]) -> None: ...
+
+class EmulationError(RuntimeError):
+    """An emulation that cannot begin, or that could not go on. The message is one line."""
+
+@final
+class Emulator:
+    """The links, queues and routers of a scenario for real packets, in real time.
+
+    Elsewhere than on Linux there is none: making one raises `EmulationError`.
+    """
+
+    def __new__(
+        cls,
+        scenario: Scenario,
+        #: Node of the scenario, descriptor of its TUN device (IFF_TUN | IFF_NO_PI; stays the caller's), IPv4 and IPv6 addresses.
+        hosts: Sequence[tuple[str, int, Sequence[str]]],
+        *,
+        #: Where packet events are written while it goes on, and what the table says about itself; as of `run`.
+        packets: tuple[str | PathLike[str], Sequence[tuple[str, str]]] | None = None,
+        #: Captures of real packets: host and path of each pcapng file.
+        captures: Sequence[tuple[str, str | PathLike[str]]] = (),
+        #: It ends by itself after this time; `None`: only when it is told to.
+        duration_s: float | None = None,
+        #: SCHED_FIFO and mlockall, where the system allows; the summary says whether it did.
+        realtime: bool = True,
+        #: The relay polls for so long before a packet is due, and sleeps before that.
+        spin_us: int = 50,
+        #: Connections between two hosts that a queue or router tells apart at one time.
+        flows_per_path: int = 256,
+        #: It is valid if 99 % of the packets, and each, were late by no more than this.
+        bound_p99_s: float = 0.001,
+        bound_worst_s: float = 0.010,
+    ) -> Self: ...
+    def run(self, stop_fd: int) -> Outcome:
+        """Relay packets until there is something to read from `stop_fd`, or the duration is over; once.
+
+        Lets go of the GIL. A signal handler of Python that raises ends it with that exception.
+        `Outcome.summary` has the key "emulation", and names and ends of the connections seen in "flows".
+        """
+    def status(self) -> str:
+        """Return as JSON text what goes on now, in any thread; it is renewed ten times a second.
+
+        {"time_s", "packets", "flows", "links": [{"name", "rate_bps", "queue_packets", "queue_bytes", "queue_s", "drops", "ce_marks"}],
+        "lateness": {"p50_s", "p99_s", "worst_s"}}; rate_bps is that of the last tenth of a second.
+        """
+
+def replay(
+    scenario: Scenario,
+    summary: str,
+    packets: str | PathLike[str],
+    progress: Callable[[float], object] | None = None,
+) -> tuple[int, int, int, list[tuple[float, str]]]:
+    """Send what an emulation has recorded through the simulator's network, and compare every event.
+
+    `summary` is that of its outcome. Returns how many packets were sent, dropped and marked, and where the two differ first:
+    time in s, and a sentence.
+    """
 
 @final
 class Established:

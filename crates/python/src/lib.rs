@@ -9,6 +9,7 @@ mod algorithms;
 mod bench;
 mod calls;
 mod control;
+mod emulator;
 mod environment;
 mod events;
 mod examples;
@@ -19,6 +20,7 @@ mod network;
 mod outcome;
 mod packet_file;
 mod packets;
+mod replay;
 mod run;
 mod scenario;
 mod stream;
@@ -35,6 +37,8 @@ mod _core {
     #[pymodule_export]
     use super::control::{CongestionControl, register};
     #[pymodule_export]
+    use super::emulator::{EmulationError, Emulator};
+    #[pymodule_export]
     use super::environment::Environments;
     #[pymodule_export]
     use super::events::{
@@ -49,6 +53,8 @@ mod _core {
     use super::interrupt::end_at_second_interrupt;
     #[pymodule_export]
     use super::outcome::{Outcome, read_packets};
+    #[pymodule_export]
+    use super::replay::replay;
     #[pymodule_export]
     use super::run::{RunError, run, run_many};
     #[pymodule_export]

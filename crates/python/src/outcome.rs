@@ -12,6 +12,7 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use selfclock_congestion::Phase;
+use selfclock_emulator::FlowColumns;
 use selfclock_simulator as simulator;
 use selfclock_simulator::plan::Plan;
 use selfclock_simulator::record::connections::ConnectionRecord;
@@ -21,7 +22,7 @@ use selfclock_simulator::record::series::{Column, FlowSample, FlowSeries, LinkSa
 
 use crate::packet_file;
 use crate::packets::Columns;
-use crate::table::{Table, arrow_error, few_names, names};
+use crate::table::{Table, arrow_error, few_names, names, unknown_names};
 
 /// Summary, series and packets of one run.
 #[pyclass(frozen, module = "selfclock._core")]
@@ -88,6 +89,29 @@ impl Outcome {
             packet_events: packets.len() + finished.packets_written,
             packets,
             cpu_s: finished.cpu_s,
+            plan,
+        })
+    }
+
+    /// That of an emulation.
+    pub fn emulated(
+        py: Python<'_>,
+        emulated: selfclock_emulator::Outcome,
+        packets_written: usize,
+        cpu_s: f64,
+    ) -> PyResult<Self> {
+        let selfclock_emulator::Outcome { report, plan, flow_series, link_series, packets, .. } = emulated;
+        let summary = serde_json::to_string(&report)
+            .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))?;
+        let flows = Py::new(py, emulated_flow_table(&plan, flow_series)?)?;
+        Ok(Self {
+            summary,
+            flow_series: Series(Mutex::new(Shown::Table(flows))),
+            link_series: Series::new(link_series),
+            connections: Py::new(py, connection_table(&plan, &[])?)?,
+            packet_events: packets_written,
+            packets,
+            cpu_s,
             plan,
         })
     }
@@ -190,6 +214,32 @@ fn series_table(
 fn flow_table(plan: &Plan, mut series: FlowSeries) -> PyResult<Table> {
     let flows = names(take(&mut series.flow), plan.flows.iter().map(|flow| &flow.name))?;
     series_table(take(&mut series.time_s), ("flow", flows), series.quantities())
+}
+
+/// The table of the flows of an emulation: the columns of a simulation, and the receive window. What a path cannot know is null.
+fn emulated_flow_table(plan: &Plan, series: FlowColumns) -> PyResult<Table> {
+    use arrow_array::types::{Float64Type, UInt64Type};
+    let rows = series.time_s.len();
+    let unknown = || -> ArrayRef { Arc::new(PrimitiveArray::<Float64Type>::new_null(rows)) };
+    let counts =
+        |values: Vec<Option<u64>>| -> ArrayRef { Arc::new(PrimitiveArray::<UInt64Type>::from(values)) };
+    let flows = names(series.flow, plan.flows.iter().map(|flow| &flow.name))?;
+    Table::new(vec![
+        ("time_s", column::<Float64Type>(series.time_s)),
+        ("flow", flows),
+        ("cwnd_bytes", unknown()),
+        ("ssthresh_bytes", unknown()),
+        ("in_flight_bytes", counts(series.in_flight_bytes)),
+        ("pacing_bps", unknown()),
+        ("srtt_s", Arc::new(PrimitiveArray::<Float64Type>::from(series.srtt_s))),
+        ("sent_bytes", column::<UInt64Type>(series.sent_bytes)),
+        ("acknowledged_bytes", counts(series.acknowledged_bytes)),
+        ("delivered_bytes", column::<UInt64Type>(series.delivered_bytes)),
+        ("phase", unknown_names(rows, Phase::ALL.map(Phase::name))?),
+        ("available_bps", unknown()),
+        ("capacity_bps", unknown()),
+        ("receive_window_bytes", counts(series.receive_window_bytes)),
+    ])
 }
 
 fn link_table(plan: &Plan, mut series: LinkSeries) -> PyResult<Table> {

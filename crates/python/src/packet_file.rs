@@ -118,6 +118,11 @@ impl<'a> PacketWriter<'a> {
         Ok(())
     }
 
+    /// From now on flows have these names.
+    pub fn rename_flows<'b>(&mut self, names: impl Iterator<Item = &'b str>) {
+        self.columns.rename_flows(names);
+    }
+
     /// Ends the files. Returns how many records there are.
     ///
     /// # Errors

@@ -145,6 +145,11 @@ impl Columns {
         }
     }
 
+    /// From now on flows have these names.
+    pub fn rename_flows<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
+        self.flows = Arc::new(StringArray::from_iter_values(names));
+    }
+
     /// Names and types of the columns.
     pub fn schema(&self) -> SchemaRef {
         self.schema.clone()

@@ -6,6 +6,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use selfclock_congestion::units::{Duration, Time};
+use selfclock_emulator::{Seen, emulated};
 use selfclock_simulator::plan::Plan;
 use selfclock_simulator::scenario;
 
@@ -196,6 +197,27 @@ impl Scenario {
         let trace = self.inner.plan.links.iter().find(|each| each.name == link)?.trace.as_ref()?;
         let until = |&time: &f64| trace.offered_until(Time::ZERO + Duration::from_seconds(time));
         Some(times_s.iter().map(until).collect())
+    }
+
+    /// The scenario with the flows that an emulation has seen in place of its own, for tables and figures: name, from, to, "tcp" or
+    /// "udp", start in seconds.
+    fn emulated(&self, flows: Vec<(String, String, String, String, f64)>) -> PyResult<Self> {
+        let nodes = &self.inner.plan.nodes;
+        let node = |flow: &str, name: &str| {
+            nodes.iter().position(|node| node == name).ok_or_else(|| {
+                let allowed = nodes.join(", ");
+                ScenarioError::new_err(format!("flow {flow:?}: {name:?} is no node; allowed: {allowed}"))
+            })
+        };
+        let seen = flows.into_iter().map(|(name, from, to, protocol, start_s)| {
+            let (from, to) = (node(&name, &from)?, node(&name, &to)?);
+            let start = Time::ZERO + Duration::from_seconds(start_s);
+            Ok(Seen { name, from, to, is_tcp: protocol == "tcp", start })
+        });
+        let plan = emulated(&self.inner.plan, &seen.collect::<PyResult<Vec<_>>>()?);
+        let mut inner = self.inner.clone();
+        inner.plan = plan;
+        Ok(Self { inner })
     }
 
     fn __repr__(&self) -> String {

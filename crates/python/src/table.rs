@@ -85,6 +85,11 @@ pub fn few_names(codes: Vec<u8>, names: impl IntoIterator<Item = impl AsRef<str>
     dictionary::<UInt8Type>(codes.into(), names)
 }
 
+/// A column of so many rows that could have one of these names and has none.
+pub fn unknown_names(rows: usize, names: impl IntoIterator<Item = impl AsRef<str>>) -> PyResult<ArrayRef> {
+    dictionary::<UInt8Type>(PrimitiveArray::new_null(rows), names)
+}
+
 /// A column of names of the scenario: `codes` index into `names`.
 pub fn names(codes: Vec<u32>, names: impl IntoIterator<Item = impl AsRef<str>>) -> PyResult<ArrayRef> {
     dictionary::<UInt32Type>(codes.into(), names)

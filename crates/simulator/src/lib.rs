@@ -28,3 +28,4 @@ pub mod wires;
 
 pub use shared::Shared;
 pub use simulation::{NotForked, Outcome, Progress, Simulation, Stopped, Trunk};
+pub use transport::rtt_histogram::RttHistogram;

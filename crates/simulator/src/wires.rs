@@ -27,7 +27,7 @@ use crate::record::packed::Packets;
 use crate::record::packets::{Codepoint, PacketKind};
 use crate::record::series::{LinkSample, Rows, Sampled};
 use crate::record::summary::LinkSummary;
-use selfclock_congestion::units::Time;
+use selfclock_congestion::units::{Rate, Time};
 
 /// Which of a flow's two routes a packet takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +53,12 @@ pub struct Parcel {
     pub payload: u32,
     /// TCP: it was sent before.
     pub retransmission: bool,
+    /// TCP: the receiver echoes a mark (ECN-Echo).
+    pub ece: bool,
+    /// TCP: the sender has reduced its window.
+    pub cwr: bool,
+    /// TCP acknowledgement: the advertised window, bytes; `None`: what the plan's receiver advertises.
+    pub receive_window: Option<u64>,
 }
 
 impl Parcel {
@@ -65,6 +71,9 @@ impl Parcel {
             sequence: 0,
             payload: 0,
             retransmission: false,
+            ece: false,
+            cwr: false,
+            receive_window: None,
         }
     }
 
@@ -76,7 +85,10 @@ impl Parcel {
             // Which of the two it was before it was marked is lost on the wire, too.
             Codepoint::Ce => Flags::ECT_0.with(Flags::CE),
         };
-        if self.retransmission { ecn.with(Flags::RETRANSMISSION) } else { ecn }
+        [(self.retransmission, Flags::RETRANSMISSION), (self.ece, Flags::ECE), (self.cwr, Flags::CWR)]
+            .into_iter()
+            .filter(|&(is_set, _)| is_set)
+            .fold(ecn, |flags, (_, flag)| flags.with(flag))
     }
 }
 
@@ -129,11 +141,29 @@ pub struct WiresOutcome {
     pub events: u64,
 }
 
+/// What a link does at one time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkState {
+    /// Rate of the transmitter.
+    pub rate: Rate,
+    /// Packets that wait.
+    pub queue_packets: u64,
+    /// The same, bytes.
+    pub queue_bytes: u64,
+    /// Bytes of packets whose transmission has begun so far.
+    pub bytes: u64,
+    /// Packets dropped so far by the queue or lost on the wire.
+    pub drops: u64,
+    /// Packets marked so far.
+    pub ce_marks: u64,
+}
+
 /// A packet under way.
 #[derive(Clone, Debug)]
 struct Carried<T> {
     direction: Direction,
     flow: u32,
+    receive_window: Option<u64>,
     load: T,
 }
 
@@ -175,12 +205,13 @@ impl<T> Wires<T> {
             Direction::Forward => routes.forward,
             Direction::Backward => routes.reverse,
         };
-        let extra = self.network.extras.put(Extra::default());
+        let receive_window = parcel.receive_window;
+        let extra = self.network.extras.put(Extra { receive_window, ..Extra::default() });
         let place = extra as usize;
         if self.carried.len() <= place {
             self.carried.resize_with(place + 1, || None);
         }
-        self.carried[place] = Some(Carried { direction, flow: flow as u32, load });
+        self.carried[place] = Some(Carried { direction, flow: flow as u32, receive_window, load });
         let packet = Packet {
             arrival: now,
             order: 0,
@@ -223,6 +254,21 @@ impl<T> Wires<T> {
         self.left.drain(..)
     }
 
+    /// Takes the records of what has happened before the time of the last call, if the plan records packets.
+    pub fn take_packets(&mut self) -> Packets {
+        let now = self.now;
+        self.network.recorder.as_mut().map_or_else(Packets::default, |recorder| recorder.take_before(now))
+    }
+
+    /// What a link does now.
+    pub fn link_state(&mut self, link: usize) -> LinkState {
+        let Network { links, samples, .. } = &mut self.network;
+        let link = &mut links[link];
+        let (queue_packets, queue_bytes, _) = link.backlog(self.now, &mut samples.links);
+        let (bytes, drops, ce_marks) = link.counted(self.now);
+        LinkState { rate: link.rate(self.now), queue_packets, queue_bytes, bytes, drops, ce_marks }
+    }
+
     /// Ends it at `end`, which is not before any earlier time.
     pub fn finish(mut self, end: Time) -> WiresOutcome {
         let Network { links, samples, recorder, .. } = &mut self.network;
@@ -253,7 +299,10 @@ impl<T> Wires<T> {
 
     /// A packet is at its end. Those of routers have no load.
     fn deliver(&mut self, at: Time, packet: &Packet) {
+        let sent = self.carried.get(packet.extra as usize).and_then(Option::as_ref);
+        let sent = sent.and_then(|carried| carried.receive_window);
         let receive_window = self.network.extras.get(packet.extra).receive_window;
+        let receive_window = receive_window.filter(|_| receive_window != sent);
         self.leave(packet.extra, Fate::Arrived { at, ecn: packet.flags.codepoint(), receive_window });
         self.network.extras.release(packet.extra);
     }
@@ -273,7 +322,9 @@ impl<T> Wires<T> {
 
 /// The packet whose out-of-line part has this place leaves the network.
 fn leave<T>(carried: &mut [Option<Carried<T>>], left: &mut Vec<Left<T>>, place: u32, fate: Fate) {
-    if let Some(Carried { direction, flow, load }) = carried.get_mut(place as usize).and_then(Option::take) {
+    if let Some(Carried { direction, flow, load, .. }) =
+        carried.get_mut(place as usize).and_then(Option::take)
+    {
         left.push(Left { flow: flow as usize, direction, fate, load });
     }
 }

@@ -64,6 +64,7 @@ fn replayed(plan: &Plan, records: &[PacketRecord]) -> Fates {
             sequence: if answers { record.acknowledgement } else { record.sequence },
             payload: record.payload,
             retransmission: record.retransmission,
+            ..Parcel::datagram(0)
         };
         let direction = if answers { Direction::Backward } else { Direction::Forward };
         wires.send(record.time, record.flow as usize, direction, &parcel, record.packet);

@@ -86,7 +86,7 @@ impl Network {
             gates,
             routers,
             extras: Extras::default(),
-            samples: Samples::new(plan, sampling),
+            samples: Samples::new(plan, sampling, hosts == Hosts::Simulated),
             recorder: plan.record.packets.then(|| PacketRecorder::new(plan)),
             delivered_ahead: Vec::new(),
             packets_sent: 0,

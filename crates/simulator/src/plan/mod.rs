@@ -32,6 +32,7 @@ pub use transport::{
     TimerArithmetic, Transport,
 };
 
+use crate::graph::route::{Edge, routes};
 use crate::shared::Shared;
 use selfclock_congestion::units::{Duration, Time};
 
@@ -65,6 +66,13 @@ impl Plan {
     /// Some flow runs an algorithm that is not built in.
     pub fn has_custom_algorithms(&self) -> bool {
         self.flows.iter().filter_map(|flow| flow.protocol.tcp()).any(|tcp| tcp.control.is_custom())
+    }
+
+    /// The links that lead from one node to another, for each pair; `None` where none do. As for flows: the shortest delay.
+    pub fn routes(&self, pairs: &[(usize, usize)]) -> Vec<Option<Vec<usize>>> {
+        let edge = |link: &LinkPlan| Edge { from: link.from, to: link.to, delay: link.delay };
+        let edges: Vec<Edge> = self.links.iter().map(edge).collect();
+        routes(self.nodes.len(), &edges, pairs)
     }
 }
 

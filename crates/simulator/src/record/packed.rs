@@ -182,6 +182,12 @@ impl PacketRecorder {
         self.since = now;
     }
 
+    /// Takes the records of what happened before `now`, however few. Nothing may be added that happened before `now`.
+    pub fn take_before(&mut self, now: Time) -> Packets {
+        self.sort_before(now);
+        self.take_settled()
+    }
+
     /// Takes the records that are in their order: nothing that is still to come goes before them.
     pub fn take_settled(&mut self) -> Packets {
         self.settled_records = 0;

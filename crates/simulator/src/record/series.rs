@@ -114,9 +114,10 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// None yet.
-    pub fn new(plan: &Plan, sampling: Option<Sampling>) -> Self {
-        Self { flows: Rows::new(plan.flows.len(), sampling), links: Rows::new(plan.links.len(), sampling) }
+    /// None yet. Those of flows have a meaning only where the plan's hosts send.
+    pub fn new(plan: &Plan, sampling: Option<Sampling>, hosts_send: bool) -> Self {
+        let flows = if hosts_send { Rows::new(plan.flows.len(), sampling) } else { Rows::new(0, None) };
+        Self { flows, links: Rows::new(plan.links.len(), sampling) }
     }
 }
 

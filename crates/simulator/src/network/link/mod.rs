@@ -268,6 +268,13 @@ impl Link {
         (self.queue.packets(), self.queue.bytes(), self.queue.limit())
     }
 
+    /// Bytes of packets whose transmission has begun, drops and marks until `now`, the time of the clock.
+    pub fn counted(&mut self, now: Time) -> (u64, u64, u64) {
+        self.count_recent();
+        self.count_losses(now);
+        (self.totals.accepted_bytes - self.queue.bytes(), self.totals.drops, self.totals.marks)
+    }
+
     /// Rate of the transmitter for a packet that comes at `now`, the time of the clock.
     pub fn rate(&self, now: Time) -> Rate {
         self.imperfections.as_ref().and_then(|own| own.rate_at(now)).unwrap_or(self.rate)

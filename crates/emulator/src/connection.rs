@@ -1,0 +1,300 @@
+//! The connections that packets belong to, by protocol, addresses and ports, and their places in the plan.
+
+use crate::header::{Header, TCP, UDP};
+use crate::passive::Data;
+use crate::paths::{Path, Paths};
+use crate::samples::{MOST_SAMPLES, Sample, Sampler, halve};
+use selfclock_congestion::units::{Duration, Time};
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+/// Connections that are told apart in results; of more only queues and routers know.
+pub const MOST_CONNECTIONS: usize = 100_000;
+
+/// A place may be taken by another connection when the one before has sent nothing for so long: longer when its end was not seen.
+const IDLE_AFTER_END: Duration = Duration::from_milliseconds(10_000);
+const IDLE: Duration = Duration::from_milliseconds(60_000);
+
+/// What packets of one connection have in common, in both directions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    protocol: u8,
+    lower: (IpAddr, u16),
+    higher: (IpAddr, u16),
+}
+
+impl Key {
+    fn of(header: &Header) -> Self {
+        let (lower, higher) = if header.source <= header.destination {
+            (header.source, header.destination)
+        } else {
+            (header.destination, header.source)
+        };
+        Self { protocol: header.protocol, lower, higher }
+    }
+}
+
+/// What one end of a TCP connection has said of itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct End {
+    /// Sequence number of its SYN, if that was seen.
+    pub syn: Option<u32>,
+    /// Window scale option of its SYN.
+    pub scale: Option<u8>,
+    /// Window that it advertised last, bytes.
+    pub window: Option<u64>,
+    /// It has no more data.
+    pub fin: bool,
+}
+
+/// A connection: TCP, or packets of another protocol between the same addresses and ports.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    /// Its name: the hosts and ports, who began it first.
+    pub name: String,
+    /// Its path.
+    pub path: usize,
+    /// Its flow in the plan.
+    pub slot: usize,
+    /// It is the only one there.
+    pub owns_slot: bool,
+    /// Protocol number of IP.
+    pub protocol: u8,
+    /// First and last packet.
+    pub start: Time,
+    pub last: Time,
+    /// Reset, or both ends have no more data.
+    pub over: bool,
+    /// Its ends: that at `from` of its path, and the other.
+    pub ends: [End; 2],
+    /// What each of them sends.
+    pub data: [Data; 2],
+    /// When the last byte of each was acknowledged.
+    pub acknowledged_at: [Time; 2],
+    /// Packets that were dropped on the way, and that arrived marked by it.
+    pub dropped: u64,
+    pub marked: u64,
+    /// Series of each direction, from its first payload on.
+    pub samples: [Vec<Sample>; 2],
+    next_tick: u64,
+}
+
+impl Connection {
+    /// It is TCP.
+    pub fn is_tcp(&self) -> bool {
+        self.protocol == TCP
+    }
+
+    /// The direction that most of the payload was sent in.
+    pub fn main_direction(&self) -> usize {
+        let payload = |direction: usize| {
+            let data: &Data = &self.data[direction];
+            if self.is_tcp() { data.sent } else { data.arrived_payload.max(data.sent) }
+        };
+        usize::from(payload(1) > payload(0))
+    }
+
+    /// Shift of the windows that an end advertises; `None`: a SYN was not seen. RFC 7323: both must have offered it.
+    pub fn shift(&self, end: usize) -> Option<u8> {
+        let [Some(_), Some(_)] = self.ends.map(|end| end.syn) else { return None };
+        match (self.ends[end].scale, self.ends[1 - end].scale) {
+            (Some(own), Some(_)) => Some(own),
+            _ => Some(0),
+        }
+    }
+
+    /// Takes the samples that are due before something happens to it now. Returns how many.
+    pub fn sample_before(&mut self, now: Time, sampler: &Sampler) -> usize {
+        let mut taken = 0;
+        while sampler.is_before(self.next_tick, now) {
+            for direction in 0..2 {
+                let data = &self.data[direction];
+                if data.segments > 0 {
+                    let window = self.ends[1 - direction].window;
+                    self.samples[direction].push(Sample::of(self.next_tick, data, window));
+                    taken += 1;
+                }
+            }
+            self.next_tick += 1;
+        }
+        taken
+    }
+
+    fn is_idle(&self, now: Time) -> bool {
+        now.since(self.last) > if self.over { IDLE_AFTER_END } else { IDLE }
+    }
+}
+
+/// All connections.
+#[derive(Clone, Debug)]
+pub struct Connections {
+    all: Vec<Connection>,
+    by_key: BTreeMap<Key, usize>,
+    /// How many have this name but for a number.
+    names: BTreeMap<String, u32>,
+    /// Places of each path that no connection has had yet, and who has each of the others.
+    fresh: Vec<usize>,
+    owners: Vec<Option<usize>>,
+    /// When series are sampled.
+    pub sampler: Sampler,
+    /// Connections that share a place with another, because all were taken.
+    pub sharing: u64,
+    /// Packets of connections beyond [`MOST_CONNECTIONS`].
+    pub untracked: u64,
+    /// Connections that have come since the last call of [`Connections::take_new`].
+    new: Vec<usize>,
+}
+
+/// Where a packet belongs.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Index of its connection; `None`: it is none of those that are told apart.
+    pub connection: Option<usize>,
+    /// Its flow in the plan.
+    pub slot: usize,
+}
+
+impl Connections {
+    /// None yet.
+    pub fn new(paths: &Paths, interval: Option<Duration>) -> Self {
+        Self {
+            all: Vec::new(),
+            by_key: BTreeMap::new(),
+            names: BTreeMap::new(),
+            fresh: vec![0; paths.paths.len()],
+            owners: vec![None; paths.plan.flows.len()],
+            sampler: Sampler { interval, taken: 0 },
+            sharing: 0,
+            untracked: 0,
+            new: Vec::new(),
+        }
+    }
+
+    /// The connection of a packet on this path, which its first packet makes. `names`: of the host that sends it, and of the other.
+    pub fn of(&mut self, now: Time, header: &Header, path: usize, paths: &Paths, names: [&str; 2]) -> Place {
+        let key = Key::of(header);
+        let known = self.by_key.get(&key).copied().filter(|&index| !self.begins_anew(index, header));
+        if let Some(index) = known {
+            return Place { connection: Some(index), slot: self.all[index].slot };
+        }
+        if self.all.len() >= MOST_CONNECTIONS {
+            self.untracked += 1;
+            return Place { connection: None, slot: shared_slot(&key, path, paths) };
+        }
+        let index = self.all.len();
+        let (slot, owns_slot) = match self.free_slot(now, path, paths) {
+            Some(slot) => {
+                self.owners[slot] = Some(index);
+                (slot, true)
+            }
+            None => {
+                self.sharing += 1;
+                (shared_slot(&key, path, paths), false)
+            }
+        };
+        let name = self.name(header, names);
+        self.all.push(Connection {
+            name,
+            path,
+            slot,
+            owns_slot,
+            protocol: header.protocol,
+            start: now,
+            last: now,
+            over: false,
+            ends: Default::default(),
+            data: Default::default(),
+            acknowledged_at: [now; 2],
+            dropped: 0,
+            marked: 0,
+            samples: Default::default(),
+            next_tick: self.sampler.next_tick(now),
+        });
+        self.by_key.insert(key, index);
+        self.new.push(index);
+        Place { connection: Some(index), slot }
+    }
+
+    /// A SYN with another number than that of the connection which has, or had, these ports.
+    fn begins_anew(&self, index: usize, header: &Header) -> bool {
+        let Some(segment) = header.segment.as_ref().filter(|segment| segment.syn) else { return false };
+        let connection = &self.all[index];
+        segment.acknowledgement.is_none()
+            && connection.ends.iter().filter_map(|end| end.syn).all(|number| number != segment.sequence)
+            && (connection.over || connection.ends.iter().any(|end| end.syn.is_some()))
+    }
+
+    /// A place that is free, or whose connection is over.
+    fn free_slot(&mut self, now: Time, path: usize, paths: &Paths) -> Option<usize> {
+        let Path { first_slot, .. } = paths.paths[path];
+        if self.fresh[path] < paths.slots_per_path {
+            self.fresh[path] += 1;
+            return Some(first_slot + self.fresh[path] - 1);
+        }
+        let idle = |&slot: &usize| self.owners[slot].is_none_or(|owner| self.all[owner].is_idle(now));
+        (first_slot..first_slot + paths.slots_per_path).find(idle)
+    }
+
+    fn name(&mut self, header: &Header, [from, to]: [&str; 2]) -> String {
+        let name = match header.protocol {
+            TCP => format!("{from}:{}-{to}:{}", header.source.1, header.destination.1),
+            UDP => format!("{from}:{}-{to}:{} udp", header.source.1, header.destination.1),
+            1 | 58 => format!("{from}-{to} icmp"),
+            other => format!("{from}-{to} ip {other}"),
+        };
+        let count = self.names.entry(name.clone()).or_insert(0);
+        *count += 1;
+        if *count == 1 { name } else { format!("{name} #{count}") }
+    }
+
+    /// The connection with this index.
+    pub fn get_mut(&mut self, index: usize) -> &mut Connection {
+        &mut self.all[index]
+    }
+
+    /// All of them, in the order in which they began.
+    pub fn all(&self) -> &[Connection] {
+        &self.all
+    }
+
+    /// Something happens to a connection now: its samples are taken first.
+    pub fn touch(&mut self, index: usize, now: Time) {
+        let connection = &mut self.all[index];
+        self.sampler.taken += connection.sample_before(now, &self.sampler);
+        connection.last = connection.last.max(now);
+        if self.sampler.taken > MOST_SAMPLES {
+            self.thin_out();
+        }
+    }
+
+    fn thin_out(&mut self) {
+        self.sampler.interval = self.sampler.interval.map(|interval| interval.times(2));
+        self.sampler.taken = 0;
+        for connection in &mut self.all {
+            connection.samples.iter_mut().for_each(halve);
+            connection.next_tick = connection.next_tick.div_ceil(2);
+            self.sampler.taken += connection.samples.iter().map(Vec::len).sum::<usize>();
+        }
+    }
+
+    /// Those that have come since the last call.
+    pub fn take_new(&mut self) -> Vec<usize> {
+        std::mem::take(&mut self.new)
+    }
+}
+
+/// The place that a connection shares when all are taken, the same one for all of its packets.
+fn shared_slot(key: &Key, path: usize, paths: &Paths) -> usize {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64 ^ u64::from(key.protocol);
+    for (address, port) in [key.lower, key.higher] {
+        let bytes: [u8; 16] = match address {
+            IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
+            IpAddr::V6(address) => address.octets(),
+        };
+        // FNV-1a (draft-eastlake-fnv).
+        for byte in bytes.into_iter().chain(port.to_be_bytes()) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+    paths.paths[path].first_slot + (hash % paths.slots_per_path as u64) as usize
+}

@@ -1,0 +1,402 @@
+//! A scenario's network for real packets: packets and times in, packets out. No clock and no device is touched here.
+
+use crate::connection::{Connection, Connections, Place};
+use crate::error::EmulationError;
+use crate::header::{Header, Segment, set_ce, set_window};
+use crate::lateness::{Bound, Lateness};
+use crate::paths::{Paths, Seen, emulated};
+use crate::report::{EmulationReport, HostReport, Outcome, Report, flow_report};
+use crate::samples::FlowColumns;
+use selfclock_congestion::units::{Duration, Time};
+use selfclock_simulator::plan::Plan;
+use selfclock_simulator::record::packets::{Codepoint, PacketKind, Packets};
+use selfclock_simulator::wires::{Direction, Fate, Left, LinkState, Parcel, Wires, WiresOutcome};
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+/// A host of the scenario that sends and receives real packets.
+#[derive(Clone, Debug)]
+pub struct Host {
+    /// Name of its node.
+    pub name: String,
+    /// Its addresses.
+    pub addresses: Vec<IpAddr>,
+}
+
+/// How a scenario is emulated.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Connections between two hosts that queues and routers tell apart at one time.
+    pub flows_per_path: u32,
+    /// It ends after this time; `None`: when it is told to.
+    pub duration: Option<Duration>,
+    /// Record every packet event.
+    pub record: bool,
+    /// What lateness is valid.
+    pub bound: Bound,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { flows_per_path: 256, duration: None, record: false, bound: Bound::default() }
+    }
+}
+
+/// A packet that is under way, and what of its headers is needed when it arrives.
+#[derive(Clone, Debug)]
+struct Load {
+    bytes: Vec<u8>,
+    connection: Option<usize>,
+    /// The end of the connection that sent it.
+    end: usize,
+    to: usize,
+    ecn: Codepoint,
+    payload: u32,
+    segment: Option<Segment>,
+    /// Shift of the window in it, if that is known and may be changed.
+    shift: Option<u8>,
+}
+
+/// A packet that has arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct Delivery<'a> {
+    /// Index of the host that it was sent to.
+    pub host: usize,
+    /// When it should be handed to that host.
+    pub at: Time,
+    /// As it now is.
+    pub bytes: &'a [u8],
+}
+
+/// The packets that went nowhere, by the reason.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ignored {
+    unreadable: u64,
+    to_nobody: u64,
+    without_path: u64,
+    refused: u64,
+}
+
+/// Links, queues and routers of a scenario, and the real packets on them.
+#[derive(Clone, Debug)]
+pub struct Emulation {
+    settings: Settings,
+    hosts: Vec<Host>,
+    /// Node of each host.
+    nodes: Vec<usize>,
+    by_address: BTreeMap<IpAddr, usize>,
+    paths: Paths,
+    wires: Wires<Box<Load>>,
+    connections: Connections,
+    lateness: Lateness,
+    packets: u64,
+    ignored: Ignored,
+    /// Loads of packets that have ended, whose memory is used again.
+    spare: Vec<Box<Load>>,
+}
+
+impl Emulation {
+    /// The idle network of a scenario between these hosts.
+    ///
+    /// # Errors
+    /// A host that the scenario does not have, an address that two have, no path between any two.
+    pub fn new(scenario: &Plan, hosts: Vec<Host>, settings: Settings) -> Result<Self, EmulationError> {
+        if hosts.len() < 2 {
+            return Err(EmulationError::TooFewHosts(hosts.len()));
+        }
+        let mut nodes = Vec::new();
+        let mut by_address: BTreeMap<IpAddr, usize> = BTreeMap::new();
+        for (index, host) in hosts.iter().enumerate() {
+            let name = host.name.clone();
+            let Some(node) = scenario.nodes.iter().position(|node| *node == name) else {
+                return Err(EmulationError::UnknownHost { name, nodes: scenario.nodes.to_vec() });
+            };
+            if nodes.contains(&node) {
+                return Err(EmulationError::HostTwice { name });
+            }
+            nodes.push(node);
+            for &address in &host.addresses {
+                if let Some(first) = by_address.insert(address, index) {
+                    let first = hosts[first].name.clone();
+                    return Err(EmulationError::AddressTwice { address, first, second: name });
+                }
+            }
+        }
+        let paths = Paths::new(scenario, &nodes, &settings)?;
+        let wires = Wires::new(&paths.plan);
+        let connections = Connections::new(&paths, paths.plan.record.interval);
+        Ok(Self {
+            settings,
+            hosts,
+            nodes,
+            by_address,
+            paths,
+            wires,
+            connections,
+            lateness: Lateness::default(),
+            packets: 0,
+            ignored: Ignored::default(),
+            spare: Vec::new(),
+        })
+    }
+
+    /// The plan that its network is made from: links of the scenario, and a place for each connection.
+    pub fn plan(&self) -> &Plan {
+        &self.paths.plan
+    }
+
+    /// The hosts.
+    pub fn hosts(&self) -> &[Host] {
+        &self.hosts
+    }
+
+    /// A host sends a packet now. What is due before must have been taken with [`Emulation::advance`].
+    pub fn send(&mut self, now: Time, host: usize, bytes: &[u8]) {
+        self.packets += 1;
+        let Some(header) = Header::read(bytes) else {
+            self.ignored.unreadable += 1;
+            return;
+        };
+        let to = self.by_address.get(&header.destination.0).copied().filter(|&to| to != host);
+        let Some(to) = to else {
+            self.ignored.to_nobody += 1;
+            return;
+        };
+        let Some((path, forward)) = self.paths.of(self.nodes[host], self.nodes[to], header.dscp) else {
+            self.ignored.without_path += 1;
+            return;
+        };
+        let names = [&self.hosts[host].name, &self.hosts[to].name].map(String::as_str);
+        let Place { connection, slot } = self.connections.of(now, &header, path, &self.paths, names);
+        let size = u16::try_from(bytes.len()).unwrap_or(u16::MAX);
+        let mut parcel = Parcel { ecn: header.ecn, payload: header.payload, ..Parcel::datagram(size) };
+        let end = usize::from(!forward);
+        let mut shift = None;
+        if let Some(index) = connection {
+            self.connections.touch(index, now);
+            let connection = self.connections.get_mut(index);
+            match &header.segment {
+                Some(segment) => {
+                    describe(connection, now, end, segment, &mut parcel);
+                    shift = connection.shift(end).filter(|_| !segment.syn);
+                }
+                None => {
+                    connection.data[end].segments += 1;
+                    parcel.sequence = connection.data[end].sent;
+                    connection.data[end].sent += u64::from(header.payload);
+                }
+            }
+        } else if let Some(segment) = &header.segment {
+            parcel.kind = kind(segment, header.payload);
+        }
+        let Header { ecn, payload, segment, .. } = header;
+        let mut load = self.spare.pop().unwrap_or_else(|| {
+            Box::new(Load { bytes: Vec::new(), connection, end, to, ecn, payload, segment: None, shift })
+        });
+        let mut kept = std::mem::take(&mut load.bytes);
+        kept.clear();
+        kept.extend_from_slice(bytes);
+        *load = Load { bytes: kept, connection, end, to, ecn, payload, segment, shift };
+        let direction = if forward { Direction::Forward } else { Direction::Backward };
+        self.wires.send(now, slot, direction, &parcel, load);
+    }
+
+    /// When something next happens in the network; `None`: nothing will before the next packet comes.
+    pub fn next_event(&self) -> Option<Time> {
+        self.wires.next_event()
+    }
+
+    /// Lets everything happen up to `now`. `deliver` gets each packet that has arrived, in the order of time, and returns when
+    /// its host had it; `None`: the host did not take it.
+    pub fn advance(&mut self, now: Time, mut deliver: impl FnMut(Delivery<'_>) -> Option<Time>) {
+        let Self { wires, connections, lateness, ignored, spare, .. } = self;
+        for Left { fate, load, .. } in wires.advance(now) {
+            let mut load = load;
+            let connection = load.connection;
+            match fate {
+                Fate::Dropped => {
+                    if let Some(index) = connection {
+                        connections.get_mut(index).dropped += 1;
+                    }
+                }
+                Fate::Arrived { at, ecn, receive_window } => {
+                    change(&mut load, ecn, receive_window);
+                    match deliver(Delivery { host: load.to, at, bytes: &load.bytes }) {
+                        Some(done) => {
+                            lateness.add(done.since(at));
+                            if let Some(index) = connection {
+                                connections.touch(index, done);
+                                arrived(connections.get_mut(index), done, ecn, &load);
+                            }
+                        }
+                        None => ignored.refused += 1,
+                    }
+                }
+            }
+            spare.push(load);
+        }
+    }
+
+    /// Takes the packet events of before the last call, if they are recorded.
+    pub fn take_packets(&mut self) -> Packets {
+        self.wires.take_packets()
+    }
+
+    /// Place in the plan and name of each connection that has come since the last call and has a place of its own. Records of its
+    /// packets have its place.
+    pub fn take_new_names(&mut self) -> Vec<(usize, String)> {
+        let new = self.connections.take_new();
+        let all = self.connections.all();
+        let named = new.into_iter().filter(|&index| all[index].owns_slot);
+        named.map(|index| (all[index].slot, all[index].name.clone())).collect()
+    }
+
+    /// What each link does now.
+    pub fn link_states(&mut self) -> Vec<LinkState> {
+        (0..self.paths.plan.links.len()).map(|link| self.wires.link_state(link)).collect()
+    }
+
+    /// Lateness of the packets that have left.
+    pub fn lateness(&self) -> &Lateness {
+        &self.lateness
+    }
+
+    /// Packets that came from hosts, and connections.
+    pub fn totals(&self) -> (u64, usize) {
+        (self.packets, self.connections.all().len())
+    }
+
+    /// Ends it at `end`, which is not before any earlier time.
+    pub fn finish(mut self, end: Time) -> Outcome {
+        // What is due until then has happened, for the records; nobody takes it any more.
+        self.wires.advance(end).for_each(drop);
+        let WiresOutcome { links, link_series, packets, events } = self.wires.finish(end);
+        let plan = &self.paths.plan;
+        let interval = self.connections.sampler.interval;
+        let (mut flows, mut seen, mut flow_series) = (Vec::new(), Vec::new(), FlowColumns::default());
+        for connection in self.connections.all() {
+            let direction = connection.main_direction();
+            if let Some(interval) = interval {
+                let samples = &connection.samples[direction];
+                flow_series.add(flows.len() as u32, connection.is_tcp(), interval, samples);
+            }
+            let path = &self.paths.paths[connection.path];
+            let (from, to) = if direction == 0 { (path.from, path.to) } else { (path.to, path.from) };
+            seen.push(Seen {
+                name: connection.name.clone(),
+                from,
+                to,
+                is_tcp: connection.is_tcp(),
+                start: connection.start,
+            });
+            flows.push(flow_report(connection, direction, [&plan.nodes[from], &plan.nodes[to]], end));
+        }
+        let Ignored { unreadable, to_nobody, without_path, refused } = self.ignored;
+        let host = |host: &Host| HostReport {
+            name: host.name.clone(),
+            addresses: host.addresses.iter().map(IpAddr::to_string).collect(),
+        };
+        let emulation = EmulationReport {
+            hosts: self.hosts.iter().map(host).collect(),
+            flows_per_path: self.settings.flows_per_path,
+            packets: self.packets,
+            lateness: self.lateness.report(self.settings.bound),
+            longest_pause_s: 0.0,
+            fifo: false,
+            locked: false,
+            notes: Vec::new(),
+            connections_sharing: self.connections.sharing,
+            untracked: self.connections.untracked,
+            to_nobody,
+            without_path,
+            unreadable,
+            refused,
+        };
+        let report = Report {
+            scenario: plan.name.clone(),
+            seed: plan.seed,
+            simulated_s: end.seconds(),
+            events,
+            packet_hops: links.iter().map(|link| link.packets).sum(),
+            flows,
+            links,
+            emulation,
+        };
+        Outcome { report, plan: emulated(plan, &seen), seen, flow_series, link_series, packets }
+    }
+}
+
+fn kind(segment: &Segment, payload: u32) -> PacketKind {
+    match (segment.syn, segment.acknowledgement.is_some(), payload > 0) {
+        (true, false, _) => PacketKind::Syn,
+        (true, true, _) => PacketKind::SynAck,
+        (false, _, true) => PacketKind::Data,
+        (false, _, false) => PacketKind::Ack,
+    }
+}
+
+/// A segment comes from this end of its connection: notes what it says, and tells the network what it is.
+fn describe(connection: &mut Connection, now: Time, end: usize, segment: &Segment, parcel: &mut Parcel) {
+    parcel.kind = kind(segment, parcel.payload);
+    (parcel.ece, parcel.cwr) = (segment.ece, segment.cwr);
+    if segment.syn {
+        parcel.retransmission = connection.ends[end].syn == Some(segment.sequence);
+        connection.ends[end].syn = Some(segment.sequence);
+        connection.ends[end].scale = segment.scale;
+        connection.data[end].begin(segment.sequence);
+        // A SYN acknowledges nothing of a stream, or the SYN of the other.
+        connection.ends[end].window = Some(segment.window.into());
+        return;
+    }
+    let window = connection.shift(end).map(|shift| u64::from(segment.window) << shift);
+    connection.ends[end].window = window;
+    if let Some(number) = segment.acknowledgement {
+        let next = connection.data[1 - end].on_ack_sent(number);
+        if parcel.kind == PacketKind::Ack {
+            parcel.sequence = next;
+            parcel.receive_window = window;
+        }
+    }
+    if parcel.kind == PacketKind::Data {
+        let (first, again) = connection.data[end].on_sent(now, segment.sequence, parcel.payload);
+        (parcel.sequence, parcel.retransmission) = (first, again);
+    }
+    connection.ends[end].fin |= segment.fin;
+    connection.over |= segment.rst || connection.ends.iter().all(|end| end.fin);
+}
+
+/// Writes into a packet what the network has done to it.
+fn change(load: &mut Load, ecn: Codepoint, receive_window: Option<u64>) {
+    if ecn == Codepoint::Ce && load.ecn != Codepoint::Ce {
+        set_ce(&mut load.bytes);
+    }
+    if let (Some(window), Some(shift), Some(segment)) = (receive_window, load.shift, &load.segment) {
+        // Rounded down to nothing, it would stop the flow where a router only wants it slower.
+        let field = (window >> shift).max(u64::from(window > 0)).min(segment.window.into());
+        set_window(&mut load.bytes, segment.offset, field as u16);
+    }
+}
+
+/// A packet of this connection has reached its host.
+fn arrived(connection: &mut Connection, done: Time, ecn: Codepoint, load: &Load) {
+    connection.marked += u64::from(ecn == Codepoint::Ce && load.ecn != Codepoint::Ce);
+    let end = load.end;
+    if load.payload > 0 || load.segment.is_none() {
+        connection.data[end].on_arrived(load.payload, load.bytes.len() as u64);
+    }
+    let Some(segment) = load.segment.as_ref().filter(|segment| !segment.syn) else {
+        if load.segment.is_none() {
+            let data = &mut connection.data[end];
+            data.acknowledged = data.arrived_payload;
+        }
+        return;
+    };
+    if let Some(number) = segment.acknowledgement {
+        let data = &mut connection.data[1 - end];
+        let before = data.acknowledged;
+        data.on_ack_arrived(done, number, &segment.sack);
+        if data.acknowledged > before {
+            connection.acknowledged_at[1 - end] = done;
+        }
+    }
+}

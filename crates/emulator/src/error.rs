@@ -1,0 +1,56 @@
+//! Why an emulation cannot begin, or could not go on.
+
+use std::io;
+use std::net::IpAddr;
+
+/// Why an emulation cannot begin, or could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum EmulationError {
+    /// A host that the scenario does not have.
+    #[error("hosts: {name:?} is no node of the scenario; allowed: {}", nodes.join(", "))]
+    UnknownHost {
+        /// As it was named.
+        name: String,
+        /// Names of the nodes.
+        nodes: Vec<String>,
+    },
+    /// A host is given twice.
+    #[error("hosts: {name:?} stands there twice; allowed: each node once")]
+    HostTwice {
+        /// Its name.
+        name: String,
+    },
+    /// Two hosts with one address.
+    #[error("hosts: {address} is the address of {first:?} and of {second:?}; allowed: each address once")]
+    AddressTwice {
+        /// The address.
+        address: IpAddr,
+        /// Who has it first.
+        first: String,
+        /// Who has it, too.
+        second: String,
+    },
+    /// Fewer than two hosts.
+    #[error("hosts: {0}; allowed: two or more")]
+    TooFewHosts(usize),
+    /// No packet could ever arrive.
+    #[error("hosts: no links of the scenario lead from one of them to another and back")]
+    NoPath,
+    /// A number of connections per path that cannot be.
+    #[error("flows_per_path: {0} is out of range; allowed: 1 to 65536")]
+    FlowsPerPath(u32),
+    /// A device fails.
+    #[error("the device of host {host:?}: {error}")]
+    Device {
+        /// Its host.
+        host: String,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// The system refuses to wait for packets.
+    #[error("waiting for packets: {0}")]
+    Wait(io::Error),
+    /// Whoever takes the records does not keep up.
+    #[error("records come faster than they are written: record less, or write to a faster disk")]
+    RecordsPileUp,
+}

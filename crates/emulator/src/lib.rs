@@ -1,0 +1,27 @@
+#![doc = include_str!("../README.md")]
+
+pub mod capture;
+mod clock;
+mod connection;
+mod emulation;
+mod error;
+mod header;
+mod lateness;
+mod passive;
+mod paths;
+#[cfg(target_os = "linux")]
+pub mod relay;
+pub mod replay;
+mod report;
+mod samples;
+#[cfg(target_os = "linux")]
+mod system;
+
+pub use clock::Clock;
+pub use emulation::{Delivery, Emulation, Host, Settings};
+pub use error::EmulationError;
+pub use header::{Header, Segment};
+pub use lateness::{Bound, Lateness};
+pub use paths::{Seen, emulated};
+pub use report::{FlowReport, LatenessReport, Outcome, Report};
+pub use samples::{FlowColumns, Sample};

@@ -1,0 +1,227 @@
+//! What can be known of one direction of a TCP connection on its path.
+//!
+//! The path begins where the sender hands a packet to its device and ends where it is written to that of the receiver. What
+//! the sender knows is what acknowledgements have told it that were written to its device.
+
+use selfclock_congestion::units::{Duration, Time};
+use selfclock_simulator::RttHistogram;
+use selfclock_simulator::record::packets::MAXIMUM_SACK_BLOCKS;
+use std::collections::VecDeque;
+
+/// Segments that are remembered until they are acknowledged; of a receiver that never does the oldest are forgotten.
+const MOST_OUTSTANDING: usize = 1 << 16;
+
+/// A segment that is not yet acknowledged.
+#[derive(Clone, Copy, Debug)]
+struct Outstanding {
+    first: u64,
+    end: u64,
+    sent: Time,
+    retransmitted: bool,
+    sacked: bool,
+}
+
+/// Data in one direction, and the acknowledgements of it.
+#[derive(Clone, Debug, Default)]
+pub struct Data {
+    /// Number on the wire of the first payload byte; of a connection whose SYN was not seen, of the first byte seen.
+    first_number: Option<u32>,
+    /// Highest payload byte sent.
+    pub sent: u64,
+    /// Acknowledged, as far as its sender knows.
+    pub acknowledged: u64,
+    /// Payload that selective acknowledgements report beyond that.
+    sacked: u64,
+    /// Acknowledged by the receiver, whether its sender knows or not: what its application could have read.
+    pub read: u64,
+    /// Segments with payload, or datagrams, handed to the path; those among them that were sent before; those that arrived.
+    pub segments: u64,
+    pub retransmitted: u64,
+    pub arrived_segments: u64,
+    /// All that arrived: payload, and packets as they are.
+    pub arrived_payload: u64,
+    pub arrived_bytes: u64,
+    outstanding: VecDeque<Outstanding>,
+    /// Round-trip samples.
+    pub rtt: RttHistogram,
+    pub minimum_rtt: Option<Duration>,
+    pub smoothed_rtt: Option<Duration>,
+}
+
+impl Data {
+    /// The sender begins with this sequence number, which its SYN takes.
+    pub fn begin(&mut self, syn: u32) {
+        self.first_number = Some(syn.wrapping_add(1));
+    }
+
+    /// A connection with data or acknowledgements in this direction; its SYN may not have been seen.
+    fn number(&mut self, wire: u32) -> u32 {
+        *self.first_number.get_or_insert(wire)
+    }
+
+    /// Position of a sequence number near a known position; `None`: it is before the first byte.
+    fn position(&mut self, wire: u32, near: u64) -> Option<u64> {
+        let expected = self.number(wire).wrapping_add(near as u32);
+        near.checked_add_signed(i64::from(wire.wrapping_sub(expected) as i32))
+    }
+
+    /// The sender hands a segment with payload to the path. Returns the position of its first byte, and whether it was sent before.
+    pub fn on_sent(&mut self, now: Time, wire: u32, payload: u32) -> (u64, bool) {
+        let first = self.position(wire, self.sent).unwrap_or(0);
+        let end = first + u64::from(payload);
+        let again = first < self.sent;
+        self.segments += 1;
+        if again {
+            self.retransmitted += 1;
+            for each in self.outstanding.iter_mut().filter(|each| each.first < end && first < each.end) {
+                each.retransmitted = true;
+            }
+        }
+        if end > self.sent {
+            let first = first.max(self.sent);
+            self.outstanding.push_back(Outstanding {
+                first,
+                end,
+                sent: now,
+                retransmitted: again,
+                sacked: false,
+            });
+            self.sent = end;
+            if self.outstanding.len() > MOST_OUTSTANDING {
+                self.outstanding.pop_front();
+            }
+        }
+        (first, again)
+    }
+
+    /// The receiver hands an acknowledgement to the path. Returns the position of the next byte that it expects.
+    pub fn on_ack_sent(&mut self, wire: u32) -> u64 {
+        // A FIN takes a number, too.
+        let next = self.position(wire, self.read).unwrap_or(0);
+        self.read = self.read.max(next.min(self.sent));
+        next
+    }
+
+    /// An acknowledgement reaches the sender.
+    pub fn on_ack_arrived(&mut self, now: Time, wire: u32, sack: &[Option<(u32, u32)>; MAXIMUM_SACK_BLOCKS]) {
+        let acknowledged = self.position(wire, self.acknowledged).unwrap_or(0).min(self.sent);
+        let mut sample = None;
+        let mut ambiguous = false;
+        while let Some(first) = self.outstanding.front()
+            && first.end <= acknowledged
+        {
+            ambiguous |= first.retransmitted;
+            if first.sacked {
+                self.sacked -= first.end - first.first;
+            } else if sample.is_none() {
+                sample = Some(first.sent);
+            }
+            self.outstanding.pop_front();
+        }
+        self.acknowledged = self.acknowledged.max(acknowledged);
+        for (first, end) in sack.iter().flatten() {
+            let (Some(first), Some(end)) =
+                (self.position(*first, self.acknowledged), self.position(*end, self.acknowledged))
+            else {
+                continue;
+            };
+            let newest = self.on_sack(first, end);
+            sample = sample.or(newest);
+        }
+        // Karn's rule: nobody knows which of the two was acknowledged.
+        if let (Some(sent), false) = (sample, ambiguous) {
+            self.on_sample(now.since(sent));
+        }
+    }
+
+    /// Returns when the first segment that this block newly reports was sent, if once only.
+    fn on_sack(&mut self, first: u64, end: u64) -> Option<Time> {
+        let mut sample = None;
+        let from = self.outstanding.partition_point(|each| each.first < first);
+        for each in self.outstanding.iter_mut().skip(from).take_while(|each| each.end <= end) {
+            if !each.sacked {
+                each.sacked = true;
+                self.sacked += each.end - each.first;
+                sample = sample.or((!each.retransmitted).then_some(each.sent));
+            }
+        }
+        sample
+    }
+
+    /// RFC 6298, section 2.3: a new sample counts one eighth.
+    fn on_sample(&mut self, sample: Duration) {
+        self.rtt.add(sample);
+        self.minimum_rtt = Some(self.minimum_rtt.map_or(sample, |least| least.min(sample)));
+        self.smoothed_rtt = Some(self.smoothed_rtt.map_or(sample, |smoothed| {
+            Duration::from_picoseconds(smoothed.picoseconds() / 8 * 7 + sample.picoseconds() / 8)
+        }));
+    }
+
+    /// A packet with payload reaches the receiver.
+    pub fn on_arrived(&mut self, payload: u32, size: u64) {
+        self.arrived_segments += 1;
+        self.arrived_payload += u64::from(payload);
+        self.arrived_bytes += size;
+    }
+
+    /// Payload that the sender knows to have arrived, in order or not.
+    pub fn delivered(&self) -> u64 {
+        self.acknowledged + self.sacked
+    }
+
+    /// Payload sent of which the sender knows no arrival; what is lost counts until it is sent again and acknowledged.
+    pub fn in_flight(&self) -> u64 {
+        self.sent - self.delivered().min(self.sent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NO_SACK: [Option<(u32, u32)>; MAXIMUM_SACK_BLOCKS] = [None; MAXIMUM_SACK_BLOCKS];
+
+    fn at(milliseconds: u64) -> Time {
+        Time::ZERO + Duration::from_milliseconds(milliseconds)
+    }
+
+    /// Numbers wrap in the middle of the third segment.
+    #[test]
+    fn positions_go_on_where_numbers_wrap() {
+        let mut data = Data::default();
+        data.begin(u32::MAX - 2500);
+        let number = |position: u32| (u32::MAX - 2500).wrapping_add(1 + position);
+        for position in [0, 1000, 2000, 3000] {
+            assert_eq!(data.on_sent(at(1), number(position), 1000), (u64::from(position), false));
+        }
+        assert_eq!(data.on_ack_sent(number(3000)), 3000);
+        data.on_ack_arrived(at(21), number(3000), &NO_SACK);
+        assert_eq!((data.sent, data.acknowledged, data.read, data.in_flight()), (4000, 3000, 3000, 1000));
+        // The FIN's number is no payload.
+        assert_eq!(data.on_ack_sent(number(4001)), 4001);
+        assert_eq!(data.read, 4000);
+    }
+
+    /// 20 ms each. The second is lost: the third is reported at once, the ACK that fills the hole says nothing of time.
+    #[test]
+    fn round_trips_by_karns_rule() {
+        let mut data = Data::default();
+        data.begin(99);
+        for position in 0..4 {
+            data.on_sent(at(u64::from(position)), 100 + position * 1000, 1000);
+        }
+        data.on_ack_arrived(at(20), 1100, &NO_SACK);
+        let mut sack = NO_SACK;
+        sack[0] = Some((2100, 3100));
+        data.on_ack_arrived(at(22), 1100, &sack);
+        assert_eq!((data.delivered(), data.in_flight()), (2000, 2000));
+        sack[0] = Some((2100, 4100));
+        data.on_ack_arrived(at(23), 1100, &sack);
+        assert_eq!(data.on_sent(at(24), 1100, 1000), (1000, true));
+        data.on_ack_arrived(at(99), 4100, &NO_SACK);
+        assert_eq!((data.acknowledged, data.delivered(), data.in_flight()), (4000, 4000, 0));
+        assert_eq!(data.minimum_rtt, Some(Duration::from_milliseconds(20)));
+        assert!((data.rtt.mean_seconds().expect("samples") - 0.020).abs() < 1e-9, "no sample of 75 ms");
+        assert_eq!((data.segments, data.retransmitted), (5, 1));
+    }
+}

@@ -1,0 +1,213 @@
+//! The plan of an emulation: the scenario's network, with places for connections in place of its flows.
+//!
+//! Queues and routers tell flows apart by their index in the plan, and real connections are not known before they come. So
+//! each two hosts that can reach each other have a path with a number of flows, which connections take as they come.
+
+use crate::emulation::Settings;
+use crate::error::EmulationError;
+use selfclock_congestion::registry::Selection;
+use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
+use selfclock_simulator::plan::{
+    Arrivals, FlowPlan, Plan, Protocol, RecordPlan, Source, TcpPlan, Transport, UdpPlan,
+};
+use std::collections::BTreeMap;
+
+/// An emulation without a limit ends by itself after this time: sums of times stay far from their range.
+const LONGEST: Duration = Duration::from_picoseconds(20 * 86_400 * 1_000_000_000_000);
+/// Samples that are closer would be of single packets.
+const SHORTEST_INTERVAL: Duration = Duration::from_milliseconds(10);
+/// Interval of series of an emulation without a limit, if the scenario has no shorter one: ten samples a second.
+const LONGEST_INTERVAL: Duration = Duration::from_milliseconds(100);
+
+/// The ways between two hosts.
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// Node that the forward route begins at: that of a flow of the scenario between these hosts, if there is one.
+    pub from: usize,
+    /// Node that it ends at.
+    pub to: usize,
+    /// Differentiated services codepoint of that flow.
+    pub dscp: u8,
+    /// The first of its flows in the plan.
+    pub first_slot: usize,
+}
+
+/// All paths, and the plan that has them.
+#[derive(Clone, Debug)]
+pub struct Paths {
+    /// The plan that the network is made from.
+    pub plan: Plan,
+    /// In the order of their flows.
+    pub paths: Vec<Path>,
+    /// Flows of each.
+    pub slots_per_path: usize,
+    /// Those between two nodes, the lower one first.
+    between: BTreeMap<(usize, usize), Vec<usize>>,
+}
+
+impl Paths {
+    /// The paths between these nodes.
+    ///
+    /// # Errors
+    /// There are none, or a number is out of range.
+    pub fn new(scenario: &Plan, nodes: &[usize], settings: &Settings) -> Result<Self, EmulationError> {
+        let slots_per_path = settings.flows_per_path;
+        if !(1..=65_536).contains(&slots_per_path) {
+            return Err(EmulationError::FlowsPerPath(slots_per_path));
+        }
+        let slots_per_path = slots_per_path as usize;
+        let wanted = wanted(scenario, nodes);
+        let pairs: Vec<_> =
+            wanted.iter().flat_map(|path| [(path.from, path.to), (path.to, path.from)]).collect();
+        let routes = scenario.routes(&pairs);
+        let (mut flows, mut paths, mut between) = (Vec::new(), Vec::new(), BTreeMap::<_, Vec<_>>::new());
+        for (path, ways) in wanted.into_iter().zip(routes.chunks_exact(2)) {
+            let [Some(forward), Some(reverse)] = ways else { continue };
+            between.entry(ordered(path.from, path.to)).or_default().push(paths.len());
+            let place = FlowPlan {
+                forward: forward.clone(),
+                reverse: reverse.clone(),
+                dscp: path.dscp,
+                protocol: Protocol::Tcp(placeholder(scenario, &path).into()),
+                ..flow(String::new(), path.from, path.to)
+            };
+            let first_slot = flows.len();
+            flows.extend((0..slots_per_path).map(|_| place.clone()));
+            paths.push(Path { first_slot, ..path });
+        }
+        if paths.is_empty() {
+            return Err(EmulationError::NoPath);
+        }
+        let duration = settings.duration.unwrap_or(LONGEST);
+        let plan = Plan {
+            duration,
+            flows: flows.into(),
+            groups: Vec::new(),
+            record: RecordPlan {
+                interval: interval(scenario, settings),
+                packets: settings.record,
+                packets_from: Time::ZERO,
+                packets_until: Time::NEVER,
+            },
+            ..scenario.clone()
+        };
+        Ok(Self { plan, paths, slots_per_path, between })
+    }
+
+    /// The path of a packet with this codepoint from one node to another, and whether it goes forward on it.
+    pub fn of(&self, from: usize, to: usize, dscp: u8) -> Option<(usize, bool)> {
+        let paths = self.between.get(&ordered(from, to))?;
+        let fits = |wants_dscp: bool, wants_from: bool| {
+            paths.iter().copied().find(|&path| {
+                let path = &self.paths[path];
+                (!wants_dscp || path.dscp == dscp) && (!wants_from || path.from == from)
+            })
+        };
+        // Of several the one with this codepoint, that leads from here.
+        let path = fits(true, true)
+            .or_else(|| fits(true, false))
+            .or_else(|| fits(false, true))
+            .or_else(|| fits(false, false))?;
+        Some((path, self.paths[path].from == from))
+    }
+}
+
+/// The interval of series, which the scenario's duration does not bound.
+fn interval(scenario: &Plan, settings: &Settings) -> Option<Duration> {
+    let interval = scenario.record.interval?.max(SHORTEST_INTERVAL);
+    Some(if settings.duration.is_some() { interval } else { interval.min(LONGEST_INTERVAL) })
+}
+
+/// The paths that there should be: those of the scenario's flows, then of all other pairs of hosts.
+fn wanted(scenario: &Plan, nodes: &[usize]) -> Vec<Path> {
+    let mut wanted: Vec<Path> = Vec::new();
+    let mut add = |from: usize, to: usize, dscp: u8, always: bool| {
+        let is_there = wanted.iter().any(|path| {
+            let same_way = (path.from, path.to) == (from, to);
+            if always {
+                same_way && path.dscp == dscp
+            } else {
+                same_way || (path.to, path.from) == (from, to)
+            }
+        });
+        if !is_there {
+            wanted.push(Path { from, to, dscp, first_slot: 0 });
+        }
+    };
+    for flow in scenario.flows.iter().filter(|flow| nodes.contains(&flow.from) && nodes.contains(&flow.to)) {
+        add(flow.from, flow.to, flow.dscp, true);
+    }
+    for (position, &from) in nodes.iter().enumerate() {
+        nodes[position + 1..].iter().for_each(|&to| add(from, to, 0, false));
+    }
+    wanted
+}
+
+const fn ordered(one: usize, other: usize) -> (usize, usize) {
+    if one <= other { (one, other) } else { (other, one) }
+}
+
+/// What routers may read of the TCP flow of the scenario that has this path; it has no timestamps, since those of real segments
+/// are not in records.
+fn placeholder(scenario: &Plan, path: &Path) -> TcpPlan {
+    let same = scenario.flows.iter().filter(|flow| (flow.from, flow.to) == (path.from, path.to));
+    let same = same.filter(|flow| flow.dscp == path.dscp).find_map(|flow| flow.protocol.tcp());
+    let transport = same.map_or_else(Transport::modern, |tcp| tcp.transport.clone());
+    tcp(Transport { timestamps: false, undo: false, ..transport })
+}
+
+fn tcp(transport: Transport) -> TcpPlan {
+    TcpPlan { control: Selection::default(), control_name: "tcp".to_owned(), source: Source::Bulk, transport }
+}
+
+fn flow(name: String, from: usize, to: usize) -> FlowPlan {
+    FlowPlan {
+        name,
+        from,
+        to,
+        forward: Vec::new(),
+        reverse: Vec::new(),
+        start: Time::ZERO,
+        start_jitter: Duration::ZERO,
+        stop: Time::NEVER,
+        dscp: 0,
+        protocol: Protocol::Udp(UdpPlan::steady(
+            Bytes(1500),
+            Rate::from_bits_per_second(0),
+            Arrivals::Constant,
+        )),
+    }
+}
+
+/// A flow that an emulation has seen.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// Its name.
+    pub name: String,
+    /// Node that sent most of its data.
+    pub from: usize,
+    /// The node at the other end.
+    pub to: usize,
+    /// It was a TCP connection.
+    pub is_tcp: bool,
+    /// Its first packet.
+    pub start: Time,
+}
+
+/// The plan with the flows that an emulation of it has seen in place of its own, for tables and figures. Its flows are not to
+/// be run: no algorithm and no transport setting of them is known.
+pub fn emulated(plan: &Plan, seen: &[Seen]) -> Plan {
+    let pairs: Vec<_> = seen.iter().flat_map(|flow| [(flow.from, flow.to), (flow.to, flow.from)]).collect();
+    let routes = plan.routes(&pairs);
+    let flows = seen.iter().zip(routes.chunks_exact(2)).map(|(seen, ways)| {
+        let way = |number: usize| ways[number].clone().unwrap_or_default();
+        let mut flow =
+            FlowPlan { forward: way(0), start: seen.start, ..flow(seen.name.clone(), seen.from, seen.to) };
+        if seen.is_tcp {
+            flow.reverse = way(1);
+            flow.protocol = Protocol::Tcp(tcp(Transport::modern()).into());
+        }
+        flow
+    });
+    Plan { flows: flows.collect::<Vec<_>>().into(), groups: Vec::new(), ..plan.clone() }
+}

@@ -1,0 +1,215 @@
+//! What an emulation leaves behind.
+
+use crate::connection::Connection;
+use crate::header::TCP;
+use crate::paths::Seen;
+use crate::samples::FlowColumns;
+use selfclock_congestion::units::{Duration, Time};
+use selfclock_simulator::plan::Plan;
+use selfclock_simulator::record::packets::Packets;
+use selfclock_simulator::record::series::{LinkSample, Sampled};
+use selfclock_simulator::record::summary::LinkSummary;
+use serde::Serialize;
+
+/// What an emulation leaves behind.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Totals.
+    pub report: Report,
+    /// The plan with the flows that were seen.
+    pub plan: Plan,
+    /// The same flows.
+    pub seen: Vec<Seen>,
+    /// Series of the flows.
+    pub flow_series: FlowColumns,
+    /// Series of the links.
+    pub link_series: Sampled<LinkSample>,
+    /// Packet events that were not taken before.
+    pub packets: Packets,
+}
+
+/// Totals of an emulation, under the names of [`selfclock_simulator::record::summary::Summary`].
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Name of the scenario.
+    pub scenario: String,
+    /// Seed of its random losses, delays and marks.
+    pub seed: u64,
+    /// Time that it took.
+    pub simulated_s: f64,
+    /// Events of the network.
+    pub events: u64,
+    /// Packets that crossed a link, summed over links.
+    pub packet_hops: u64,
+    /// The connections seen, in the order in which they began.
+    pub flows: Vec<FlowReport>,
+    /// One entry per link, in the order of the topology.
+    pub links: Vec<LinkSummary>,
+    /// What only an emulation has.
+    pub emulation: EmulationReport,
+}
+
+/// Totals of one connection: of the direction in which most payload was sent. `None` is what a path cannot know.
+#[derive(Clone, Debug, Serialize)]
+pub struct FlowReport {
+    /// Who began it and its port, the other host and its port.
+    pub name: String,
+    /// "tcp" or "udp": no algorithm is known.
+    pub algorithm: String,
+    /// Node that sends data.
+    pub from: String,
+    /// Node that receives it.
+    pub to: String,
+    /// Payload that the receiver acknowledged (UDP: that arrived), over the time from the first packet to completion, or to the
+    /// end of the run (UDP: to its last packet).
+    pub goodput_bps: f64,
+    /// All packets with payload that arrived at the receiver, over the same time.
+    pub throughput_bps: f64,
+    /// Of UDP and other protocols: packets that arrived.
+    pub delivered_segments: Option<u64>,
+    /// Payload that the receiver acknowledged (UDP: that arrived).
+    pub delivered_bytes: u64,
+    /// Packets with payload sent, retransmissions included.
+    pub sent_segments: u64,
+    /// Of these, retransmissions; `None` for UDP.
+    pub retransmitted_segments: Option<u64>,
+    /// Not known.
+    pub timeouts: Option<u64>,
+    /// Not known.
+    pub fast_retransmits: Option<u64>,
+    /// Least time from a segment to its acknowledgement at the sender's end of the path; `None` for UDP.
+    pub rtt_min_s: Option<f64>,
+    /// Mean.
+    pub rtt_mean_s: Option<f64>,
+    /// 95th percentile, within 1 %.
+    pub rtt_p95_s: Option<f64>,
+    /// From its first packet until its last byte was acknowledged; `None` if it did not end.
+    pub completion_s: Option<f64>,
+    /// Of no connection.
+    pub connections: Option<()>,
+    /// Its first packet.
+    pub start_s: f64,
+    /// Its last packet.
+    pub end_s: f64,
+    /// Payload in the other direction.
+    pub reverse_bytes: u64,
+    /// Packets of both directions that were dropped.
+    pub dropped_packets: u64,
+    /// Packets of both directions that arrived marked by a queue of the scenario.
+    pub ce_marks: u64,
+    /// Its place in the plan, by which queues and routers know it.
+    pub slot: usize,
+}
+
+/// What only an emulation has.
+#[derive(Clone, Debug, Serialize)]
+pub struct EmulationReport {
+    /// The hosts and their addresses.
+    pub hosts: Vec<HostReport>,
+    /// Places of each path.
+    pub flows_per_path: u32,
+    /// Packets that came from hosts.
+    pub packets: u64,
+    /// How late packets left.
+    pub lateness: LatenessReport,
+    /// Longest time in which nobody looked for packets though awake: one that came then was taken in that much later.
+    pub longest_pause_s: f64,
+    /// SCHED_FIFO was allowed.
+    pub fifo: bool,
+    /// Memory was locked.
+    pub locked: bool,
+    /// Why not, if they were asked for.
+    pub notes: Vec<String>,
+    /// Connections that shared a place with another, because all were taken: queues and routers took them for one.
+    pub connections_sharing: u64,
+    /// Packets of connections beyond the first 100,000, which are in no flow of the result.
+    pub untracked: u64,
+    /// Packets to addresses of no host, such as multicast; they went nowhere.
+    pub to_nobody: u64,
+    /// Packets between hosts without a path.
+    pub without_path: u64,
+    /// What was no IP packet.
+    pub unreadable: u64,
+    /// Packets that a device did not take at their departure.
+    pub refused: u64,
+}
+
+/// A host.
+#[derive(Clone, Debug, Serialize)]
+pub struct HostReport {
+    /// Its node.
+    pub name: String,
+    /// Its addresses.
+    pub addresses: Vec<String>,
+}
+
+/// How late packets left.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LatenessReport {
+    /// Packets that left.
+    pub packets: u64,
+    /// Median.
+    pub p50_s: f64,
+    /// 90th percentile.
+    pub p90_s: f64,
+    /// 99th percentile.
+    pub p99_s: f64,
+    /// 99.9th percentile.
+    pub p999_s: f64,
+    /// The latest.
+    pub worst_s: f64,
+    /// Upper end of each bin, s, and the packets in it; `None`: any.
+    pub histogram: Vec<(Option<f64>, u64)>,
+    /// A run with a later 99th percentile is not valid.
+    pub bound_p99_s: f64,
+    /// A run with a later packet is not valid.
+    pub bound_worst_s: f64,
+    /// It is within both bounds.
+    pub valid: bool,
+}
+
+/// Totals of a connection in its main direction, between the nodes with these names.
+pub(crate) fn flow_report(
+    connection: &Connection,
+    direction: usize,
+    [from, to]: [&String; 2],
+    end: Time,
+) -> FlowReport {
+    let (data, reverse) = (&connection.data[direction], &connection.data[1 - direction]);
+    let is_tcp = connection.protocol == TCP;
+    let is_complete = is_tcp && connection.ends[direction].fin && data.acknowledged == data.sent;
+    let completed = is_complete.then(|| connection.acknowledged_at[direction]);
+    let active_until = completed.unwrap_or(if is_tcp && !connection.over { end } else { connection.last });
+    let span = active_until.since(connection.start);
+    let rate = |bytes: u64| if span.is_zero() { 0.0 } else { bytes as f64 * 8.0 / span.seconds() };
+    let delivered_bytes = if is_tcp { data.read } else { data.arrived_payload };
+    FlowReport {
+        name: connection.name.clone(),
+        algorithm: if is_tcp { "tcp" } else { "udp" }.to_owned(),
+        from: from.clone(),
+        to: to.clone(),
+        goodput_bps: rate(delivered_bytes),
+        throughput_bps: rate(data.arrived_bytes),
+        delivered_segments: (!is_tcp).then_some(data.arrived_segments),
+        delivered_bytes,
+        sent_segments: data.segments,
+        retransmitted_segments: is_tcp.then_some(data.retransmitted),
+        timeouts: None,
+        fast_retransmits: None,
+        rtt_min_s: data.minimum_rtt.map(Duration::seconds),
+        rtt_mean_s: data.rtt.mean_seconds(),
+        // The middle of a bin may be below all that are in it.
+        rtt_p95_s: data
+            .rtt
+            .quantile_seconds(0.95)
+            .map(|p95| p95.max(data.minimum_rtt.map_or(0.0, Duration::seconds))),
+        completion_s: completed.map(|time| time.since(connection.start).seconds()),
+        connections: None,
+        start_s: connection.start.seconds(),
+        end_s: connection.last.seconds(),
+        reverse_bytes: if is_tcp { reverse.read } else { reverse.arrived_payload },
+        dropped_packets: connection.dropped,
+        ce_marks: connection.marked,
+        slot: connection.slot,
+    }
+}

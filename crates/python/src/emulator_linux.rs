@@ -1,0 +1,208 @@
+//! The emulator on Linux: a thread relays, another writes records, and that of Python waits for both.
+
+use super::{Arguments, EmulationError};
+use crate::outcome::Outcome;
+use crate::packet_file::{PacketFiles, PacketWriter};
+use crate::run::PATIENCE;
+use cpu_time::ThreadTime;
+use pyo3::prelude::*;
+use selfclock_congestion::units::Duration;
+use selfclock_emulator::capture::Capture;
+use selfclock_emulator::relay::{Relay, Settings as Driving, Status, Taken};
+use selfclock_emulator::{Bound, Emulation, EmulationError as Failure, Host, Settings};
+use selfclock_simulator::plan::Plan;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Mutex, PoisonError};
+
+/// Parts of records that wait to be written at most: some five seconds.
+const WAITING: usize = 1024;
+
+/// Longest duration and bound, s: a month.
+const LONGEST_S: f64 = 30.0 * 86_400.0;
+
+/// An emulation before and while it runs.
+pub struct Running {
+    ready: Mutex<Option<Ready>>,
+    status: Mutex<Status>,
+}
+
+struct Ready {
+    relay: Relay,
+    plan: Plan,
+    files: Option<PacketFiles>,
+    /// Index, name and file of each host that is captured.
+    captures: Vec<(usize, String, PathBuf)>,
+}
+
+fn raised(error: impl ToString) -> PyErr {
+    EmulationError::new_err(error.to_string())
+}
+
+/// A time in seconds that is above zero.
+fn span(name: &str, seconds: f64) -> PyResult<Duration> {
+    if seconds > 0.0 && seconds <= LONGEST_S {
+        return Ok(Duration::from_seconds(seconds));
+    }
+    Err(raised(format!("{name}: {seconds} s is out of range; allowed: above 0 s, up to {LONGEST_S} s")))
+}
+
+impl Running {
+    pub fn new(plan: &Plan, arguments: Arguments) -> PyResult<Self> {
+        let Arguments { hosts, packets, captures, duration_s, realtime, spin_us, flows_per_path, .. } =
+            arguments;
+        let duration = duration_s.map(|seconds| span("duration_s", seconds)).transpose()?;
+        let bound = Bound {
+            p99: span("bound_p99_s", arguments.bound_p99_s)?,
+            worst: span("bound_worst_s", arguments.bound_worst_s)?,
+        };
+        let (mut devices, mut named) = (Vec::new(), Vec::new());
+        for (name, device, addresses) in hosts {
+            let parse = |text: &String| {
+                let problem =
+                    |_| raised(format!("hosts: {text:?} is no IP address; write one such as \"10.0.0.1\""));
+                text.parse().map_err(problem)
+            };
+            let addresses = addresses.iter().map(parse).collect::<PyResult<_>>()?;
+            devices.push(device);
+            named.push(Host { name, addresses });
+        }
+        let settings = Settings { flows_per_path, duration, record: packets.is_some(), bound };
+        let emulation = Emulation::new(plan, named, settings).map_err(raised)?;
+        let captures = captures.into_iter().map(|(name, path)| {
+            let place = emulation.hosts().iter().position(|host| host.name == name);
+            let place = place.ok_or_else(|| {
+                let hosts: Vec<_> = emulation.hosts().iter().map(|host| host.name.as_str()).collect();
+                raised(format!("captures: {name:?} is no host; allowed: {}", hosts.join(", ")))
+            })?;
+            Ok((place, name, path))
+        });
+        let captures = captures.collect::<PyResult<Vec<_>>>()?;
+        let captured =
+            (0..emulation.hosts().len()).map(|host| captures.iter().any(|&(place, ..)| place == host));
+        let driving =
+            Driving { realtime, spin: Duration::from_microseconds(spin_us), captured: captured.collect() };
+        let plan = emulation.plan().clone();
+        let relay = Relay::new(emulation, &devices, duration, driving).map_err(raised)?;
+        let files =
+            packets.map(|(parquet, metadata)| PacketFiles { parquet, metadata, captures: Vec::new() });
+        let ready = Ready { relay, plan, files, captures };
+        Ok(Self { ready: Mutex::new(Some(ready)), status: Mutex::new(Status::default()) })
+    }
+
+    pub fn status(&self) -> PyResult<String> {
+        let status = self.status.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        serde_json::to_string(&status).map_err(raised)
+    }
+
+    pub fn run(&self, py: Python<'_>, stop: i32) -> PyResult<Outcome> {
+        let ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Ready { relay, plan, files, captures } =
+            ready.ok_or_else(|| raised("an emulation runs once: make another Emulator"))?;
+        let writer = Writer::create(&plan, files.as_ref(), captures)?;
+        let finished = py.detach(|| self.relay(relay, stop, writer));
+        let (outcome, packets_written, cpu_s) = finished?;
+        Outcome::emulated(py, outcome, packets_written, cpu_s)
+    }
+
+    /// Runs the threads, and looks at Python's signals meanwhile. That thread never holds up the one that relays: it would
+    /// have to wait for Python.
+    fn relay(
+        &self,
+        relay: Relay,
+        stop: i32,
+        mut writer: Writer<'_>,
+    ) -> PyResult<(selfclock_emulator::Outcome, usize, f64)> {
+        let told_to_stop = AtomicBool::new(false);
+        let (to_writer, messages) = mpsc::sync_channel::<Taken>(WAITING);
+        let (ended, wait) = mpsc::channel::<()>();
+        std::thread::scope(|scope| {
+            let told_to_stop = &told_to_stop;
+            let writing = scope.spawn(move || writer.write(&messages).and_then(|()| writer.finish()));
+            let relaying = scope.spawn(move || {
+                let (clock, _ended) = (ThreadTime::now(), ended);
+                let outcome = relay.run(stop, told_to_stop, |taken| match taken {
+                    Taken::Status(status) => {
+                        *self.status.lock().unwrap_or_else(PoisonError::into_inner) = status;
+                        Ok(())
+                    }
+                    other => to_writer.try_send(other).map_err(|_| Failure::RecordsPileUp),
+                });
+                (outcome, clock.elapsed().as_secs_f64())
+            });
+            let mut interruption = Ok(());
+            while wait.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                if interruption.is_ok() {
+                    interruption = Python::attach(|py| py.check_signals());
+                    told_to_stop.store(interruption.is_err(), Ordering::Relaxed);
+                }
+            }
+            let panicked = |_| raised("the emulator panicked");
+            let (outcome, cpu_s) = relaying.join().map_err(panicked)?;
+            // Where the disk is full, that is why the relay ended.
+            let written = writing.join().map_err(panicked)?;
+            interruption?;
+            let written = written?;
+            Ok((outcome.map_err(raised)?, written, cpu_s))
+        })
+    }
+}
+
+/// What records are written to.
+struct Writer<'a> {
+    packets: Option<PacketWriter<'a>>,
+    /// Name of each flow of the plan.
+    names: Vec<String>,
+    captures: Vec<Capture<BufWriter<File>>>,
+}
+
+impl<'a> Writer<'a> {
+    fn create(
+        plan: &'a Plan,
+        files: Option<&PacketFiles>,
+        captures: Vec<(usize, String, PathBuf)>,
+    ) -> io::Result<Self> {
+        let begin = |(host, name, path): (usize, String, PathBuf)| {
+            Capture::new(BufWriter::new(File::create(path)?), plan, host, &name)
+        };
+        Ok(Self {
+            packets: files.map(|files| PacketWriter::create(plan, files)).transpose()?,
+            names: vec![String::new(); plan.flows.len()],
+            captures: captures.into_iter().map(begin).collect::<io::Result<_>>()?,
+        })
+    }
+
+    fn write(&mut self, messages: &Receiver<Taken>) -> io::Result<()> {
+        for message in messages {
+            match message {
+                Taken::Names(new) => {
+                    new.into_iter().for_each(|(slot, name)| self.names[slot] = name);
+                    if let Some(packets) = &mut self.packets {
+                        packets.rename_flows(self.names.iter().map(String::as_str));
+                    }
+                }
+                Taken::Packets(records) => {
+                    if let Some(packets) = &mut self.packets {
+                        packets.write(&records)?;
+                    }
+                }
+                Taken::Captured(captured) => {
+                    self.captures.iter_mut().try_for_each(|capture| capture.add(&captured))?;
+                }
+                Taken::Status(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the files. Returns how many packet events are in them.
+    fn finish(&mut self) -> io::Result<usize> {
+        for capture in self.captures.drain(..) {
+            capture.into_inner().flush()?;
+        }
+        self.packets.take().map_or(Ok(0), PacketWriter::finish)
+    }
+}
