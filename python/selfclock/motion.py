@@ -172,10 +172,14 @@ def _window(result: Result, group: Group, hops: Hops) -> list[list[float]] | Non
         (pl.col("flow").cast(pl.String) == group.name) & pl.col("time_s").is_between(hops.begin, hops.end)
     )
     flow = next(flow for flow in result.summary["flows"] if flow["name"] == group.name)
-    segment = flow["delivered_bytes"] / max(flow["delivered_segments"], 1)
+    if "emulation" in result.summary:
+        path = next(flow for flow in result.scenario.network.flows if flow.name == group.name)
+        column, segment = "in_flight_bytes", float(path.payload_bytes or 0)
+    else:
+        column, segment = "cwnd_bytes", flow["delivered_bytes"] / max(flow["delivered_segments"], 1)
     if not segment or not len(series):
         return None
-    window = (series["cwnd_bytes"].cast(pl.Float64).fill_nan(0.0).fill_null(0.0) / segment).round(2)
+    window = (series[column].cast(pl.Float64).fill_nan(0.0).fill_null(0.0) / segment).round(2)
     return [series["time_s"].round(9).to_list(), window.to_list()]
 
 

@@ -103,6 +103,8 @@ class EmulationSummary(TypedDict):
     """What only an emulation has."""
 
     lateness: LatenessSummary
+    #: What was asked of the system and refused.
+    notes: list[str]
 
 
 class Summary(TypedDict):

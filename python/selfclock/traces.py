@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from selfclock import style
+from selfclock.saved import SavedTable
+from selfclock.series import Samples
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -88,23 +90,20 @@ class Traces:
         self._only = frozenset(flows)
 
     @cached_property
-    def series(self) -> pl.DataFrame:
-        """Samples of every flow that is one TCP connection, a flow after the other, as many of each."""
-        found = pl.DataFrame(self.result.flows)
-        return _aligned(found) if "emulation" in self.result.summary else found
+    def samples(self) -> Samples:
+        """Samples of every flow that is one TCP connection."""
+        if "emulation" in self.result.summary:
+            return Samples(SavedTable(_aligned(pl.DataFrame(self.result.flows))), "flow")
+        return Samples(self.result.flows, "flow")
 
     @cached_property
     def flows(self) -> list[Flow]:
         """The flows that have samples, in the order of the series."""
-        each = len(self.times)
-        if each == 0:
-            return []
-        names = self.series["flow"].gather_every(each).cast(pl.String).to_list()
         summaries = {flow["name"]: flow for flow in self.result.summary["flows"]}
         paths = {flow.name: flow for flow in self.result.scenario.network.flows}
         seen: dict[str, int] = {}
         flows = []
-        for row, name in enumerate(names):
+        for row, name in enumerate(self.samples.names):
             if self._only and name not in self._only:
                 continue
             algorithm = summaries[name]["algorithm"]
@@ -117,17 +116,15 @@ class Traces:
             flows.append(Flow(row, summaries[name], paths[name], style.shade(look.colour, number), dash, label))
         return flows
 
-    @cached_property
+    @property
     def times(self) -> Values:
         """Times of the samples, s."""
-        flow = self.series["flow"]
-        rows = int((flow == flow[0]).sum()) if len(flow) else 0
-        return self.series["time_s"][:rows].to_numpy()
+        return self.samples.times
 
     def column(self, flow: Flow, name: str) -> Values:
         """Return the samples of a flow."""
-        each = len(self.times)
-        return self.series[name][flow.row * each : (flow.row + 1) * each].cast(pl.Float64).to_numpy()
+        values: Values = self.samples[name][flow.row].astype(np.float64)
+        return values
 
     @property
     def many(self) -> bool:
@@ -174,7 +171,7 @@ class Traces:
     @cached_property
     def has_windows(self) -> bool:
         """The windows of the senders are known; of an emulation's they are not, but what is in flight."""
-        return "cwnd_bytes" in self.series.columns
+        return "cwnd_bytes" in self.result.flows.column_names
 
     def window(self, flow: Flow) -> Values:
         """Return the congestion window of a flow, or what it has in flight where that is not known, in segments."""

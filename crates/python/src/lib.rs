@@ -20,7 +20,11 @@ mod network;
 mod outcome;
 mod packet_file;
 mod packets;
+<<<<<<< HEAD
 mod replay;
+=======
+mod parquet_file;
+>>>>>>> main
 mod run;
 mod scenario;
 mod stream;
@@ -62,7 +66,7 @@ mod _core {
     #[pymodule_export]
     use super::stream::run_stream;
     #[pymodule_export]
-    use super::table::Table;
+    use super::table::{Column, Table};
     #[pymodule_export]
     use super::trunk::Trunk;
 

@@ -5,21 +5,22 @@ from __future__ import annotations
 import contextlib
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
+from click.exceptions import Exit
 
 from selfclock import hints
-from selfclock._core import ScenarioError
+from selfclock._core import EmulationError, ScenarioError
 from selfclock.cli.messages import FAILED, UsageError, fail, hinted, note
-from selfclock.cli.options import Formats, Out, destination
+from selfclock.cli.options import PATH, format_option, out_option, seed_option, set_option
 from selfclock.cli.tables import print_summary
 from selfclock.emulate.addresses import emulated_hosts, named
 from selfclock.emulate.commands import commands
 from selfclock.emulate.lateness import complaint
 from selfclock.emulate.live_line import SHELLS
 from selfclock.emulate.outside import clean, free_network
-from selfclock.emulate.run import emulate
+from selfclock.emulate.run import emulate, recorded_files
 from selfclock.emulate.sandbox import CommandError
 from selfclock.emulate.session import Settings
 from selfclock.provenance import replaced
@@ -37,119 +38,117 @@ if TYPE_CHECKING:
 
 #: Lines for the end of the help.
 EXAMPLES = (
-    "selfclock emulate examples/one-flow.toml --host b -- python3 -m http.server 80 --host a -- curl -o page http://b/",
-    "selfclock emulate examples/lte.toml --host b -- iperf3 -s --host a -- iperf3 -c b",
     "selfclock emulate examples/one-flow.toml",
+    "selfclock emulate examples/one-flow.toml --host b -- python3 -m http.server 80 --host a -- curl -O http://b/file",
+    "selfclock emulate examples/lte.toml --record --for 60s --host b -- iperf3 -s --host a -- iperf3 -c b -t 60",
 )
 
 
+@click.argument("scenario", type=PATH, required=False, metavar="SCENARIO.toml", help="Scenario file (TOML).")
+@click.argument("words", nargs=-1, metavar="[-- COMMAND...]", help="Command on the first host.  [default: your shell]")
+@click.option("--host", metavar="NAME", help="Host of the command that follows: --host b -- COMMAND; may be repeated.")
+@set_option
+@seed_option
+@click.option("--for", "lasts", metavar="TIME", help="End after this time, whatever runs.")
+@out_option
+@click.option("--record", is_flag=True, help="Record packets, and write a capture for each host.")
+@click.option("--outside", metavar="NAME", help="Host that is this machine itself, with its servers; needs root.")
+@click.option("--internet", is_flag=True, help="Let hosts reach the Internet through --outside; needs iptables or nft.")
+@click.option(
+    "--sysctl", "sysctls", multiple=True, metavar="NAME=VALUE", help="Kernel setting on every host; may be repeated."
+)
+@click.option(
+    "--p99",
+    default="1 ms",
+    metavar="TIME",
+    show_default=True,
+    help="A run is invalid if more than 1 % of the packets are later than this.",
+)
+@click.option(
+    "--worst",
+    default="10 ms",
+    metavar="TIME",
+    show_default=True,
+    help="A run is invalid if any packet is later than this.",
+)
+@click.option(
+    "--live/--no-live", default=None, help="A line says what goes on.  [default: unless the command is a shell]"
+)
+@click.option("--clean", "tidy", is_flag=True, help="Undo what a killed emulation with --internet left, and end.")
+@format_option
 def command(
-    scenario: Annotated[
-        Path | None, typer.Argument(metavar="SCENARIO.toml", help="Scenario file (TOML).", show_default=False)
-    ] = None,
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="-- COMMAND...", help="Command on the first host.  [default: your shell]", show_default=False
-        ),
-    ] = None,
-    host: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Host of the command that follows: --host b -- COMMAND; may be repeated."),
-    ] = None,
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="PATH=VALUE", help="Another value for a key: --set transport.mss='512 B'."),
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(min=0, max=2**63 - 1, metavar="N", help="Seed of every random stream.")
-    ] = None,
-    lasts: Annotated[
-        str | None,
-        typer.Option("--for", metavar="TIME", help="End after this time, whatever runs.", show_default=False),
-    ] = None,
-    out: Out = None,
-    record: Annotated[
-        bool, typer.Option("--record", help="Record packets, and write a capture for each host.")
-    ] = False,
-    machine: Annotated[
-        str | None,
-        typer.Option(
-            "--outside", metavar="NAME", help="Host that is this machine itself, with its servers. Needs root."
-        ),
-    ] = None,
-    internet: Annotated[
-        bool, typer.Option("--internet", help="Reach the Internet through the machine; needs iptables or nft.")
-    ] = False,
-    sysctls: Annotated[
-        list[str] | None,
-        typer.Option("--sysctl", metavar="NAME=VALUE", help="Setting of the kernel on every host; may be repeated."),
-    ] = None,
-    p99: Annotated[
-        str, typer.Option(metavar="TIME", help="A run is invalid if more than 1 % of the packets are later than this.")
-    ] = "1 ms",
-    worst: Annotated[
-        str, typer.Option(metavar="TIME", help="A run is invalid if a packet is later than this.")
-    ] = "10 ms",
-    live: Annotated[
-        bool | None,
-        typer.Option("--live/--no-live", help="A line says what goes on.  [default: unless the command is a shell]"),
-    ] = None,
-    tidy: Annotated[
-        bool, typer.Option("--clean", help="Undo what an emulation with --internet left that was killed, and end.")
-    ] = False,
-    formats: Formats = "",
-) -> None:
+    scenario: Path | None,
+    words: Sequence[str],
+    host: str | None,
+    overrides: Sequence[str],
+    seed: int | None,
+    lasts: str | None,
+    out: Path | None,
+    record: bool,
+    outside: str | None,
+    internet: bool,
+    sysctls: Sequence[str],
+    p99: str,
+    worst: str,
+    live: bool | None,
+    tidy: bool,
+    formats: str,
+) -> None:  # fmt: skip
     """It lasts as long as the last command, and passes on its exit status. Tables go to standard error."""
-    undone = clean()
-    note(*(f"undone, of an emulation that was killed: {line}" for line in undone))
+    note(*(f"undone, of an emulation that was killed: {line}" for line in clean()))
     if tidy:
         return
     if scenario is None:
         raise UsageError("SCENARIO.toml is missing; selfclock init writes one")
-    if internet and machine is None:
+    if internet and outside is None:
         raise UsageError("--internet: needs --outside NAME, the host that is this machine")
     kinds = parse_formats(formats)
-    settings = [*(overrides or []), *(["record.packets=true"] if record else [])]
-    try:
-        loaded = Scenario.load(scenario, settings)
-    except ScenarioError as error:
-        raise hinted(error, hints.for_run(scenario)) from None
-    if seed is not None:
-        loaded = loaded.with_seed(seed)
-    hosts = emulated_hosts(loaded) if machine is None else emulated_hosts(loaded, free_network())
-    chosen = commands(words or [], host, hosts)
-    outer = None if machine is None else named(hosts, machine, "--outside")
-    if outer is not None and outer in [each.host for each in chosen]:
-        raise UsageError(f"--outside {outer.name}: it is this machine; start its programs yourself")
-    directory = destination(out, Path("results") / loaded.name)
-    note(*loaded.notes, replaced(directory, "summary.json", identity([loaded])) if directory else None)
-    assert directory is not None
-    if outer is not None:
-        note(
-            f"{outer.name} is this machine, at {outer.address}: it is reached on ports that listen there or everywhere"
-        )
+    loaded = _loaded(scenario, [*overrides, *(["record.packets=true"] if record else [])], seed)
+    hosts = emulated_hosts(loaded) if outside is None else emulated_hosts(loaded, free_network())
+    chosen = commands(words, host, hosts)
     how = Settings(
         seconds=None if lasts is None else one(lasts, Time, "--for").seconds,
-        outside=None if outer is None else outer.name,
+        outside=None if outside is None else _machine(outside, hosts, chosen),
         internet=internet,
-        sysctls=dict(map(_setting, sysctls or [])),
+        sysctls=dict(map(_setting, sysctls)),
         live=_is_quiet(chosen) if live is None else live,
         bound_p99_s=one(p99, Time, "--p99").seconds,
         bound_worst_s=one(worst, Time, "--worst").seconds,
     )
+    directory = out or Path("results") / loaded.name
+    note(*loaded.notes, replaced(directory, "summary.json", identity([loaded])))
     try:
         result, status = _emulated(loaded, hosts, chosen, how, directory, record=record, kinds=kinds)
     except CommandError as error:
         fail(str(error), error.status)
+    except EmulationError as error:
+        fail(str(error), FAILED)
     with contextlib.redirect_stdout(sys.stderr):
         print_summary(result.summary, directory / "summary.json")
         sys.stdout.write(f"\nReport: {directory / 'report.html'}\n")
+    note(*result.summary["emulation"]["notes"])
     wrong = complaint(result)
     if wrong is not None:
         sys.stderr.write(f"selfclock: {wrong}\n")
     if status or wrong:
-        raise typer.Exit(status or FAILED)
+        raise Exit(status or FAILED)
+
+
+def _loaded(path: Path, settings: Sequence[str], seed: int | None) -> Scenario:
+    try:
+        found = Scenario.load(path, settings)
+    except ScenarioError as error:
+        raise hinted(error, hints.for_run(path)) from None
+    return found if seed is None else found.with_seed(seed)
+
+
+def _machine(name: str, hosts: Sequence[EmulatedHost], chosen: Sequence[Command]) -> str:
+    """Return the name of the host that is the machine, and say where it is."""
+    host = named(hosts, name, "--outside")
+    if host in [each.host for each in chosen]:
+        raise UsageError(f"--outside {name}: it is this machine; start its programs yourself")
+    note(f"{host.name} is this machine, at {host.address}: servers answer there that listen on every address")
+    return host.name
 
 
 def _emulated(
@@ -165,7 +164,7 @@ def _emulated(
     """Run the commands and write the result; return it and the exit status of the last command."""
     with staged(directory) as aside:
         result, status = emulate(scenario, hosts, chosen, how, aside if record else None)
-        write_run(result, aside, formats=kinds, pcap=["host"] if record else [])
+        write_run(result, aside, formats=kinds, also=recorded_files(scenario) if record else {})
     return result, status
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from selfclock import hints
 from selfclock._core import ScenarioError
 from selfclock.cells import plural
 from selfclock.cli.layout import Column, console, print_table
 from selfclock.cli.messages import FAILED, fail, hinted, note, print_written
-from selfclock.cli.options import AlgorithmFiles, Formats, Json, Out, Threads
+from selfclock.cli.options import PATH, algorithm_option, format_option, json_option, out_option, threads_option
 from selfclock.cli.tables import MOST_SHOWN, say_more
 from selfclock.own import load_algorithms
 from selfclock.progress import progress_bar
@@ -24,6 +24,9 @@ from selfclock.sweep import Grid, Sweep, sweep
 from selfclock.sweep.dataset import EARLIER
 from selfclock.sweep.table import of_point, point_headings, sharers, short_paths
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 #: Lines for the end of the help.
 EXAMPLES = (
     "selfclock sweep examples/buffers.toml",
@@ -32,21 +35,33 @@ EXAMPLES = (
 )
 
 
+@click.argument("grid", type=PATH, metavar="GRID.toml", help="Grid file (TOML).")
+@click.option(
+    "--on",
+    default="local",
+    show_default=True,
+    metavar="PLACE",
+    help="Where to run: local, or a Dask scheduler as dask://host:8786.",
+)
+@threads_option
+@click.option("--retry", is_flag=True, help="Run again what failed before.")
+@out_option
+@format_option
+@algorithm_option
+@json_option
 def command(
-    grid: Annotated[Path, typer.Argument(metavar="GRID.toml", help="Grid file (TOML).", show_default=False)],
-    on: Annotated[
-        str, typer.Option(metavar="PLACE", help="Where to run: local, or a Dask scheduler as dask://host:8786.")
-    ] = "local",
-    threads: Threads = None,
-    retry: Annotated[bool, typer.Option("--retry", help="Run again what failed before.")] = False,
-    out: Out = None,
-    formats: Formats = "",
-    algorithm_files: AlgorithmFiles = None,
-    as_json: Json = False,
+    grid: Path,
+    on: str,
+    threads: int | None,
+    retry: bool,
+    out: Path | None,
+    formats: str,
+    algorithm_files: Sequence[Path],
+    as_json: bool,
 ) -> None:
     """A sweep that was stopped goes on where it was: give the same grid and directory."""
     kinds = parse_formats(formats)
-    load_algorithms(*(algorithm_files or []))
+    load_algorithms(*algorithm_files)
     try:
         loaded = Grid.load(grid)
     except ScenarioError as error:

@@ -35,3 +35,8 @@ def emulate(
     found = Session(scenario, hosts, commands, settings, files).run()
     seen = scenario.emulated(found.outcome)
     return Result(seen, found.outcome, directory and directory / PACKETS), found.status
+
+
+def recorded_files(scenario: Scenario) -> dict[str, str]:
+    """Return the captures that `emulate` writes into a directory, and what they are."""
+    return {file: f"what {node} sent and received" for _, node, file in captures(scenario, ["host"])}
