@@ -20,11 +20,8 @@ mod network;
 mod outcome;
 mod packet_file;
 mod packets;
-<<<<<<< HEAD
-mod replay;
-=======
 mod parquet_file;
->>>>>>> main
+mod replay;
 mod run;
 mod scenario;
 mod stream;

@@ -21,12 +21,8 @@ use selfclock_simulator::record::pcapng::Tap;
 use selfclock_simulator::record::series::{Column, FlowSample, FlowSeries, LinkSample, LinkSeries, Sampled};
 
 use crate::packets::Columns;
-<<<<<<< HEAD
-use crate::table::{Table, arrow_error, few_names, names, unknown_names};
-=======
 use crate::parquet_file;
-use crate::table::{Table, arrow_error, few_names, names};
->>>>>>> main
+use crate::table::{Table, arrow_error, few_names, names, unknown_names};
 
 /// Summary, series and packets of one run.
 #[pyclass(frozen, module = "selfclock._core")]

@@ -120,6 +120,10 @@ class Sandbox:
                     return True
         return False
 
+    def has_ended(self) -> bool:
+        """Tell whether the command's process is gone."""
+        return self.process is None or not Path(f"/proc/{self.process}").exists()
+
     def close(self) -> None:
         """End every process of the host, and wait until they are gone."""
         self._wire.close()

@@ -228,9 +228,9 @@ def _messages(waiting: Sequence[Sandbox], running: _Running) -> Iterator[tuple[S
 
 
 def _wait_for_servers(others: Sequence[Sandbox]) -> None:
-    """Wait until each of the hosts listens on a port: a client that is too early would be refused."""
+    """Wait until each of the hosts listens on a port, or has ended: a client that is too early would be refused."""
     until = time.monotonic() + LISTENING_S
-    while time.monotonic() < until and not all(other.listens() for other in others):
+    while time.monotonic() < until and not all(other.listens() or other.has_ended() for other in others):
         time.sleep(0.01)
 
 
