@@ -171,7 +171,7 @@ class Traces:
     @cached_property
     def has_windows(self) -> bool:
         """The windows of the senders are known; of an emulation's they are not, but what is in flight."""
-        return "cwnd_bytes" in self.result.flows.column_names
+        return "emulation" not in self.result.summary
 
     def window(self, flow: Flow) -> Values:
         """Return the congestion window of a flow, or what it has in flight where that is not known, in segments."""

@@ -11,14 +11,11 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 import pages
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 pytestmark = [
     pytest.mark.live,
@@ -107,8 +104,10 @@ def test_the_internet_is_reached_and_the_firewall_is_left_as_it_was(
         encoding="utf-8",
     )
     python = sys.executable
-    serve = f"{python} -c \"import socket; s = socket.create_server(('198.51.100.2', 80)); c, who = s.accept(); c.send(who[0].encode())\""
-    fetch = f"{python} -c \"import socket; print(socket.create_connection(('198.51.100.2', 80), 5).recv(99).decode())\""
+    there = "('198.51.100.2', 80)"
+    answer = f"import socket; c, who = socket.create_server({there}).accept(); c.send(who[0].encode())"
+    ask = f"import socket; print(socket.create_connection({there}, 5).recv(99).decode())"
+    serve, fetch = f'{python} -c "{answer}"', f'{python} -c "{ask}"'
     rules = "iptables -S; iptables -t nat -S" if wall == "iptables" else "nft list ruleset"
     script = f"""
         ip link set lo up

@@ -75,7 +75,10 @@ def main(control: int) -> None:
     for number in TERMINAL:
         signal.signal(number, signal.SIG_IGN)
     with socket.socket(fileno=control) as wire:
-        setup = Setup(**json.loads(wire.recv(MOST_BYTES)))
+        message = wire.recv(MOST_BYTES)
+        if not message:
+            return
+        setup = Setup(**json.loads(message))
         try:
             device = _make(setup)
             with _step("a PID namespace"):
@@ -88,8 +91,9 @@ def main(control: int) -> None:
         os.close(device)
         _Commands(wire).serve()
         os.close(lifeline)
-        # It ends when every process of the namespace has.
-        os.waitpid(first, 0)
+        # It ends when every process of the namespace has, and commands have when they are waited for here.
+        while os.wait()[0] != first:
+            pass
 
 
 def _make(setup: Setup) -> int:

@@ -151,12 +151,13 @@ class Scenario:
         return self._core.recorded_span_s
 
     def emulated(self, outcome: _core.Outcome | SavedOutcome) -> Scenario:
-        """Return the scenario with the connections that an emulation of it has seen in the place of its flows."""
+        """Return the scenario as an emulation was: its duration, and the connections seen in the place of its flows."""
+        summary = json.loads(outcome.summary)
         flows = [
-            (flow["name"], flow["from"], flow["to"], flow["algorithm"], flow["start_s"])
-            for flow in json.loads(outcome.summary)["flows"]
+            (flow["name"], flow["from"], flow["to"], flow["algorithm"], flow["start_s"]) for flow in summary["flows"]
         ]
-        return Scenario(self._core.emulated(flows), self.sources)
+        lasted = self._core.with_overrides([f"duration={summary['simulated_s']:.12f} s"])
+        return Scenario(lasted.emulated(flows), self.sources)
 
     def run(
         self, progress: Callable[[float], object] | None = None, *, packets: str | PathLike[str] | None = None
