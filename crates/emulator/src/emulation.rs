@@ -21,6 +21,27 @@ pub struct Host {
     pub name: String,
     /// Its addresses.
     pub addresses: Vec<IpAddr>,
+    /// What lies behind it: an address and the length of its prefix in bits. What is to no host's address goes to the longest
+    /// prefix that it has.
+    pub networks: Vec<(IpAddr, u8)>,
+}
+
+impl Host {
+    /// A host with these addresses and nothing behind it.
+    pub fn new(name: &str, addresses: &[IpAddr]) -> Self {
+        Self { name: name.to_owned(), addresses: addresses.to_vec(), networks: Vec::new() }
+    }
+}
+
+/// The address begins with the first `length` bits of the prefix.
+fn begins_with(address: IpAddr, prefix: IpAddr, length: u8) -> bool {
+    let (address, prefix, bits) = match (address, prefix) {
+        (IpAddr::V4(address), IpAddr::V4(prefix)) => (address.to_bits().into(), prefix.to_bits().into(), 32),
+        (IpAddr::V6(address), IpAddr::V6(prefix)) => (address.to_bits(), prefix.to_bits(), 128),
+        _ => return false,
+    };
+    let difference: u128 = address ^ prefix;
+    difference.checked_shr(bits - u32::from(length).min(bits)).unwrap_or(0) == 0
 }
 
 /// How a scenario is emulated.
@@ -85,6 +106,8 @@ pub struct Emulation {
     /// Node of each host.
     nodes: Vec<usize>,
     by_address: BTreeMap<IpAddr, usize>,
+    /// The networks behind hosts, the longest prefix first.
+    networks: Vec<(u8, IpAddr, usize)>,
     paths: Paths,
     wires: Wires<Box<Load>>,
     connections: Connections,
@@ -122,6 +145,11 @@ impl Emulation {
                 }
             }
         }
+        let behind = |(host, each): (usize, &Host)| {
+            each.networks.iter().map(|&(prefix, length)| (length, prefix, host)).collect::<Vec<_>>()
+        };
+        let mut networks: Vec<_> = hosts.iter().enumerate().flat_map(behind).collect();
+        networks.sort_by_key(|&(length, ..)| std::cmp::Reverse(length));
         let paths = Paths::new(scenario, &nodes, &settings)?;
         let wires = Wires::new(&paths.plan);
         let connections = Connections::new(&paths, paths.plan.record.interval);
@@ -130,6 +158,7 @@ impl Emulation {
             hosts,
             nodes,
             by_address,
+            networks,
             paths,
             wires,
             connections,
@@ -157,8 +186,7 @@ impl Emulation {
             self.ignored.unreadable += 1;
             return;
         };
-        let to = self.by_address.get(&header.destination.0).copied().filter(|&to| to != host);
-        let Some(to) = to else {
+        let Some(to) = self.host_of(header.destination.0).filter(|&to| to != host) else {
             self.ignored.to_nobody += 1;
             return;
         };
@@ -199,6 +227,14 @@ impl Emulation {
         *load = Load { bytes: kept, connection, end, to, ecn, payload, segment, shift };
         let direction = if forward { Direction::Forward } else { Direction::Backward };
         self.wires.send(now, slot, direction, &parcel, load);
+    }
+
+    /// The host that has this address, or behind which it lies.
+    fn host_of(&self, address: IpAddr) -> Option<usize> {
+        self.by_address.get(&address).copied().or_else(|| {
+            let mut behind = self.networks.iter();
+            behind.find(|&&(length, prefix, _)| begins_with(address, prefix, length)).map(|&(.., host)| host)
+        })
     }
 
     /// When something next happens in the network; `None`: nothing will before the next packet comes.
@@ -397,6 +433,33 @@ fn arrived(connection: &mut Connection, done: Time, ecn: Codepoint, load: &Load)
         data.on_ack_arrived(done, number, &segment.sack);
         if data.acknowledged > before {
             connection.acknowledged_at[1 - end] = done;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes() {
+        let address = |text: &str| text.parse().expect("an address");
+        for (of, prefix, length, expected) in [
+            ("10.1.2.3", "10.1.0.0", 16, true),
+            ("10.1.2.3", "10.2.0.0", 16, false),
+            ("10.1.2.3", "10.1.2.3", 32, true),
+            ("10.1.2.2", "10.1.2.3", 32, false),
+            ("192.0.2.1", "0.0.0.0", 0, true),
+            ("2001:db8::1", "0.0.0.0", 0, false),
+            ("2001:db8::1", "::", 0, true),
+            ("2001:db8::1", "2001:db8::", 32, true),
+            ("2001:db9::1", "2001:db8::", 32, false),
+        ] {
+            assert_eq!(
+                begins_with(address(of), address(prefix), length),
+                expected,
+                "{of} in {prefix}/{length}"
+            );
         }
     }
 }

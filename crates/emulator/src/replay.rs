@@ -5,7 +5,7 @@ use crate::error::EmulationError;
 use crate::paths::Paths;
 use selfclock_congestion::units::{Duration, Time};
 use selfclock_simulator::plan::Plan;
-use selfclock_simulator::record::packets::{Codepoint, PacketEvent, PacketKind};
+use selfclock_simulator::record::packets::{Codepoint, PacketEvent, PacketKind, PacketRecord};
 use selfclock_simulator::wires::{Direction, Parcel, Wires};
 use std::collections::VecDeque;
 
@@ -45,6 +45,28 @@ pub struct Recorded {
 }
 
 impl Recorded {
+    /// As a record in memory has it; of a packet that is sent, with the link that it enters first.
+    pub fn of(record: &PacketRecord, first_link: u32) -> Self {
+        let acknowledges = matches!(record.kind, PacketKind::Ack | PacketKind::SynAck);
+        Self {
+            time_s: record.time.seconds(),
+            event: record.event,
+            link: record.link,
+            slot: record.flow,
+            kind: record.kind,
+            ecn: record.ecn,
+            ece: record.ece,
+            cwr: record.cwr,
+            retransmission: record.retransmission,
+            packet: record.packet,
+            sequence: if acknowledges { record.acknowledgement } else { record.sequence },
+            payload: record.payload,
+            size: record.size,
+            receive_window: Some(record.receive_window).filter(|&window| window != u64::MAX),
+            first_link,
+        }
+    }
+
     /// The time at which a host sent a packet.
     fn sent_at(&self) -> Time {
         Time::ZERO + Duration::from_picoseconds((self.time_s * 1e9).round() as u64 * 1_000)
@@ -184,26 +206,7 @@ impl Replay {
 
     fn take(&mut self) {
         let packets = self.wires.take_packets();
-        self.here.extend(packets.iter().map(|record| {
-            let acknowledges = matches!(record.kind, PacketKind::Ack | PacketKind::SynAck);
-            Recorded {
-                time_s: record.time.seconds(),
-                event: record.event,
-                link: record.link,
-                slot: record.flow,
-                kind: record.kind,
-                ecn: record.ecn,
-                ece: record.ece,
-                cwr: record.cwr,
-                retransmission: record.retransmission,
-                packet: record.packet,
-                sequence: if acknowledges { record.acknowledgement } else { record.sequence },
-                payload: record.payload,
-                size: record.size,
-                receive_window: Some(record.receive_window).filter(|&window| window != u64::MAX),
-                first_link: u32::MAX,
-            }
-        }));
+        self.here.extend(packets.iter().map(|record| Recorded::of(&record, u32::MAX)));
     }
 
     fn compare(&mut self) {

@@ -13,6 +13,7 @@ use selfclock_emulator::{Bound, Emulation, EmulationError as Failure, Host, Sett
 use selfclock_simulator::plan::Plan;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -50,6 +51,22 @@ fn span(name: &str, seconds: f64) -> PyResult<Duration> {
     Err(raised(format!("{name}: {seconds} s is out of range; allowed: above 0 s, up to {LONGEST_S} s")))
 }
 
+fn address(whole: &str, text: &str) -> PyResult<IpAddr> {
+    let problem = |_| {
+        raised(format!("hosts: {whole:?} is no IP address; write one such as \"10.0.0.1\" or \"10.0.0.0/8\""))
+    };
+    text.parse().map_err(problem)
+}
+
+fn network(whole: &str, prefix: &str, length: &str) -> PyResult<(IpAddr, u8)> {
+    let prefix = address(whole, prefix)?;
+    let most = if prefix.is_ipv4() { 32 } else { 128 };
+    let length = length.parse().ok().filter(|&length| length <= most);
+    length.map(|length| (prefix, length)).ok_or_else(|| {
+        raised(format!("hosts: {whole:?}: the prefix has no such length; allowed: 0 to {most} bits"))
+    })
+}
+
 impl Running {
     pub fn new(plan: &Plan, arguments: Arguments) -> PyResult<Self> {
         let Arguments { hosts, packets, captures, duration_s, realtime, spin_us, flows_per_path, .. } =
@@ -61,14 +78,15 @@ impl Running {
         };
         let (mut devices, mut named) = (Vec::new(), Vec::new());
         for (name, device, addresses) in hosts {
-            let parse = |text: &String| {
-                let problem =
-                    |_| raised(format!("hosts: {text:?} is no IP address; write one such as \"10.0.0.1\""));
-                text.parse().map_err(problem)
-            };
-            let addresses = addresses.iter().map(parse).collect::<PyResult<_>>()?;
+            let mut host = Host::new(&name, &[]);
+            for text in &addresses {
+                match text.split_once('/') {
+                    None => host.addresses.push(address(text, text)?),
+                    Some((prefix, length)) => host.networks.push(network(text, prefix, length)?),
+                }
+            }
             devices.push(device);
-            named.push(Host { name, addresses });
+            named.push(host);
         }
         let settings = Settings { flows_per_path, duration, record: packets.is_some(), bound };
         let emulation = Emulation::new(plan, named, settings).map_err(raised)?;
