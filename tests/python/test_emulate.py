@@ -287,8 +287,8 @@ def test_a_shell_has_the_terminal(path: Path) -> None:
     """Ctrl-C ends what runs in the shell, not the shell and not the emulation."""
     shown, status = on_terminal(
         words(path, "--p99", "1 min", "--worst", "1 min"),
-        [("prompt> ", "sh -c 'tty; exec sleep 1000'\r"), ("/dev/pts/", "\x03"), ("prompt> ", "echo on $SELFCLOCK_HOST\r"),
-         ("on a", "exit 5\r")],
+        [("prompt> ", "sh -c 'tty; exec sleep 1000'\r"), ("/dev/pts/", "\x03"),
+         ("prompt> ", "echo on $SELFCLOCK_HOST\r"), ("on a", "exit 5\r")],
     )  # fmt: skip
     assert status == 5, shown
     assert "Report:" in shown
@@ -341,9 +341,7 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-def test_what_the_internet_needs_is_undone_even_after_a_kill(
-    path: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_what_the_internet_needs_is_undone(path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     """With a firewall that only writes down what it is told."""
     tools = tmp_path_factory.mktemp("tools")
     log, wall = tools / "log", tools / "iptables"

@@ -86,7 +86,10 @@ def main(control: int) -> None:
         except SetupError as error:
             _tell(wire, failed=str(error))
             return
-        socket.send_fds(wire, [json.dumps({"ready": True}).encode()], [device])
+        try:
+            socket.send_fds(wire, [json.dumps({"ready": True}).encode()], [device])
+        except BrokenPipeError:
+            return
         # The device goes when the last descriptor does: the emulator's.
         os.close(device)
         _Commands(wire).serve()
