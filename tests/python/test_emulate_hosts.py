@@ -149,16 +149,18 @@ def test_the_status_of_a_command(hosts: tuple[Sandbox, Sandbox]) -> None:
     assert refused.value.status == 126
 
 
-def test_whether_a_server_listens(hosts: tuple[Sandbox, Sandbox]) -> None:
+def test_whether_a_host_has_a_socket(hosts: tuple[Sandbox, Sandbox]) -> None:
     _, b = hosts
-    assert not b.listens()
+    assert not b.has_socket()
     b.run([sys.executable, "-c", "import socket, time; s = socket.create_server(('', 80)); time.sleep(60)"], {})
     until = time.monotonic() + 10
-    while not b.listens():
+    while not b.has_socket():
         assert time.monotonic() < until
         time.sleep(0.01)
+    assert not b.has_ended()
     b.signal(15)
     assert b.heard() == {"exited": 143}
+    assert b.has_ended()
 
 
 def test_settings_of_the_kernel() -> None:

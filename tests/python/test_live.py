@@ -117,12 +117,12 @@ def test_the_internet_is_reached_and_the_firewall_is_left_as_it_was(
         ip link add out type veth peer name in netns beyond-{os.getpid()}
         ip addr add 198.51.100.1/24 dev out; ip link set out up
         ip -n beyond-{os.getpid()} addr add 198.51.100.2/24 dev in; ip -n beyond-{os.getpid()} link set in up
-        {rules} > {tmp_path}/before
+        {{ {rules}; }} > {tmp_path}/before
         ip netns exec beyond-{os.getpid()} {serve} &
         sleep 1
         {python} -m selfclock emulate {scenario} --out {tmp_path}/out --worst '1 min' --outside b --internet -- {fetch}
         status=$?
-        {rules} > {tmp_path}/after
+        {{ {rules}; }} > {tmp_path}/after
         ip netns del beyond-{os.getpid()}
         exit $status
     """

@@ -33,8 +33,8 @@ EVERYWHERE = "0.0.0.0/0"
 #: How long a command may go on after SIGTERM.
 GRACE_S = 2.0
 
-#: How long the last command waits for those of other hosts to listen on a port.
-LISTENING_S = 1.0
+#: How long a command waits for those before it to have a socket.
+PATIENCE_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -151,9 +151,12 @@ class Session:
     def _follow(self, at: Mapping[str, Sandbox], running: _Running, line: LiveLine) -> int:
         """Run the commands; return the status of the last one."""
         *others, last = self._commands
+        started: list[Sandbox] = []
         for command in others:
-            at[command.host.name].run(command.words, environment(command.host, self._hosts))
-        _wait_for_servers([at[command.host.name] for command in others])
+            _wait_for_sockets(started)
+            started.append(at[command.host.name])
+            started[-1].run(command.words, environment(command.host, self._hosts))
+        _wait_for_sockets(started)
         followed = at[last.host.name]
         foreground = sys.stdin.isatty() and os.tcgetpgrp(0) == os.getpgrp()
         followed.run(last.words, environment(last.host, self._hosts), stdin=True, terminal=foreground)
@@ -227,10 +230,10 @@ def _messages(waiting: Sequence[Sandbox], running: _Running) -> Iterator[tuple[S
             yield None, None
 
 
-def _wait_for_servers(others: Sequence[Sandbox]) -> None:
-    """Wait until each of the hosts listens on a port, or has ended: a client that is too early would be refused."""
-    until = time.monotonic() + LISTENING_S
-    while time.monotonic() < until and not all(other.listens() or other.has_ended() for other in others):
+def _wait_for_sockets(started: Sequence[Sandbox]) -> None:
+    """Wait until each of the hosts has a socket, or its command has ended: who asks a server too early is refused."""
+    until = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until and not all(one.has_socket() or one.has_ended() for one in started):
         time.sleep(0.01)
 
 
