@@ -75,6 +75,7 @@ def motion_of(result: Result, most: int = MOST_HOPS) -> Motion | None:
         "end": hops.end,
         "tick": tick,
         "rtt": _shortest_round_trip(hops.network),
+        "quantity": "in flight" if "emulation" in result.summary else "window",
         "places": [vars(place) for place in layout.places],
         "extent": [layout.width, layout.height],
         "edges": [
@@ -165,7 +166,7 @@ def _shortest_round_trip(network: Network) -> float:
 
 
 def _window(result: Result, group: Group, hops: Hops) -> list[list[float]] | None:
-    """Return times and congestion window, in segments, of a flow of its own colour."""
+    """Return times and congestion window, in segments, of a flow of its own colour; of an emulation what is in flight."""
     if len(group.flows) > 1 or group.algorithm == "udp" or not result.flows.num_rows:
         return None
     series = pl.DataFrame(result.flows).filter(

@@ -47,7 +47,8 @@ def _run_figures(result: Result) -> list[Illustration]:
     figures = []
     if result.flows.num_rows:
         caption = "One time axis: zooming one zooms all, and what is pointed at is read in all."
-        title = "Window, rate, round-trip time and queue"
+        first = "In flight" if "emulation" in result.summary else "Window"
+        title = f"{first}, rate, round-trip time and queue"
         figures.append(Illustration(title, caption, result.plot.overview(), id="overview"))
     if result.flows.num_rows or result.scenario.records_packets:
         caption = "What was sent, what was acknowledged, what was lost."
