@@ -166,7 +166,7 @@ def _shortest_round_trip(network: Network) -> float:
 
 
 def _window(result: Result, group: Group, hops: Hops) -> list[list[float]] | None:
-    """Return times and congestion window, in segments, of a flow of its own colour; of an emulation what is in flight."""
+    """Return times and window, in segments, of a flow of its own colour; of an emulation what is in flight."""
     if len(group.flows) > 1 or group.algorithm == "udp" or not result.flows.num_rows:
         return None
     series = pl.DataFrame(result.flows).filter(

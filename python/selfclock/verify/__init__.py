@@ -1,8 +1,10 @@
 """An independent check of what a run has recorded: `selfclock verify`.
 
-Nothing here asks the engine, but for the record of an emulation, which is replayed. The scenario is read again from the
-text in the record, links and queues are run again, receivers and senders are followed packet by packet; what the record
-says must be what can be. The rules are named in the documentation, docs/verify.md.
+Nothing here asks the engine. The scenario is read again from the text in the record, links and queues are run again,
+receivers and
+senders are followed packet by packet; what the record says must be what can be. The rules are named in the
+documentation,
+docs/verify.md.
 """
 
 from __future__ import annotations
@@ -11,7 +13,6 @@ import gc
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from selfclock.verify.emulation import emulated_summary, verify_emulation
 from selfclock.verify.links import check_links
 from selfclock.verify.lives import lives
 from selfclock.verify.promised import UnknownError, promise
@@ -84,8 +85,5 @@ def verify(record: Record, progress: Callable[[float, str], object] = lambda _do
 
 
 def verify_path(path: Path, progress: Callable[[float, str], object] = lambda _done, _step: None) -> Findings:
-    """Check a run's directory, or its packets.parquet alone; the directory of an emulation is replayed."""
-    summary = emulated_summary(path)
-    if summary is not None:
-        return verify_emulation(path, summary, lambda done: progress(done, "replay"))
+    """Check a run's directory, or its packets.parquet alone."""
     return verify(load(path), progress)
