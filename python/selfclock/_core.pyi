@@ -196,7 +196,8 @@ class Emulator:
     def __new__(
         cls,
         scenario: Scenario,
-        #: Node of the scenario, descriptor of its TUN device (IFF_TUN | IFF_NO_PI; stays the caller's), IPv4 and IPv6 addresses.
+        #: Node of the scenario, descriptor of its TUN device (IFF_TUN | IFF_NO_PI; stays the caller's), IPv4 and IPv6
+        #: addresses, and networks behind it ("0.0.0.0/0").
         hosts: Sequence[tuple[str, int, Sequence[str]]],
         *,
         #: Where packet events are written while it goes on, and what the table says about itself; as of `run`.
@@ -224,8 +225,8 @@ class Emulator:
     def status(self) -> str:
         """Return as JSON text what goes on now, in any thread; it is renewed ten times a second.
 
-        {"time_s", "packets", "flows", "links": [{"name", "rate_bps", "queue_packets", "queue_bytes", "queue_s", "drops", "ce_marks"}],
-        "lateness": {"p50_s", "p99_s", "worst_s"}}; rate_bps is that of the last tenth of a second.
+        {"time_s", "packets", "flows", "links": [{"name", "rate_bps", "queue_packets", "queue_bytes", "queue_s",
+        "drops", "ce_marks"}], "lateness": {"p50_s", "p99_s", "worst_s"}}; rate_bps is that since the last one.
         """
 
 def replay(
@@ -236,8 +237,8 @@ def replay(
 ) -> tuple[int, int, int, list[tuple[float, str]]]:
     """Send what an emulation has recorded through the simulator's network, and compare every event.
 
-    `summary` is that of its outcome. Returns how many packets were sent, dropped and marked, and where the two differ first:
-    time in s, and a sentence.
+    `summary` is that of its outcome. Returns how many packets were sent, dropped and marked, and where the two differ
+    first: time in s, and a sentence.
     """
 
 @final

@@ -379,7 +379,7 @@ fn describe(connection: &mut Connection, now: Time, end: usize, segment: &Segmen
         parcel.retransmission = connection.ends[end].syn == Some(segment.sequence);
         connection.ends[end].syn = Some(segment.sequence);
         connection.ends[end].scale = segment.scale;
-        connection.data[end].begin(segment.sequence);
+        connection.data[end].begin(now, segment.sequence);
         // A SYN acknowledges nothing of a stream, or the SYN of the other.
         connection.ends[end].window = Some(segment.window.into());
         return;
@@ -420,20 +420,21 @@ fn arrived(connection: &mut Connection, done: Time, ecn: Codepoint, load: &Load)
     if load.payload > 0 || load.segment.is_none() {
         connection.data[end].on_arrived(load.payload, load.bytes.len() as u64);
     }
-    let Some(segment) = load.segment.as_ref().filter(|segment| !segment.syn) else {
-        if load.segment.is_none() {
-            let data = &mut connection.data[end];
-            data.acknowledged = data.arrived_payload;
-        }
+    let Some(segment) = &load.segment else {
+        let data = &mut connection.data[end];
+        data.acknowledged = data.arrived_payload;
         return;
     };
-    if let Some(number) = segment.acknowledgement {
-        let data = &mut connection.data[1 - end];
-        let before = data.acknowledged;
-        data.on_ack_arrived(done, number, &segment.sack);
-        if data.acknowledged > before {
-            connection.acknowledged_at[1 - end] = done;
-        }
+    let Some(number) = segment.acknowledgement else { return };
+    let data = &mut connection.data[1 - end];
+    data.on_begun(done);
+    if segment.syn {
+        return;
+    }
+    let before = data.acknowledged;
+    data.on_ack_arrived(done, number, &segment.sack);
+    if data.acknowledged > before {
+        connection.acknowledged_at[1 - end] = done;
     }
 }
 

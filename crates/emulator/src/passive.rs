@@ -26,6 +26,8 @@ struct Outstanding {
 pub struct Data {
     /// Number on the wire of the first payload byte; of a connection whose SYN was not seen, of the first byte seen.
     first_number: Option<u32>,
+    /// When its SYN was sent, if once and not yet acknowledged.
+    begun: Option<Time>,
     /// Highest payload byte sent.
     pub sent: u64,
     /// Acknowledged, as far as its sender knows.
@@ -49,9 +51,18 @@ pub struct Data {
 }
 
 impl Data {
-    /// The sender begins with this sequence number, which its SYN takes.
-    pub fn begin(&mut self, syn: u32) {
-        self.first_number = Some(syn.wrapping_add(1));
+    /// The sender begins with this sequence number, which its SYN takes. A SYN that is sent again gives no round-trip sample.
+    pub fn begin(&mut self, now: Time, syn: u32) {
+        let first = Some(syn.wrapping_add(1));
+        self.begun = (self.first_number != first).then_some(now);
+        self.first_number = first;
+    }
+
+    /// The acknowledgement of a SYN reaches its sender, if there was none before.
+    pub fn on_begun(&mut self, now: Time) {
+        if let Some(sent) = self.begun.take() {
+            self.on_sample(now.since(sent), now.since(sent));
+        }
     }
 
     /// A connection with data or acknowledgements in this direction; its SYN may not have been seen.
@@ -105,7 +116,7 @@ impl Data {
     /// An acknowledgement reaches the sender.
     pub fn on_ack_arrived(&mut self, now: Time, wire: u32, sack: &[Option<(u32, u32)>; MAXIMUM_SACK_BLOCKS]) {
         let acknowledged = self.position(wire, self.acknowledged).unwrap_or(0).min(self.sent);
-        let mut sample = None;
+        let (mut oldest, mut newest) = (None, None);
         let mut ambiguous = false;
         while let Some(first) = self.outstanding.front()
             && first.end <= acknowledged
@@ -113,8 +124,9 @@ impl Data {
             ambiguous |= first.retransmitted;
             if first.sacked {
                 self.sacked -= first.end - first.first;
-            } else if sample.is_none() {
-                sample = Some(first.sent);
+            } else {
+                oldest = oldest.or(Some(first.sent));
+                newest = Some(first.sent);
             }
             self.outstanding.pop_front();
         }
@@ -125,35 +137,32 @@ impl Data {
             else {
                 continue;
             };
-            let newest = self.on_sack(first, end);
-            sample = sample.or(newest);
+            self.on_sack(first, end);
         }
         // Karn's rule: nobody knows which of the two was acknowledged.
-        if let (Some(sent), false) = (sample, ambiguous) {
-            self.on_sample(now.since(sent));
+        if let (Some(oldest), Some(newest), false) = (oldest, newest, ambiguous) {
+            self.on_sample(now.since(oldest), now.since(newest));
         }
     }
 
-    /// Returns when the first segment that this block newly reports was sent, if once only.
-    fn on_sack(&mut self, first: u64, end: u64) -> Option<Time> {
-        let mut sample = None;
+    /// A block gives no round-trip sample: with timestamps (RFC 7323, section 4.1), too, only an acknowledgement that advances does.
+    fn on_sack(&mut self, first: u64, end: u64) {
         let from = self.outstanding.partition_point(|each| each.first < first);
         for each in self.outstanding.iter_mut().skip(from).take_while(|each| each.end <= end) {
             if !each.sacked {
                 each.sacked = true;
                 self.sacked += each.end - each.first;
-                sample = sample.or((!each.retransmitted).then_some(each.sent));
             }
         }
-        sample
     }
 
-    /// RFC 6298, section 2.3: a new sample counts one eighth.
-    fn on_sample(&mut self, sample: Duration) {
-        self.rtt.add(sample);
-        self.minimum_rtt = Some(self.minimum_rtt.map_or(sample, |least| least.min(sample)));
-        self.smoothed_rtt = Some(self.smoothed_rtt.map_or(sample, |smoothed| {
-            Duration::from_picoseconds(smoothed.picoseconds() / 8 * 7 + sample.picoseconds() / 8)
+    /// As in the simulator and in Linux: the smoothed time includes the wait for a delayed acknowledgement, and so is of the oldest
+    /// segment that is acknowledged; samples are of the newest. RFC 6298, section 2.3: a new one counts one eighth.
+    fn on_sample(&mut self, oldest: Duration, newest: Duration) {
+        self.rtt.add(newest);
+        self.minimum_rtt = Some(self.minimum_rtt.map_or(newest, |least| least.min(newest)));
+        self.smoothed_rtt = Some(self.smoothed_rtt.map_or(oldest, |smoothed| {
+            Duration::from_picoseconds(smoothed.picoseconds() / 8 * 7 + oldest.picoseconds() / 8)
         }));
     }
 
@@ -189,7 +198,7 @@ mod tests {
     #[test]
     fn positions_go_on_where_numbers_wrap() {
         let mut data = Data::default();
-        data.begin(u32::MAX - 2500);
+        data.begin(at(0), u32::MAX - 2500);
         let number = |position: u32| (u32::MAX - 2500).wrapping_add(1 + position);
         for position in [0, 1000, 2000, 3000] {
             assert_eq!(data.on_sent(at(1), number(position), 1000), (u64::from(position), false));
@@ -202,11 +211,11 @@ mod tests {
         assert_eq!(data.read, 4000);
     }
 
-    /// 20 ms each. The second is lost: the third is reported at once, the ACK that fills the hole says nothing of time.
+    /// 20 ms. The second is lost: the ACK that fills the hole says nothing of time.
     #[test]
     fn round_trips_by_karns_rule() {
         let mut data = Data::default();
-        data.begin(99);
+        data.begin(at(0), 99);
         for position in 0..4 {
             data.on_sent(at(u64::from(position)), 100 + position * 1000, 1000);
         }

@@ -15,6 +15,7 @@ use selfclock_simulator::plan::{
 };
 use selfclock_simulator::record::packets::{Codepoint, PacketEvent, PacketKind, PacketRecord};
 use selfclock_simulator::record::summary::Summary;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 fn of(builder: PlanBuilder) -> Plan {
@@ -138,10 +139,10 @@ fn flows_are_followed_on_their_path() {
         // What the receiver has and has not acknowledged yet: a delayed ACK's two segments, and a hole's.
         let unknown = own.delivered_bytes - seen.delivered_bytes;
         assert!(unknown <= 2 * 1448, "{name}: {unknown} B");
-        assert_eq!(own.rtt_min_s, seen.rtt_min_s, "{name}: the first ACK of a segment that was not delayed");
-        // Timestamps give a sample on every ACK, also in recovery; ACKs alone do not, where segments were sent twice.
+        assert_eq!(own.rtt_min_s, seen.rtt_min_s, "{name}: the handshake");
+        // With timestamps there is a sample on an ACK of segments that were sent twice, too: some in a thousand.
         let (mean, seen) = (own.rtt_mean_s.expect("samples"), seen.rtt_mean_s.expect("samples"));
-        assert!((seen / mean - 1.0).abs() < 0.02, "{name}: {seen} s on the path, {mean} s at the sender");
+        assert!((seen / mean - 1.0).abs() < 0.005, "{name}: {seen} s on the path, {mean} s at the sender");
     }
 }
 
@@ -159,8 +160,8 @@ fn a_constant_rate() {
     assert!(full.windows(2).all(|pair| pair[1].since(pair[0]) == Duration::from_microseconds(800)));
     let (sent, dropped) =
         (count(&records, PacketEvent::Send) as f64, count(&records, PacketEvent::Drop) as f64);
-    // The queue of 50 packets fills first.
-    assert!((dropped / (sent - 50.0) - 1.0 / 6.0).abs() < 0.002, "{dropped} of {sent}");
+    // The queue of 50 packets fills first; one more is in service, and one may be on its way.
+    assert!((dropped + 50.0 - sent / 6.0).abs() <= 2.0, "{dropped} of {sent}");
     assert_eq!(emulated.report.flows[0].dropped_packets, dropped as u64);
 }
 
@@ -289,12 +290,11 @@ fn a_record_is_replayed() {
         let plan = busy(DisciplinePlan::named(discipline).expect("it is listed"));
         let Compared { emulated, .. } = compare(&plan);
         let records: Vec<_> = emulated.packets.iter().collect();
-        let first = |number: u64| {
-            records
-                .iter()
-                .find(|record| record.packet == number && record.link != u32::MAX)
-                .map_or(u32::MAX, |record| record.link)
-        };
+        let mut first_links = BTreeMap::new();
+        for record in records.iter().filter(|record| record.link != u32::MAX) {
+            first_links.entry(record.packet).or_insert(record.link);
+        }
+        let first = |number: u64| first_links.get(&number).copied().unwrap_or(u32::MAX);
         // Simulated hosts send at any picosecond.
         let whole = |record: &PacketRecord| (record.time.picoseconds() / 1_000) * 1_000;
         let hosts = common::hosts(&plan);

@@ -81,7 +81,7 @@ impl Table {
         let array =
             batch.column_by_name(name).ok_or_else(|| PyKeyError::new_err(format!("no column {name:?}")))?;
         Column::of(array).ok_or_else(|| {
-            PyValueError::new_err(format!("column {name:?} has rows without a value, or no numbers"))
+            PyValueError::new_err(format!("column {name:?} has no numbers, or rows without a name"))
         })
     }
     /// Writes the table as Parquet with what it says about itself.
@@ -109,7 +109,8 @@ pub struct Column {
 impl Column {
     fn of(array: &ArrayRef) -> Option<Self> {
         if array.null_count() > 0 {
-            return None;
+            return with_gaps::<Float64Type>(array, |value| value)
+                .or_else(|| with_gaps::<UInt64Type>(array, |value| value as f64));
         }
         numbers::<Float64Type>(array, "f8")
             .or_else(|| numbers::<UInt64Type>(array, "u8"))
@@ -122,6 +123,14 @@ impl Column {
 fn numbers<T: ArrowPrimitiveType>(array: &ArrayRef, kind: &'static str) -> Option<Column> {
     let values = array.as_primitive_opt::<T>()?.values();
     Some(Column { kind, numbers: values.inner().clone(), length: values.len(), names: None })
+}
+
+/// Real numbers, NaN where a row has no value: NumPy knows no rows without.
+fn with_gaps<T: ArrowPrimitiveType>(array: &ArrayRef, real: impl Fn(T::Native) -> f64) -> Option<Column> {
+    let values = array.as_primitive_opt::<T>()?.iter().map(|value| value.map_or(f64::NAN, &real));
+    let values: Vec<f64> = values.collect();
+    let length = values.len();
+    Some(Column { kind: "f8", numbers: Buffer::from_vec(values), length, names: None })
 }
 
 fn names_of<K: ArrowDictionaryKeyType>(array: &ArrayRef, kind: &'static str) -> Option<Column> {

@@ -13,6 +13,7 @@ import gc
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from selfclock.verify.emulated import check_emulated
 from selfclock.verify.links import check_links
 from selfclock.verify.lives import lives
 from selfclock.verify.promised import UnknownError, promise
@@ -86,4 +87,11 @@ def verify(record: Record, progress: Callable[[float, str], object] = lambda _do
 
 def verify_path(path: Path, progress: Callable[[float, str], object] = lambda _done, _step: None) -> Findings:
     """Check a run's directory, or its packets.parquet alone."""
-    return verify(load(path), progress)
+    record = load(path)
+    if record.summary is None or "emulation" not in record.summary:
+        return verify(record, progress)
+    findings = Findings()
+    progress(0.0, "packets")
+    check_emulated(record, path / "packets.parquet", findings, progress)
+    findings.violations.sort(key=lambda violation: -1 if violation.time is None else violation.time)
+    return findings

@@ -29,6 +29,7 @@ RULES = {
     "queue-limit": "no more waits in a queue than its limit",
     "rate": "a transmitter sends one packet at a time, at its rate, and does not stand idle while one waits",
     "receive-window": "new data is within the advertised window; routers may lower it, not raise it",
+    "replay": "the simulator does with the arrivals of an emulation what the record says",
     "retransmission": "a segment is sent again only after a duplicate or selective acknowledgement, with RACK after "
     "the acknowledgement of what was sent later, or after the patience of a timer",
     "route": "a packet takes the links of its route, in order, each once",
