@@ -115,6 +115,7 @@ pub struct Emulation {
     packets: u64,
     ignored: Ignored,
     /// Loads of packets that have ended, whose memory is used again.
+    #[allow(clippy::vec_box, reason = "the network carries the box, and it is that which is used again")]
     spare: Vec<Box<Load>>,
 }
 
