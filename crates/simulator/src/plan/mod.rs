@@ -23,7 +23,7 @@ pub use build::{
 };
 pub use difference::Difference;
 pub use error::PlanError;
-pub use flow::{ConnectionsPlan, FlowPlan, Protocol, TcpPlan};
+pub use flow::{ConnectionsPlan, FlowPlan, Protocol, StackPlan, TcpPlan};
 pub use link::{LinkChange, LinkPlan, LossPlan};
 pub use router::RouterPlan;
 pub use traffic::{Arrivals, SizeDistribution, Source, UdpPlan};
@@ -73,6 +73,11 @@ impl Plan {
         let edge = |link: &LinkPlan| Edge { from: link.from, to: link.to, delay: link.delay };
         let edges: Vec<Edge> = self.links.iter().map(edge).collect();
         routes(self.nodes.len(), &edges, pairs)
+    }
+
+    /// Some flow is a connection of a foreign stack. A run with one cannot be copied.
+    pub fn has_foreign_stacks(&self) -> bool {
+        self.flows.iter().any(|flow| matches!(flow.protocol, Protocol::Stack(_)))
     }
 }
 
