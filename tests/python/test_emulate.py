@@ -193,6 +193,7 @@ def test_a_late_run_is_invalid(path: Path) -> None:
         (["--", "/etc/passwd"], 126, "selfclock: /etc/passwd: Permission denied"),
         (["--host", "c", "--", "true"], 2, "selfclock: --host: no host is named 'c'; there are a, b"),
         (["--for", "30", "--", "true"], 2, "selfclock: --for: '30' is not a time; write a time such as"),
+        (["--p99", "0 s", "--", "true"], 2, "selfclock: --p99: '0 s' is no time above 0"),
         (["--sysctl", "tcp=1", "--", "true"], 1, "selfclock: host a: sysctl tcp: there is none of that name"),
         (["--sysctl", "tcp", "--", "true"], 2, "selfclock: --sysctl: 'tcp'; write NAME=VALUE"),
         (["--internet", "--", "true"], 2, "selfclock: --internet: needs --outside NAME"),

@@ -107,13 +107,13 @@ def command(
     hosts = emulated_hosts(loaded) if outside is None else emulated_hosts(loaded, free_network())
     chosen = commands(words, host, hosts)
     how = Settings(
-        seconds=None if lasts is None else one(lasts, Time, "--for").seconds,
+        seconds=None if lasts is None else _span(lasts, "--for"),
         outside=None if outside is None else _machine(outside, hosts, chosen),
         internet=internet,
         sysctls=dict(map(_setting, sysctls)),
         live=_is_quiet(chosen) if live is None else live,
-        bound_p99_s=one(p99, Time, "--p99").seconds,
-        bound_worst_s=one(worst, Time, "--worst").seconds,
+        bound_p99_s=_span(p99, "--p99"),
+        bound_worst_s=_span(worst, "--worst"),
     )
     directory = out or Path("results") / loaded.name
     note(*loaded.notes, replaced(directory, "summary.json", identity([loaded])))
@@ -166,6 +166,14 @@ def _emulated(
         result, status = emulate(scenario, hosts, chosen, how, aside if record else None)
         write_run(result, aside, formats=kinds, also=recorded_files(scenario) if record else {})
     return result, status
+
+
+def _span(text: str, option: str) -> float:
+    """Return a time above 0 in seconds."""
+    found = one(text, Time, option).seconds
+    if found <= 0:
+        raise UsageError(f"{option}: {text!r} is no time above 0")
+    return found
 
 
 def _setting(text: str) -> tuple[str, str]:
