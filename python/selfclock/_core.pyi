@@ -204,7 +204,7 @@ class Emulator:
         #: Where packet events are written while it goes on, and what the table says about itself; as of `run`.
         packets: tuple[str | PathLike[str], Sequence[tuple[str, str]]] | None = None,
         #: Captures of real packets: host and path of each pcapng file.
-        captures: Sequence[tuple[str, str | PathLike[str]]] = (),
+        captures: Sequence[tuple[str, str | PathLike[str]]] = ...,
         #: It ends by itself after this time; `None`: only when it is told to.
         duration_s: float | None = None,
         #: SCHED_FIFO and mlockall, where the system allows; the summary says whether it did.

@@ -277,6 +277,15 @@ impl Connections {
         }
     }
 
+    /// It ends: each connection has a sample from after its last packet.
+    pub fn take_last_samples(&mut self, end: Time) {
+        let Some(interval) = self.sampler.interval else { return };
+        for connection in &mut self.all {
+            let after = connection.last + interval + Duration::from_picoseconds(1);
+            connection.sample_before(after.min(end + Duration::from_picoseconds(1)), &self.sampler);
+        }
+    }
+
     /// Those that have come since the last call.
     pub fn take_new(&mut self) -> Vec<usize> {
         std::mem::take(&mut self.new)

@@ -308,6 +308,7 @@ impl Emulation {
         // What is due until then has happened, for the records; nobody takes it any more.
         self.wires.advance(end).for_each(drop);
         let WiresOutcome { links, link_series, packets, events } = self.wires.finish(end);
+        self.connections.take_last_samples(end);
         let plan = &self.paths.plan;
         let interval = self.connections.sampler.interval;
         let (mut flows, mut seen, mut flow_series) = (Vec::new(), Vec::new(), FlowColumns::default());
