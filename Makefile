@@ -12,7 +12,7 @@ RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates/quic -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
 .DELETE_ON_ERROR:
-.PHONY: help prerequisites build quic quic-test quic-parity reproduce reproduce-full test rust-test python-test untested lint docs docs-long figures chart-library record record-full bench adapters careless package scorecards scorecard-truths sweep-10000 verify verify-night golden instructions instructions-record oracles load misbehaviour mutants fuzz coverage clean
+.PHONY: help prerequisites build quic quic-test quic-parity reproduce reproduce-full test rust-test python-test untested lint docs docs-long figures chart-library record record-full bench adapters careless package scorecards scorecard-truths sweep-10000 verify verify-night golden instructions instructions-record oracles load misbehaviour mutants fuzz coverage clean live-test live-validation live-endurance
 
 help:
 	@echo 'make reproduce  reproduce the papers; the report is $(OUT)/report.html'
@@ -40,6 +40,9 @@ help:
 	@echo 'make oracles    every table of ns-2 again; the report is results/oracles/report.html'
 	@echo 'make careless   what careless users do to it: signals in every command, little memory, locales'
 	@echo 'make load       100,000 flows, a day, 1 Tbit/s, 10,000 nodes'
+	@echo 'make live-test  what selfclock emulate does as root, and the examples of its page'
+	@echo 'make live-validation  the TCP of this kernel on the emulator against the simulator, into docs/validation-linux.md; 12 minutes, as root, on an idle machine'
+	@echo 'make live-endurance  half an hour at 50 Mbit/s: neither memory nor lateness may grow; as root'
 	@echo 'make quic       build with real QUIC stacks, quinn and noq, as flows of a scenario; quic-test: their tests; quic-parity: docs/quic-parity.md'
 	@echo 'make build      set up .venv and build the extension module'
 	@echo 'make clean      remove what make has built'
@@ -114,7 +117,7 @@ endif
 # What measures time or limits what a process may write runs after the others: unwatched, and with nothing beside it.
 python-test: build
 	rm -f $(VENV)/coverage*
-	$(BIN)/coverage run -m pytest --numprocesses logical --maxprocesses 8 --durations 10 -m 'not alone and not careless'
+	$(BIN)/coverage run -m pytest --numprocesses logical --maxprocesses 8 --durations 10 -m 'not alone and not careless and not live'
 	$(BIN)/pytest -m alone
 	$(BIN)/coverage combine --quiet
 	mkdir -p $(COVERAGE)
@@ -238,6 +241,16 @@ oracles: build
 # The heaviest scenarios whole, with what they take.
 load: build
 	$(BIN)/python tests/load.py
+
+live-test: build
+	$(BIN)/pytest -m live
+
+# Goes on where it was stopped; a run that was late is run again.
+live-validation: build
+	$(BIN)/python tests/live/validation.py --write
+
+live-endurance: build
+	$(BIN)/python tests/live/endurance.py
 
 clean:
 	rm -rf $(VENV) target results python/selfclock/_core*.so

@@ -35,6 +35,11 @@ def milliseconds(seconds: float | None) -> str:
     return "-" if seconds is None else digits(round(seconds * 1e3, 4))
 
 
+def counted(count: int | None) -> str:
+    """Return a number of things; "-" if it is not known."""
+    return "-" if count is None else f"{count:,}"
+
+
 def of_flow(flow: FlowSummary) -> list[str]:
     """Return name, algorithm, goodput in Mbit/s, segments sent and again, timeouts, fast retransmits, RTTs in ms."""
     return [
@@ -42,9 +47,7 @@ def of_flow(flow: FlowSummary) -> list[str]:
         flow["algorithm"],
         digits(flow["goodput_bps"] / 1e6),
         f"{flow['sent_segments']:,}",
-        f"{flow['retransmitted_segments']:,}",
-        f"{flow['timeouts']}",
-        f"{flow['fast_retransmits']}",
+        *(counted(flow[key]) for key in ("retransmitted_segments", "timeouts", "fast_retransmits")),
         *(milliseconds(seconds) for seconds in (flow["rtt_min_s"], flow["rtt_mean_s"], flow["rtt_p95_s"])),
     ]
 

@@ -75,6 +75,7 @@ def motion_of(result: Result, most: int = MOST_HOPS) -> Motion | None:
         "end": hops.end,
         "tick": tick,
         "rtt": _shortest_round_trip(hops.network),
+        "quantity": "in flight" if "emulation" in result.summary else "window",
         "places": [vars(place) for place in layout.places],
         "extent": [layout.width, layout.height],
         "edges": [
@@ -165,17 +166,21 @@ def _shortest_round_trip(network: Network) -> float:
 
 
 def _window(result: Result, group: Group, hops: Hops) -> list[list[float]] | None:
-    """Return times and congestion window, in segments, of a flow of its own colour."""
+    """Return times and window, in segments, of a flow of its own colour; of an emulation what is in flight."""
     if len(group.flows) > 1 or group.algorithm == "udp" or not result.flows.num_rows:
         return None
     series = pl.DataFrame(result.flows).filter(
         (pl.col("flow").cast(pl.String) == group.name) & pl.col("time_s").is_between(hops.begin, hops.end)
     )
     flow = next(flow for flow in result.summary["flows"] if flow["name"] == group.name)
-    segment = flow["delivered_bytes"] / max(flow["delivered_segments"], 1)
+    if "emulation" in result.summary:
+        path = next(flow for flow in result.scenario.network.flows if flow.name == group.name)
+        column, segment = "in_flight_bytes", float(path.payload_bytes or 0)
+    else:
+        column, segment = "cwnd_bytes", flow["delivered_bytes"] / max(flow["delivered_segments"], 1)
     if not segment or not len(series):
         return None
-    window = (series["cwnd_bytes"].cast(pl.Float64).fill_nan(0.0).fill_null(0.0) / segment).round(2)
+    window = (series[column].cast(pl.Float64).fill_nan(0.0).fill_null(0.0) / segment).round(2)
     return [series["time_s"].round(9).to_list(), window.to_list()]
 
 

@@ -34,8 +34,11 @@ MOST_MARKS = 5_000
 
 
 def window(panel: Panel, traces: Traces, *, named: bool = True) -> None:
-    """Congestion windows in segments, slow start thresholds, and what the path holds."""
-    panel.y.label = "window (segments)"
+    """Congestion windows in segments, slow start thresholds, and what the path holds.
+
+    Of an emulation what is in flight stands for the window, which only the sender knows.
+    """
+    panel.y.label = "window (segments)" if traces.has_windows else "in flight (segments)"
     panel.y.low = 0.0
     for curve in traces.curves(traces.window):
         curve.draw(panel, 1.0, named=named)

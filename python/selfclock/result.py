@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cached_property
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from selfclock import _core
 from selfclock.errors import BadInputError
@@ -65,7 +65,7 @@ FlowSummary = TypedDict(
         "connections": ConnectionsSummary | None,
     },
 )
-"""Totals of one flow."""
+"""Totals of one flow. Of an emulation's what a path cannot know is none: segments, timeouts, fast retransmits."""
 
 
 class LinkSummary(TypedDict):
@@ -83,6 +83,30 @@ class LinkSummary(TypedDict):
     queue_mean_s: float
 
 
+class LatenessSummary(TypedDict):
+    """How late the packets of an emulation left, against when the network of the scenario lets them arrive."""
+
+    packets: int
+    p50_s: float
+    p90_s: float
+    p99_s: float
+    p999_s: float
+    worst_s: float
+    #: Packets that were late by at most so many seconds and more than by those of the entry before; null: any more.
+    histogram: list[tuple[float | None, int]]
+    bound_p99_s: float
+    bound_worst_s: float
+    valid: bool
+
+
+class EmulationSummary(TypedDict):
+    """What only an emulation has."""
+
+    lateness: LatenessSummary
+    #: What was asked of the system and refused.
+    notes: list[str]
+
+
 class Summary(TypedDict):
     """Totals of a run, as `selfclock run --json` prints them."""
 
@@ -94,6 +118,8 @@ class Summary(TypedDict):
     cpu_s: float
     flows: list[FlowSummary]
     links: list[LinkSummary]
+    #: Of a run with real packets in real time.
+    emulation: NotRequired[EmulationSummary]
 
 
 class Result:
@@ -138,7 +164,7 @@ class Result:
             own = ", ".join(outcome.algorithms)
             missing = f"register the algorithms it ran first: {own}" if own else f"of another version: {error}"
             raise LoadError(f"{outcome.directory}: the scenario cannot be read; {missing}") from None
-        return cls(scenario, outcome)
+        return cls(scenario.emulated(outcome) if "emulation" in outcome.document else scenario, outcome)
 
     def under(self, scenario: Scenario) -> Result:
         """Return the same run as that of a scenario with the same settings, which may have another name."""
@@ -148,7 +174,7 @@ class Result:
     def summary(self) -> Summary:
         """Totals. `cpu_s` is what this machine took; everything else depends on scenario and seed only."""
         totals = json.loads(self._outcome.summary)
-        return Summary(
+        found = Summary(
             scenario=totals["scenario"],
             seed=totals["seed"],
             simulated_s=totals["simulated_s"],
@@ -158,6 +184,9 @@ class Result:
             flows=totals["flows"],
             links=totals["links"],
         )
+        if "emulation" in totals:
+            found["emulation"] = totals["emulation"]
+        return found
 
     @property
     def flows(self) -> Table:

@@ -59,6 +59,8 @@ LOOKS = {
     "imtcp": Look(_BLACK, "$m$", ":"),
     "capacity": Look(_BLACK, "$c$", "-."),
     "udp": Look("#666666", "x"),
+    # Of an emulation, whose algorithm nobody knows.
+    "tcp": Look(_BLUE, "$t$"),
 }
 
 #: For several flows with one algorithm.

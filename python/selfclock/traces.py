@@ -9,14 +9,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from selfclock import style
+from selfclock.saved import SavedTable
 from selfclock.series import Samples
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    import polars as pl
+
     from selfclock.figure import Dash, Panel, Values
     from selfclock.network import NetworkFlow
     from selfclock.result import FlowSummary, Result
+else:
+    from selfclock.lazy import pl
 
 #: With more flows than this, each algorithm has a curve of the middle of its flows and a band.
 MOST_CURVES = 8
@@ -87,6 +92,8 @@ class Traces:
     @cached_property
     def samples(self) -> Samples:
         """Samples of every flow that is one TCP connection."""
+        if "emulation" in self.result.summary:
+            return Samples(SavedTable(_aligned(pl.DataFrame(self.result.flows))), "flow")
         return Samples(self.result.flows, "flow")
 
     @cached_property
@@ -161,12 +168,19 @@ class Traces:
                 label, look.colour, self.times, middle, dash="-" if self._look else look.line, low=low, high=high
             )
 
+    @cached_property
+    def has_windows(self) -> bool:
+        """The windows of the senders are known; of an emulation's they are not, but what is in flight."""
+        return "emulation" not in self.result.summary
+
     def window(self, flow: Flow) -> Values:
-        """Return the congestion window of a flow, in segments."""
-        return self.column(flow, "cwnd_bytes") / flow.payload_bytes
+        """Return the congestion window of a flow, or what it has in flight where that is not known, in segments."""
+        return self.column(flow, "cwnd_bytes" if self.has_windows else "in_flight_bytes") / flow.payload_bytes
 
     def threshold(self, flow: Flow) -> Values:
         """Return the slow start threshold of a flow, in segments; NaN where there is none."""
+        if not self.has_windows:
+            return np.full(len(self.times), np.nan)
         found = self.column(flow, "ssthresh_bytes") / flow.payload_bytes
         return np.where(np.isfinite(found), found, np.nan)
 
@@ -176,8 +190,22 @@ class Traces:
 
     def rate(self, flow: Flow) -> Values:
         """Return the goodput of a flow, bit/s."""
-        segment = flow.summary["delivered_bytes"] / max(1, flow.summary["delivered_segments"])
+        segments = flow.summary["delivered_segments"]
+        segment = flow.payload_bytes if segments is None else flow.summary["delivered_bytes"] / max(1, segments)
         return goodput_curve(self.times, self.column(flow, "delivered_bytes"), segment)
+
+
+def _aligned(series: pl.DataFrame) -> pl.DataFrame:
+    """Return samples of flows that came and went with a row for each flow and time.
+
+    Before a flow begins and after it has ended running totals stay what they are, and levels are not known.
+    """
+    grid = series.select(pl.col("flow").unique(maintain_order=True)).join(
+        series.select(pl.col("time_s").unique().sort()), how="cross"
+    )
+    totals = pl.col("sent_bytes", "acknowledged_bytes", "delivered_bytes")
+    found = grid.join(series, on=["flow", "time_s"], how="left", maintain_order="left")
+    return found.with_columns(totals.forward_fill().over("flow").fill_null(0))
 
 
 def percentiles(series: Sequence[Values], wanted: Sequence[float]) -> list[Values]:

@@ -21,8 +21,9 @@ MOST_SHOWN = 20
 
 def print_summary(summary: Summary, document: Path) -> None:
     """Print the tables of a run, whose totals all stand in this document."""
+    what = "emulated with" if "emulation" in summary else "simulated in"
     sys.stdout.write(
-        f"{summary['scenario']}, seed {summary['seed']}: {cells.plain(summary['simulated_s'])} s simulated in "
+        f"{summary['scenario']}, seed {summary['seed']}: {cells.plain(summary['simulated_s'])} s {what} "
         f"{summary['cpu_s']:.3g} s of CPU\n{summary['packet_hops']:,} packet-hops, {summary['events']:,} events\n\n"
     )
     flows, links = summary["flows"], summary["links"]
@@ -62,9 +63,9 @@ def flow_columns(flows: list[FlowSummary]) -> list[Column]:
         Column("algorithm", [flow["algorithm"] for flow in flows], "name"),
         Column(f"goodput\n{rate.name}", [cells.digits(flow["goodput_bps"] / rate.size) for flow in flows]),
         Column("segments\nsent", [f"{flow['sent_segments']:,}" for flow in flows], spare=1),
-        Column("\nretr.", [f"{flow['retransmitted_segments']:,}" for flow in flows]),
-        Column("\nRTOs", [f"{flow['timeouts']:,}" for flow in flows]),
-        Column("fast\nretr.", [f"{flow['fast_retransmits']:,}" for flow in flows], spare=3),
+        Column("\nretr.", [cells.counted(flow["retransmitted_segments"]) for flow in flows]),
+        Column("\nRTOs", [cells.counted(flow["timeouts"]) for flow in flows]),
+        Column("fast\nretr.", [cells.counted(flow["fast_retransmits"]) for flow in flows], spare=3),
         Column("RTT ms\nmean", [cells.milliseconds(flow["rtt_mean_s"]) for flow in flows]),
         Column("\n95 %", [cells.milliseconds(flow["rtt_p95_s"]) for flow in flows]),
         Column("\nmin", [cells.milliseconds(flow["rtt_min_s"]) for flow in flows], spare=2),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from selfclock import cells
+from selfclock.emulate import lateness
 from selfclock.parts import Illustration, Table
 from selfclock.report.page import Page, page, render, shortened
 from selfclock.report.run_parts import network_part, path_figures, replay_part
@@ -27,11 +28,14 @@ MOST_ROWS = 500
 def run_page(result: Result, files: Mapping[str, str] | None = None) -> Page:
     """Return the report of one run."""
     summary, scenario = result.summary, result.scenario
+    done = "emulated" if "emulation" in summary else "simulated"
     about = [
         _run_sentence(summary),
-        f"Seed {summary['seed']}, {summary['simulated_s']:,g} s simulated: {summary['packet_hops']:,} packet-hops, "
+        f"Seed {summary['seed']}, {summary['simulated_s']:,g} s {done}: {summary['packet_hops']:,} packet-hops, "
         f"{summary['events']:,} events.",
     ]
+    if "emulation" in summary:
+        about.append(lateness.sentence(summary["emulation"]["lateness"]))
     return page(
         scenario.title or scenario.name, about, _run_tables(summary), _run_figures(result), parts=_run_parts(result),
         files=files, source=shortened(scenario.text), algorithms=digests([scenario]),
@@ -43,13 +47,16 @@ def _run_figures(result: Result) -> list[Illustration]:
     figures = []
     if result.flows.num_rows:
         caption = "One time axis: zooming one zooms all, and what is pointed at is read in all."
-        title = "Window, rate, round-trip time and queue"
+        first = "In flight" if "emulation" in result.summary else "Window"
+        title = f"{first}, rate, round-trip time and queue"
         figures.append(Illustration(title, caption, result.plot.overview(), id="overview"))
     if result.flows.num_rows or result.scenario.records_packets:
         caption = "What was sent, what was acknowledged, what was lost."
         figures.append(Illustration("Sequence numbers", caption, result.plot.sequence(), id="sequence"))
     if result.scenario.records_packets:
         figures += path_figures(result)
+    if "emulation" in result.summary:
+        figures.append(lateness.illustration(result.summary["emulation"]["lateness"]))
     return figures
 
 

@@ -19,7 +19,7 @@ from selfclock.save import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from os import PathLike
 
     from selfclock.compare import Comparison
@@ -95,8 +95,18 @@ def publish_run(
     return directory / "report.html"
 
 
-def write_run(result: Result, aside: Path, *, formats: Sequence[str] = (), pcap: Sequence[CaptureKind] = ()) -> None:
-    """Write what a run leaves behind beside its packet record and captures, which the directory holds already."""
+def write_run(
+    result: Result,
+    aside: Path,
+    *,
+    formats: Sequence[str] = (),
+    pcap: Sequence[CaptureKind] = (),
+    also: Mapping[str, str] | None = None,
+) -> None:
+    """Write what a run leaves behind beside its packet record and captures, which the directory holds already.
+
+    `also` names further files that it holds, and what they are.
+    """
     from selfclock.report.pages import run_page  # noqa: PLC0415
 
     scenario = result.scenario
@@ -110,6 +120,7 @@ def write_run(result: Result, aside: Path, *, formats: Sequence[str] = (), pcap:
         files[PACKETS] = "every packet"
     for kind, place, file in captures(scenario, pcap):
         files[file] = f"what {place} sent and received" if kind == "host" else f"what crossed {place}"
+    files |= also or {}
     _write_page(aside, run_page(result, files), formats)
     write_document(aside, run_document(result))
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from selfclock.fork import Run
+    from selfclock.saved import SavedOutcome
     from selfclock.scenario.quantity import Time
     from selfclock.sketch import Sketch
     from selfclock.sources import Source
@@ -148,6 +149,15 @@ class Scenario:
     def recorded_span_s(self) -> tuple[float, float] | None:
         """First and last time at which packets are recorded, in seconds; `None`: they are not."""
         return self._core.recorded_span_s
+
+    def emulated(self, outcome: _core.Outcome | SavedOutcome) -> Scenario:
+        """Return the scenario as an emulation was: its duration, and the connections seen in the place of its flows."""
+        summary = json.loads(outcome.summary)
+        flows = [
+            (flow["name"], flow["from"], flow["to"], flow["algorithm"], flow["start_s"]) for flow in summary["flows"]
+        ]
+        lasted = self._core.with_overrides([f"duration={summary['simulated_s']:.12f} s"])
+        return Scenario(lasted.emulated(flows), self.sources)
 
     def run(
         self, progress: Callable[[float], object] | None = None, *, packets: str | PathLike[str] | None = None

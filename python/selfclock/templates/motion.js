@@ -552,7 +552,7 @@
         c.strokeStyle = this.soft;
         c.lineWidth = 1;
         c.strokeRect(left, top, right - left, bottom - top);
-        this.words(c, panel === "window" ? "window (segments)" : `queue of ${queue.edge.name} (packets)`, left + 2, top - 5, "left");
+        this.words(c, panel === "window" ? `${record.quantity} (segments)` : `queue of ${queue.edge.name} (packets)`, left + 2, top - 5, "left");
         this.words(c, high.toFixed(high < 10 && high % 1 ? 1 : 0), left - 4, top + 9, "right");
         this.words(c, "0", left - 4, bottom, "right");
         for (const line of lines) this.curve(c, line, x, y);

@@ -1,0 +1,189 @@
+"""`selfclock emulate`."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from click.exceptions import Exit
+
+from selfclock import hints
+from selfclock._core import EmulationError, ScenarioError
+from selfclock.cli.messages import FAILED, UsageError, fail, hinted, note
+from selfclock.cli.options import PATH, format_option, out_option, seed_option, set_option
+from selfclock.cli.tables import print_summary
+from selfclock.emulate.addresses import emulated_hosts, named
+from selfclock.emulate.commands import commands
+from selfclock.emulate.lateness import complaint
+from selfclock.emulate.live_line import SHELLS
+from selfclock.emulate.outside import clean, free_network
+from selfclock.emulate.run import emulate, recorded_files
+from selfclock.emulate.sandbox import CommandError
+from selfclock.emulate.session import Settings
+from selfclock.provenance import replaced
+from selfclock.report.publish import write_run
+from selfclock.save import identity, parse_formats, staged
+from selfclock.scenario import Scenario
+from selfclock.scenario.quantity import Time, one
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from selfclock.emulate.addresses import EmulatedHost
+    from selfclock.emulate.session import Command
+    from selfclock.result import Result
+
+#: Lines for the end of the help.
+EXAMPLES = (
+    "selfclock emulate examples/one-flow.toml",
+    "selfclock emulate examples/one-flow.toml --host b -- python3 -m http.server 80 --host a -- curl -O http://b/file",
+    "selfclock emulate examples/lte.toml --record --for 60s --host b -- iperf3 -s --host a -- iperf3 -c b -t 60",
+)
+
+
+@click.argument("scenario", type=PATH, required=False, metavar="SCENARIO.toml", help="Scenario file (TOML).")
+@click.argument("words", nargs=-1, metavar="[-- COMMAND...]", help="Command on the first host.  [default: your shell]")
+@click.option("--host", metavar="NAME", help="Host of the command that follows: --host b -- COMMAND; may be repeated.")
+@set_option
+@seed_option
+@click.option("--for", "lasts", metavar="TIME", help="End after this time, whatever runs.")
+@out_option
+@click.option("--record", is_flag=True, help="Record packets, and write a capture for each host.")
+@click.option("--outside", metavar="NAME", help="Host that is this machine itself, with its servers; needs root.")
+@click.option("--internet", is_flag=True, help="Let hosts reach the Internet through --outside; needs iptables or nft.")
+@click.option(
+    "--sysctl", "sysctls", multiple=True, metavar="NAME=VALUE", help="Kernel setting on every host; may be repeated."
+)
+@click.option(
+    "--p99",
+    default="1 ms",
+    metavar="TIME",
+    show_default=True,
+    help="A run is invalid if more than 1 % of the packets are later than this.",
+)
+@click.option(
+    "--worst",
+    default="10 ms",
+    metavar="TIME",
+    show_default=True,
+    help="A run is invalid if any packet is later than this.",
+)
+@click.option(
+    "--live/--no-live", default=None, help="A line says what goes on.  [default: unless the command is a shell]"
+)
+@click.option("--clean", "tidy", is_flag=True, help="Undo what a killed emulation with --internet left, and end.")
+@format_option
+def command(
+    scenario: Path | None,
+    words: Sequence[str],
+    host: str | None,
+    overrides: Sequence[str],
+    seed: int | None,
+    lasts: str | None,
+    out: Path | None,
+    record: bool,
+    outside: str | None,
+    internet: bool,
+    sysctls: Sequence[str],
+    p99: str,
+    worst: str,
+    live: bool | None,
+    tidy: bool,
+    formats: str,
+) -> None:  # fmt: skip
+    """It lasts as long as the last command, and passes on its exit status. Tables go to standard error."""
+    note(*(f"undone, of an emulation that was killed: {line}" for line in clean()))
+    if tidy:
+        return
+    if scenario is None:
+        raise UsageError("SCENARIO.toml is missing; selfclock init writes one")
+    if internet and outside is None:
+        raise UsageError("--internet: needs --outside NAME, the host that is this machine")
+    kinds = parse_formats(formats)
+    loaded = _loaded(scenario, [*overrides, *(["record.packets=true"] if record else [])], seed)
+    hosts = emulated_hosts(loaded) if outside is None else emulated_hosts(loaded, free_network())
+    chosen = commands(words, host, hosts)
+    how = Settings(
+        seconds=None if lasts is None else _span(lasts, "--for"),
+        outside=None if outside is None else _machine(outside, hosts, chosen),
+        internet=internet,
+        sysctls=dict(map(_setting, sysctls)),
+        live=_is_quiet(chosen) if live is None else live,
+        bound_p99_s=_span(p99, "--p99"),
+        bound_worst_s=_span(worst, "--worst"),
+    )
+    directory = out or Path("results") / loaded.name
+    note(*loaded.notes, replaced(directory, "summary.json", identity([loaded])))
+    try:
+        result, status = _emulated(loaded, hosts, chosen, how, directory, record=record, kinds=kinds)
+    except CommandError as error:
+        fail(str(error), error.status)
+    except EmulationError as error:
+        fail(str(error), FAILED)
+    with contextlib.redirect_stdout(sys.stderr):
+        print_summary(result.summary, directory / "summary.json")
+        sys.stdout.write(f"\nReport: {directory / 'report.html'}\n")
+    note(*result.summary["emulation"]["notes"])
+    wrong = complaint(result)
+    if wrong is not None:
+        sys.stderr.write(f"selfclock: {wrong}\n")
+    if status or wrong:
+        raise Exit(status or FAILED)
+
+
+def _loaded(path: Path, settings: Sequence[str], seed: int | None) -> Scenario:
+    try:
+        found = Scenario.load(path, settings)
+    except ScenarioError as error:
+        raise hinted(error, hints.for_run(path)) from None
+    return found if seed is None else found.with_seed(seed)
+
+
+def _machine(name: str, hosts: Sequence[EmulatedHost], chosen: Sequence[Command]) -> str:
+    """Return the name of the host that is the machine, and say where it is."""
+    host = named(hosts, name, "--outside")
+    if host in [each.host for each in chosen]:
+        raise UsageError(f"--outside {name}: it is this machine; start its programs yourself")
+    note(f"{host.name} is this machine, at {host.address}: servers answer there that listen on every address")
+    return host.name
+
+
+def _emulated(
+    scenario: Scenario,
+    hosts: Sequence[EmulatedHost],
+    chosen: Sequence[Command],
+    how: Settings,
+    directory: Path,
+    *,
+    record: bool,
+    kinds: Sequence[str],
+) -> tuple[Result, int]:
+    """Run the commands and write the result; return it and the exit status of the last command."""
+    with staged(directory) as aside:
+        result, status = emulate(scenario, hosts, chosen, how, aside if record else None)
+        write_run(result, aside, formats=kinds, also=recorded_files(scenario) if record else {})
+    return result, status
+
+
+def _span(text: str, option: str) -> float:
+    """Return a time above 0 in seconds."""
+    found = one(text, Time, option).seconds
+    if found <= 0:
+        raise UsageError(f"{option}: {text!r} is no time above 0")
+    return found
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (equals and name.strip()):
+        raise UsageError(f"--sysctl: {text!r}; write NAME=VALUE, as net.ipv4.tcp_congestion_control=reno")
+    return name.strip(), value.strip()
+
+
+def _is_quiet(chosen: Sequence[Command]) -> bool:
+    """Tell whether the command whose terminal this is draws no prompts: an interactive shell does."""
+    name, *words = chosen[-1].words
+    return Path(name).name not in SHELLS or not all(word.startswith("-") and word != "-c" for word in words)

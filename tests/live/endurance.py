@@ -1,0 +1,95 @@
+"""Half an hour at 50 Mbit/s: neither memory nor lateness may grow. What `make live-endurance` runs.
+
+A line a minute; exit status 1 if the memory of the process grew by more than what its series take, if the lateness of
+99 % of the packets doubled, or if the run is invalid.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import selfclock as sc
+from selfclock.emulate.addresses import emulated_hosts
+from selfclock.emulate.lateness import complaint
+from selfclock.emulate.run import emulate
+from selfclock.emulate.session import Command, Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HERE = Path(__file__).parent
+
+#: What memory may grow by, MB for an hour: samples of six links, ten a second, 100 bytes each, in vectors that double.
+GROWTH_MB_PER_HOUR = 6 * 36_000 * 100 * 2 / 1e6
+
+#: The first tenth is not judged: memory is taken once, and caches are cold.
+WARM = 0.1
+
+
+class Watch:
+    """Memory and lateness, a line a minute."""
+
+    def __init__(self) -> None:
+        self.begun = self.said = time.monotonic()
+        #: Time in s, memory in MB, lateness of 99 % and of the latest so far, s.
+        self.lines: list[tuple[float, float, float, float]] = []
+
+    def __call__(self, status: Callable[[], str]) -> None:
+        """Note what is, once a minute or twenty times a run."""
+        now = time.monotonic()
+        if now < self.said + min(60.0, ARGUMENTS.seconds / 20):
+            return
+        self.said = now
+        late = json.loads(status())["lateness"]
+        self.lines.append((now - self.begun, memory_mb(), late["p99_s"], late["worst_s"]))
+        passed, memory, p99, worst = self.lines[-1]
+        print(
+            f"{passed:6.0f} s  {memory:7.1f} MB  late 99 % {p99 * 1e3:.3f} ms, worst {worst * 1e3:.2f} ms", flush=True
+        )
+
+
+def memory_mb() -> float:
+    """Return the resident memory of this process."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(re.search(r"VmRSS:\s+(\d+) kB", status)[1]) / 1e3  # type: ignore[index]
+
+
+def main() -> None:
+    """Run it and judge."""
+    scenario = sc.dumbbell(bottleneck="50 Mbps", rtt="40 ms", buffer="1 bdp", flows=["cubic"], duration="1 s")
+    hosts = emulated_hosts(scenario)
+    program = (sys.executable, str(HERE / "traffic.py"))
+    seconds = ARGUMENTS.seconds
+    commands = [
+        Command(hosts[1], (*program, "receive", "5001")),
+        Command(hosts[0], (*program, "send", "b", "5001", "--for", str(seconds), "--control", "cubic")),
+    ]
+    watch = Watch()
+    result, status = emulate(scenario, hosts, commands, Settings(watch=watch))
+    flow = max(result.summary["flows"], key=lambda flow: flow["delivered_bytes"])
+    print(f"goodput {flow['goodput_bps'] / 1e6:.2f} Mbit/s over {result.summary['simulated_s']:.0f} s")
+    warm = [line for line in watch.lines if line[0] > seconds * WARM]
+    (begin, memory, p99, _), (end, memory_then, p99_then, _) = warm[0], warm[-1]
+    allowed = GROWTH_MB_PER_HOUR * (end - begin) / 3600
+    wrong = [
+        complaint(result),
+        f"the sender ended with status {status}" if status else None,
+        f"memory grew from {memory:.1f} to {memory_then:.1f} MB; allowed: {allowed:.1f} MB more"
+        if memory_then > memory + allowed
+        else None,
+        f"lateness of 99 % grew from {p99 * 1e3:.3f} to {p99_then * 1e3:.3f} ms" if p99_then > 2 * p99 else None,
+    ]
+    sys.exit("\n".join(line for line in wrong if line) or 0)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seconds", type=float, default=1800.0)
+    ARGUMENTS = parser.parse_args()
+    main()

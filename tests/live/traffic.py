@@ -1,0 +1,162 @@
+"""The programs that the live tests run on emulated hosts: a TCP sender that samples TCP_INFO, receivers, UDP probes.
+
+    python traffic.py receive PORT
+    python traffic.py send HOST PORT --for 5 --control cubic [--samples FILE.json]
+    python traffic.py echo PORT
+    python traffic.py probe HOST PORT --for 5 [--every 0.003]
+
+A program ends with status 0 when it has done what it should.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import selectors
+import socket
+import struct
+import sys
+import time
+from pathlib import Path
+
+#: Seconds between two samples of TCP_INFO.
+SAMPLE_S = 0.02
+
+#: Fields of the kernel's `struct tcp_info` (linux/tcp.h): place and format.
+FIELDS = {
+    "state": (0, "B"),
+    "ca_state": (1, "B"),
+    "unacked": (24, "I"),
+    "lost": (32, "I"),
+    "srtt_us": (68, "I"),
+    "ssthresh": (76, "I"),
+    "cwnd": (80, "I"),
+    "total_retrans": (100, "I"),
+    "bytes_acked": (120, "Q"),
+    "min_rtt_us": (148, "I"),
+    "rwnd_limited_us": (176, "Q"),
+    "sndbuf_limited_us": (184, "Q"),
+}
+
+
+def tcp_info(connection: socket.socket) -> dict[str, int]:
+    """Return what the kernel says of a connection."""
+    read = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 232)
+    return {name: struct.unpack_from(kind, read, at)[0] for name, (at, kind) in FIELDS.items()}
+
+
+def receive(port: int) -> None:
+    """Take what connections bring, until it is ended."""
+    chooser = selectors.DefaultSelector()
+    listener = socket.create_server(("", port))
+    chooser.register(listener, selectors.EVENT_READ)
+    taken = bytearray(1 << 20)
+    while True:
+        for key, _ in chooser.select():
+            if key.fileobj is listener:
+                connection, _ = listener.accept()
+                chooser.register(connection, selectors.EVENT_READ)
+            else:
+                assert isinstance(key.fileobj, socket.socket)
+                if key.fileobj.recv_into(taken) == 0:
+                    chooser.unregister(key.fileobj)
+                    key.fileobj.close()
+
+
+def send(host: str, port: int, seconds: float, control: str, samples: Path | None) -> None:
+    """Send as much as there is room for; sample the state of the connection meanwhile."""
+    connection = socket.socket()
+    # Before connecting: a socket that began under a pacing algorithm stays paced.
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control.encode())
+    connection.connect((host, port))
+    connection.setblocking(False)
+    chooser = selectors.DefaultSelector()
+    chooser.register(connection, selectors.EVENT_WRITE)
+    block, found = b"x" * (1 << 18), []
+    begun = time.monotonic()
+    following = begun
+    while (now := time.monotonic()) < begun + seconds:
+        if now >= following:
+            found.append({"time_s": round(now - begun, 6), **tcp_info(connection)})
+            following += SAMPLE_S
+        if chooser.select(max(0.0, following - now)):
+            try:
+                connection.send(block)
+            except BlockingIOError:
+                continue
+    if samples is not None:
+        samples.write_text(json.dumps(found), encoding="utf-8")
+    # What is still in the buffer is nobody's business any more.
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.close()
+
+
+def echo(port: int) -> None:
+    """Send datagrams back, until it is ended."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as here:
+        here.bind(("", port))
+        while True:
+            data, sender = here.recvfrom(2048)
+            here.sendto(data, sender)
+
+
+def probe(host: str, port: int, seconds: float, every: float) -> None:
+    """Send datagrams and print quantiles of the times until they are back, in ms."""
+    times = []
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as here:
+        here.connect((host, port))
+        here.settimeout(1.0)
+        begun = time.monotonic()
+        number = 0
+        while (now := time.monotonic()) < begun + seconds:
+            here.send(struct.pack("Id", number, now))
+            try:
+                answer, sent = struct.unpack("Id", here.recv(2048))
+                if answer == number:
+                    times.append(time.monotonic() - sent)
+            except TimeoutError:
+                pass
+            number += 1
+            time.sleep(max(0.0, begun + number * every - time.monotonic()))
+    times.sort()
+    if not times:
+        sys.exit("no datagram came back")
+    quantiles = {f"p{percent}": times[min(len(times) - 1, len(times) * percent // 100)] for percent in (50, 90, 99)}
+    sys.stdout.write(
+        json.dumps({"sent": number, "back": len(times), "least": times[0], **quantiles, "worst": times[-1]})
+    )
+
+
+def main() -> None:
+    """Run one of the programs, before all that is not in real time: one that is starved measures the machine."""
+    with contextlib.suppress(OSError):
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    parser = argparse.ArgumentParser()
+    programs = parser.add_subparsers(dest="program", required=True)
+    for name in ("receive", "echo"):
+        programs.add_parser(name).add_argument("port", type=int)
+    for name in ("send", "probe"):
+        one = programs.add_parser(name)
+        one.add_argument("host")
+        one.add_argument("port", type=int)
+        one.add_argument("--for", dest="seconds", type=float, required=True)
+        if name == "send":
+            one.add_argument("--control", default="cubic")
+            one.add_argument("--samples", type=Path)
+        else:
+            one.add_argument("--every", type=float, default=0.003)
+    given = parser.parse_args()
+    if given.program == "receive":
+        receive(given.port)
+    elif given.program == "echo":
+        echo(given.port)
+    elif given.program == "send":
+        send(given.host, given.port, given.seconds, given.control, given.samples)
+    else:
+        probe(given.host, given.port, given.seconds, given.every)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,246 @@
+"""Hosts of an emulation: what they have, what they run, and that nothing of them stays. No root is needed."""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import namespaces
+import selfclock as sc
+from selfclock.emulate.addresses import emulated_hosts, environment, hosts_file, named
+from selfclock.emulate.commands import commands
+from selfclock.emulate.sandbox import CommandError, Sandbox, SandboxError, sandboxes
+from selfclock.errors import BadInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture
+def hosts() -> Iterator[tuple[Sandbox, Sandbox]]:
+    """Two hosts, or a reason why there are none on this machine."""
+    if namespaces.obstacle() is not None:
+        pytest.skip(str(namespaces.obstacle()))
+    with sandboxes([namespaces.setup("a", "10.201.0.1"), namespaces.setup("b", "10.201.0.2")]) as (a, b):
+        yield a, b
+
+
+def ended(host: Sandbox, *words: str) -> int:
+    """Run a command to its end; return its status."""
+    host.run(words, {})
+    return int(host.heard()["exited"])
+
+
+# --- names and commands ----------------------------------------------------------------------------------------------
+
+
+def test_names_of_hosts() -> None:
+    one = emulated_hosts(sc.dumbbell())
+    assert [(host.name, host.node, host.address, host.peers) for host in one] == [
+        ("a", "source1", "10.201.0.1", ("b",)),
+        ("b", "sink1", "10.201.0.2", ("a",)),
+    ]
+    graph = emulated_hosts(sc.Scenario.load(Path(__file__).parents[2] / "examples/two-paths-graph.toml"))
+    assert {host.name: host.peers for host in graph} == {"a": ("b",), "r3": ("b",), "b": ("a", "r3")}
+    assert hosts_file(one) == "10.201.0.1 a source1\n10.201.0.2 b sink1\n"
+    assert environment(one[0], one) == {
+        "SELFCLOCK_HOST": "a",
+        "SELFCLOCK_ADDRESS": "10.201.0.1",
+        "SELFCLOCK_PEER": "b",
+        "SELFCLOCK_PEER_ADDRESS": "10.201.0.2",
+        "SELFCLOCK_PEERS": "b",
+    }
+    assert named(one, "sink1") is one[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "first", "found"),
+    [
+        (["curl", "-s", "http://b"], None, [("a", "curl -s http://b")]),
+        (["serve", "--host", "a", "--", "fetch"], "b", [("b", "serve"), ("a", "fetch")]),
+        # The command without a host starts last: it is the one that is followed.
+        (["fetch", "--host", "b", "--", "serve", "-p", "80"], None, [("b", "serve -p 80"), ("a", "fetch")]),
+        # Neither an option --host of a command nor its own -- divides anything.
+        (["ssh", "--host", "--", "ls"], "b", [("b", "ssh --host -- ls")]),
+    ],
+)
+def test_words_of_commands(words: list[str], first: str | None, found: list[tuple[str, str]]) -> None:
+    hosts = emulated_hosts(sc.dumbbell())
+    assert [(each.host.name, " ".join(each.words)) for each in commands(words, first, hosts)] == found
+
+
+def test_without_a_command_it_is_the_shell(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHELL", "/bin/zsh")
+    [only] = commands([], None, emulated_hosts(sc.dumbbell()))
+    assert (only.host.name, only.words) == ("a", ("/bin/zsh",))
+
+
+@pytest.mark.parametrize(
+    ("words", "first", "said"),
+    [
+        (["true"], "c", "no host is named 'c'; there are a, b"),
+        ([], "b", "--host b: no command"),
+        (["x", "--host", "b", "--", "y"], "b", "--host b: two commands on one host"),
+    ],
+)
+def test_commands_that_make_no_sense(words: list[str], first: str, said: str) -> None:
+    with pytest.raises(BadInputError, match=said):
+        commands(words, first, emulated_hosts(sc.dumbbell()))
+
+
+# --- what a host is --------------------------------------------------------------------------------------------------
+
+
+def test_a_packet_to_another_host_leaves_through_the_device(hosts: tuple[Sandbox, Sandbox]) -> None:
+    """A datagram is an IP packet of its length, with the right addresses and checksum; nothing else comes."""
+    code = "import socket; socket.socket(2, 2).sendto(b'x' * 1000, ('b', 9))"
+    assert ended(hosts[0], sys.executable, "-c", code) == 0
+    packet = os.read(hosts[0].device, 65536)
+    assert len(packet) == 1028
+    assert packet[0] == 0x45
+    assert socket.inet_ntoa(packet[12:16]) == "10.201.0.1"
+    assert socket.inet_ntoa(packet[16:20]) == "10.201.0.2"
+    header = struct.unpack("!10H", packet[:20])
+    assert sum(header) % 0xFFFF == 0, "the header's checksum"
+    with pytest.raises(BlockingIOError):
+        os.read(hosts[0].device, 65536)
+
+
+def test_a_host_sees_itself_and_not_the_machine(hosts: tuple[Sandbox, Sandbox]) -> None:
+    a, _ = hosts
+    assert ended(a, "sh", "-c", "test $(hostname) = a") == 0
+    # The first process of the host, sh and ps; whatever runs outside is not there.
+    assert ended(a, "sh", "-c", "test $(ls /proc | grep -c '^[0-9]') -le 5") == 0
+    assert ended(a, sys.executable, "-c", "import os; assert sorted(os.listdir('/sys/class/net'))") == 0
+    devices = "import socket; assert {name for _, name in socket.if_nameindex()} == {'lo', 'path0'}"
+    assert ended(a, sys.executable, "-c", devices) == 0
+    user = f"import os; assert os.getuid() == {os.getuid()}"
+    assert ended(a, sys.executable, "-c", user) == 0
+    # Port 80 is everyone's in there.
+    assert ended(a, sys.executable, "-c", "import socket; socket.create_server(('', 80))") == 0
+
+
+def test_mtu_and_queue_of_the_device(hosts: tuple[Sandbox, Sandbox]) -> None:
+    code = (
+        "import fcntl, socket, struct; s = socket.socket();"
+        "get = lambda what: struct.unpack_from('i', fcntl.ioctl(s, what, struct.pack('16s24x', b'path0')), 16)[0];"
+        "assert (get(0x8921), get(0x8942)) == (1500, 10000)"
+    )
+    assert ended(hosts[0], sys.executable, "-c", code) == 0
+
+
+def test_the_status_of_a_command(hosts: tuple[Sandbox, Sandbox]) -> None:
+    a, _ = hosts
+    assert ended(a, "sh", "-c", "exit 7") == 7
+    assert ended(a, "sh", "-c", "kill -9 $$") == 137
+    with pytest.raises(CommandError, match="nothing-of-the-kind: command not found") as missing:
+        a.run(["nothing-of-the-kind"], {})
+    assert missing.value.status == 127
+    with pytest.raises(CommandError, match="/etc/passwd: Permission denied") as refused:
+        a.run(["/etc/passwd"], {})
+    assert refused.value.status == 126
+
+
+def test_whether_a_host_has_a_socket(hosts: tuple[Sandbox, Sandbox]) -> None:
+    _, b = hosts
+    assert not b.has_socket()
+    b.run([sys.executable, "-c", "import socket, time; s = socket.create_server(('', 80)); time.sleep(60)"], {})
+    until = time.monotonic() + 10
+    while not b.has_socket():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    assert not b.has_ended()
+    b.signal(15)
+    assert b.heard() == {"exited": 143}
+    assert b.has_ended()
+
+
+def test_settings_of_the_kernel() -> None:
+    if namespaces.obstacle() is not None:
+        pytest.skip(str(namespaces.obstacle()))
+    chosen = {"net.ipv4.tcp_congestion_control": "reno"}
+    with sandboxes([namespaces.setup("a", "10.201.0.1", sysctls=chosen)]) as (a,):
+        said = "test $(cat /proc/sys/net/ipv4/tcp_congestion_control) = reno"
+        assert ended(a, "sh", "-c", said) == 0
+    for wrong, said in (
+        ("net.ipv4.nothing", "there is none of that name"),
+        ("net.ipv4.ip_forward", "Invalid argument"),
+    ):
+        with (
+            pytest.raises(SandboxError, match=said),
+            sandboxes([namespaces.setup("a", "10.201.0.1", sysctls={wrong: "x"})]),
+        ):
+            pass
+
+
+# --- that nothing stays ----------------------------------------------------------------------------------------------
+
+
+def living(mark: str) -> list[int]:
+    """Return the processes that have a mark in their environment."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdecimal() and mark.encode() in (entry / "environ").read_bytes():
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return found
+
+
+def test_what_a_command_leaves_running_ends_with_the_host() -> None:
+    """A daemon, in a session of its own, whose parent has ended."""
+    if namespaces.obstacle() is not None:
+        pytest.skip(str(namespaces.obstacle()))
+    mark = f"MARK=forks-{os.getpid()}"
+    with sandboxes([namespaces.setup("a", "10.201.0.1")]) as (a,):
+        assert ended(a, "env", mark, "sh", "-c", "setsid sleep 1000 & sleep 1000 & exit 0") == 0
+        assert len(living(mark)) == 2, "the test can see them"
+    assert living(mark) == []
+
+
+def test_nothing_is_left_of_a_process_that_was_killed() -> None:
+    """Whoever has made hosts is killed with -9: commands, daemons, namespaces and devices go with it."""
+    if namespaces.obstacle() is not None:
+        pytest.skip(str(namespaces.obstacle()))
+    mark = f"MARK=killed-{os.getpid()}"
+    code = f"""
+import sys, time
+sys.path[:] = {sys.path!r}
+import namespaces
+from selfclock.emulate.sandbox import sandboxes
+with sandboxes([namespaces.setup("a", "10.201.0.1")]) as (a,):
+    a.run(["env", {mark!r}, "sh", "-c", "setsid sleep 1000 & trap '' TERM HUP INT; sleep 1000 & wait"], {{}})
+    print("there", flush=True)
+    time.sleep(1000)
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as maker:
+        assert maker.stdout is not None
+        assert maker.stdout.readline() == b"there\n"
+        until = time.monotonic() + 10
+        while len(living(mark)) < 3:
+            assert time.monotonic() < until
+        inside = Path(f"/proc/{living(mark)[0]}/ns/net").stat().st_ino
+        maker.kill()
+    while living(mark) or _in_namespace(inside):
+        assert time.monotonic() < until, "processes are left"
+
+
+def _in_namespace(number: int) -> list[int]:
+    """Return the processes in a network namespace: with the last of them, and of its devices, it goes."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdecimal() and (entry / "ns/net").stat().st_ino == number:
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return found
