@@ -226,7 +226,7 @@ impl Environment {
         let index =
             plan.flows.iter().position(|other| other.name == flow).ok_or_else(|| NotSteerable::Unknown {
                 name: flow.to_owned(),
-                known: plan.flows.iter().map(|other| other.name.clone()).collect(),
+                known: plan.flows.iter().map(|other| other.name.to_string()).collect(),
             })?;
         let Protocol::Tcp(tcp) = &mut plan.flows[index].protocol else {
             return Err(NotSteerable::NotOneConnection(flow.to_owned()));

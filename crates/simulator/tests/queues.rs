@@ -89,7 +89,8 @@ fn fair_queueing_protects_a_small_flow() {
         let mut plan = plan(discipline, packets(100));
         for (flow, (megabits, size)) in plan.flows.iter_mut().zip([(40, 1500), (6, 300)]) {
             flow.reverse.clear();
-            flow.protocol = Protocol::Udp(UdpPlan::steady(Bytes(size), mbps(megabits), Arrivals::Poisson));
+            let udp = UdpPlan::steady(Bytes(size), mbps(megabits), Arrivals::Poisson);
+            flow.protocol = Protocol::Udp(Box::new(udp));
         }
         let flows = run(&plan).summary.flows;
         // Of the last packets some are still on their way; the large one gets 14 of the 20 Mbit/s.

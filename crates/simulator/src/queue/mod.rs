@@ -14,8 +14,8 @@ pub(crate) mod managed;
 pub mod pie;
 pub mod red;
 
-pub(crate) use drop_tail::DropTail;
 pub use drop_tail::MarkAbove;
+pub(crate) use drop_tail::{DropTail, Places};
 pub(crate) use managed::ManagedQueue;
 
 use crate::named::named;

@@ -68,7 +68,7 @@ impl Simulation {
         Err(Stopped::AlgorithmFailed {
             scenario: self.plan.name.clone(),
             seed: self.plan.seed,
-            flow: flow.name.clone(),
+            flow: flow.name.to_string(),
             algorithm: flow.algorithm().unwrap_or_default().to_owned(),
             failure: failure.clone(),
         })

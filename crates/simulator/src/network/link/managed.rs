@@ -1,7 +1,7 @@
 //! A link whose queue holds its packets (see [`crate::queue::managed`]): they come at the time of the clock, and the
 //! transmitter takes the next one when it is free.
 
-use super::Link;
+use super::{Link, Rare};
 use crate::packet::Packet;
 use crate::record::series::{LinkSample, Rows};
 use selfclock_congestion::units::Time;
@@ -21,17 +21,17 @@ impl Link {
     pub(in crate::network) fn enqueue(&mut self, now: Time, packet: &Packet, samples: &mut Rows<LinkSample>) {
         self.sample_before(now, samples);
         let in_service = (!self.is_free(now)).then_some(self.recent_size);
-        let (in_service, waits) = match self.imperfections.as_mut().and_then(|own| own.server.as_mut()) {
+        let Self { free_at, rare, .. } = self;
+        let Some(Rare { imperfections, managed: Some(managed), .. }) = rare.as_deref_mut() else { return };
+        let (in_service, waits) = match imperfections.as_mut().and_then(|own| own.server.as_mut()) {
             None => (in_service, in_service.is_some()),
             Some(server) => {
                 server.skip_until(now);
-                self.free_at = server.next();
+                *free_at = server.next();
                 (server.in_service(now), true)
             }
         };
-        if let Some(managed) = &mut self.managed {
-            managed.enqueue(now, packet, in_service, waits);
-        }
+        managed.enqueue(now, packet, in_service, waits);
     }
 
     /// The next packet of the managed queue.
@@ -41,6 +41,6 @@ impl Link {
         samples: &mut Rows<LinkSample>,
     ) -> Option<Packet> {
         self.sample_before(now, samples);
-        self.managed.as_mut()?.dequeue(now)
+        self.managed_mut()?.dequeue(now)
     }
 }

@@ -5,18 +5,7 @@
 
 use super::Link;
 use crate::record::series::{LinkSample, Rows};
-use selfclock_congestion::units::{Duration, Time};
-
-/// State of the sampling of one link.
-#[derive(Clone, Debug, Default)]
-pub(super) struct LinkSampler {
-    pub interval: Duration,
-    /// At the sample before: time for which the transmitter was busy, ps; with a trace bytes used, and bytes offered.
-    pub busy_before: u64,
-    pub offered_before: u64,
-    /// Index of the link.
-    pub link: u32,
-}
+use selfclock_congestion::units::Time;
 
 impl Link {
     /// Takes the samples whose times are before `now`, when the next thing happens to the link.
@@ -37,25 +26,29 @@ impl Link {
             let busy = self.totals.busy.saturating_sub(self.free_at.since(time).picoseconds());
             let (busy, offered) = self.used_and_offered(busy, time);
             self.count_losses(time);
+            let offered_before = match &mut self.rare {
+                Some(rare) if rare.has_trace() => std::mem::replace(&mut rare.offered_before, offered),
+                _ => time.picoseconds() - samples.interval().picoseconds(),
+            };
             let sample = LinkSample {
-                queue_packets: match &self.managed {
+                queue_packets: match self.managed() {
                     None => self.queue.packets(),
                     Some(managed) => managed.work.backlog.packets,
                 },
-                drops: self.totals.drops,
+                drops: self.drops(),
                 bytes: self.totals.accepted_bytes - self.queue.bytes(),
-                utilization: part(busy - self.sampler.busy_before, offered - self.sampler.offered_before),
+                utilization: part(busy - self.busy_before, offered - offered_before),
             };
-            samples.put(time, self.sampler.link as usize, sample);
-            (self.sampler.busy_before, self.sampler.offered_before) = (busy, offered);
-            self.next_sample = time + self.sampler.interval;
+            samples.put(time, self.index as usize, sample);
+            self.busy_before = busy;
+            self.next_sample = time + samples.interval();
         }
         self.plain_until = self.next_sample.min(self.plain_limit);
     }
 
     /// Transmission time used until `time`, and the time it could have been: of a link with a trace, bytes instead.
     pub(super) fn used_and_offered(&self, busy: u64, time: Time) -> (u64, u64) {
-        match self.imperfections.as_ref().and_then(|own| own.server.as_ref()) {
+        match self.imperfections().and_then(|own| own.server.as_ref()) {
             None => (busy, time.picoseconds()),
             Some(server) => server.used_and_offered_until(time),
         }
