@@ -77,6 +77,12 @@ impl Network {
         if self.recorder.is_some() {
             self.record(PacketEvent::Enqueue, now, link as u32, &packet);
         }
+        if self.recorder.is_none()
+            && let Some(arrival) = self.links[link].decide(now, &mut packet, &mut self.samples.links)
+        {
+            self.settle_managed(now, link);
+            return arrival.map_or((), |arrival| self.leave_link(events, arrival, &packet));
+        }
         // At equal times departures come before arrivals.
         self.transmit_due(events, now, link);
         self.links[link].enqueue(now, &packet, &mut self.samples.links);

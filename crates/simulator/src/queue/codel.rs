@@ -1,6 +1,6 @@
 //! CoDel: drops at the head once the time packets spend in the queue has been too long for too long. RFC 8289.
 
-use super::managed::{Discipline, LinkSite, Work};
+use super::managed::{Decision, Discipline, LinkSite, Work};
 use crate::engine::Ring;
 use crate::named::settings;
 use crate::packet::Packet;
@@ -177,6 +177,16 @@ impl Discipline for CoDel {
         self.state.dequeue(&self.plan, &mut self.waiting, work)
     }
 
+    /// While packets spend less than the target in the queue, CoDel remembers no more of them than that it was so.
+    fn decide(&mut self, packet: &mut Packet, start: Time, work: &mut Work) -> Decision {
+        if start.since(work.now) >= self.plan.target || !work.backlog.has_room(packet.size) {
+            return Decision::Later;
+        }
+        self.state.largest = self.state.largest.max(u64::from(packet.size));
+        (self.state.first_above_time, self.state.dropping) = (None, false);
+        Decision::Passes
+    }
+
     fn for_each(&self, show: &mut dyn FnMut(&Packet)) {
         self.waiting.iter().for_each(show);
     }
@@ -218,12 +228,12 @@ mod tests {
         let codel = CoDel::new(Parameters { target: ms(5), interval: ms(interval), ecn }, site());
         let mut queue = ManagedQueue::new(queue::AnyDiscipline::CoDel(codel), QueueLimit::Unlimited, false);
         for step in 0..400 {
-            queue.enqueue(Time::ZERO + ms(step), &packet(), None, false);
+            queue.enqueue(Time::ZERO + ms(step), &packet(), None, false, (0, 0));
         }
         let mut times = Vec::new();
         for step in 400..30_000 {
             let now = Time::ZERO + ms(step);
-            queue.enqueue(now, &packet(), None, false);
+            queue.enqueue(now, &packet(), None, false, (0, 0));
             queue.dequeue(now);
             let count = if ecn { queue.work.marked.len() } else { queue.work.dropped.len() };
             times.extend(std::iter::repeat_n(now.seconds(), count));
@@ -260,7 +270,7 @@ mod tests {
         let mut queue = ManagedQueue::new(queue::AnyDiscipline::CoDel(codel), QueueLimit::Unlimited, false);
         for step in 0..100 {
             let now = Time::ZERO + ms(200 * step);
-            queue.enqueue(now, &packet(), None, false);
+            queue.enqueue(now, &packet(), None, false, (0, 0));
             assert!(queue.dequeue(now + ms(150)).is_some());
         }
     }

@@ -255,6 +255,12 @@ impl DropTail {
         }
     }
 
+    /// Size of the packet in service; `previous` is that of the packet accepted last.
+    #[inline]
+    pub fn in_service(&self, previous: u32) -> u32 {
+        if self.is_empty() { previous } else { self.in_service }
+    }
+
     /// Nothing waits, or has waited and was not yet told that it was served.
     #[inline]
     pub fn is_empty(&self) -> bool {

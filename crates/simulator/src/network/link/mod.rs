@@ -235,7 +235,18 @@ impl Link {
                 return None;
             }
             above = self.marks && self.is_above_threshold(now);
-        } else {
+        }
+        let start = self.take_place(now, size);
+        Some(Entrance { start, end: self.free_at, above })
+    }
+
+    /// A packet for which there is room takes its place in the queue, or goes to the transmitter if that is free. Returns when its
+    /// transmission begins.
+    #[inline(always)]
+    fn take_place(&mut self, now: Time, size: u32) -> Time {
+        let previous = self.recent_size;
+        let waits = self.free_at > now;
+        if !waits {
             self.queue.serve_all();
         }
         if size != previous {
@@ -247,7 +258,7 @@ impl Link {
         self.carried += 1;
         let start = self.free_at.max(now);
         self.free_at = start + self.recent_time;
-        Some(Entrance { start, end: self.free_at, above })
+        start
     }
 
     /// A packet for which there is room takes its place in the queue; `previous` is the size of the one before.
@@ -312,13 +323,12 @@ impl Link {
 
     /// Packets and bytes that wait at `now`, the time of the clock, and what may wait at most.
     pub fn backlog(&mut self, now: Time, samples: &mut Rows<LinkSample>) -> (u64, u64, QueueLimit) {
-        if let Some(managed) = self.managed() {
-            let backlog = &managed.work.backlog;
-            return (backlog.packets, backlog.bytes, backlog.limit);
-        }
         self.sample_before(now, samples);
         self.queue.serve_until(now);
-        (self.queue.packets(), self.queue.bytes(), self.settings.queue)
+        let (packets, bytes) = self
+            .managed()
+            .map_or((0, 0), |managed| (managed.work.backlog.packets, managed.work.backlog.bytes));
+        (self.queue.packets() + packets, self.queue.bytes() + bytes, self.settings.queue)
     }
 
     /// Rate of the transmitter for a packet that comes at `now`, the time of the clock.
@@ -398,7 +408,10 @@ impl Link {
         totals.busy = totals.busy.saturating_sub(self.free_at.since(end).picoseconds());
         match self.managed() {
             None => (totals, waited, self.most_waiting.into()),
-            Some(managed) => (totals, managed.waited_until(end), managed.most_waiting),
+            Some(managed) => {
+                let most_waiting = managed.most_waiting.max(self.most_waiting.into());
+                (totals, waited + managed.waited_until(end), most_waiting)
+            }
         }
     }
 }

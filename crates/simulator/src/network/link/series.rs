@@ -31,10 +31,8 @@ impl Link {
                 _ => time.picoseconds() - samples.interval().picoseconds(),
             };
             let sample = LinkSample {
-                queue_packets: match self.managed() {
-                    None => self.queue.packets(),
-                    Some(managed) => managed.work.backlog.packets,
-                },
+                queue_packets: self.queue.packets()
+                    + self.managed().map_or(0, |managed| managed.work.backlog.packets),
                 drops: self.drops(),
                 bytes: self.totals.accepted_bytes - self.queue.bytes(),
                 utilization: part(busy - self.busy_before, offered - offered_before),
