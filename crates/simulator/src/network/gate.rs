@@ -140,8 +140,7 @@ impl Network {
         let Some(managed) = self.links[link].managed_mut() else { return };
         if !managed.is_empty() && !managed.transmitter_event {
             managed.transmitter_event = true;
-            let order = events.take_order();
-            events.push(free_at, order, Target::Transmitter(link as u32));
+            events.push(free_at, Target::Transmitter(link as u32));
         }
     }
 

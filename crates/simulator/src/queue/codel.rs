@@ -159,6 +159,7 @@ fn control_law(time: Time, interval: Duration, count: u64) -> Time {
 
 impl Discipline for CoDel {
     type Settings = Parameters;
+    const DECIDES: bool = true;
 
     fn new(settings: Parameters, _: LinkSite) -> Self {
         Self { plan: settings, waiting: Ring::default(), state: CoDelState::default() }

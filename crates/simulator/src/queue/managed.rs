@@ -29,6 +29,8 @@ pub trait Discipline: Sized {
     fn enqueue(&mut self, packet: Packet, work: &mut Work);
     /// The next packet to transmit.
     fn dequeue(&mut self, work: &mut Work) -> Option<Packet>;
+    /// [`Discipline::decide`] may decide.
+    const DECIDES: bool = false;
     /// Shortcut for one FIFO of which nothing is held, where it is known now what would become of a packet that arrives now and
     /// whose transmission would begin at `start`. Does all that `enqueue` now and `dequeue` then would do, and says so; the packet
     /// may be marked. `work` counts as waiting the packets that have passed in this way and whose transmission is still to begin.
@@ -138,6 +140,8 @@ pub struct ManagedQueue {
     counts_packet_in_service: bool,
     /// When the discipline has something to do whether or not packets come.
     pub due: Time,
+    /// [`ManagedQueue::decide`] may decide, as long as nothing is held.
+    pub decides: bool,
     /// The link's event, that its transmitter is free, stands in the event queue.
     pub transmitter_event: bool,
     /// Sum of the waiting times of what was transmitted or dropped, ps.
@@ -150,12 +154,14 @@ impl ManagedQueue {
     /// An empty queue.
     pub fn new(discipline: super::AnyDiscipline, limit: QueueLimit, counts_packet_in_service: bool) -> Self {
         let backlog = Backlog { packets: 0, bytes: 0, limit, in_service: None };
+        let decides = discipline.decides();
         let work = Work { now: Time::ZERO, backlog, dropped: Vec::new(), marked: Vec::new() };
         Self {
             discipline,
             work,
             counts_packet_in_service,
             due: Time::ZERO,
+            decides,
             transmitter_event: false,
             waited: 0,
             most_waiting: 0,

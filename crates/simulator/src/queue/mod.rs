@@ -91,6 +91,12 @@ macro_rules! disciplines {
                 }
             }
 
+            fn decides(&self) -> bool {
+                match self {
+                    $(Self::$name(_) => <$module::$name as managed::Discipline>::DECIDES,)+
+                }
+            }
+
             #[inline]
             fn decide(&mut self, packet: &mut Packet, start: Time, work: &mut Work) -> Decision {
                 match self {

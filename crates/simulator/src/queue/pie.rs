@@ -183,6 +183,7 @@ impl Pie {
 
 impl Discipline for Pie {
     type Settings = Parameters;
+    const DECIDES: bool = true;
 
     fn new(plan: Parameters, site: LinkSite) -> Self {
         Self {

@@ -177,6 +177,7 @@ impl Red {
 
 impl Discipline for Red {
     type Settings = Parameters;
+    const DECIDES: bool = true;
 
     fn new(plan: Parameters, site: LinkSite) -> Self {
         Self {

@@ -156,7 +156,7 @@ impl Link {
         }
         let (start, end) = server.serve(size);
         self.free_at = server.next();
-        self.carried += 1;
+        self.order += 1;
         self.totals.accepted += 1;
         self.totals.accepted_bytes += u64::from(size);
         if is_drop_tail {

@@ -50,14 +50,15 @@ impl Link {
         packet: &mut Packet,
         samples: &mut Rows<LinkSample>,
     ) -> Option<Option<Time>> {
-        self.sample_before(now, samples);
-        let Self { queue, rare, .. } = self;
-        let Rare { imperfections: None, managed: Some(managed), .. } = rare.as_deref_mut()? else {
+        let Rare { imperfections: None, managed: Some(managed), .. } = self.rare.as_deref()? else {
             return None;
         };
-        if !managed.is_empty() {
+        if !managed.decides || !managed.is_empty() {
             return None;
         }
+        self.sample_before(now, samples);
+        let Self { queue, rare, .. } = self;
+        let managed = rare.as_deref_mut()?.managed.as_mut()?;
         while managed.due <= now {
             // What leaves just then leaves after it.
             queue.serve_until(Time::from_picoseconds(managed.due.picoseconds().saturating_sub(1)));

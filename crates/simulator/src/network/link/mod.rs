@@ -14,8 +14,8 @@ mod managed;
 mod series;
 mod shortcut;
 
-use crate::engine::Stream;
 use crate::engine::random::Purpose;
+use crate::engine::{Stream, packet_order};
 use crate::plan::{LinkPlan, LinkSettings};
 use crate::queue::managed::LinkSite;
 use crate::queue::{AnyDiscipline, DropTail, ManagedQueue, MarkAbove, Places, QueueLimit};
@@ -74,9 +74,9 @@ pub struct Link {
     plain_until: Time,
     /// Transmission time of the size accepted last.
     recent_time: Duration,
-    /// Packets accepted so far. Those that are not yet in the totals are of the size accepted last: most links see one size
-    /// only, so counting a packet is one addition.
-    carried: u64,
+    /// The order number of the packet accepted last, which is one more than that of the packet before it. What is not yet in
+    /// the totals is of the size accepted last: most links see one size only, so counting a packet is one addition.
+    order: u64,
     delay: Duration,
     /// A packet of the size accepted last that waits no longer than that, behind others of its size alone, finds no more
     /// packets waiting than ever before: `most_waiting` counts them.
@@ -122,7 +122,7 @@ struct Totals {
 struct Rare {
     imperfections: Option<Box<Imperfections>>,
     /// The queue in place of the drop-tail queue, if the discipline is another.
-    managed: Option<Box<ManagedQueue>>,
+    managed: Option<ManagedQueue>,
     /// When the network card at the end hands over next.
     interrupt: Time,
     drops: u64,
@@ -139,15 +139,14 @@ impl Link {
         let is_plain = imperfections.is_none() && plan.delay.picoseconds() <= NEAR;
         let plain_limit = if is_plain { Time::from_picoseconds(NEAR) } else { Time::ZERO };
         let site = LinkSite { rate: plan.rate, stream: Stream::new(seed, Purpose::LinkQueue, index) };
-        let managed = AnyDiscipline::new(plan.discipline, site).map(|discipline| {
-            Box::new(ManagedQueue::new(discipline, plan.queue, plan.counts_packet_in_service))
-        });
+        let managed = AnyDiscipline::new(plan.discipline, site)
+            .map(|discipline| ManagedQueue::new(discipline, plan.queue, plan.counts_packet_in_service));
         let has_rare = imperfections.is_some() || managed.is_some();
         Self {
             free_at: Time::ZERO,
             plain_until: next_sample.min(plain_limit),
             recent_time: Duration::ZERO,
-            carried: 0,
+            order: packet_order(index, 0),
             delay: plan.delay,
             most_wait: Duration::ZERO,
             plain_limit,
@@ -178,13 +177,13 @@ impl Link {
     /// The queue in place of the drop-tail queue, if the discipline is another.
     #[inline]
     pub(super) fn managed(&self) -> Option<&ManagedQueue> {
-        self.rare.as_deref()?.managed.as_deref()
+        self.rare.as_deref()?.managed.as_ref()
     }
 
     /// The same, to change.
     #[inline]
     pub(super) fn managed_mut(&mut self) -> Option<&mut ManagedQueue> {
-        self.rare.as_deref_mut()?.managed.as_deref_mut()
+        self.rare.as_deref_mut()?.managed.as_mut()
     }
 
     fn rare(&mut self) -> &mut Rare {
@@ -255,7 +254,7 @@ impl Link {
         if waits {
             self.wait(now, size, previous);
         }
-        self.carried += 1;
+        self.order += 1;
         let start = self.free_at.max(now);
         self.free_at = start + self.recent_time;
         start
@@ -331,6 +330,12 @@ impl Link {
         (self.queue.packets() + packets, self.queue.bytes() + bytes, self.settings.queue)
     }
 
+    /// The order number of the packet accepted last: its place among events at the time at which it arrives.
+    #[inline(always)]
+    pub(super) fn order(&self) -> u64 {
+        self.order
+    }
+
     /// Rate of the transmitter for a packet that comes at `now`, the time of the clock.
     pub fn rate(&self, now: Time) -> Rate {
         self.imperfections().and_then(|own| own.rate_at(now)).unwrap_or_else(|| self.current_rate())
@@ -361,8 +366,9 @@ impl Link {
 
     /// Brings the totals up to date.
     fn count_recent(&mut self) {
-        let count = self.carried - self.totals.accepted;
-        self.totals.accepted = self.carried;
+        let accepted = self.order - packet_order(self.index as usize, 0);
+        let count = accepted - self.totals.accepted;
+        self.totals.accepted = accepted;
         self.totals.accepted_bytes += count * u64::from(self.recent_size);
         self.totals.busy = self.totals.busy.saturating_add(self.recent_time.times(count).picoseconds());
     }
@@ -413,13 +419,6 @@ impl Link {
                 (totals, waited + managed.waited_until(end), most_waiting)
             }
         }
-    }
-}
-
-impl Rare {
-    /// The link sends at the opportunities of a trace.
-    fn has_trace(&self) -> bool {
-        self.imperfections.as_ref().is_some_and(|own| own.server.is_some())
     }
 }
 

@@ -3,9 +3,9 @@
 //! A link is served ahead of the clock, so a sample is computed from the times of its packets, never from a counter
 //! read "now".
 
-use super::Link;
+use super::{Link, Rare};
 use crate::record::series::{LinkSample, Rows};
-use selfclock_congestion::units::Time;
+use selfclock_congestion::units::{Duration, Time};
 
 impl Link {
     /// Takes the samples whose times are before `now`, when the next thing happens to the link.
@@ -19,27 +19,25 @@ impl Link {
     #[cold]
     fn take_samples(&mut self, now: Time, samples: &mut Rows<LinkSample>) {
         self.count_recent();
+        let interval = samples.interval();
         while self.next_sample < now {
             let time = self.next_sample;
             self.queue.serve_until(time);
             // Everything accepted so far is transmitted without a pause until `free_at`.
             let busy = self.totals.busy.saturating_sub(self.free_at.since(time).picoseconds());
-            let (busy, offered) = self.used_and_offered(busy, time);
-            self.count_losses(time);
-            let offered_before = match &mut self.rare {
-                Some(rare) if rare.has_trace() => std::mem::replace(&mut rare.offered_before, offered),
-                _ => time.picoseconds() - samples.interval().picoseconds(),
+            let Sampled { busy, offered, held, drops } = match self.rare.as_deref_mut() {
+                None => Sampled { busy, offered: interval.picoseconds(), held: 0, drops: 0 },
+                Some(rare) => rare.sample(busy, time, interval),
             };
             let sample = LinkSample {
-                queue_packets: self.queue.packets()
-                    + self.managed().map_or(0, |managed| managed.work.backlog.packets),
-                drops: self.drops(),
+                queue_packets: self.queue.packets() + held,
+                drops,
                 bytes: self.totals.accepted_bytes - self.queue.bytes(),
-                utilization: part(busy - self.busy_before, offered - offered_before),
+                utilization: part(busy - self.busy_before, offered),
             };
             samples.put(time, self.index as usize, sample);
             self.busy_before = busy;
-            self.next_sample = time + samples.interval();
+            self.next_sample = time + interval;
         }
         self.plain_until = self.next_sample.min(self.plain_limit);
     }
@@ -50,6 +48,35 @@ impl Link {
             None => (busy, time.picoseconds()),
             Some(server) => server.used_and_offered_until(time),
         }
+    }
+}
+
+/// What a sample shows that depends on what most links have not.
+struct Sampled {
+    /// Transmission time used so far, ps; with a trace, bytes.
+    busy: u64,
+    /// What could have been used since the sample before.
+    offered: u64,
+    /// Packets that a managed queue holds.
+    held: u64,
+    drops: u64,
+}
+
+impl Rare {
+    /// A sample at this time, of a link whose transmitter was busy for this long, ps.
+    fn sample(&mut self, busy: u64, time: Time, interval: Duration) -> Sampled {
+        let held = self.managed.as_ref().map_or(0, |managed| managed.work.backlog.packets);
+        let mut sampled = Sampled { busy, offered: interval.picoseconds(), held, drops: 0 };
+        if let Some(own) = &mut self.imperfections {
+            self.drops += own.losses_until(time);
+            if let Some(server) = &own.server {
+                let (used, offered) = server.used_and_offered_until(time);
+                (sampled.busy, sampled.offered) = (used, offered - self.offered_before);
+                self.offered_before = offered;
+            }
+        }
+        sampled.drops = self.drops;
+        sampled
     }
 }
 
