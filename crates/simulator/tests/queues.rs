@@ -313,7 +313,14 @@ fn queues_decide_alike() {
             let (short, found) = told(&plan);
             plan.record.packets = true;
             let (long, expected) = told(&plan);
-            assert!(found == expected, "{discipline:?}, seed {seed}");
+            let same = found.bytes().zip(expected.bytes()).take_while(|(one, other)| one == other).count();
+            let around = |text: &str| text[same.saturating_sub(200)..(same + 40).min(text.len())].to_owned();
+            assert!(
+                found == expected,
+                "{discipline:?}, seed {seed}: {} in the place of {}",
+                around(&found),
+                around(&expected)
+            );
             fewer += u64::from(short < long);
         }
     }

@@ -160,7 +160,7 @@ impl ManagedQueue {
             discipline,
             work,
             counts_packet_in_service,
-            due: Time::ZERO,
+            due: if decides { Time::ZERO } else { Time::NEVER },
             decides,
             transmitter_event: false,
             waited: 0,
@@ -216,9 +216,11 @@ impl ManagedQueue {
     #[inline]
     pub fn catch_up(&mut self, now: Time, passed: (u64, u64)) {
         self.work.now = now;
-        (self.work.backlog.packets, self.work.backlog.bytes) = passed;
+        self.work.backlog.packets += passed.0;
+        self.work.backlog.bytes += passed.1;
         self.due = self.discipline.catch_up(&self.work);
-        (self.work.backlog.packets, self.work.backlog.bytes) = (0, 0);
+        self.work.backlog.packets -= passed.0;
+        self.work.backlog.bytes -= passed.1;
     }
 
     /// The next packet to transmit. `None`: nothing waits, or all that waited was dropped.

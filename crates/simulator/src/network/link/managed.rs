@@ -20,6 +20,7 @@ impl Link {
 
     /// A packet arrives at the managed queue.
     pub(in crate::network) fn enqueue(&mut self, now: Time, packet: &Packet, samples: &mut Rows<LinkSample>) {
+        self.catch_up(now, samples);
         self.sample_before(now, samples);
         self.queue.serve_until(now);
         let in_service = (!self.is_free(now)).then(|| self.queue.in_service(self.recent_size));
@@ -56,15 +57,10 @@ impl Link {
         if !managed.decides || !managed.is_empty() {
             return None;
         }
+        self.catch_up(now, samples);
         self.sample_before(now, samples);
         let Self { queue, rare, .. } = self;
         let managed = rare.as_deref_mut()?.managed.as_mut()?;
-        while managed.due <= now {
-            // What leaves just then leaves after it.
-            queue.serve_until(Time::from_picoseconds(managed.due.picoseconds().saturating_sub(1)));
-            let until = if queue.is_empty() { now } else { managed.due };
-            managed.catch_up(until, (queue.packets(), queue.bytes()));
-        }
         queue.serve_until(now);
         let start = self.free_at.max(now);
         let in_service = (self.free_at > now).then(|| queue.in_service(self.recent_size));
@@ -79,12 +75,30 @@ impl Link {
         }
     }
 
+    /// What the discipline does at times of its own, up to now, with the packets that waited then of those that the shortcut let
+    /// pass. Comes before anything that serves them; samples that are due earlier come first.
+    #[inline]
+    pub(super) fn catch_up(&mut self, now: Time, samples: &mut Rows<LinkSample>) {
+        while let Some(due) = self.managed().map(|managed| managed.due)
+            && due <= now
+        {
+            self.sample_before(due, samples);
+            // What leaves just then leaves after it.
+            self.queue.serve_until(Time::from_picoseconds(due.picoseconds().saturating_sub(1)));
+            let until = if self.queue.is_empty() { now } else { due };
+            let passed = (self.queue.packets(), self.queue.bytes());
+            let Some(managed) = self.managed_mut() else { return };
+            managed.catch_up(until, passed);
+        }
+    }
+
     /// The next packet of the managed queue.
     pub(in crate::network) fn dequeue(
         &mut self,
         now: Time,
         samples: &mut Rows<LinkSample>,
     ) -> Option<Packet> {
+        self.catch_up(now, samples);
         self.sample_before(now, samples);
         self.managed_mut()?.dequeue(now)
     }

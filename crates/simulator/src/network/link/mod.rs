@@ -322,6 +322,7 @@ impl Link {
 
     /// Packets and bytes that wait at `now`, the time of the clock, and what may wait at most.
     pub fn backlog(&mut self, now: Time, samples: &mut Rows<LinkSample>) -> (u64, u64, QueueLimit) {
+        self.catch_up(now, samples);
         self.sample_before(now, samples);
         self.queue.serve_until(now);
         let (packets, bytes) = self
@@ -384,6 +385,8 @@ impl Link {
         let (totals, waited, most_waiting) = self.totals_at(end);
         let (busy, offered) = self.used_and_offered(totals.busy, end);
         let waited = waited as f64;
+        // Of a managed queue, what has left it; of a drop-tail queue, what has come to it.
+        let accepted = if self.managed().is_some() { totals.accepted } else { self.totals.accepted };
         LinkSummary {
             name: name.clone(),
             rate_bps: self.current_rate().bits_per_second(),
@@ -394,7 +397,7 @@ impl Link {
             ce_marks: self.rare.as_deref().map_or(0, |rare| rare.marks),
             queue_mean_packets: waited / end.picoseconds() as f64,
             queue_max_packets: most_waiting,
-            queue_mean_s: match self.totals.accepted {
+            queue_mean_s: match accepted {
                 0 => 0.0,
                 accepted => waited / PICOSECONDS_PER_SECOND as f64 / accepted as f64,
             },
