@@ -60,7 +60,7 @@ prerequisites:
 $(BIN)/.tools: constraints.txt pyproject.toml | prerequisites
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-	  coverage distributed duckdb gymnasium hypothesis jinja2 latex2mathml markdown-it-py matplotlib maturin mkdocs-material mypy pandas playwright polars pyarrow pytest pytest-xdist rich ruff scapy typer
+	  click coverage distributed duckdb gymnasium hypothesis jinja2 latex2mathml markdown-it-py matplotlib maturin mkdocs-material mypy pandas playwright polars pyarrow pytest pytest-xdist rich ruff scapy shellingham
 	touch $@
 
 $(BIN)/.built: $(BIN)/.tools $(SOURCES)

@@ -7,8 +7,6 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 import selfclock as sc
 from selfclock.claims import OF, VERDICTS
 from selfclock.cli.app import COMMANDS, app
@@ -134,11 +132,10 @@ def paper_page(paper: str, readings: str) -> str:
 
 def commands(_: str) -> str:
     """What every command says of itself."""
-    group = typer.main.get_group(app)
-    context = group.make_context("selfclock", [], resilient_parsing=True, terminal_width=100, max_content_width=100)
+    context = app.make_context("selfclock", [], resilient_parsing=True, terminal_width=100, max_content_width=100)
     texts = {}
     for name in COMMANDS:
-        if one := group.get_command(context, name):
+        if one := app.get_command(context, name):
             texts[name] = one.get_help(one.make_context(name, [], parent=context, resilient_parsing=True))
     return "\n\n".join(f"## {name}\n\n```text\n{text.strip()}\n```" for name, text in texts.items())
 

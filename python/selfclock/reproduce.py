@@ -131,7 +131,7 @@ class UnknownPaperError(BadInputError):
     """No paper has this name."""
 
 
-def find(names: list[str]) -> list[str]:
+def find(names: Sequence[str]) -> list[str]:
     """Return the named papers, all if none is named; underscores are as good as hyphens."""
     names = [name.replace("_", "-").lower() for name in names]
     for name in names:

@@ -9,17 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from selfclock import style
+from selfclock.series import Samples
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    import polars as pl
-
     from selfclock.figure import Dash, Panel, Values
     from selfclock.network import NetworkFlow
     from selfclock.result import FlowSummary, Result
-else:
-    from selfclock.lazy import pl
 
 #: With more flows than this, each algorithm has a curve of the middle of its flows and a band.
 MOST_CURVES = 8
@@ -88,45 +85,39 @@ class Traces:
         self._only = frozenset(flows)
 
     @cached_property
-    def series(self) -> pl.DataFrame:
-        """Samples of every flow that is one TCP connection, a flow after the other, as many of each."""
-        return pl.DataFrame(self.result.flows)
+    def samples(self) -> Samples:
+        """Samples of every flow that is one TCP connection."""
+        return Samples(self.result.flows, "flow")
 
     @cached_property
     def flows(self) -> list[Flow]:
         """The flows that have samples, in the order of the series."""
-        each = len(self.times)
-        if each == 0:
-            return []
-        names = self.series["flow"].gather_every(each).cast(pl.String).to_list()
         summaries = {flow["name"]: flow for flow in self.result.summary["flows"]}
         paths = {flow.name: flow for flow in self.result.scenario.network.flows}
-        seen: dict[str, int] = {}
+        drawn = [(row, name) for row, name in enumerate(self.samples.names) if not self._only or name in self._only]
+        algorithms = [summaries[name]["algorithm"] for _, name in drawn]
+        looks = [self._look or style.look(algorithm) for algorithm in algorithms]
+        # Algorithms that share a colour have lines of their own.
+        shades, lines = style.numbers(look.colour for look in looks), style.numbers(algorithms)
         flows = []
-        for row, name in enumerate(names):
-            if self._only and name not in self._only:
-                continue
-            algorithm = summaries[name]["algorithm"]
-            look = self._look or style.look(algorithm)
-            number = seen.get(algorithm, 0)
-            seen[algorithm] = number + 1
+        for place, (row, name) in enumerate(drawn):
+            look, algorithm = looks[place], algorithms[place]
             first = 0 if self._look else style.LINE_STYLES.index(look.line)
-            dash = style.LINE_STYLES[(first + number) % len(style.LINE_STYLES)]
+            dash = style.LINE_STYLES[(first + lines[place]) % len(style.LINE_STYLES)]
             label = name if name == algorithm else f"{name} ({algorithm})"
-            flows.append(Flow(row, summaries[name], paths[name], style.shade(look.colour, number), dash, label))
+            colour = style.shade(look.colour, shades[place])
+            flows.append(Flow(row, summaries[name], paths[name], colour, dash, label))
         return flows
 
-    @cached_property
+    @property
     def times(self) -> Values:
         """Times of the samples, s."""
-        flow = self.series["flow"]
-        rows = int((flow == flow[0]).sum()) if len(flow) else 0
-        return self.series["time_s"][:rows].to_numpy()
+        return self.samples.times
 
     def column(self, flow: Flow, name: str) -> Values:
         """Return the samples of a flow."""
-        each = len(self.times)
-        return self.series[name][flow.row * each : (flow.row + 1) * each].cast(pl.Float64).to_numpy()
+        values: Values = self.samples[name][flow.row].astype(np.float64)
+        return values
 
     @property
     def many(self) -> bool:

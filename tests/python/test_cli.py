@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ import selfclock as sc
 from conftest import GRAPH, SMALL
 from selfclock.bench import Case
 from selfclock.claims import ClaimRow
+from selfclock.cli import completion
 from selfclock.provenance import Made
 from selfclock.result import FlowSummary, LinkSummary, Summary
 
@@ -241,13 +243,62 @@ def test_algorithms(selfclock: Command) -> None:
 )
 def test_shells_complete_commands_and_names(line: str, completed: str) -> None:
     environment = os.environ | {
-        "_SELFCLOCK_COMPLETE": "complete_bash",
+        "_SELFCLOCK_COMPLETE": "bash_complete",
         "COMP_WORDS": line,
         "COMP_CWORD": str(line.count(" ")),
     }
     command = [sys.executable, "-m", "selfclock"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == completed
+    kinds, names = zip(*(line.split(",", 1) for line in done.stdout.split()), strict=True)
+    assert set(kinds) == {"plain"}
+    assert "\n".join(names) == completed
+
+
+@pytest.mark.parametrize(
+    ("shell", "file", "asked", "read_from"),
+    [
+        ("bash", ".bash_completions/selfclock.sh", "bash_complete", ".bashrc"),
+        ("zsh", ".zfunc/_selfclock", "zsh_complete", ".zshrc"),
+        ("fish", ".config/fish/completions/selfclock.fish", "fish_complete", None),
+    ],
+)
+def test_completion_is_installed_where_the_shell_reads_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: str, file: str, asked: str, read_from: str | None
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    settings = tmp_path / (read_from or "none")
+    if read_from:
+        settings.write_text("alias ll='ls -l'", encoding="utf-8")
+    for _ in range(2):
+        assert completion.install(shell) == tmp_path / file
+    written = (tmp_path / file).read_text(encoding="utf-8")
+    assert f"_SELFCLOCK_COMPLETE={asked}" in written
+    if read_from:
+        first, *added = settings.read_text(encoding="utf-8").splitlines()
+        assert first == "alias ll='ls -l'"
+        # Installing it twice adds nothing.
+        assert len(added) == 1
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+def test_bash_completes_what_it_has_installed(tmp_path: Path) -> None:
+    """Bash itself, with its own files, asks the command line and takes its answer."""
+    program = tmp_path / "selfclock"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m selfclock "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    environment = os.environ | {"HOME": str(tmp_path), "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+
+    def bash(script: str) -> str:
+        command = ["bash", "--norc", "-c", script]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+
+    # A command after it: the shell would become it otherwise, and nobody had called it.
+    assert "installed" in bash("selfclock --install-completion; true")
+    assert bash("selfclock --show-completion; true").strip() == (
+        (tmp_path / ".bash_completions" / "selfclock.sh").read_text(encoding="utf-8").strip()
+    )
+    asked = "COMP_WORDS=(selfclock compare ve); COMP_CWORD=2; _selfclock_completion selfclock ve compare"
+    assert bash(f'. "$HOME/.bashrc"; {asked}; echo "${{COMPREPLY[@]}}"').strip() == "vegas"
 
 
 def test_a_terminal_without_a_letter_ends_no_command(tmp_path: Path) -> None:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from selfclock.algorithms import algorithms, queues, routers
 from selfclock.cli.layout import Column, console, print_table
 from selfclock.cli.messages import UsageError, print_json
-from selfclock.cli.options import AlgorithmFiles, Json, complete_named
+from selfclock.cli.options import algorithm_option, complete_named, json_option
 from selfclock.names import unknown
 from selfclock.own import load_algorithms
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
 
 #: Lines for the end of the help.
 EXAMPLES = (
@@ -23,18 +27,16 @@ EXAMPLES = (
 )
 
 
+@click.argument("name", required=False, metavar="[NAME]", help="Only this one.", shell_complete=complete_named)
+@click.option("--queues", "only_queues", is_flag=True, help="Queue disciplines instead of algorithms.")
+@click.option("--routers", "only_routers", is_flag=True, help="Router mechanisms instead of algorithms.")
+@algorithm_option
+@json_option
 def command(
-    name: Annotated[
-        str | None,
-        typer.Argument(metavar="NAME", help="Only this one.", show_default=False, autocompletion=complete_named),
-    ] = None,
-    only_queues: Annotated[bool, typer.Option("--queues", help="Queue disciplines instead of algorithms.")] = False,
-    only_routers: Annotated[bool, typer.Option("--routers", help="Router mechanisms instead of algorithms.")] = False,
-    algorithm_files: AlgorithmFiles = None,
-    as_json: Json = False,
+    name: str | None, only_queues: bool, only_routers: bool, algorithm_files: Sequence[Path], as_json: bool
 ) -> None:
     """Without a name one line for each; with a name all parameters of that one."""
-    load_algorithms(*(algorithm_files or []))
+    load_algorithms(*algorithm_files)
     asked = [*(queues() if only_queues else []), *(routers() if only_routers else [])]
     known = asked or [*algorithms(), *([] if name is None else [*queues(), *routers()])]
     chosen = [algorithm for algorithm in known if name in (None, algorithm.name)]

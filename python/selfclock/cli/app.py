@@ -7,20 +7,19 @@ import io
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-from typer.core import TyperGroup
+import click
+from click.exceptions import Exit
 
 from selfclock import interrupts
 from selfclock._core import end_at_second_interrupt
+from selfclock.cli.completion import install_option, show_option
 from selfclock.names import unknown
 from selfclock.provenance import set_command, version_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from typer._click import Command, Context, HelpFormatter
 
 #: Every command, with the first line of its help. Its module has `command` and `EXAMPLES`.
 COMMANDS = {
@@ -39,61 +38,53 @@ COMMANDS = {
 CONTEXT = {"help_option_names": ["-h", "--help"]}
 
 
-class Commands(TyperGroup):
+class Commands(click.Group):
     """A group whose commands are imported when they are called."""
 
-    def list_commands(self, ctx: object) -> list[str]:  # noqa: ARG002
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names of the commands."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: object, cmd_name: str) -> Command | None:  # noqa: ARG002
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Import a command; none has another name."""
         if cmd_name not in COMMANDS:
             return None
         from selfclock.cli.messages import guarded  # noqa: PLC0415
 
         module = importlib.import_module(f"selfclock.cli.{cmd_name}")
-        alone = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings=CONTEXT)
         about = f"{COMMANDS[cmd_name]}\n\n{module.command.__doc__ or ''}"
         examples = "\b\nExamples:\n" + "\n".join(f"  {line}" for line in module.EXAMPLES)
-        alone.command(cmd_name, help=about, epilog=examples)(guarded(module.command))
-        return typer.main.get_command(alone)
+        made = click.command(cmd_name, help=about, epilog=examples, context_settings=CONTEXT)
+        return made(guarded(module.command))
 
-    def resolve_command(self, ctx: Context, args: list[str]) -> tuple[str | None, Command | None, list[str]]:
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that is called."""
         found = self.get_command(ctx, args[0])
         if found is None and not ctx.resilient_parsing:
             ctx.fail(unknown("command", args[0], list(COMMANDS)))
         return args[0] if found else None, found, args[1:]
 
-    def format_commands(self, ctx: object, formatter: HelpFormatter) -> None:  # noqa: ARG002
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """List the commands, importing none."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-app = typer.Typer(
-    cls=Commands,
-    help="A laboratory for congestion control.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings=CONTEXT,
-)
-
-
-def _version(wanted: bool) -> None:
+def _version(_context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
     if wanted:
         sys.stdout.write(f"selfclock {version_text()}\n")
-        raise typer.Exit
+        raise Exit
 
 
-@app.callback()
-def _selfclock(
-    _version_wanted: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
-    ] = False,
-) -> None:
+@click.command("selfclock", cls=Commands, no_args_is_help=True, context_settings=CONTEXT)
+@click.option(
+    "--version", is_flag=True, callback=_version, is_eager=True, expose_value=False, help="Print the version."
+)
+@install_option
+@show_option
+def app() -> None:
     """A laboratory for congestion control."""
 
 
@@ -114,6 +105,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arguments = sys.argv[1:] if arguments is None else arguments
     set_command(arguments)
     try:
-        app(list(arguments), prog_name="selfclock")
-    except KeyboardInterrupt as error:
-        sys.exit(interrupts.status(error))
+        sys.exit(app.main(list(arguments), prog_name="selfclock", standalone_mode=False))
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt) as error:
+        # Click turns an interruption while it reads the arguments into its own exception.
+        came = error.__cause__ if isinstance(error, click.Abort) else error
+        sys.exit(interrupts.status(came) if isinstance(came, KeyboardInterrupt) else 1)

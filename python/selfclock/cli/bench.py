@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from selfclock.bench import CASES, bench, bench_mechanisms
 from selfclock.cli.layout import Column, print_table
 from selfclock.cli.messages import UsageError, print_json
-from selfclock.cli.options import Json, completed_from
+from selfclock.cli.options import completing, json_option
 from selfclock.names import unknown
 from selfclock.progress import progress_bar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def _whole_or_nothing(value: float | None) -> str:
@@ -25,24 +28,17 @@ EXAMPLES = (
 )
 
 
-def _complete(incomplete: str) -> list[str]:
-    return completed_from(CASES, incomplete)
-
-
-def command(
-    cases: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="CASE",
-            help=f"Cases: {', '.join(CASES)}; all if none is named.",
-            show_default=False,
-            autocompletion=_complete,
-        ),
-    ] = None,
-    as_json: Json = False,
-) -> None:
+@click.argument(
+    "cases",
+    nargs=-1,
+    metavar="[CASE]...",
+    help=f"Cases: {', '.join(CASES)}; all if none is named.",
+    shell_complete=completing(lambda: CASES),
+)
+@json_option
+def command(cases: Sequence[str], as_json: bool) -> None:
     """Each case runs in a process of its own; all of them take about half a minute."""
-    for case in cases or []:
+    for case in cases:
         if case not in CASES:
             raise UsageError(unknown("case", case, CASES))
     with progress_bar("bench") as progress:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from selfclock import hints
 from selfclock._core import ScenarioError
@@ -15,14 +15,17 @@ from selfclock.algorithms import queues
 from selfclock.cli.layout import columns_of, print_table
 from selfclock.cli.messages import hinted, note, print_document, print_written
 from selfclock.cli.options import (
-    AlgorithmFiles,
-    Formats,
-    JsonOrFiles,
-    Out,
-    Threads,
+    PATH,
+    algorithm_option,
     complete_algorithm,
-    completed_from,
+    completing,
     destination,
+    format_option,
+    json_or_files_option,
+    out_option,
+    seed_option,
+    set_option,
+    threads_option,
 )
 from selfclock.compare import MOST_SEEDS, compare
 from selfclock.compare.scenarios import BUFFER, DURATION, ECN, FLOWS, RATE, RTT
@@ -33,6 +36,9 @@ from selfclock.provenance import replaced
 from selfclock.report.publish import publish_comparison
 from selfclock.save import identity, parse_formats
 from selfclock.scenario import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 #: Lines for the end of the help.
 EXAMPLES = (
@@ -48,81 +54,78 @@ EXAMPLES = (
 SPARE = {"busy\n%": 2, "Jain": 1}
 
 
-def _complete_queue(incomplete: str) -> list[str]:
-    return completed_from((queue.name for queue in queues()), incomplete)
-
-
+@click.argument(
+    "names",
+    nargs=-1,
+    metavar="[ALGORITHM]...",
+    help="Such as reno, cubic+hystart++, or with parameters cubic:beta=0.8.",
+    shell_complete=complete_algorithm,
+)
+@click.option("--rate", metavar="RATE", help=f"Rate of the bottleneck.  [default: {RATE}]")
+@click.option("--rtt", metavar="TIME", help=f"Round-trip time of the empty network.  [default: {RTT}]")
+@click.option("--buffer", metavar="SIZE", help=f"Queue of the bottleneck.  [default: {BUFFER}]")
+@click.option("--flows", type=click.IntRange(1, 1_000_000), metavar="N", help=f"Number of flows.  [default: {FLOWS}]")
+@click.option("--duration", metavar="TIME", help=f"Simulated time.  [default: {DURATION}, or that of the scenario]")
+@click.option(
+    "--scenario",
+    type=PATH,
+    metavar="FILE",
+    help="The path and the flows of a scenario file (TOML) in place of a dumbbell.",
+)
+@click.option(
+    "--flow", multiple=True, metavar="NAME", help="Compare the algorithm of this flow alone; may be repeated."
+)
+@set_option
+@click.option(
+    "--queue",
+    metavar="DISCIPLINE",
+    help="Of the bottleneck, such as dualpi2 or codel:target=5ms.",
+    shell_complete=completing(lambda: [queue.name for queue in queues()]),
+)
+@click.option("--ecn", metavar="MODE", help=f"{', '.join(ECN)}: what each algorithm responds to.")
+@seed_option
+@click.option(
+    "--seeds",
+    type=click.IntRange(1, MOST_SEEDS),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Number of seeds: means with 95 % confidence intervals.",
+)
+@threads_option
+@out_option
+@format_option
+@algorithm_option
+@json_or_files_option
 def command(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="ALGORITHM",
-            help="Such as reno, cubic+hystart++, or with parameters cubic:beta=0.8.",
-            show_default=False,
-            autocompletion=complete_algorithm,
-        ),
-    ] = None,
-    rate: Annotated[
-        str | None, typer.Option(metavar="RATE", help=f"Rate of the bottleneck.  [default: {RATE}]")
-    ] = None,
-    rtt: Annotated[
-        str | None, typer.Option(metavar="TIME", help=f"Round-trip time of the empty network.  [default: {RTT}]")
-    ] = None,
-    buffer: Annotated[
-        str | None, typer.Option(metavar="SIZE", help=f"Queue of the bottleneck.  [default: {BUFFER}]")
-    ] = None,
-    flows: Annotated[
-        int | None, typer.Option(min=1, max=1_000_000, metavar="N", help=f"Number of flows.  [default: {FLOWS}]")
-    ] = None,
-    duration: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help=f"Simulated time.  [default: {DURATION}, or that of the scenario]"),
-    ] = None,
-    scenario: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The path and the flows of a scenario file (TOML) in place of a dumbbell."),
-    ] = None,
-    flow: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Compare the algorithm of this flow alone; may be repeated."),
-    ] = None,
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="PATH=VALUE", help="Another value for a key: --set transport.mss='512 B'."),
-    ] = None,
-    queue: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DISCIPLINE",
-            help="Of the bottleneck, such as dualpi2 or codel:target=5ms.",
-            autocompletion=_complete_queue,
-        ),
-    ] = None,
-    ecn: Annotated[
-        str | None, typer.Option(metavar="MODE", help=f"{', '.join(ECN)}: what each algorithm responds to.")
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(min=0, max=2**63 - 1, metavar="N", help="Seed of every random stream.")
-    ] = None,
-    seeds: Annotated[
-        int,
-        typer.Option(min=1, max=MOST_SEEDS, metavar="N", help="Number of seeds: means with 95 % confidence intervals."),
-    ] = 1,
-    threads: Threads = None,
-    out: Out = None,
-    formats: Formats = "",
-    algorithm_files: AlgorithmFiles = None,
-    as_json: JsonOrFiles = False,
+    names: Sequence[str],
+    rate: str | None,
+    rtt: str | None,
+    buffer: str | None,
+    flows: int | None,
+    duration: str | None,
+    scenario: Path | None,
+    flow: Sequence[str],
+    overrides: Sequence[str],
+    queue: str | None,
+    ecn: str | None,
+    seed: int | None,
+    seeds: int,
+    threads: int | None,
+    out: Path | None,
+    formats: str,
+    algorithm_files: Sequence[Path],
+    as_json: bool,
 ) -> None:
     """The path is that of a scenario, or a dumbbell; the default is one flow of 60 s over 100 Mbit/s and 40 ms."""
     kinds = parse_formats(formats)
-    load_algorithms(*(algorithm_files or []))
+    load_algorithms(*algorithm_files)
     directory = destination(out, Path("results/compare"), only_printed=as_json and not kinds)
     loaded = None if scenario is None else _load(scenario)
     with progress_bar("compare") as progress:
         comparison = compare(
-            names or [], rate, rtt, buffer, flows, duration, scenario=loaded, overrides=overrides or [],
-            flow=flow or [], queue=queue, ecn=ecn, seed=seed, seeds=seeds, threads=threads, progress=progress,
+            names, rate, rtt, buffer, flows, duration, scenario=loaded, overrides=overrides,
+            flow=flow, queue=queue, ecn=ecn, seed=seed, seeds=seeds, threads=threads, progress=progress,
         )  # fmt: skip
     note(*comparison.notes)
     if directory is None:

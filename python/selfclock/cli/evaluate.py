@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from selfclock import cells
 from selfclock.cli.layout import Column, print_table
 from selfclock.cli.messages import note, print_document, print_written
 from selfclock.cli.options import (
-    AlgorithmFiles,
-    Formats,
-    JsonOrFiles,
-    Out,
-    Threads,
+    algorithm_option,
     complete_algorithm,
     complete_algorithms,
-    completed_list,
+    completing,
     destination,
+    format_option,
+    json_or_files_option,
     listed,
+    out_option,
+    threads_option,
 )
 from selfclock.documents import scorecard_document
 from selfclock.evaluate import BASELINES, Scorecard, evaluate
@@ -32,6 +32,9 @@ from selfclock.provenance import replaced
 from selfclock.report.publish import publish_scorecard
 from selfclock.save import file_stem, identity, parse_formats
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 #: Lines for the end of the help.
 EXAMPLES = (
     "selfclock evaluate cubic",
@@ -40,48 +43,49 @@ EXAMPLES = (
 )
 
 
-def _complete_row(incomplete: str) -> list[str]:
-    return completed_list((row.id for row in ROWS), incomplete)
-
-
+@click.argument(
+    "name",
+    metavar="ALGORITHM",
+    help="Such as cubic, packet-pair or cubic+hystart++.",
+    shell_complete=complete_algorithm,
+)
+@click.option(
+    "--against",
+    multiple=True,
+    metavar="ALGORITHM,...",
+    help=f"Baselines, with commas or one at a time.  [default: {','.join(BASELINES)}]",
+    shell_complete=complete_algorithms,
+)
+@click.option(
+    "--rows",
+    multiple=True,
+    metavar="ROW,...",
+    help="Only these rows.  [default: all of them]",
+    shell_complete=completing(lambda: [row.id for row in ROWS], several=True),
+)
+@threads_option
+@out_option
+@format_option
+@algorithm_option
+@json_or_files_option
 def command(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="ALGORITHM",
-            help="Such as cubic, packet-pair or cubic+hystart++.",
-            show_default=False,
-            autocompletion=complete_algorithm,
-        ),
-    ],
-    against: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="ALGORITHM,...",
-            help="Baselines, with commas or one at a time.  [default: cubic,bbr3,reno]",
-            autocompletion=complete_algorithms,
-        ),
-    ] = None,
-    rows: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--rows", metavar="ROW,...", help="Only these rows.  [default: all of them]", autocompletion=_complete_row
-        ),
-    ] = None,
-    threads: Threads = None,
-    out: Out = None,
-    formats: Formats = "",
-    algorithm_files: AlgorithmFiles = None,
-    as_json: JsonOrFiles = False,
+    name: str,
+    against: Sequence[str],
+    rows: Sequence[str],
+    threads: int | None,
+    out: Path | None,
+    formats: str,
+    algorithm_files: Sequence[Path],
+    as_json: bool,
 ) -> None:
     """A whole scorecard takes about half a minute on two cores."""
     kinds = parse_formats(formats)
-    load_algorithms(*(algorithm_files or []))
+    load_algorithms(*algorithm_files)
     default = Path("results") / file_stem(f"evaluate-{name}")
     directory = destination(out, default, only_printed=as_json and not kinds)
     with progress_bar(f"evaluate {name}") as progress:
         card = evaluate(
-            name, listed(against) if against else BASELINES, rows=listed(rows or []), threads=threads, progress=progress
+            name, listed(against) if against else BASELINES, rows=listed(rows), threads=threads, progress=progress
         )
     if directory is None:
         print_document(scorecard_document(card).made())

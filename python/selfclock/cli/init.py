@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from selfclock import examples
 from selfclock.cli.layout import Column, print_table
 from selfclock.cli.messages import UsageError
-from selfclock.cli.options import completed_from
+from selfclock.cli.options import completing
 from selfclock.names import unknown
 from selfclock.save import on_disk
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 #: Lines for the end of the help.
 EXAMPLES = (
@@ -24,20 +27,22 @@ EXAMPLES = (
 )
 
 
-def _complete(incomplete: str) -> list[str]:
-    return completed_from(examples.EXAMPLES, incomplete)
-
-
-def command(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="The file is NAME.toml, or NAME if that ends in .toml.")
-    ] = "scenario",
-    example: Annotated[
-        list[str] | None,
-        typer.Option(metavar="EXAMPLE", help="Copy the files of an example instead.", autocompletion=_complete),
-    ] = None,
-    listed: Annotated[bool, typer.Option("--list", help="List the examples, and write nothing.")] = False,
-) -> None:
+@click.argument(
+    "name",
+    default="scenario",
+    metavar="[NAME]",
+    help="The file is NAME.toml, or NAME if that ends in .toml.  [default: scenario]",
+)
+@click.option(
+    "--example",
+    "wanted",
+    multiple=True,
+    metavar="EXAMPLE",
+    help="Copy the files of an example instead.",
+    shell_complete=completing(lambda: examples.EXAMPLES),
+)
+@click.option("--list", "listed", is_flag=True, help="List the examples, and write nothing.")
+def command(name: str, wanted: Sequence[str], listed: bool) -> None:
     """The scenario runs as it is: selfclock run scenario.toml. Nothing that exists is overwritten."""
     if listed:
         print_table(
@@ -49,11 +54,11 @@ def command(
         )
         sys.stdout.write("\nselfclock init --example NAME copies one into this directory.\n")
         return
-    for wanted in example or []:
-        if wanted not in examples.EXAMPLES:
-            raise UsageError(unknown("example", wanted, list(examples.EXAMPLES)))
-    if example:
-        files = {file: examples.text(file) for wanted in example for file in examples.EXAMPLES[wanted].files}
+    for example in wanted:
+        if example not in examples.EXAMPLES:
+            raise UsageError(unknown("example", example, list(examples.EXAMPLES)))
+    if wanted:
+        files = {file: examples.text(file) for example in wanted for file in examples.EXAMPLES[example].files}
         _write({Path(file): content for file, content in files.items()})
         return
     path = Path(name if name.endswith(".toml") else f"{name}.toml")

@@ -8,7 +8,7 @@ import sys
 import traceback
 from typing import TYPE_CHECKING, NoReturn, ParamSpec
 
-import typer
+from click.exceptions import Exit
 
 from selfclock import interrupts
 from selfclock._core import RunError, ScenarioError
@@ -42,7 +42,7 @@ def note(*notes: str | None) -> None:
 def fail(message: str, status: int) -> NoReturn:
     """End the command with a message and an exit status."""
     sys.stderr.write(f"selfclock: {message}\n")
-    raise typer.Exit(status) from None
+    raise Exit(status) from None
 
 
 def print_json(document: object) -> None:
@@ -80,7 +80,7 @@ def guarded(work: Callable[P, None]) -> Callable[P, None]:
         except BrokenPipeError:
             # The reader has seen enough; Python would complain once more when it closes the stream.
             sys.stdout = None
-            raise typer.Exit(FAILED) from None
+            raise Exit(FAILED) from None
         except OSError as error:
             fail(f"{error.filename or 'input or output'}: {error.strerror or error}", BAD_USAGE)
         except MemoryError:

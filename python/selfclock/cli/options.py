@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from selfclock.algorithms import algorithms, queues, routers
 from selfclock.runs import MOST_THREADS
 from selfclock.save import FORMATS, check_writable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+    from os import PathLike
+
+    Complete = Callable[[click.Context, click.Parameter, str], list[str]]
+
+#: A file or a directory, which need not exist; shells complete it.
+PATH = click.Path(path_type=Path)
 
 
-def _directory(text: str) -> Path:
-    if not text.strip():
-        raise typer.BadParameter("is empty; name a directory")
-    return Path(text)
+class _Directory(click.Path):
+    """A directory of results."""
+
+    def convert(self, value: str | PathLike[str], param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Return the path, unless it is empty."""
+        if not str(value).strip():
+            self.fail("is empty; name a directory", param, ctx)
+        return Path(value)
 
 
 def destination(out: Path | None, default: Path, *, only_printed: bool = False) -> Path | None:
@@ -35,70 +45,76 @@ def listed(written: Iterable[str]) -> list[str]:
     return [name.strip() for names in written for name in names.split(",")]
 
 
-def completed_from(names: Iterable[str], begun: str) -> list[str]:
-    """Return the names that begin so."""
-    return [name for name in names if name.startswith(begun)]
+def completing(names: Callable[[], Iterable[str]], *, several: bool = False) -> Complete:
+    """Return what completes a name, or with `several` the last of names with commas."""
+
+    def complete(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[str]:
+        before, comma, last = begun.rpartition(",") if several else ("", "", begun)
+        return [f"{before}{comma}{name}" for name in names() if name.startswith(last)]
+
+    return complete
 
 
-def completed_list(names: Iterable[str], begun: str) -> list[str]:
-    """Return lists of names with commas whose last name begins so."""
-    before, comma, last = begun.rpartition(",")
-    return [f"{before}{comma}{name}" for name in completed_from(names, last)]
+def _names() -> list[str]:
+    return [algorithm.name for algorithm in algorithms()]
 
 
-def complete_algorithm(incomplete: str) -> list[str]:
-    """Complete the name of an algorithm."""
-    return completed_from((algorithm.name for algorithm in algorithms()), incomplete)
+complete_algorithm = completing(_names)
+complete_algorithms = completing(_names, several=True)
+#: Of an algorithm, a queue discipline or a router mechanism.
+complete_named = completing(lambda: [each.name for each in [*algorithms(), *queues(), *routers()]])
 
+out_option = click.option(
+    "--out",
+    type=_Directory(file_okay=False, path_type=Path),
+    metavar="DIRECTORY",
+    help="Directory of the results.  [default: results/NAME]",
+)
 
-def complete_algorithms(incomplete: str) -> list[str]:
-    """Complete names of algorithms with commas."""
-    return completed_list((algorithm.name for algorithm in algorithms()), incomplete)
-
-
-def complete_named(incomplete: str) -> list[str]:
-    """Complete the name of an algorithm, a queue discipline or a router mechanism."""
-    return completed_from((each.name for each in [*algorithms(), *queues(), *routers()]), incomplete)
-
-
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        parser=_directory, metavar="DIRECTORY", help="Directory of the results.  [default: results/NAME]",
-        show_default=False,
-    ),
-]  # fmt: skip
-
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 
 #: For commands that write results.
-JsonOrFiles = Annotated[
-    bool,
-    typer.Option("--json", help="Print one JSON document and nothing else; files only with --out or --format."),
-]
+json_or_files_option = click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print one JSON document and nothing else; files only with --out or --format.",
+)
 
 #: Files of congestion controls written in Python, for every command that names algorithms.
-AlgorithmFiles = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--algorithm", metavar="FILE.py", help="Python file that registers congestion controls; may be repeated."
-    ),
-]
+algorithm_option = click.option(
+    "--algorithm",
+    "algorithm_files",
+    type=PATH,
+    multiple=True,
+    metavar="FILE.py",
+    help="Python file that registers congestion controls; may be repeated.",
+)
 
-Threads = Annotated[
-    int | None,
-    typer.Option(
-        min=1, max=MOST_THREADS, metavar="N", help="Runs at the same time.  [default: one per core]", show_default=False
-    ),
-]
+threads_option = click.option(
+    "--threads",
+    type=click.IntRange(1, MOST_THREADS),
+    metavar="N",
+    help="Runs at the same time.  [default: one per core]",
+)
 
 #: Formats of the figures, for every command that writes some.
-Formats = Annotated[
-    str,
-    typer.Option(
-        "--format",
-        metavar="FORMATS",
-        help=f"Figures as files: {', '.join(FORMATS)}, several with commas.",
-        show_default=False,
-    ),
-]
+format_option = click.option(
+    "--format",
+    "formats",
+    default="",
+    metavar="FORMATS",
+    help=f"Figures as files: {', '.join(FORMATS)}, several with commas.",
+)
+
+set_option = click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="Another value for a key: --set transport.mss='512 B'.",
+)
+
+seed_option = click.option(
+    "--seed", type=click.IntRange(0, 2**63 - 1), metavar="N", help="Seed of every random stream."
+)

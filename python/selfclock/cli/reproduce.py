@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from selfclock.claims import OF, VERDICTS
 from selfclock.cli.layout import Column, console, print_table
 from selfclock.cli.messages import FAILED, fail, print_document, print_json, print_written
-from selfclock.cli.options import Formats, JsonOrFiles, Out, Threads, completed_from, destination
+from selfclock.cli.options import (
+    PATH,
+    completing,
+    destination,
+    format_option,
+    json_or_files_option,
+    out_option,
+    threads_option,
+)
 from selfclock.documents import papers_document
 from selfclock.report.publish import publish_papers
 from selfclock.reproduce import PAPERS, find, paper_scenarios, reproduce
@@ -19,6 +27,8 @@ from selfclock.save import check_writable, parse_formats
 from selfclock.scenario_files import write_scenarios
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from selfclock.reproduce import PaperReport
 
 #: Lines for the end of the help.
@@ -29,36 +39,36 @@ EXAMPLES = (
 )
 
 
-def _complete(incomplete: str) -> list[str]:
-    return completed_from(PAPERS, incomplete)
-
-
+@click.argument(
+    "papers",
+    nargs=-1,
+    metavar="[PAPER]...",
+    help="Papers; all if none is named.",
+    shell_complete=completing(lambda: PAPERS),
+)
+@click.option("--full", is_flag=True, help="Run the experiments that take minutes, too; otherwise they are on record.")
+@click.option(
+    "--scenarios",
+    type=PATH,
+    metavar="DIRECTORY",
+    help="Run nothing: write every scenario as DIRECTORY/PAPER/NAME.toml, for selfclock run.",
+)
+@threads_option
+@out_option
+@format_option
+@json_or_files_option
 def command(
-    papers: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="PAPER", help="Papers; all if none is named.", show_default=False, autocompletion=_complete
-        ),
-    ] = None,
-    full: Annotated[
-        bool, typer.Option("--full", help="Run the experiments that take minutes, too; otherwise they are on record.")
-    ] = False,
-    scenarios: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIRECTORY",
-            help="Run nothing: write every scenario as DIRECTORY/PAPER/NAME.toml, for selfclock run.",
-            show_default=False,
-        ),
-    ] = None,
-    threads: Threads = None,
-    out: Out = None,
-    formats: Formats = "",
-    as_json: JsonOrFiles = False,
+    papers: Sequence[str],
+    full: bool,
+    scenarios: Path | None,
+    threads: int | None,
+    out: Path | None,
+    formats: str,
+    as_json: bool,
 ) -> None:
     """Exit status 1 if a verdict is not the one on record."""
     kinds = parse_formats(formats)
-    chosen = find(papers or [])
+    chosen = find(papers)
     if scenarios is not None:
         check_writable(scenarios)
         _write_scenarios(chosen, scenarios, full=full, as_json=as_json)

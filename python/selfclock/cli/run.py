@@ -5,14 +5,23 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from selfclock import hints
 from selfclock._core import ScenarioError
 from selfclock.cli.messages import hinted, note, print_document, print_written
-from selfclock.cli.options import AlgorithmFiles, Formats, JsonOrFiles, Out, destination
+from selfclock.cli.options import (
+    PATH,
+    algorithm_option,
+    destination,
+    format_option,
+    json_or_files_option,
+    out_option,
+    seed_option,
+    set_option,
+)
 from selfclock.cli.tables import print_summary
 from selfclock.documents import run_document
 from selfclock.errors import BadInputError
@@ -24,6 +33,9 @@ from selfclock.report.publish import publish_run, write_run
 from selfclock.save import CaptureKind, identity, parse_formats, staged
 from selfclock.scenario import Scenario
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 #: Lines for the end of the help.
 EXAMPLES = (
     "selfclock run examples/one-flow.toml",
@@ -33,42 +45,38 @@ EXAMPLES = (
 )
 
 
+@click.argument("scenario", type=PATH, metavar="SCENARIO.toml", help="Scenario file (TOML).")
+@set_option
+@seed_option
+@out_option
+@click.option("--pcap", is_flag=True, help="Record packets and write a capture for each host, both directions in one.")
+@click.option("--pcap-links", is_flag=True, help="Record packets and write a capture for each one-way link.")
+@click.option(
+    "--replay",
+    metavar="SPAN",
+    help="Record the packets of a span, as 5s or 10s..12s, for a replay in the page.",
+)
+@format_option
+@algorithm_option
+@json_or_files_option
 def command(
-    scenario: Annotated[
-        Path, typer.Argument(metavar="SCENARIO.toml", help="Scenario file (TOML).", show_default=False)
-    ],
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="PATH=VALUE", help="Another value for a key: --set transport.mss='512 B'."),
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(min=0, max=2**63 - 1, metavar="N", help="Seed of every random stream.")
-    ] = None,
-    out: Out = None,
-    pcap: Annotated[
-        bool, typer.Option("--pcap", help="Record packets and write a capture for each host, both directions in one.")
-    ] = False,
-    pcap_links: Annotated[
-        bool, typer.Option("--pcap-links", help="Record packets and write a capture for each one-way link.")
-    ] = False,
-    replay: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SPAN",
-            help="Record the packets of a span, as 5s or 10s..12s, for a replay in the page.",
-            show_default=False,
-        ),
-    ] = None,
-    formats: Formats = "",
-    algorithm_files: AlgorithmFiles = None,
-    as_json: JsonOrFiles = False,
+    scenario: Path,
+    overrides: Sequence[str],
+    seed: int | None,
+    out: Path | None,
+    pcap: bool,
+    pcap_links: bool,
+    replay: str | None,
+    formats: str,
+    algorithm_files: Sequence[Path],
+    as_json: bool,
 ) -> None:
     """Write report.html, summary.json, Parquet tables and, with --format, figures into a directory."""
     kinds = parse_formats(formats)
     chosen: dict[CaptureKind, bool] = {"host": pcap, "link": pcap_links}
     taps = [kind for kind, wanted in chosen.items() if wanted]
-    load_algorithms(*(algorithm_files or []))
-    settings = [*(overrides or []), *(["record.packets=true"] if taps else []), *recorded(replay)]
+    load_algorithms(*algorithm_files)
+    settings = [*overrides, *(["record.packets=true"] if taps else []), *recorded(replay)]
     try:
         loaded = Scenario.load(scenario, settings)
     except ScenarioError as error:

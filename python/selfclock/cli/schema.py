@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from selfclock.cli.messages import print_json
-from selfclock.cli.options import AlgorithmFiles
+from selfclock.cli.options import algorithm_option
 from selfclock.own import load_algorithms
 from selfclock.scenario import grid_schema, schema
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
 
 #: Lines for the end of the help.
 EXAMPLES = (
@@ -18,10 +22,9 @@ EXAMPLES = (
 )
 
 
-def command(
-    grid: Annotated[bool, typer.Option("--grid", help="Of grid files, which say what a sweep runs.")] = False,
-    algorithm_files: AlgorithmFiles = None,
-) -> None:
+@click.option("--grid", is_flag=True, help="Of grid files, which say what a sweep runs.")
+@algorithm_option
+def command(grid: bool, algorithm_files: Sequence[Path]) -> None:
     """Editors complete and check scenario files with it."""
-    load_algorithms(*(algorithm_files or []))
+    load_algorithms(*algorithm_files)
     print_json(grid_schema() if grid else schema())

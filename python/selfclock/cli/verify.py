@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
+from click.exceptions import Exit
 
 from selfclock.cli.messages import FAILED, print_json
-from selfclock.cli.options import Json
+from selfclock.cli.options import PATH, json_option
 from selfclock.progress import progress_bar
 from selfclock.verify import verify_path
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 #: Violations that `verify` prints; one fault of an engine breaks a rule for every packet.
 MOST_LINES = 1000
@@ -23,12 +26,9 @@ EXAMPLES = (
 )
 
 
-def command(
-    record: Annotated[
-        Path, typer.Argument(metavar="RECORD", help="Directory of a run, or its packets.parquet.", show_default=False)
-    ],
-    as_json: Json = False,
-) -> None:
+@click.argument("record", type=PATH, metavar="RECORD", help="Directory of a run, or its packets.parquet.")
+@json_option
+def command(record: Path, as_json: bool) -> None:
     """The record is one of a run with record.packets=true. Exit status 1 if a rule is broken."""
     with progress_bar("verify") as progress:
         findings = verify_path(record, progress)
@@ -42,4 +42,4 @@ def command(
             sys.stdout.write(f"and {more:,} more: --json lists all\n")
         sys.stdout.write(findings.verdict() + "\n")
     if findings.violations:
-        raise typer.Exit(FAILED)
+        raise Exit(FAILED)
