@@ -1,5 +1,7 @@
 //! One connection's congestion control: events in, decision out. Here are the rules that hold for every algorithm.
 
+use alloc::boxed::Box;
+
 use crate::algorithm::{Algorithm, Roles};
 use crate::decision::{Decision, Phase, ProbePart, Snapshot};
 use crate::estimate::Estimate;
@@ -25,7 +27,7 @@ pub struct Controller {
     only_grows: bool,
     algorithm: Algorithm,
     /// The window that the last loss or timeout met, until it is undone or a mark says that it was deserved.
-    before: Option<WindowBefore>,
+    before: Option<Box<WindowBefore>>,
 }
 
 impl Controller {
@@ -96,7 +98,7 @@ impl Controller {
     pub fn on_loss(&mut self, event: &LossDetected) {
         self.recovering = true;
         let before = self.state.before();
-        self.before = Some(before);
+        self.before = Some(Box::new(before));
         self.algorithm.tell(event.now, &mut self.state, |roles, state| match roles {
             Roles::Parts(start, window, estimate) => {
                 abandon(estimate, event.now);
@@ -129,7 +131,7 @@ impl Controller {
     pub fn on_timeout(&mut self, event: &Timeout) {
         self.recovering = false;
         if !event.repeated {
-            self.before = Some(self.state.before());
+            self.before = Some(Box::new(self.state.before()));
         }
         self.state.slow_start_limit = 1.0;
         self.algorithm.tell(event.now, &mut self.state, |roles, state| match roles {

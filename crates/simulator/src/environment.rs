@@ -229,10 +229,10 @@ impl Environment {
         let index =
             plan.flows.iter().position(|other| other.name == flow).ok_or_else(|| NotSteerable::Unknown {
                 name: flow.to_owned(),
-                known: plan.flows.iter().map(|other| other.name.clone()).collect(),
+                known: plan.flows.iter().map(|other| other.name.to_string()).collect(),
             })?;
         if let Some(foreign) = plan.flows.iter().find(|flow| matches!(flow.protocol, Protocol::Stack(_))) {
-            return Err(NotSteerable::ForeignStack(foreign.name.clone()));
+            return Err(NotSteerable::ForeignStack(foreign.name.to_string()));
         }
         let Protocol::Tcp(tcp) = &mut plan.flows[index].protocol else {
             return Err(NotSteerable::NotOneConnection(flow.to_owned()));

@@ -272,8 +272,8 @@ impl<T> Wires<T> {
 
     /// Ends it at `end`, which is not before any earlier time.
     pub fn finish(mut self, end: Time) -> WiresOutcome {
-        let Network { links, samples, recorder, .. } = &mut self.network;
-        let links: Vec<_> = links.iter_mut().map(|link| link.finish(end, &mut samples.links)).collect();
+        let links = self.network.finish_links(end);
+        let Network { samples, recorder, .. } = &mut self.network;
         let series = std::mem::replace(&mut samples.links, Rows::new(0, None));
         WiresOutcome {
             link_series: Sampled::new(series, (0..links.len() as u32).collect()),

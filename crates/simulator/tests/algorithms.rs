@@ -30,7 +30,7 @@ fn flow(start: &str, window: &str) -> Flow {
     let flow = run(&plan).summary.flows.remove(0);
     let rtt = flow.rtt_mean_s.expect("round-trip times");
     println!("{}: {:.1} Mbit/s, mean RTT {:.1} ms", flow.algorithm, flow.goodput_bps / 1e6, rtt * 1e3);
-    Flow { name: flow.algorithm, goodput_bps: flow.goodput_bps, timeouts: flow.timeouts, rtt }
+    Flow { name: flow.algorithm.to_string(), goodput_bps: flow.goodput_bps, timeouts: flow.timeouts, rtt }
 }
 
 fn names(part: Part) -> impl Iterator<Item = &'static str> {

@@ -76,7 +76,7 @@ fn two_that_meet(links: [&str; 2], flows: [&str; 2]) -> Vec<(String, u64)> {
     }
     let summary = run(&plan(&text)).summary;
     let mut delivered: Vec<_> =
-        summary.flows.into_iter().map(|flow| (flow.name, flow.delivered_segments)).collect();
+        summary.flows.into_iter().map(|flow| (flow.name.to_string(), flow.delivered_segments)).collect();
     delivered.sort();
     delivered
 }

@@ -89,7 +89,8 @@ fn fair_queueing_protects_a_small_flow() {
         let mut plan = plan(discipline, packets(100));
         for (flow, (megabits, size)) in plan.flows.iter_mut().zip([(40, 1500), (6, 300)]) {
             flow.reverse.clear();
-            flow.protocol = Protocol::Udp(UdpPlan::steady(Bytes(size), mbps(megabits), Arrivals::Poisson));
+            let udp = UdpPlan::steady(Bytes(size), mbps(megabits), Arrivals::Poisson);
+            flow.protocol = Protocol::Udp(Box::new(udp));
         }
         let flows = run(&plan).summary.flows;
         // Of the last packets some are still on their way; the large one gets 14 of the 20 Mbit/s.
@@ -263,4 +264,65 @@ fn dualpi2_couples_prague_and_cubic() {
         wait(prague),
         wait(cubic)
     );
+}
+
+/// A bottleneck with this discipline, whose access links delay each packet at random.
+fn contended(discipline: DisciplinePlan, ecn: Ecn, (seed, load, limit): (u64, u64, QueueSize)) -> Plan {
+    let transport = Transport { ecn, ..Transport::modern() };
+    let network = dumbbell(mbps(10), ms(30)).access(mbps(100), ms(2)).queue(limit).transport(transport);
+    let network = network.flow("cubic").flow("reno").flow("reno").seed(seed).duration(s(6));
+    let mut plan = common::plan(network);
+    plan.links[0].discipline = discipline;
+    for link in plan.links.iter_mut().skip(2) {
+        link.jitter = Duration::from_microseconds(700);
+    }
+    let mix = UdpPlan::steady(Bytes(400), kbps(load), Arrivals::Poisson);
+    plan.flows[2].protocol = Protocol::Udp(Box::new(mix));
+    plan
+}
+
+/// What a managed queue decides when a packet arrives is what it would decide in the packet's turn. Where packets are recorded each is
+/// held until then, and nothing else differs: totals and samples, bit by bit.
+#[test]
+fn queues_decide_alike() {
+    let mut fewer = 0;
+    for discipline in [
+        named("codel", &[]),
+        named("codel", &[("target", Value::Duration(ms(20)))]),
+        named("codel", &[("target", Value::Duration(Duration::ZERO)), DROPS]),
+        named("red", &[]),
+        named("red", &[("adaptive", Value::Switch(true)), DROPS]),
+        named("pie", &[]),
+        named("pie", &[DROPS, ("update", Value::Duration(Duration::from_microseconds(1200)))]),
+        named("fq-codel", &[]),
+    ] {
+        for seed in 1..=6 {
+            let ecn = if seed % 2 == 0 { Ecn::Classic } else { Ecn::Off };
+            let limit = match seed % 3 {
+                0 => QueueSize::Unlimited,
+                1 => QueueSize::Packets(40),
+                _ => QueueSize::Bytes(Bytes(60_000)),
+            };
+            let mut plan = contended(discipline, ecn, (seed, seed * 1500, limit));
+            plan.links[0].counts_packet_in_service = seed % 2 == 1;
+            let told = |plan: &Plan| {
+                let mut outcome = Simulation::new(plan).run().expect("nothing stops the run");
+                let events = std::mem::take(&mut outcome.summary.events);
+                (events, format!("{:?} {:?} {:?}", outcome.summary, outcome.link_series, outcome.flow_series))
+            };
+            let (short, found) = told(&plan);
+            plan.record.packets = true;
+            let (long, expected) = told(&plan);
+            let same = found.bytes().zip(expected.bytes()).take_while(|(one, other)| one == other).count();
+            let around = |text: &str| text[same.saturating_sub(200)..(same + 40).min(text.len())].to_owned();
+            assert!(
+                found == expected,
+                "{discipline:?}, seed {seed}: {} in the place of {}",
+                around(&found),
+                around(&expected)
+            );
+            fewer += u64::from(short < long);
+        }
+    }
+    assert!(fewer >= 6 * 6, "the shortcut is taken");
 }

@@ -32,10 +32,10 @@ algorithms! {
         limited::Limited,
         hystart_plus_plus::HyStartPlusPlus in Box,
         packet_pair::PacketPair in Box,
-        swift_start::SwiftStart,
+        swift_start::SwiftStart in Box,
         modified_swift_start::ModifiedSwiftStart in Box,
-        quick_start::QuickStart,
-        bbr_startup::BbrStartup,
+        quick_start::QuickStart in Box,
+        bbr_startup::BbrStartup in Box,
         hoe::Hoe in Box,
     }
 }

@@ -2,11 +2,13 @@
 //!
 //! What a link is made of is a type parameter, so the same shapes serve a scenario file and a test.
 
+use crate::shared::Name;
+
 /// Nodes by name, and one-way links between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Topology<W> {
     /// Names of the nodes.
-    pub nodes: Vec<String>,
+    pub nodes: Vec<Name>,
     /// One-way links.
     pub links: Vec<PlacedWire<W>>,
 }
@@ -15,7 +17,7 @@ pub struct Topology<W> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlacedWire<W> {
     /// Name in records.
-    pub name: String,
+    pub name: Name,
     /// Index of the node it leaves.
     pub from: usize,
     /// Index of the node it enters.
@@ -38,13 +40,13 @@ pub struct DumbbellWires<W> {
 }
 
 impl<W: Clone> Topology<W> {
-    fn node(&mut self, name: String) -> usize {
-        self.nodes.push(name);
+    fn node(&mut self, name: impl Into<Name>) -> usize {
+        self.nodes.push(name.into());
         self.nodes.len() - 1
     }
 
-    fn link(&mut self, name: String, from: usize, to: usize, wire: &W) {
-        self.links.push(PlacedWire { name, from, to, wire: wire.clone() });
+    fn link(&mut self, name: impl Into<Name>, from: usize, to: usize, wire: &W) {
+        self.links.push(PlacedWire { name: name.into(), from, to, wire: wire.clone() });
     }
 
     /// One link each way, named after the nodes at their ends.
@@ -85,10 +87,10 @@ pub fn dumbbell_of<W: Clone>(
 ) -> Topology<W> {
     let mut topology =
         Topology { nodes: Vec::with_capacity(2 * hosts + 2), links: Vec::with_capacity(4 * hosts + 2) };
-    let left = topology.node("left".into());
-    let right = topology.node("right".into());
-    topology.link("bottleneck".into(), left, right, &wires.bottleneck);
-    topology.link("reverse".into(), right, left, &wires.reverse);
+    let left = topology.node("left");
+    let right = topology.node("right");
+    topology.link("bottleneck", left, right, &wires.bottleneck);
+    topology.link("reverse", right, left, &wires.reverse);
     for host in 1..=hosts {
         let source = topology.node(format!("source{host}"));
         topology.cable(source, left, &access(host - 1));

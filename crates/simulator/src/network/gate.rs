@@ -13,12 +13,24 @@ use crate::router::AnyMechanism;
 use crate::router::mechanism::{Fate, RouterSite, Station, Surroundings, Waiting};
 use selfclock_congestion::units::{Rate, Time};
 
-/// The router mechanisms of a plan, and for each link which of them stand before it, in the order of the plan.
-pub(super) fn mechanisms(plan: &Plan) -> (Vec<Option<Box<AnyMechanism>>>, Vec<Vec<u32>>) {
-    let mut gates = vec![Vec::new(); plan.links.len()];
-    if plan.routers.is_empty() {
-        return (Vec::new(), gates);
+/// For each link the router mechanisms before it, in the order of the plan. Where there are none anywhere, no link is listed.
+#[derive(Clone, Debug, Default)]
+pub struct Gates(Vec<Vec<u32>>);
+
+impl Gates {
+    /// The mechanisms before a link.
+    #[inline]
+    pub fn before(&self, link: usize) -> &[u32] {
+        self.0.get(link).map_or(&[], Vec::as_slice)
     }
+}
+
+/// The router mechanisms of a plan, and which of them stand before each link.
+pub(super) fn mechanisms(plan: &Plan) -> (Vec<Option<Box<AnyMechanism>>>, Gates) {
+    if plan.routers.is_empty() {
+        return (Vec::new(), Gates::default());
+    }
+    let mut gates = vec![Vec::new(); plan.links.len()];
     let layout = plan.layout();
     let mut mechanisms = Vec::with_capacity(plan.routers.len());
     for (index, router) in plan.routers.iter().enumerate() {
@@ -29,7 +41,7 @@ pub(super) fn mechanisms(plan: &Plan) -> (Vec<Option<Box<AnyMechanism>>>, Vec<Ve
             RouterSite { stands_before: &router.links, layout: &layout, seed: plan.seed, router: index };
         mechanisms.push(Some(Box::new(router.mechanism.at(&site))));
     }
-    (mechanisms, gates)
+    (mechanisms, Gates(gates))
 }
 
 impl Network {
@@ -44,8 +56,8 @@ impl Network {
     fn pass_gate(&mut self, events: &mut EventQueue, now: Time, packet: Packet, passed: usize) {
         let mut packet = packet;
         let link = self.link_at(packet.hop);
-        for position in passed..self.gates[link].len() {
-            let index = self.gates[link][position];
+        for position in passed..self.gates.before(link).len() {
+            let index = self.gates.before(link)[position];
             let Some(mut mechanism) = self.routers[index as usize].take() else { continue };
             let mut station = Station { now, events, network: self, router: index, link };
             let fate = mechanism.on_packet(&mut station, &mut packet);
@@ -59,11 +71,17 @@ impl Network {
                 }
             }
         }
-        if self.links[link].managed.is_none() {
+        if self.links[link].managed().is_none() {
             return self.enter_link(events, now, &packet);
         }
         if self.recorder.is_some() {
             self.record(PacketEvent::Enqueue, now, link as u32, &packet);
+        }
+        if self.recorder.is_none()
+            && let Some(arrival) = self.links[link].decide(now, &mut packet, &mut self.samples.links)
+        {
+            self.settle_managed(now, link);
+            return arrival.map_or((), |arrival| self.leave_link(events, arrival, &packet));
         }
         // At equal times departures come before arrivals.
         self.transmit_due(events, now, link);
@@ -76,7 +94,7 @@ impl Network {
     /// The transmitter of a link with a managed queue may be free.
     pub fn on_transmitter(&mut self, events: &mut EventQueue, now: Time, link: u32) {
         let link = link as usize;
-        if let Some(managed) = &mut self.links[link].managed {
+        if let Some(managed) = self.links[link].managed_mut() {
             managed.transmitter_event = false;
         }
         self.transmit_due(events, now, link);
@@ -95,7 +113,7 @@ impl Network {
     /// opportunities of a trace that come now.
     fn transmit_due(&mut self, events: &mut EventQueue, now: Time, link: usize) {
         while self.links[link].is_free(now)
-            && self.links[link].managed.as_ref().is_some_and(|managed| !managed.is_empty())
+            && self.links[link].managed().is_some_and(|managed| !managed.is_empty())
         {
             self.transmit_next(events, now, link);
         }
@@ -119,7 +137,7 @@ impl Network {
     /// Sets the link's event for when its transmitter is free, if something waits.
     fn await_transmitter(&mut self, events: &mut EventQueue, link: usize) {
         let free_at = self.links[link].free_at();
-        let Some(managed) = &mut self.links[link].managed else { return };
+        let Some(managed) = self.links[link].managed_mut() else { return };
         if !managed.is_empty() && !managed.transmitter_event {
             managed.transmitter_event = true;
             events.push(free_at, Target::Transmitter(link as u32));
@@ -128,7 +146,7 @@ impl Network {
 
     /// Counts and records what the discipline of a managed queue has just dropped and marked.
     fn settle_managed(&mut self, now: Time, link: usize) {
-        let Some(managed) = &mut self.links[link].managed else { return };
+        let Some(managed) = self.links[link].managed_mut() else { return };
         if managed.work.dropped.is_empty() && managed.work.marked.is_empty() {
             return;
         }
@@ -145,7 +163,7 @@ impl Network {
             self.discard(PacketEvent::Drop, now, link, packet);
         }
         // The lists keep their memory.
-        if let Some(managed) = &mut self.links[link].managed {
+        if let Some(managed) = self.links[link].managed_mut() {
             (managed.work.dropped, managed.work.marked) = (dropped, marked);
         }
     }
@@ -192,7 +210,7 @@ impl Surroundings for Network {
     }
 
     fn release(&mut self, events: &mut EventQueue, now: Time, router: u32, packet: Packet) {
-        let gate = &self.gates[self.link_at(packet.hop)];
+        let gate = self.gates.before(self.link_at(packet.hop));
         let passed = gate.iter().position(|&index| index == router).map_or(0, |position| position + 1);
         self.pass_gate(events, now, packet, passed);
     }

@@ -22,11 +22,14 @@ pub use route_table::{FlowRoutes, Hosts};
 use crate::engine::memory;
 use crate::engine::{EventQueue, Lanes};
 use crate::packet::{Extras, Flags, Packet};
-use crate::plan::Plan;
+use crate::plan::{LinkPlan, Plan};
 use crate::record::packed::PacketRecorder;
 use crate::record::packets::PacketEvent;
 use crate::record::series::{Samples, Sampling};
+use crate::record::summary::LinkSummary;
 use crate::router::AnyMechanism;
+use crate::shared::Shared;
+use gate::Gates;
 use route_table::Hop;
 use selfclock_congestion::units::Time;
 
@@ -35,14 +38,16 @@ use selfclock_congestion::units::Time;
 pub struct Network {
     /// Links, in the order of the plan.
     pub links: Vec<Link>,
+    /// What the plan says of them.
+    plans: Shared<Vec<LinkPlan>>,
     /// Packets on links, on their way to their next stop.
     in_flight: Lanes<Packet>,
     /// Routes of all flows one after another: their links, then their end.
     routes: Vec<Hop>,
     /// Where each flow's routes begin.
     pub(crate) flow_routes: Vec<FlowRoutes>,
-    /// For each link, the router mechanisms before it.
-    pub(super) gates: Vec<Vec<u32>>,
+    /// The router mechanisms before links that have any.
+    pub(super) gates: Gates,
     /// Router mechanisms; `None` while one is at work.
     pub(super) routers: Vec<Option<Box<AnyMechanism>>>,
     /// Out-of-line parts of the packets in flight.
@@ -80,6 +85,7 @@ impl Network {
         }
         Self {
             links,
+            plans: plan.links.clone(),
             in_flight: Lanes::default(),
             routes,
             flow_routes,
@@ -163,6 +169,13 @@ impl Network {
     #[inline]
     pub(crate) fn link_at(&self, hop: u32) -> usize {
         self.routes[hop as usize].link()
+    }
+
+    /// Ends the run of the links at `end`: takes the samples that are still to come, and the totals.
+    pub fn finish_links(&mut self, end: Time) -> Vec<LinkSummary> {
+        let samples = &mut self.samples.links;
+        let each = self.links.iter_mut().zip(&self.plans);
+        each.map(|(link, plan)| link.finish(&plan.name, end, samples)).collect()
     }
 
     /// Packets sent by endpoints so far.

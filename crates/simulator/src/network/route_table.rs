@@ -1,5 +1,6 @@
 //! The route table: the routes of all flows one after another, and where on them packets stop.
 
+use super::gate::Gates;
 use crate::plan::{Plan, Protocol};
 
 /// A link of a route, or the end of a route.
@@ -81,10 +82,10 @@ pub enum Hosts {
     Outside,
 }
 
-/// Makes the route table of a plan, and where each flow's routes begin in it. `gates`: for each link, the mechanisms before it.
-pub(super) fn route_table(plan: &Plan, gates: &[Vec<u32>], hosts: Hosts) -> (Vec<Hop>, Vec<FlowRoutes>) {
+/// Makes the route table of a plan, and where each flow's routes begin in it. `gates`: the mechanisms before links.
+pub(super) fn route_table(plan: &Plan, gates: &Gates, hosts: Hosts) -> (Vec<Hop>, Vec<FlowRoutes>) {
     let feeders = feeders(plan, hosts);
-    let is_gate = |link: usize| plan.links[link].discipline.is_managed() || !gates[link].is_empty();
+    let is_gate = |link: usize| plan.links[link].discipline.is_managed() || !gates.before(link).is_empty();
     let mut table = Vec::new();
     // Also tells whether the route has no stop but its end.
     let mut add = |path: &[usize], ahead: bool| {

@@ -3,10 +3,12 @@
 use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::{Bytes, Duration};
 
-use super::{Ecn, FlowPlan, LinkPlan, PlanError, Protocol, QueueLimit, TcpPlan};
+use super::{Ecn, FlowPlan, LinkPlan, LinkSettings, PlanError, Protocol, QueueLimit, TcpPlan};
 use crate::graph::route::{Edge, routes};
 use crate::graph::topology::{PlacedWire, Topology};
+use crate::shared::Shared;
 use crate::stack::UDP_HEADER;
+use std::collections::VecDeque;
 
 /// A packet where no flow says how large.
 pub const USUAL_PACKET: Bytes = Bytes(1500);
@@ -60,7 +62,7 @@ pub fn find_routes(topology: &Topology<Wire>, flows: &mut [FlowPlan]) -> Result<
     let mut found = routes(topology.nodes.len(), &edges, &pairs).into_iter();
     for (index, flow) in flows.iter_mut().enumerate() {
         let no_route = |from: usize, to: usize, acks| {
-            let [from, to] = [from, to].map(|node| topology.nodes[node].clone());
+            let [from, to] = [from, to].map(|node| topology.nodes[node].to_string());
             (index, PlanError::NoRoute { from, to, acks })
         };
         let (forward, reverse) = (found.next().flatten(), found.next().flatten());
@@ -126,8 +128,8 @@ pub fn check_coalescing(topology: &Topology<Wire>, flows: &[FlowPlan]) -> Result
     }
     for (flow, path) in paths() {
         if let Some(&link) = path.iter().rev().skip(1).find(|&&link| ends[link]) {
-            let link = topology.links[link].name.clone();
-            return Err(PlanError::Coalescing { flow: flow.name.clone(), link });
+            let link = topology.links[link].name.to_string();
+            return Err(PlanError::Coalescing { flow: flow.name.to_string(), link });
         }
     }
     Ok(())
@@ -173,19 +175,48 @@ fn crossings(topology: &Topology<Wire>, flows: &[FlowPlan]) -> Vec<Crossing> {
 /// The links, their queues in packets or bytes.
 pub fn size_queues(topology: &Topology<Wire>, flows: &[FlowPlan]) -> Vec<LinkPlan> {
     let crossings = crossings(topology, flows);
-    let plan = |(PlacedWire { name, from, to, wire }, crossing): (&PlacedWire<Wire>, &Crossing)| LinkPlan {
-        name: name.clone(),
-        from: *from,
-        to: *to,
-        queue: match wire.queue {
+    let mut alike = Alike::default();
+    let plan = |(PlacedWire { name, from, to, wire }, crossing): (&PlacedWire<Wire>, &Crossing)| {
+        let queue = match wire.queue {
             QueueSize::Unlimited => QueueLimit::Unlimited,
             QueueSize::Packets(packets) => QueueLimit::Packets(packets),
             QueueSize::Bytes(size) => QueueLimit::Bytes(size),
             QueueSize::Bdp(multiple) => QueueLimit::Bytes(bandwidth_delay(multiple, &wire.link, crossing)),
-        },
-        ..wire.link.clone()
+        };
+        let settings = alike.with_queue(&wire.link.settings, queue);
+        LinkPlan { name: name.clone(), from: *from, to: *to, settings }
     };
     topology.links.iter().zip(&crossings).map(plan).collect()
+}
+
+/// Settings that the last few links were given, so that those which are alike share them.
+#[derive(Default)]
+struct Alike {
+    /// Without and with the limit of the queue.
+    recent: VecDeque<(Shared<LinkSettings>, Shared<LinkSettings>)>,
+}
+
+impl Alike {
+    /// The cables of a dumbbell have four kinds at most.
+    const MOST: usize = 8;
+
+    fn with_queue(&mut self, plain: &Shared<LinkSettings>, queue: QueueLimit) -> Shared<LinkSettings> {
+        let is_it = |(before, after): &&(Shared<LinkSettings>, Shared<LinkSettings>)| {
+            Shared::is_one(before, plain) && after.queue == queue
+        };
+        if let Some((_, after)) = self.recent.iter().find(is_it) {
+            return after.clone();
+        }
+        let mut after = plain.clone();
+        if after.queue != queue {
+            after.queue = queue;
+        }
+        if self.recent.len() == Self::MOST {
+            self.recent.pop_front();
+        }
+        self.recent.push_back((plain.clone(), after.clone()));
+        after
+    }
 }
 
 fn bandwidth_delay(multiple: f64, link: &LinkPlan, crossing: &Crossing) -> Bytes {

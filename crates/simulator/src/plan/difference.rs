@@ -71,7 +71,11 @@ impl Plan {
 
 impl LinkPlan {
     fn without_changes(&self) -> Self {
-        Self { changes: Vec::new(), ..self.clone() }
+        let mut plan = self.clone();
+        if !plan.changes.is_empty() {
+            plan.changes = Vec::new();
+        }
+        plan
     }
 
     /// How many changes both links have in common before the first that differs.
@@ -82,7 +86,7 @@ impl LinkPlan {
     /// The link does the same as the other one before this time.
     pub(crate) fn same_until(&self, other: &Self) -> Result<Time, Difference> {
         if !is_same(&self.without_changes(), &other.without_changes()) {
-            return Err(Difference::Link(self.name.clone()));
+            return Err(Difference::Link(self.name.to_string()));
         }
         let same = self.same_changes(other);
         let at = |changes: &[LinkChange]| changes.get(same).map_or(Time::NEVER, |change| change.at);
@@ -97,7 +101,7 @@ impl FlowPlan {
         }
         let are_tcp = [self, other].iter().all(|flow| matches!(flow.protocol, Protocol::Tcp(_)));
         if !are_tcp || in_group || !is_same(&place_of(self), &place_of(other)) {
-            return Err(Difference::Flow(self.name.clone()));
+            return Err(Difference::Flow(self.name.to_string()));
         }
         Ok(self.start)
     }

@@ -1,5 +1,6 @@
 //! Flows: from where to where, when, and by which protocol.
 
+use super::Name;
 use super::traffic::{SizeDistribution, Source, UdpPlan};
 use super::transport::{Ecn, Transport};
 use crate::shared::Shared;
@@ -11,7 +12,7 @@ use selfclock_congestion::units::{Bytes, Duration, Time};
 #[derive(Clone, Debug)]
 pub struct FlowPlan {
     /// Name in records.
-    pub name: String,
+    pub name: Name,
     /// Index of the node that sends data.
     pub from: usize,
     /// Index of the node that receives it.
@@ -50,7 +51,7 @@ pub enum Protocol {
     /// Short TCP connections that come and go.
     Connections(Box<ConnectionsPlan>),
     /// UDP.
-    Udp(UdpPlan),
+    Udp(Box<UdpPlan>),
     /// A connection of a foreign stack.
     Stack(Box<StackPlan>),
 }

@@ -1,19 +1,43 @@
 //! Links: rate, delay, queue, and imperfections of the wire.
 
+use super::Name;
 use crate::delivery_trace::DeliveryTrace;
 use crate::queue::{DisciplinePlan, QueueLimit};
+use crate::shared::Shared;
 use selfclock_congestion::units::{Duration, Rate, Time};
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// A one-way link: a FIFO queue, then a transmitter, then a delay line.
+/// A one-way link: a FIFO queue, then a transmitter, then a delay line. It has the fields of its [`LinkSettings`]; links that are
+/// made alike share them until one of them is changed.
 #[derive(Clone, Debug)]
 pub struct LinkPlan {
     /// Name in records.
-    pub name: String,
+    pub name: Name,
     /// Index of the node it leaves.
     pub from: usize,
     /// Index of the node it enters.
     pub to: usize,
+    /// What it is made of.
+    pub settings: Shared<LinkSettings>,
+}
+
+impl Deref for LinkPlan {
+    type Target = LinkSettings;
+    fn deref(&self) -> &LinkSettings {
+        &self.settings
+    }
+}
+
+impl DerefMut for LinkPlan {
+    fn deref_mut(&mut self) -> &mut LinkSettings {
+        &mut self.settings
+    }
+}
+
+/// What a link is made of.
+#[derive(Clone, Debug)]
+pub struct LinkSettings {
     /// Rate of the transmitter; the mean rate of its trace, if it has one.
     pub rate: Rate,
     /// Trace of the opportunities at which it sends, in place of a rate.
@@ -42,10 +66,19 @@ pub struct LinkPlan {
 impl LinkPlan {
     /// A link with an unlimited drop-tail queue and no imperfections.
     pub fn new(name: &str, (from, to): (usize, usize), rate: Rate, delay: Duration) -> Self {
+        Self { name: name.into(), from, to, settings: LinkSettings::new(rate, delay).into() }
+    }
+
+    /// A link with these settings.
+    pub fn of(name: &str, (from, to): (usize, usize), settings: LinkSettings) -> Self {
+        Self { name: name.into(), from, to, settings: settings.into() }
+    }
+}
+
+impl LinkSettings {
+    /// An unlimited drop-tail queue and no imperfections.
+    pub fn new(rate: Rate, delay: Duration) -> Self {
         Self {
-            name: name.to_owned(),
-            from,
-            to,
             rate,
             trace: None,
             delay,

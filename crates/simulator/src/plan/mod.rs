@@ -16,6 +16,7 @@ mod transport;
 
 pub use crate::queue::{DisciplinePlan, MarkAbove, QueueLimit};
 pub use crate::router::MechanismPlan;
+pub use crate::shared::Name;
 pub use assemble::{QueueSize, Wire};
 pub use build::{
     Flow, PlanBuilder, bdp, bps, dumbbell, gbps, graph, kbps, mbps, ms, packets, parking_lot, s, tcp, udp,
@@ -24,7 +25,7 @@ pub use build::{
 pub use difference::Difference;
 pub use error::PlanError;
 pub use flow::{ConnectionsPlan, FlowPlan, Protocol, StackPlan, TcpPlan};
-pub use link::{LinkChange, LinkPlan, LossPlan};
+pub use link::{LinkChange, LinkPlan, LinkSettings, LossPlan};
 pub use router::RouterPlan;
 pub use traffic::{Arrivals, SizeDistribution, Source, UdpPlan};
 pub use transport::{
@@ -49,7 +50,7 @@ pub struct Plan {
     /// When the run ends.
     pub duration: Duration,
     /// Names of the nodes.
-    pub nodes: Shared<Vec<String>>,
+    pub nodes: Shared<Vec<Name>>,
     /// One-way links.
     pub links: Shared<Vec<LinkPlan>>,
     /// Flows, in the order in which they were written.

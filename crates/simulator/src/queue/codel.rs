@@ -1,6 +1,6 @@
 //! CoDel: drops at the head once the time packets spend in the queue has been too long for too long. RFC 8289.
 
-use super::managed::{Discipline, LinkSite, Work};
+use super::managed::{Decision, Discipline, LinkSite, Work};
 use crate::engine::Ring;
 use crate::named::settings;
 use crate::packet::Packet;
@@ -29,7 +29,18 @@ settings!(
 pub(crate) struct CoDel {
     plan: Parameters,
     waiting: Ring<Packet>,
+    /// Those that have passed before their turn, and whose turn CoDel has not yet seen.
+    passed: Ring<Passed>,
     state: CoDelState,
+}
+
+/// A packet that will not be dropped, whatever comes behind it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Passed {
+    arrival: Time,
+    /// Beginning of its transmission.
+    start: Time,
+    size: u64,
 }
 
 /// The state variables of RFC 8289, section 5.4, for one queue.
@@ -157,24 +168,66 @@ fn control_law(time: Time, interval: Duration, count: u64) -> Time {
     time + Duration::from_picoseconds((interval.picoseconds() as f64 / (count as f64).sqrt()) as u64)
 }
 
+impl CoDel {
+    /// The turns of packets that have passed before, up to now: `dodequeue` of each, which drops nothing.
+    #[inline]
+    fn see_passed(&mut self, now: Time) {
+        let Self { plan, passed, state, .. } = self;
+        while let Some(&Passed { arrival, start, size }) = passed.front()
+            && start <= now
+        {
+            passed.drop_front();
+            state.bytes -= size;
+            if start.since(arrival) < plan.target || state.bytes <= state.largest {
+                state.first_above_time = None;
+            } else {
+                state.first_above_time.get_or_insert(start + plan.interval);
+            }
+            state.dropping = false;
+        }
+    }
+}
+
 impl Discipline for CoDel {
     type Settings = Parameters;
+    const DECIDES: bool = true;
 
     fn new(settings: Parameters, _: LinkSite) -> Self {
-        Self { plan: settings, waiting: Ring::default(), state: CoDelState::default() }
+        Self {
+            plan: settings,
+            waiting: Ring::default(),
+            passed: Ring::default(),
+            state: CoDelState::default(),
+        }
     }
 
     fn enqueue(&mut self, packet: Packet, work: &mut Work) {
         if !work.backlog.has_room(packet.size) {
             return work.drop(packet);
         }
+        self.see_passed(work.now);
         work.entered(&packet);
         self.state.on_enqueue(&packet);
         self.waiting.push(packet);
     }
 
     fn dequeue(&mut self, work: &mut Work) -> Option<Packet> {
+        self.see_passed(work.now);
         self.state.dequeue(&self.plan, &mut self.waiting, work)
+    }
+
+    /// A packet can be dropped only an interval after one that has spent too long in the queue. So it is known of most that they will not
+    /// be; what CoDel remembers of them depends on what comes behind them, and is brought up to date when their turn is over.
+    fn decide(&mut self, packet: &mut Packet, start: Time, work: &mut Work) -> Decision {
+        self.see_passed(work.now);
+        let is_safe = start.since(work.now) < self.plan.interval
+            && self.state.first_above_time.is_none_or(|since| start < since);
+        if !is_safe || !work.backlog.has_room(packet.size) {
+            return Decision::Later;
+        }
+        self.state.on_enqueue(packet);
+        self.passed.push(Passed { arrival: work.now, start, size: packet.size.into() });
+        Decision::Passes
     }
 
     fn for_each(&self, show: &mut dyn FnMut(&Packet)) {
@@ -218,12 +271,12 @@ mod tests {
         let codel = CoDel::new(Parameters { target: ms(5), interval: ms(interval), ecn }, site());
         let mut queue = ManagedQueue::new(queue::AnyDiscipline::CoDel(codel), QueueLimit::Unlimited, false);
         for step in 0..400 {
-            queue.enqueue(Time::ZERO + ms(step), &packet(), None, false);
+            queue.enqueue(Time::ZERO + ms(step), &packet(), None, false, (0, 0));
         }
         let mut times = Vec::new();
         for step in 400..30_000 {
             let now = Time::ZERO + ms(step);
-            queue.enqueue(now, &packet(), None, false);
+            queue.enqueue(now, &packet(), None, false, (0, 0));
             queue.dequeue(now);
             let count = if ecn { queue.work.marked.len() } else { queue.work.dropped.len() };
             times.extend(std::iter::repeat_n(now.seconds(), count));
@@ -260,7 +313,7 @@ mod tests {
         let mut queue = ManagedQueue::new(queue::AnyDiscipline::CoDel(codel), QueueLimit::Unlimited, false);
         for step in 0..100 {
             let now = Time::ZERO + ms(200 * step);
-            queue.enqueue(now, &packet(), None, false);
+            queue.enqueue(now, &packet(), None, false, (0, 0));
             assert!(queue.dequeue(now + ms(150)).is_some());
         }
     }

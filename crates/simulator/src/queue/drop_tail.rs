@@ -88,37 +88,44 @@ impl Batch {
 pub(crate) struct DropTail {
     /// The first batch. Empty: nothing waits.
     first: Batch,
-    /// Packets and bytes in the batches behind the first.
-    packets_behind: u64,
-    bytes_behind: u64,
     /// So many packets have room behind a first one, if the limit is of packets; zero if it is of bytes.
     room_behind: u32,
     /// Size of the packet in service while others wait.
     in_service: u32,
-    counts_packet_in_service: bool,
-    limit: QueueLimit,
-    /// The batches behind the first.
-    more: Ring<Batch>,
+    /// The batches behind the first: once packets of different sizes have waited.
+    behind: Option<Box<Behind>>,
+}
+
+/// The batches behind the first.
+#[derive(Clone, Debug, Default)]
+struct Behind {
+    packets: u64,
+    bytes: u64,
+    batches: Ring<Batch>,
+}
+
+/// What a queue holds at most.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Places {
+    /// The limit.
+    pub limit: QueueLimit,
+    /// The packet in service takes one of the places (ns-2's way); if not, the limit is of waiting packets.
+    pub counts_packet_in_service: bool,
 }
 
 impl DropTail {
-    /// A queue that holds `limit`. If `counts_packet_in_service`, the packet in service takes one of the places
-    /// (ns-2's way); if not, the limit is of waiting packets.
-    pub fn new(limit: QueueLimit, counts_packet_in_service: bool) -> Self {
-        let room = match limit {
+    /// A queue with these places.
+    pub fn new(places: Places) -> Self {
+        let room = match places.limit {
             QueueLimit::Unlimited => u64::MAX,
-            QueueLimit::Packets(limit) => limit.saturating_sub(counts_packet_in_service.into()),
+            QueueLimit::Packets(limit) => limit.saturating_sub(places.counts_packet_in_service.into()),
             QueueLimit::Bytes(_) => 0,
         };
         Self {
             first: Batch::default(),
-            packets_behind: 0,
-            bytes_behind: 0,
             room_behind: u32::try_from(room).unwrap_or(u32::MAX).saturating_sub(1),
             in_service: 0,
-            counts_packet_in_service,
-            limit,
-            more: Ring::default(),
+            behind: None,
         }
     }
 
@@ -139,11 +146,12 @@ impl DropTail {
             first.count -= served as u32;
             self.in_service = first.size;
             if first.count == 0
-                && let Some(next) = self.more.pop()
+                && let Some(behind) = self.behind.as_deref_mut()
+                && let Some(next) = behind.batches.pop()
             {
                 self.first = next;
-                self.packets_behind -= u64::from(next.count);
-                self.bytes_behind -= u64::from(next.count) * u64::from(next.size);
+                behind.packets -= u64::from(next.count);
+                behind.bytes -= u64::from(next.count) * u64::from(next.size);
             }
         }
     }
@@ -153,8 +161,10 @@ impl DropTail {
     pub fn serve_all(&mut self) {
         if !self.is_empty() {
             self.first.count = 0;
-            self.more.clear();
-            (self.packets_behind, self.bytes_behind) = (0, 0);
+            if let Some(behind) = self.behind.as_deref_mut() {
+                behind.batches.clear();
+                (behind.packets, behind.bytes) = (0, 0);
+            }
         }
     }
 
@@ -163,11 +173,12 @@ impl DropTail {
     /// of its transmission must be a time.
     #[inline(always)]
     pub fn extend(&mut self, start: Time, size: u32) -> bool {
-        let Self { first, packets_behind, room_behind, .. } = self;
+        let Self { first, room_behind, behind, .. } = self;
         // Less one, none is beyond all room.
         let has_room = first.count.wrapping_sub(1) < *room_behind;
-        // A batch that ended earlier has been served.
-        if first.end == start && first.size == size && has_room && *packets_behind == 0 {
+        // A batch that ended earlier has been served. Where something waits behind the first, it ends later.
+        let is_last = behind.as_deref().is_none_or(|behind| behind.packets == 0);
+        if first.end == start && first.size == size && has_room && is_last {
             first.extend_within_time();
             return true;
         }
@@ -177,7 +188,7 @@ impl DropTail {
     /// Packets of this size could follow one another behind what waits, until `end`, and be one batch with it.
     pub fn ends_alike(&self, end: Time, size: u32) -> bool {
         let Batch { count, end: ends, size: each, .. } = self.first;
-        count > 0 && ends == end && each == size && self.packets_behind == 0
+        count > 0 && ends == end && each == size && self.is_uniform()
     }
 
     /// So many more packets like those that wait come behind them; see [`DropTail::ends_alike`].
@@ -198,23 +209,23 @@ impl DropTail {
     /// Everything that waits has the same size.
     #[inline]
     pub fn is_uniform(&self) -> bool {
-        self.packets_behind == 0
+        self.behind.as_deref().is_none_or(|behind| behind.packets == 0)
     }
 
     /// There is room at `now` for a packet of `size` bytes behind the one in service; if not, it is dropped. `previous` is the
     /// size of the packet accepted last: that is the one in service if nothing waits.
     #[inline(always)]
-    pub fn admits(&mut self, now: Time, size: u32, previous: u32) -> bool {
+    pub fn admits(&mut self, now: Time, size: u32, previous: u32, places: Places) -> bool {
         self.serve_until(now);
         let bytes = || {
-            let in_service = match (self.counts_packet_in_service, self.is_empty()) {
+            let in_service = match (places.counts_packet_in_service, self.is_empty()) {
                 (false, _) => 0,
                 (true, true) => previous,
                 (true, false) => self.in_service,
             };
             self.bytes() + u64::from(in_service) + u64::from(size)
         };
-        self.limit.allows(self.counted_packets() + 1, bytes)
+        places.limit.allows(self.counted_packets(places) + 1, bytes)
     }
 
     /// Adds a packet whose transmission begins at `start`, when those before it have been transmitted, and takes so long;
@@ -225,7 +236,7 @@ impl DropTail {
         if self.first.count == 0 {
             self.in_service = previous;
             self.first = batch;
-        } else if self.more.is_empty() && self.first.is_followed_by(&batch) {
+        } else if self.is_uniform() && self.first.is_followed_by(&batch) {
             self.first.extend();
         } else {
             self.add_behind(batch);
@@ -233,19 +244,21 @@ impl DropTail {
     }
 
     fn add_behind(&mut self, batch: Batch) {
-        self.packets_behind += 1;
-        self.bytes_behind += u64::from(batch.size);
-        match self.more.last_mut() {
+        let behind = self.behind.get_or_insert_default();
+        behind.packets += 1;
+        behind.bytes += u64::from(batch.size);
+        match behind.batches.last_mut() {
             Some(last) if last.is_followed_by(&batch) => last.extend(),
             _ => {
-                self.more.push(batch);
+                behind.batches.push(batch);
             }
         }
     }
 
-    /// What it holds at most.
-    pub fn limit(&self) -> QueueLimit {
-        self.limit
+    /// Size of the packet in service; `previous` is that of the packet accepted last.
+    #[inline]
+    pub fn in_service(&self, previous: u32) -> u32 {
+        if self.is_empty() { previous } else { self.in_service }
     }
 
     /// Nothing waits, or has waited and was not yet told that it was served.
@@ -257,24 +270,26 @@ impl DropTail {
     /// Packets waiting.
     #[inline]
     pub fn packets(&self) -> u64 {
-        u64::from(self.first.count) + self.packets_behind
+        u64::from(self.first.count) + self.behind.as_deref().map_or(0, |behind| behind.packets)
     }
 
     /// Packets that take places, while one is in service.
     #[inline]
-    pub fn counted_packets(&self) -> u64 {
-        self.packets() + u64::from(self.counts_packet_in_service)
+    pub fn counted_packets(&self, places: Places) -> u64 {
+        self.packets() + u64::from(places.counts_packet_in_service)
     }
 
     /// Bytes waiting.
     #[inline]
     pub fn bytes(&self) -> u64 {
-        u64::from(self.first.count) * u64::from(self.first.size) + self.bytes_behind
+        u64::from(self.first.count) * u64::from(self.first.size)
+            + self.behind.as_deref().map_or(0, |behind| behind.bytes)
     }
 
     /// Beginning of transmission and size of each waiting packet.
     pub fn starts(&self) -> impl Iterator<Item = (Time, u32)> + '_ {
-        let batches = std::iter::once(&self.first).chain(self.more.iter());
+        let behind = self.behind.iter().flat_map(|behind| behind.batches.iter());
+        let batches = std::iter::once(&self.first).chain(behind);
         batches.flat_map(|batch| {
             (0..u64::from(batch.count)).map(|before| (batch.start + batch.each.times(before), batch.size))
         })
@@ -297,9 +312,10 @@ mod tests {
 
     /// Packets of 10 bytes, each served in 10 ps, that all arrive at time 0; how many are accepted.
     fn accepted(limit: QueueLimit, counts_packet_in_service: bool) -> usize {
-        let mut queue = DropTail::new(limit, counts_packet_in_service);
+        let places = Places { limit, counts_packet_in_service };
+        let mut queue = DropTail::new(places);
         let mut count = 1;
-        while count < 100 && queue.admits(at(0), 10, 10) {
+        while count < 100 && queue.admits(at(0), 10, 10, places) {
             queue.add(at(10 * count as u64), 10, ps(10), 10);
             count += 1;
         }
@@ -319,7 +335,8 @@ mod tests {
     /// the queue too soon, or too late, and what came found the wrong room.
     #[test]
     fn packets_of_two_rates_are_not_one_batch() {
-        let mut queue = DropTail::new(QueueLimit::Packets(2), false);
+        let mut queue =
+            DropTail::new(Places { limit: QueueLimit::Packets(2), counts_packet_in_service: false });
         queue.add(at(10), 10, Duration::from_picoseconds(10), 10);
         queue.add(at(20), 10, Duration::from_picoseconds(100), 10);
         queue.add(at(120), 10, Duration::from_picoseconds(100), 10);
@@ -332,20 +349,22 @@ mod tests {
     /// A large packet in service counts with its own size, whatever came after it.
     #[test]
     fn bytes_in_service_are_those_of_the_packet_in_service() {
-        let mut queue = DropTail::new(QueueLimit::Bytes(Bytes(120)), true);
-        assert!(queue.admits(at(0), 20, 100));
+        let places = Places { limit: QueueLimit::Bytes(Bytes(120)), counts_packet_in_service: true };
+        let mut queue = DropTail::new(places);
+        assert!(queue.admits(at(0), 20, 100, places));
         queue.add(at(100), 20, ps(20), 100);
-        assert!(!queue.admits(at(0), 1, 20), "100 in service and 20 waiting");
-        assert!(queue.admits(at(100), 100, 20), "20 in service");
-        assert!(!queue.admits(at(100), 101, 20));
+        assert!(!queue.admits(at(0), 1, 20, places), "100 in service and 20 waiting");
+        assert!(queue.admits(at(100), 100, 20, places), "20 in service");
+        assert!(!queue.admits(at(100), 101, 20, places));
     }
 
     #[test]
     fn a_departure_makes_room_for_an_arrival_at_the_same_time() {
-        let mut queue = DropTail::new(QueueLimit::Packets(1), false);
+        let places = Places { limit: QueueLimit::Packets(1), counts_packet_in_service: false };
+        let mut queue = DropTail::new(places);
         queue.add(at(10), 10, ps(10), 10);
-        assert!(!queue.admits(at(9), 10, 10));
-        assert!(queue.admits(at(10), 10, 10));
+        assert!(!queue.admits(at(9), 10, 10, places));
+        assert!(queue.admits(at(10), 10, 10, places));
     }
 
     proptest! {
@@ -356,7 +375,8 @@ mod tests {
             steps in proptest::collection::vec((0_u64..400, 1_u32..3, 0_u32..8), 1..100),
             look in proptest::bool::ANY,
         ) {
-            let mut queue = DropTail::new(QueueLimit::Unlimited, true);
+            let mut queue =
+                DropTail::new(Places { limit: QueueLimit::Unlimited, counts_packet_in_service: true });
             let mut list: Vec<(Time, u32)> = Vec::new();
             let (mut now, mut free_at, mut previous, mut slow) = (0, 0, (0, 0), 1);
             for (wait, size, change) in steps {

@@ -153,7 +153,7 @@ mod tests {
                     extra: NO_EXTRA,
                     number: 0,
                 };
-                queue.enqueue(now, &packet, None, true);
+                queue.enqueue(now, &packet, None, true, (0, 0));
                 let late = u32::from(step >= 10_000);
                 for packet in &queue.work.dropped {
                     dropped[packet.flow as usize] += if packet.flow == 0 { late } else { 1 };

@@ -29,10 +29,34 @@ pub trait Discipline: Sized {
     fn enqueue(&mut self, packet: Packet, work: &mut Work);
     /// The next packet to transmit.
     fn dequeue(&mut self, work: &mut Work) -> Option<Packet>;
+    /// [`Discipline::decide`] may decide.
+    const DECIDES: bool = false;
+    /// Shortcut for one FIFO of which nothing is held, where it is known now what would become of a packet that arrives now and
+    /// whose transmission would begin at `start`. Does all that `enqueue` now and `dequeue` then would do, and says so; the packet
+    /// may be marked. `work` counts as waiting the packets that have passed in this way and whose transmission is still to begin.
+    fn decide(&mut self, _packet: &mut Packet, _start: Time, _work: &mut Work) -> Decision {
+        Decision::Later
+    }
+    /// What waited before `now` in the queue of [`Discipline::decide`] was `work`'s backlog: takes what is due until then, and
+    /// returns when something is due next.
+    fn catch_up(&mut self, _work: &Work) -> Time {
+        Time::NEVER
+    }
     /// Shows every packet that waits.
     fn for_each(&self, show: &mut dyn FnMut(&Packet));
     /// A queue with these settings can mark packets.
     fn marks(settings: &Self::Settings) -> bool;
+}
+
+/// What is known of a packet that arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// It will be transmitted in its turn.
+    Passes,
+    /// It is dropped, and reported.
+    Dropped,
+    /// It is decided when its turn has come: nothing has happened.
+    Later,
 }
 
 /// What waits in a queue, and how much may.
@@ -114,6 +138,10 @@ pub struct ManagedQueue {
     /// What the discipline works with. The lists are emptied after each step and keep their memory.
     pub work: Work,
     counts_packet_in_service: bool,
+    /// When the discipline has something to do whether or not packets come.
+    pub due: Time,
+    /// [`ManagedQueue::decide`] may decide, as long as nothing is held.
+    pub decides: bool,
     /// The link's event, that its transmitter is free, stands in the event queue.
     pub transmitter_event: bool,
     /// Sum of the waiting times of what was transmitted or dropped, ps.
@@ -126,22 +154,34 @@ impl ManagedQueue {
     /// An empty queue.
     pub fn new(discipline: super::AnyDiscipline, limit: QueueLimit, counts_packet_in_service: bool) -> Self {
         let backlog = Backlog { packets: 0, bytes: 0, limit, in_service: None };
+        let decides = discipline.decides();
         let work = Work { now: Time::ZERO, backlog, dropped: Vec::new(), marked: Vec::new() };
         Self {
             discipline,
             work,
             counts_packet_in_service,
+            due: if decides { Time::ZERO } else { Time::NEVER },
+            decides,
             transmitter_event: false,
             waited: 0,
             most_waiting: 0,
         }
     }
 
-    /// A packet arrives; `in_service` is the size of the packet that is being transmitted. If it does not wait it leaves as it
-    /// came.
-    pub fn enqueue(&mut self, now: Time, packet: &Packet, in_service: Option<u32>, waits: bool) {
+    /// A packet arrives; `in_service` is the size of the packet that is being transmitted, `passed` what waits of those that the
+    /// shortcut let pass. If it does not wait it leaves as it came.
+    pub fn enqueue(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        in_service: Option<u32>,
+        waits: bool,
+        passed: (u64, u64),
+    ) {
         self.begin(now);
         self.work.backlog.in_service = in_service.filter(|_| self.counts_packet_in_service);
+        self.work.backlog.packets += passed.0;
+        self.work.backlog.bytes += passed.1;
         // While a packet waits its time of arrival here stands where that at the next stop will.
         let packet = Packet { arrival: now, ..*packet };
         self.discipline.enqueue(packet, &mut self.work);
@@ -149,6 +189,38 @@ impl ManagedQueue {
         if waits {
             self.most_waiting = self.most_waiting.max(self.work.backlog.packets);
         }
+        self.work.backlog.packets -= passed.0;
+        self.work.backlog.bytes -= passed.1;
+    }
+
+    /// Shortcut: see [`Discipline::decide`]. `passed` is what waits of packets that it let pass before, after `in_service`.
+    #[inline]
+    pub fn decide(
+        &mut self,
+        now: Time,
+        packet: &mut Packet,
+        start: Time,
+        in_service: Option<u32>,
+        passed: (u64, u64),
+    ) -> Decision {
+        self.begin(now);
+        self.work.backlog.in_service = in_service.filter(|_| self.counts_packet_in_service);
+        packet.arrival = now;
+        (self.work.backlog.packets, self.work.backlog.bytes) = passed;
+        let decision = self.discipline.decide(packet, start, &mut self.work);
+        (self.work.backlog.packets, self.work.backlog.bytes) = (0, 0);
+        decision
+    }
+
+    /// Shortcut: see [`Discipline::catch_up`].
+    #[inline]
+    pub fn catch_up(&mut self, now: Time, passed: (u64, u64)) {
+        self.work.now = now;
+        self.work.backlog.packets += passed.0;
+        self.work.backlog.bytes += passed.1;
+        self.due = self.discipline.catch_up(&self.work);
+        self.work.backlog.packets -= passed.0;
+        self.work.backlog.bytes -= passed.1;
     }
 
     /// The next packet to transmit. `None`: nothing waits, or all that waited was dropped.

@@ -14,14 +14,14 @@ pub(crate) mod managed;
 pub mod pie;
 pub mod red;
 
-pub(crate) use drop_tail::DropTail;
 pub use drop_tail::MarkAbove;
+pub(crate) use drop_tail::{DropTail, Places};
 pub(crate) use managed::ManagedQueue;
 
 use crate::named::named;
 use crate::packet::Packet;
-use managed::{Discipline as _, LinkSite, Work};
-use selfclock_congestion::units::Bytes;
+use managed::{Decision, Discipline as _, LinkSite, Work};
+use selfclock_congestion::units::{Bytes, Time};
 
 /// What a queue holds at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +88,26 @@ macro_rules! disciplines {
             fn dequeue(&mut self, work: &mut Work) -> Option<Packet> {
                 match self {
                     $(Self::$name(queue) => queue.dequeue(work),)+
+                }
+            }
+
+            fn decides(&self) -> bool {
+                match self {
+                    $(Self::$name(_) => <$module::$name as managed::Discipline>::DECIDES,)+
+                }
+            }
+
+            #[inline]
+            fn decide(&mut self, packet: &mut Packet, start: Time, work: &mut Work) -> Decision {
+                match self {
+                    $(Self::$name(queue) => queue.decide(packet, start, work),)+
+                }
+            }
+
+            #[inline]
+            fn catch_up(&mut self, work: &Work) -> Time {
+                match self {
+                    $(Self::$name(queue) => managed::Discipline::catch_up(queue, work),)+
                 }
             }
 

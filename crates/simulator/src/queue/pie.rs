@@ -1,6 +1,6 @@
 //! PIE: drops at arrival with a probability that a proportional-integral controller sets from the delay. RFC 8033.
 
-use super::managed::{Discipline, LinkSite, Work};
+use super::managed::{Decision, Discipline, LinkSite, Work};
 use crate::engine::{Ring, Stream};
 use crate::named::settings;
 use crate::packet::Packet;
@@ -166,10 +166,24 @@ impl Pie {
     fn delay(&self, work: &Work) -> f64 {
         self.rate.transmission_time(Bytes(work.backlog.bytes)).seconds()
     }
+
+    /// The packet that arrives is kept, and may be marked; if not, it is dropped.
+    fn keeps(&mut self, packet: &mut Packet, work: &mut Work) -> bool {
+        let (plan, delay, bytes) = (self.plan, self.delay(work), work.backlog.bytes);
+        self.state.catch_up(&plan, work.now, delay);
+        self.state.on_arrival(&plan, delay);
+        let keeps = work.backlog.has_room(packet.size)
+            && !self.state.rejects(&plan, bytes, &mut self.stream, packet, work);
+        if !keeps {
+            work.drop(*packet);
+        }
+        keeps
+    }
 }
 
 impl Discipline for Pie {
     type Settings = Parameters;
+    const DECIDES: bool = true;
 
     fn new(plan: Parameters, site: LinkSite) -> Self {
         Self {
@@ -182,16 +196,20 @@ impl Discipline for Pie {
     }
 
     fn enqueue(&mut self, mut packet: Packet, work: &mut Work) {
-        let (plan, delay, bytes) = (self.plan, self.delay(work), work.backlog.bytes);
-        self.state.catch_up(&plan, work.now, delay);
-        self.state.on_arrival(&plan, delay);
-        if !work.backlog.has_room(packet.size)
-            || self.state.rejects(&plan, bytes, &mut self.stream, &mut packet, work)
-        {
-            return work.drop(packet);
+        if self.keeps(&mut packet, work) {
+            work.entered(&packet);
+            self.waiting.push(packet);
         }
-        work.entered(&packet);
-        self.waiting.push(packet);
+    }
+
+    /// All is decided when a packet arrives.
+    fn decide(&mut self, packet: &mut Packet, _start: Time, work: &mut Work) -> Decision {
+        if self.keeps(packet, work) { Decision::Passes } else { Decision::Dropped }
+    }
+
+    fn catch_up(&mut self, work: &Work) -> Time {
+        self.state.catch_up(&self.plan, work.now, self.delay(work));
+        self.state.next_update
     }
 
     fn dequeue(&mut self, work: &mut Work) -> Option<Packet> {

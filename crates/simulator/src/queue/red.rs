@@ -1,7 +1,7 @@
 //! Random early detection: drops or marks with a probability that grows with the average queue. Floyd and Jacobson 1993;
 //! "gentle" is Floyd 2000, adaptive RED is Floyd, Gummadi and Shenker 2001.
 
-use super::managed::{Discipline, LinkSite, Work};
+use super::managed::{Decision, Discipline, LinkSite, Work};
 use crate::engine::{Ring, Stream};
 use crate::named::{Contradiction, settings};
 use crate::packet::Packet;
@@ -74,6 +74,8 @@ pub(crate) struct Red {
     probability: f64,
     /// When the queue became empty, if it is.
     idle_since: Option<Time>,
+    /// When the transmission begins of the packet that passed last before its turn.
+    passed_until: Time,
     adapt_at: Time,
 }
 
@@ -132,6 +134,32 @@ impl Red {
         if self.average < self.maximum { Verdict::Congested } else { Verdict::Drop }
     }
 
+    /// The packet that arrives is kept, and may be marked; if not, it is dropped.
+    fn keeps(&mut self, packet: &mut Packet, work: &mut Work) -> bool {
+        let is_empty = work.backlog.packets == 0;
+        if is_empty && self.idle_since.is_none() {
+            // The last packet left before its turn, and nobody was told.
+            self.idle_since = Some(self.passed_until + self.packet_time);
+        }
+        self.average(work.now, work.backlog.packets);
+        if self.plan.adaptive {
+            self.adapt(work.now);
+        }
+        let keep = match self.verdict() {
+            Verdict::Keep => true,
+            Verdict::Congested => self.plan.ecn && work.mark(packet),
+            Verdict::Drop => false,
+        };
+        if keep && work.backlog.has_room(packet.size) {
+            return true;
+        }
+        if is_empty {
+            self.idle_since = Some(work.now);
+        }
+        work.drop(*packet);
+        false
+    }
+
     /// Adaptive RED: the average is to lie in the middle fifth between the thresholds.
     fn adapt(&mut self, now: Time) {
         while self.adapt_at <= now {
@@ -149,6 +177,7 @@ impl Red {
 
 impl Discipline for Red {
     type Settings = Parameters;
+    const DECIDES: bool = true;
 
     fn new(plan: Parameters, site: LinkSite) -> Self {
         Self {
@@ -162,28 +191,25 @@ impl Discipline for Red {
             count: -1,
             probability: plan.max_probability,
             idle_since: Some(Time::ZERO),
+            passed_until: Time::ZERO,
             adapt_at: Time::ZERO + ADAPT_EVERY,
         }
     }
 
     fn enqueue(&mut self, mut packet: Packet, work: &mut Work) {
-        self.average(work.now, work.backlog.packets);
-        if self.plan.adaptive {
-            self.adapt(work.now);
+        if self.keeps(&mut packet, work) {
+            work.entered(&packet);
+            self.waiting.push(packet);
         }
-        let keep = match self.verdict() {
-            Verdict::Keep => true,
-            Verdict::Congested => self.plan.ecn && work.mark(&mut packet),
-            Verdict::Drop => false,
-        };
-        if !keep || !work.backlog.has_room(packet.size) {
-            if self.waiting.is_empty() {
-                self.idle_since = Some(work.now);
-            }
-            return work.drop(packet);
+    }
+
+    /// All is decided when a packet arrives.
+    fn decide(&mut self, packet: &mut Packet, start: Time, work: &mut Work) -> Decision {
+        if !self.keeps(packet, work) {
+            return Decision::Dropped;
         }
-        work.entered(&packet);
-        self.waiting.push(packet);
+        self.passed_until = start;
+        Decision::Passes
     }
 
     fn dequeue(&mut self, work: &mut Work) -> Option<Packet> {

@@ -49,6 +49,11 @@ impl<T: Copy> Rows<T> {
         Self { samples: memory::vector(expected.min(MOST_EXPECTED)), width, interval }
     }
 
+    /// Time between two samples; zero if none are taken.
+    pub fn interval(&self) -> Duration {
+        self.interval
+    }
+
     /// Puts the sample of the flow or link with this index at this time, a multiple of the interval.
     #[inline]
     pub fn put(&mut self, time: Time, index: usize, sample: T) {

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::connections::ConnectionsSummary;
+use crate::shared::Name;
 
 /// Totals of a run. Units are in the names.
 #[derive(Clone, Debug, Serialize)]
@@ -27,13 +28,13 @@ pub struct Summary {
 #[derive(Clone, Debug, Serialize)]
 pub struct FlowSummary {
     /// Name of the flow.
-    pub name: String,
+    pub name: Name,
     /// Its congestion control; "udp" for a UDP source.
-    pub algorithm: String,
+    pub algorithm: Name,
     /// Node that sends data.
-    pub from: String,
+    pub from: Name,
     /// Node that receives it.
-    pub to: String,
+    pub to: Name,
     /// In-order payload delivered to the application, over the time from the flow's start to its completion or the
     /// end of the run.
     pub goodput_bps: f64,
@@ -67,7 +68,7 @@ pub struct FlowSummary {
 #[derive(Clone, Debug, Serialize)]
 pub struct LinkSummary {
     /// Name of the link.
-    pub name: String,
+    pub name: Name,
     /// Rate of its transmitter at the end of the run.
     pub rate_bps: u64,
     /// Fraction of the run in which it was transmitting.

@@ -87,7 +87,7 @@ impl Simulation {
         Err(Stopped::AlgorithmFailed {
             scenario: self.plan.name.clone(),
             seed: self.plan.seed,
-            flow: flow.name.clone(),
+            flow: flow.name.to_string(),
             algorithm: flow.algorithm().unwrap_or_default().to_owned(),
             failure: failure.clone(),
         })
@@ -101,7 +101,7 @@ impl Simulation {
                 return Err(Stopped::StackFailed {
                     scenario: self.plan.name.clone(),
                     seed: self.plan.seed,
-                    flow: flow.name.clone(),
+                    flow: flow.name.to_string(),
                     stack: stack.stack.name(),
                     now: self.now,
                     reason,

@@ -50,8 +50,8 @@ impl Simulation {
             sampled_flows.push(index as u32);
         }
         let flows = self.flow_summaries(end, &connections, &totals);
-        let Network { links, mut samples, recorder, .. } = self.network;
-        let links: Vec<_> = links.into_iter().map(|mut link| link.finish(end, &mut samples.links)).collect();
+        let links = self.network.finish_links(end);
+        let Network { samples, recorder, .. } = self.network;
         let summary = Summary {
             scenario: self.plan.name.clone(),
             seed: self.plan.seed,
@@ -101,7 +101,7 @@ impl Simulation {
         let start = self.starts[index];
         let mut summary = FlowSummary {
             name: plan.name.clone(),
-            algorithm: plan.algorithm().unwrap_or("udp").to_owned(),
+            algorithm: plan.algorithm().unwrap_or("udp").into(),
             from: self.plan.nodes[plan.from].clone(),
             to: self.plan.nodes[plan.to].clone(),
             goodput_bps: 0.0,

@@ -29,6 +29,15 @@ pub enum Arrival {
 pub struct Reassembly {
     next: u64,
     delivered_segments: u64,
+    /// Once something has come out of order.
+    held: Option<Box<Held>>,
+    /// Something is held beyond a gap.
+    has_gap: bool,
+}
+
+/// What is held beyond a gap.
+#[derive(Clone, Debug, Default)]
+struct Held {
     blocks: VecDeque<Block>,
     /// A byte in each of the blocks reported last, the latest first.
     recent: [u64; MAXIMUM_SACK_BLOCKS],
@@ -44,13 +53,13 @@ impl Reassembly {
 
     /// Byte after the highest that has arrived.
     pub fn highest(&self) -> u64 {
-        self.blocks.back().map_or(self.next, |block| block.end)
+        let last = self.held.as_ref().and_then(|held| held.blocks.back());
+        last.map_or(self.next, |block| block.end)
     }
 
     /// Forgets what is held beyond a gap.
     pub fn discard(&mut self) {
-        self.blocks.clear();
-        self.recent_runs = 0;
+        (self.held, self.has_gap) = (None, false);
     }
 
     /// Segments delivered in order.
@@ -61,13 +70,13 @@ impl Reassembly {
     /// Something is held beyond a gap.
     #[inline]
     pub fn has_gap(&self) -> bool {
-        !self.blocks.is_empty()
+        self.has_gap
     }
 
     /// A segment arrives.
     #[inline]
     pub fn insert(&mut self, start: u64, end: u64) -> Arrival {
-        if start == self.next && self.blocks.is_empty() {
+        if start == self.next && !self.has_gap {
             self.next = end;
             self.delivered_segments += 1;
             return Arrival::InOrder;
@@ -88,15 +97,32 @@ impl Reassembly {
         if start <= self.next {
             self.next = end;
             self.delivered_segments += 1;
-            while let Some(&block) = self.blocks.front()
+            let Some(held) = &mut self.held else { return Arrival::FilledGap };
+            while let Some(&block) = held.blocks.front()
                 && block.start <= self.next
             {
                 self.next = self.next.max(block.end);
                 self.delivered_segments += block.segments;
-                self.blocks.pop_front();
+                held.blocks.pop_front();
             }
+            self.has_gap = !held.blocks.is_empty();
             return Arrival::FilledGap;
         }
+        self.has_gap = true;
+        self.held.get_or_insert_default().insert(start, end)
+    }
+
+    /// Writes at most `room` SACK blocks, the block reported last first.
+    pub fn sack_blocks(&mut self, extra: &mut Extra, room: usize) {
+        if let Some(held) = &self.held {
+            held.sack_blocks(self.next, extra, room);
+        }
+    }
+}
+
+impl Held {
+    /// A segment beyond a gap.
+    fn insert(&mut self, start: u64, end: u64) -> Arrival {
         // The first block that ends at or after the segment's beginning: the one it may touch. Mostly it is the last.
         let index = match self.blocks.back() {
             Some(last) if last.end < start => self.blocks.len(),
@@ -148,13 +174,13 @@ impl Reassembly {
     }
 
     /// Writes at most `room` SACK blocks, the block reported last first.
-    pub fn sack_blocks(&mut self, extra: &mut Extra, room: usize) {
+    fn sack_blocks(&self, next: u64, extra: &mut Extra, room: usize) {
         let mut count = 0;
         for &byte in &self.recent[..self.recent_runs] {
             if count == room {
                 break;
             }
-            if byte < self.next {
+            if byte < next {
                 continue;
             }
             let index = self.blocks.partition_point(|block| block.end <= byte);

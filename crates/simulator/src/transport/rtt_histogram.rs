@@ -12,8 +12,13 @@ pub struct RttHistogram {
     first_bin: usize,
     counts: Vec<u32>,
     total: u64,
-    sum: u128,
+    sum: Sum,
 }
+
+/// A sum of times, ps. Aligned as a u64: every sender has one.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(packed(8))]
+struct Sum(u128);
 
 fn bin(picoseconds: u64) -> usize {
     let value = picoseconds.max(1 << BINS_PER_OCTAVE_LOG2);
@@ -35,7 +40,7 @@ impl RttHistogram {
     pub fn add(&mut self, sample: Duration) {
         let bin = bin(sample.picoseconds());
         self.total += 1;
-        self.sum += u128::from(sample.picoseconds());
+        self.sum.0 += u128::from(sample.picoseconds());
         match bin.checked_sub(self.first_bin).and_then(|index| self.counts.get_mut(index)) {
             Some(count) => *count = count.saturating_add(1),
             None => self.add_outside(bin),
@@ -73,7 +78,7 @@ impl RttHistogram {
     /// Adds the samples of another.
     pub fn merge(&mut self, other: &Self) {
         self.total += other.total;
-        self.sum += other.sum;
+        self.sum.0 += other.sum.0;
         for (index, &count) in other.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             let bin = other.first_bin + index;
             if bin < self.first_bin || bin - self.first_bin >= self.counts.len() {
@@ -86,7 +91,7 @@ impl RttHistogram {
 
     /// Mean of the samples, s.
     pub fn mean_seconds(&self) -> Option<f64> {
-        (self.total > 0).then(|| self.sum as f64 / self.total as f64 / PICOSECONDS_PER_SECOND as f64)
+        (self.total > 0).then(|| { self.sum.0 } as f64 / self.total as f64 / PICOSECONDS_PER_SECOND as f64)
     }
 
     /// The value below which this fraction of the samples lies, s; within 0.8 %.

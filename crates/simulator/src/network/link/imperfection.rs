@@ -2,7 +2,7 @@
 //! opportunities of a delivery trace.
 
 use super::loss::Loss;
-use super::{Entrance, Link};
+use super::{Entrance, Link, Rare, places};
 use crate::delivery_trace::Server;
 use crate::engine::Ring;
 use crate::engine::random::{Purpose, Stream};
@@ -23,6 +23,8 @@ pub(super) struct Imperfections {
     changes: Vec<LinkChange>,
     /// It sends at the opportunities of a trace.
     pub server: Option<Server>,
+    /// Rate of the transmitter after the changes so far, if there were any.
+    pub changed_rate: Option<Rate>,
     /// With a trace: a packet keeps its place in a drop-tail queue until its last byte has left, not its first.
     in_system: bool,
 }
@@ -38,6 +40,7 @@ impl Imperfections {
             losses: Ring::default(),
             changes: plan.changes.iter().rev().copied().collect(),
             server: plan.trace.clone().map(Server::new),
+            changed_rate: None,
             in_system: plan.counts_packet_in_service,
         };
         let has_any = !(own.only_delays() && own.jitter.is_zero());
@@ -103,16 +106,16 @@ impl Imperfections {
 impl Link {
     /// Takes the changes to come from another plan, which has the same up to now.
     pub fn change_plan(&mut self, old: &LinkPlan, new: &LinkPlan, seed: u64, index: usize) {
-        if let Some(own) = &mut self.imperfections {
+        if let Some(own) = self.imperfections_mut() {
             let come = old.changes.len() - own.changes.len();
             own.changes = new.changes[come..].iter().rev().copied().collect();
             return;
         }
-        self.imperfections = Imperfections::new(new, seed, index);
-        if let Some(own) = &mut self.imperfections
-            && self.free_at > Time::ZERO
-        {
-            own.last_arrival = self.free_at + self.delay;
+        if let Some(mut own) = Imperfections::new(new, seed, index) {
+            if self.free_at > Time::ZERO {
+                own.last_arrival = self.free_at + self.delay;
+            }
+            self.rare().imperfections = Some(own);
         }
         self.limit_plain(Time::ZERO);
     }
@@ -122,30 +125,30 @@ impl Link {
     pub(super) fn change_path(&mut self, now: Time) {
         // What was counted so far took the time of the old rate.
         self.count_recent();
-        let Some(own) = &mut self.imperfections else { return };
+        let Some(Rare { imperfections: Some(own), .. }) = self.rare.as_deref_mut() else { return };
         while own.next_change() <= now
             && let Some(change) = own.changes.pop()
         {
-            (self.rate, self.delay) = (change.rate, change.delay);
+            (own.changed_rate, self.delay) = (Some(change.rate), change.delay);
         }
-        self.recent_time = self.rate.transmission_time(Bytes(self.recent_size.into()));
+        self.recent_time = self.current_rate().transmission_time(Bytes(self.recent_size.into()));
         self.most_wait = Duration::ZERO;
     }
 
     /// Like [`Link::enter`], on a link that sends at the opportunities of a trace: every packet waits for one.
     #[cold]
     pub(super) fn enter_with_trace(&mut self, now: Time, size: u32) -> Option<Entrance> {
-        let own = self.imperfections.as_mut()?;
+        let Rare { imperfections: Some(own), managed, .. } = self.rare.as_deref_mut()? else { return None };
         let server = own.server.as_mut()?;
         let mut above = false;
         // A managed queue hands over a packet when its opportunity has come.
-        let is_drop_tail = self.managed.is_none();
+        let is_drop_tail = managed.is_none();
         if is_drop_tail {
             server.skip_until(now);
-            if !self.queue.admits(now, size, 0) {
+            if !self.queue.admits(now, size, 0, places(&self.settings)) {
                 return None;
             }
-            above = match self.mark_above {
+            above = match self.settings.discipline.mark_above() {
                 None => false,
                 Some(MarkAbove::Packets(threshold)) => self.queue.packets() > threshold,
                 Some(MarkAbove::Wait(threshold)) => server.next().since(now) > threshold,
@@ -154,14 +157,13 @@ impl Link {
         let (start, end) = server.serve(size);
         self.free_at = server.next();
         self.order += 1;
-        self.totals.order += 1;
         self.totals.accepted += 1;
         self.totals.accepted_bytes += u64::from(size);
         if is_drop_tail {
             let left = if own.in_system { end } else { start };
             self.queue.add(left, size, Duration::ZERO, 0);
-            self.totals.most_waiting = self.totals.most_waiting.max(self.queue.packets());
-            self.totals.waited += u128::from(left.since(now).picoseconds());
+            self.most_waiting = self.most_waiting.max(self.queue.packets() as u32);
+            self.waited += u128::from(left.since(now).picoseconds());
         }
         Some(Entrance { start, end, above })
     }

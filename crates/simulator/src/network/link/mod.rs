@@ -16,14 +16,15 @@ mod shortcut;
 
 use crate::engine::random::Purpose;
 use crate::engine::{Stream, packet_order};
-use crate::plan::LinkPlan;
+use crate::plan::{LinkPlan, LinkSettings};
 use crate::queue::managed::LinkSite;
-use crate::queue::{AnyDiscipline, DropTail, ManagedQueue, MarkAbove, QueueLimit};
+use crate::queue::{AnyDiscipline, DropTail, ManagedQueue, MarkAbove, Places, QueueLimit};
 use crate::record::series::{LinkSample, Rows, Sampling};
 use crate::record::summary::LinkSummary;
+use crate::shared::{Name, Shared};
 use imperfection::Imperfections;
 use selfclock_congestion::units::{Bytes, Duration, PICOSECONDS_PER_SECOND, Rate, Time};
-use series::{LinkSampler, part};
+use series::part;
 
 /// Times and their parts up to which sums of four of them are before [`Time::NEVER`]: a month.
 const NEAR: u64 = 1 << 61;
@@ -62,8 +63,7 @@ struct Entrance {
     above: bool,
 }
 
-/// A one-way link. What every packet touches stands first: the first cache line if it just crosses, the second, too, if
-/// it has to wait.
+/// A one-way link, of three cache lines. A packet touches the first if it just crosses, the second, too, if it has to wait.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Link {
@@ -78,45 +78,57 @@ pub struct Link {
     /// the totals is of the size accepted last: most links see one size only, so counting a packet is one addition.
     order: u64,
     delay: Duration,
-    /// The network card at the end hands over together what arrives within this time, and when it will hand over next.
-    coalescing: Duration,
-    interrupt: Time,
-    recent_size: u32,
-    /// Packets have to be marked or refused one by one.
-    marks: bool,
-    queue: DropTail,
     /// A packet of the size accepted last that waits no longer than that, behind others of its size alone, finds no more
     /// packets waiting than ever before: `most_waiting` counts them.
     most_wait: Duration,
-    // What a sample touches beside the first two lines.
-    /// Time of the next sample; [`Time::NEVER`] if there is none.
-    next_sample: Time,
     /// `plain_until` is not later than this.
     plain_limit: Time,
-    imperfections: Option<Box<Imperfections>>,
-    /// The queue in place of the drop-tail queue, if the discipline is another.
-    pub(super) managed: Option<Box<ManagedQueue>>,
-    sampler: LinkSampler,
-    totals: Totals,
-    mark_above: Option<MarkAbove>,
-    rate: Rate,
-    name: Box<str>,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-struct Totals {
-    /// The order number of the last packet that is in them.
-    order: u64,
-    accepted: u64,
-    accepted_bytes: u64,
-    drops: u64,
-    /// Sum of transmission times, ps: no more than the length of the run and one queue.
-    busy: u64,
-    marks: u64,
-    most_waiting: u64,
+    recent_size: u32,
+    /// Packets have to be marked or refused one by one.
+    marks: bool,
+    // The second line.
+    queue: DropTail,
     /// Sum of waiting times, ps.
     waited: u128,
+    // The third line: what a sample or another size touches, too.
+    totals: Totals,
+    /// Most packets that waited at once: fewer than fit into memory.
+    most_waiting: u32,
+    /// Index of the link.
+    index: u32,
+    /// Time of the next sample; [`Time::NEVER`] if there is none.
+    next_sample: Time,
+    /// At the sample before: time for which the transmitter was busy, ps; with a trace, bytes used.
+    busy_before: u64,
+    /// What most links have not.
+    rare: Option<Box<Rare>>,
+    /// What it is made of, shared with the plan.
+    settings: Shared<LinkSettings>,
+}
+
+const _: () = assert!(size_of::<Link>() == 192, "a flow with hosts of its own has four links");
+
+/// Totals of the packets that `Link::count_recent` has counted.
+#[derive(Clone, Copy, Debug, Default)]
+struct Totals {
+    accepted: u64,
+    accepted_bytes: u64,
+    /// Sum of transmission times, ps: no more than the length of the run and one queue.
+    busy: u64,
+}
+
+/// What most links have not: it comes to be when it is needed.
+#[derive(Clone, Debug, Default)]
+struct Rare {
+    imperfections: Option<Box<Imperfections>>,
+    /// The queue in place of the drop-tail queue, if the discipline is another.
+    managed: Option<ManagedQueue>,
+    /// When the network card at the end hands over next.
+    interrupt: Time,
+    drops: u64,
+    marks: u64,
+    /// With a trace: bytes offered until the sample before.
+    offered_before: u64,
 }
 
 impl Link {
@@ -127,52 +139,84 @@ impl Link {
         let is_plain = imperfections.is_none() && plan.delay.picoseconds() <= NEAR;
         let plain_limit = if is_plain { Time::from_picoseconds(NEAR) } else { Time::ZERO };
         let site = LinkSite { rate: plan.rate, stream: Stream::new(seed, Purpose::LinkQueue, index) };
-        let managed = AnyDiscipline::new(plan.discipline, site).map(|discipline| {
-            Box::new(ManagedQueue::new(discipline, plan.queue, plan.counts_packet_in_service))
-        });
+        let managed = AnyDiscipline::new(plan.discipline, site)
+            .map(|discipline| ManagedQueue::new(discipline, plan.queue, plan.counts_packet_in_service));
+        let has_rare = imperfections.is_some() || managed.is_some();
         Self {
             free_at: Time::ZERO,
             plain_until: next_sample.min(plain_limit),
             recent_time: Duration::ZERO,
             order: packet_order(index, 0),
             delay: plan.delay,
-            coalescing: plan.coalescing,
-            interrupt: Time::ZERO,
+            most_wait: Duration::ZERO,
+            plain_limit,
             recent_size: 0,
             marks: plan.discipline.mark_above().is_some(),
-            queue: DropTail::new(plan.queue, plan.counts_packet_in_service && plan.trace.is_none()),
-            most_wait: Duration::ZERO,
-            totals: Totals { order: packet_order(index, 0), ..Totals::default() },
+            queue: DropTail::new(places(plan)),
+            waited: 0,
+            totals: Totals::default(),
+            most_waiting: 0,
+            index: index as u32,
             next_sample,
-            plain_limit,
-            mark_above: plan.discipline.mark_above(),
-            rate: plan.rate,
-            imperfections,
-            sampler: LinkSampler {
-                interval: sampling.map_or(Duration::ZERO, |sampling| sampling.interval),
-                link: index as u32,
-                ..LinkSampler::default()
-            },
-            managed,
-            name: plan.name.as_str().into(),
+            busy_before: 0,
+            rare: has_rare.then(|| Box::new(Rare { imperfections, managed, ..Rare::default() })),
+            settings: plan.settings.clone(),
         }
+    }
+
+    #[inline]
+    fn imperfections(&self) -> Option<&Imperfections> {
+        self.rare.as_deref()?.imperfections.as_deref()
+    }
+
+    #[inline]
+    fn imperfections_mut(&mut self) -> Option<&mut Imperfections> {
+        self.rare.as_deref_mut()?.imperfections.as_deref_mut()
+    }
+
+    /// The queue in place of the drop-tail queue, if the discipline is another.
+    #[inline]
+    pub(super) fn managed(&self) -> Option<&ManagedQueue> {
+        self.rare.as_deref()?.managed.as_ref()
+    }
+
+    /// The same, to change.
+    #[inline]
+    pub(super) fn managed_mut(&mut self) -> Option<&mut ManagedQueue> {
+        self.rare.as_deref_mut()?.managed.as_mut()
+    }
+
+    fn rare(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
+    }
+
+    fn drops(&self) -> u64 {
+        self.rare.as_deref().map_or(0, |rare| rare.drops)
+    }
+
+    /// Rate of the transmitter after the changes of the path so far.
+    #[inline]
+    fn current_rate(&self) -> Rate {
+        self.imperfections().and_then(|own| own.changed_rate).unwrap_or(self.settings.rate)
     }
 
     /// A packet of `size` bytes arrives at `now`, not before the previous one.
     pub fn accept(&mut self, now: Time, size: u32, samples: &mut Rows<LinkSample>) -> Passage {
         self.sample_before(now, samples);
-        if self.imperfections.as_ref().is_some_and(|own| own.next_change() <= now) {
+        if self.imperfections().is_some_and(|own| own.next_change() <= now) {
             self.change_path(now);
         }
-        let has_trace = self.imperfections.as_ref().is_some_and(|own| own.server.is_some());
+        let has_trace = self.imperfections().is_some_and(|own| own.server.is_some());
         let entrance = if has_trace { self.enter_with_trace(now, size) } else { self.enter(now, size) };
         let Some(Entrance { start, end, above }) = entrance else {
-            self.totals.drops += 1;
+            self.rare().drops += 1;
             return Passage::Dropped;
         };
         let arrival = end + self.delay;
-        let Some(own) = &mut self.imperfections else { return Passage::Crosses { start, arrival, above } };
-        self.totals.drops += own.losses_until(now);
+        let Some(Rare { imperfections: Some(own), drops, .. }) = self.rare.as_deref_mut() else {
+            return Passage::Crosses { start, arrival, above };
+        };
+        *drops += own.losses_until(now);
         if own.loses(end) {
             return Passage::Lost { start, end, above };
         }
@@ -186,11 +230,22 @@ impl Link {
         let waits = self.free_at > now;
         let mut above = false;
         if waits {
-            if !self.queue.admits(now, size, previous) {
+            if !self.queue.admits(now, size, previous, places(&self.settings)) {
                 return None;
             }
-            above = self.marks && self.mark_above.is_some_and(|threshold| self.is_above(threshold, now));
-        } else {
+            above = self.marks && self.is_above_threshold(now);
+        }
+        let start = self.take_place(now, size);
+        Some(Entrance { start, end: self.free_at, above })
+    }
+
+    /// A packet for which there is room takes its place in the queue, or goes to the transmitter if that is free. Returns when its
+    /// transmission begins.
+    #[inline(always)]
+    fn take_place(&mut self, now: Time, size: u32) -> Time {
+        let previous = self.recent_size;
+        let waits = self.free_at > now;
+        if !waits {
             self.queue.serve_all();
         }
         if size != previous {
@@ -202,16 +257,16 @@ impl Link {
         self.order += 1;
         let start = self.free_at.max(now);
         self.free_at = start + self.recent_time;
-        Some(Entrance { start, end: self.free_at, above })
+        start
     }
 
     /// A packet for which there is room takes its place in the queue; `previous` is the size of the one before.
     #[inline]
     fn wait(&mut self, now: Time, size: u32, previous: u32) {
         self.queue.add(self.free_at, size, self.recent_time, previous);
-        self.totals.most_waiting = self.totals.most_waiting.max(self.queue.packets());
+        self.most_waiting = self.most_waiting.max(self.queue.packets() as u32);
         let wait = self.free_at.since(now);
-        self.totals.waited += u128::from(wait.picoseconds());
+        self.waited += u128::from(wait.picoseconds());
         // The packet in service may be of another size, and its rest longer than the time of one of these. Where packets
         // are marked each has to be looked at.
         if !self.marks
@@ -222,11 +277,14 @@ impl Link {
         }
     }
 
-    /// A packet that arrives now and must wait finds the queue above this threshold.
-    fn is_above(&self, threshold: MarkAbove, now: Time) -> bool {
-        match threshold {
-            MarkAbove::Packets(threshold) => self.queue.counted_packets() > threshold,
-            MarkAbove::Wait(threshold) => self.free_at.since(now) > threshold,
+    /// A packet that arrives now and must wait finds the queue above the marking threshold.
+    fn is_above_threshold(&self, now: Time) -> bool {
+        match self.settings.discipline.mark_above() {
+            None => false,
+            Some(MarkAbove::Packets(threshold)) => {
+                self.queue.counted_packets(places(&self.settings)) > threshold
+            }
+            Some(MarkAbove::Wait(threshold)) => self.free_at.since(now) > threshold,
         }
     }
 
@@ -234,7 +292,7 @@ impl Link {
     fn change_size(&mut self, size: u32) {
         self.count_recent();
         self.recent_size = size;
-        self.recent_time = self.rate.transmission_time(Bytes(size.into()));
+        self.recent_time = self.current_rate().transmission_time(Bytes(size.into()));
         self.most_wait = Duration::ZERO;
         if self.recent_time.picoseconds() > NEAR {
             self.limit_plain(Time::ZERO);
@@ -245,30 +303,32 @@ impl Link {
     /// that waits, or with a new one if there is none.
     #[inline]
     pub fn handed_over(&mut self, arrival: Time) -> Time {
-        if self.coalescing.is_zero() {
+        let coalescing = self.settings.coalescing;
+        if coalescing.is_zero() {
             return arrival;
         }
-        if arrival > self.interrupt {
-            self.interrupt = arrival + self.coalescing;
+        let rare = self.rare();
+        if arrival > rare.interrupt {
+            rare.interrupt = arrival + coalescing;
         }
-        self.interrupt
+        rare.interrupt
     }
 
     /// Packets in the managed queue, and those whose transmission is to end in their loss.
     pub(super) fn held(&self, now: Time) -> u64 {
-        let to_be_lost = self.imperfections.as_ref().map_or(0, |own| own.losses_after(now));
-        self.managed.as_ref().map_or(0, |managed| managed.work.backlog.packets) + to_be_lost as u64
+        let to_be_lost = self.imperfections().map_or(0, |own| own.losses_after(now));
+        self.managed().map_or(0, |managed| managed.work.backlog.packets) + to_be_lost as u64
     }
 
     /// Packets and bytes that wait at `now`, the time of the clock, and what may wait at most.
     pub fn backlog(&mut self, now: Time, samples: &mut Rows<LinkSample>) -> (u64, u64, QueueLimit) {
-        if let Some(managed) = &self.managed {
-            let backlog = &managed.work.backlog;
-            return (backlog.packets, backlog.bytes, backlog.limit);
-        }
+        self.catch_up(now, samples);
         self.sample_before(now, samples);
         self.queue.serve_until(now);
-        (self.queue.packets(), self.queue.bytes(), self.queue.limit())
+        let (packets, bytes) = self
+            .managed()
+            .map_or((0, 0), |managed| (managed.work.backlog.packets, managed.work.backlog.bytes));
+        (self.queue.packets() + packets, self.queue.bytes() + bytes, self.settings.queue)
     }
 
     /// Bytes of packets whose transmission has begun, drops and marks until `now`, the time of the clock.
@@ -286,7 +346,7 @@ impl Link {
 
     /// Rate of the transmitter for a packet that comes at `now`, the time of the clock.
     pub fn rate(&self, now: Time) -> Rate {
-        self.imperfections.as_ref().and_then(|own| own.rate_at(now)).unwrap_or(self.rate)
+        self.imperfections().and_then(|own| own.rate_at(now)).unwrap_or_else(|| self.current_rate())
     }
 
     /// When the transmitter will have sent everything accepted so far. Whatever arrived came before.
@@ -296,53 +356,55 @@ impl Link {
 
     /// Counts a mark of the link's queue.
     pub(super) fn count_mark(&mut self) {
-        self.totals.marks += 1;
+        self.rare().marks += 1;
     }
 
     /// Counts a packet that is dropped before the link or by its managed queue, at the time of the clock.
     pub(super) fn count_drop(&mut self, now: Time, samples: &mut Rows<LinkSample>) {
         self.sample_before(now, samples);
-        self.totals.drops += 1;
+        self.rare().drops += 1;
     }
 
     /// Counts the packets that were lost on the wire until `now`.
     fn count_losses(&mut self, now: Time) {
-        if let Some(own) = &mut self.imperfections {
-            self.totals.drops += own.losses_until(now);
+        if let Some(Rare { imperfections: Some(own), drops, .. }) = self.rare.as_deref_mut() {
+            *drops += own.losses_until(now);
         }
     }
 
     /// Brings the totals up to date.
     fn count_recent(&mut self) {
-        let count = self.order - self.totals.order;
-        self.totals.order = self.order;
-        self.totals.accepted += count;
+        let accepted = self.order - packet_order(self.index as usize, 0);
+        let count = accepted - self.totals.accepted;
+        self.totals.accepted = accepted;
         self.totals.accepted_bytes += count * u64::from(self.recent_size);
         self.totals.busy = self.totals.busy.saturating_add(self.recent_time.times(count).picoseconds());
     }
 
     /// Ends the run at `end`: takes the samples that are still to come, and the totals.
-    pub fn finish(&mut self, end: Time, samples: &mut Rows<LinkSample>) -> LinkSummary {
+    pub fn finish(&mut self, name: &Name, end: Time, samples: &mut Rows<LinkSample>) -> LinkSummary {
         self.sample_before(end + Duration::from_picoseconds(1), samples);
         self.count_recent();
         self.count_losses(end);
-        if self.imperfections.as_ref().is_some_and(|own| own.next_change() <= end) {
+        if self.imperfections().is_some_and(|own| own.next_change() <= end) {
             self.change_path(end);
         }
-        let totals = self.totals_at(end);
+        let (totals, waited, most_waiting) = self.totals_at(end);
         let (busy, offered) = self.used_and_offered(totals.busy, end);
-        let waited = totals.waited as f64;
+        let waited = waited as f64;
+        // Of a managed queue, what has left it; of a drop-tail queue, what has come to it.
+        let accepted = if self.managed().is_some() { totals.accepted } else { self.totals.accepted };
         LinkSummary {
-            name: self.name.to_string(),
-            rate_bps: self.rate.bits_per_second(),
+            name: name.clone(),
+            rate_bps: self.current_rate().bits_per_second(),
             utilization: part(busy, offered),
             packets: totals.accepted,
             bytes: totals.accepted_bytes,
-            drops: totals.drops,
-            ce_marks: totals.marks,
+            drops: self.drops(),
+            ce_marks: self.rare.as_deref().map_or(0, |rare| rare.marks),
             queue_mean_packets: waited / end.picoseconds() as f64,
-            queue_max_packets: totals.most_waiting,
-            queue_mean_s: match self.totals.accepted {
+            queue_max_packets: most_waiting,
+            queue_mean_s: match accepted {
                 0 => 0.0,
                 accepted => waited / PICOSECONDS_PER_SECOND as f64 / accepted as f64,
             },
@@ -350,20 +412,32 @@ impl Link {
     }
 
     /// The totals of a run that ends at `end`: what waits beyond it has not been transmitted, and has waited only until then.
-    fn totals_at(&self, end: Time) -> Totals {
-        let mut totals = self.totals;
+    /// Sum of waiting times, ps, and most packets that waited, too.
+    fn totals_at(&self, end: Time) -> (Totals, u128, u64) {
+        let (mut totals, mut waited) = (self.totals, self.waited);
         for (start, size) in self.queue.starts().filter(|&(start, _)| start > end) {
             totals.accepted -= 1;
             totals.accepted_bytes -= u64::from(size);
             // Where a run is ended before its time, it may have arrived only after that, ahead of the clock.
-            totals.waited = totals.waited.saturating_sub(u128::from(start.since(end).picoseconds()));
+            waited = waited.saturating_sub(u128::from(start.since(end).picoseconds()));
         }
         totals.busy = totals.busy.saturating_sub(self.free_at.since(end).picoseconds());
-        if let Some(managed) = &self.managed {
-            totals.waited = managed.waited_until(end);
-            totals.most_waiting = managed.most_waiting;
+        match self.managed() {
+            None => (totals, waited, self.most_waiting.into()),
+            Some(managed) => {
+                let most_waiting = managed.most_waiting.max(self.most_waiting.into());
+                (totals, waited + managed.waited_until(end), most_waiting)
+            }
         }
-        totals
+    }
+}
+
+/// The places of a link's drop-tail queue. With a trace a packet has its place until its last byte has left.
+#[inline(always)]
+fn places(settings: &LinkSettings) -> Places {
+    Places {
+        limit: settings.queue,
+        counts_packet_in_service: settings.counts_packet_in_service && settings.trace.is_none(),
     }
 }
 
@@ -380,10 +454,8 @@ mod tests {
     #[test]
     fn packets_are_handed_over_with_the_interrupt_of_the_first() {
         let microseconds = |number| Time::ZERO + Duration::from_microseconds(number);
-        let mut plan = LinkPlan {
-            coalescing: Duration::from_microseconds(100),
-            ..plan(Rate::from_bits_per_second(1_000_000_000), Duration::ZERO)
-        };
+        let mut plan = plan(Rate::from_bits_per_second(1_000_000_000), Duration::ZERO);
+        plan.coalescing = Duration::from_microseconds(100);
         let handed_over = |plan: &LinkPlan| {
             let mut link = Link::new(plan, 1, 0, None);
             [10, 40, 110, 111, 300].map(|arrival| link.handed_over(microseconds(arrival)))
@@ -428,15 +500,10 @@ mod tests {
     #[test]
     fn a_loss_counts_when_it_happens() {
         let ms = |number| Time::ZERO + Duration::from_milliseconds(number);
-        let plan = LinkPlan {
-            loss: LossPlan::Bernoulli(1.0),
-            changes: vec![LinkChange {
-                at: ms(4),
-                rate: Rate::from_bits_per_second(1),
-                delay: Duration::ZERO,
-            }],
-            ..plan(Rate::from_bits_per_second(8_000_000), Duration::ZERO)
-        };
+        let mut plan = plan(Rate::from_bits_per_second(8_000_000), Duration::ZERO);
+        plan.loss = LossPlan::Bernoulli(1.0);
+        plan.changes =
+            vec![LinkChange { at: ms(4), rate: Rate::from_bits_per_second(1), delay: Duration::ZERO }];
         // Four packets at once, 1 ms each.
         let sampling = Some(Sampling { interval: Duration::from_milliseconds(1), expected: 3 });
         let mut link = Link::new(&plan, 1, 0, sampling);
@@ -444,9 +511,9 @@ mod tests {
         (0..4).for_each(|_| assert!(matches!(link.accept(ms(0), 1000, &mut samples), Passage::Lost { .. })));
         assert_eq!(link.held(ms(2)), 2);
         let (mut at_the_end, mut others) = (link.clone(), samples.clone());
-        assert_eq!(link.finish(ms(3), &mut samples).drops, 3);
+        assert_eq!(link.finish(&plan.name, ms(3), &mut samples).drops, 3);
         assert_eq!(samples.of(0).map(|sample| sample.drops).collect::<Vec<_>>(), [1, 2, 3]);
-        let summary = at_the_end.finish(ms(5), &mut others);
+        let summary = at_the_end.finish(&plan.name, ms(5), &mut others);
         assert_eq!((summary.drops, summary.rate_bps), (4, 1));
     }
 
@@ -469,7 +536,7 @@ mod tests {
         for _ in 0..30 {
             arrive(us(2000), 40);
         }
-        assert_eq!(link.finish(us(5000), &mut samples).queue_max_packets, 29);
+        assert_eq!(link.finish(&plan.name, us(5000), &mut samples).queue_max_packets, 29);
     }
 
     /// 1000 B at 8 Mbit/s and then at 80 Mbit/s, 10 ms and then 1 ms away. The packet that waits when the path changes keeps
@@ -477,14 +544,12 @@ mod tests {
     #[test]
     fn a_path_changes_its_rate_and_its_delay() {
         let ms = |number| Time::ZERO + Duration::from_milliseconds(number);
-        let plan = LinkPlan {
-            changes: vec![LinkChange {
-                at: ms(2),
-                rate: Rate::from_bits_per_second(80_000_000),
-                delay: Duration::from_milliseconds(1),
-            }],
-            ..plan(Rate::from_bits_per_second(8_000_000), Duration::from_milliseconds(10))
-        };
+        let mut plan = plan(Rate::from_bits_per_second(8_000_000), Duration::from_milliseconds(10));
+        plan.changes = vec![LinkChange {
+            at: ms(2),
+            rate: Rate::from_bits_per_second(80_000_000),
+            delay: Duration::from_milliseconds(1),
+        }];
         let (mut link, mut samples) = (Link::new(&plan, 1, 0, None), Rows::new(1, None));
         let mut arrival = |now| match link.accept(ms(now), 1000, &mut samples) {
             Passage::Crosses { arrival, .. } => arrival,

@@ -3,20 +3,9 @@
 //! A link is served ahead of the clock, so a sample is computed from the times of its packets, never from a counter
 //! read "now".
 
-use super::Link;
+use super::{Link, Rare};
 use crate::record::series::{LinkSample, Rows};
 use selfclock_congestion::units::{Duration, Time};
-
-/// State of the sampling of one link.
-#[derive(Clone, Debug, Default)]
-pub(super) struct LinkSampler {
-    pub interval: Duration,
-    /// At the sample before: time for which the transmitter was busy, ps; with a trace bytes used, and bytes offered.
-    pub busy_before: u64,
-    pub offered_before: u64,
-    /// Index of the link.
-    pub link: u32,
-}
 
 impl Link {
     /// Takes the samples whose times are before `now`, when the next thing happens to the link.
@@ -30,35 +19,64 @@ impl Link {
     #[cold]
     fn take_samples(&mut self, now: Time, samples: &mut Rows<LinkSample>) {
         self.count_recent();
+        let interval = samples.interval();
         while self.next_sample < now {
             let time = self.next_sample;
             self.queue.serve_until(time);
             // Everything accepted so far is transmitted without a pause until `free_at`.
             let busy = self.totals.busy.saturating_sub(self.free_at.since(time).picoseconds());
-            let (busy, offered) = self.used_and_offered(busy, time);
-            self.count_losses(time);
-            let sample = LinkSample {
-                queue_packets: match &self.managed {
-                    None => self.queue.packets(),
-                    Some(managed) => managed.work.backlog.packets,
-                },
-                drops: self.totals.drops,
-                bytes: self.totals.accepted_bytes - self.queue.bytes(),
-                utilization: part(busy - self.sampler.busy_before, offered - self.sampler.offered_before),
+            let Sampled { busy, offered, held, drops } = match self.rare.as_deref_mut() {
+                None => Sampled { busy, offered: interval.picoseconds(), held: 0, drops: 0 },
+                Some(rare) => rare.sample(busy, time, interval),
             };
-            samples.put(time, self.sampler.link as usize, sample);
-            (self.sampler.busy_before, self.sampler.offered_before) = (busy, offered);
-            self.next_sample = time + self.sampler.interval;
+            let sample = LinkSample {
+                queue_packets: self.queue.packets() + held,
+                drops,
+                bytes: self.totals.accepted_bytes - self.queue.bytes(),
+                utilization: part(busy - self.busy_before, offered),
+            };
+            samples.put(time, self.index as usize, sample);
+            self.busy_before = busy;
+            self.next_sample = time + interval;
         }
         self.plain_until = self.next_sample.min(self.plain_limit);
     }
 
     /// Transmission time used until `time`, and the time it could have been: of a link with a trace, bytes instead.
     pub(super) fn used_and_offered(&self, busy: u64, time: Time) -> (u64, u64) {
-        match self.imperfections.as_ref().and_then(|own| own.server.as_ref()) {
+        match self.imperfections().and_then(|own| own.server.as_ref()) {
             None => (busy, time.picoseconds()),
             Some(server) => server.used_and_offered_until(time),
         }
+    }
+}
+
+/// What a sample shows that depends on what most links have not.
+struct Sampled {
+    /// Transmission time used so far, ps; with a trace, bytes.
+    busy: u64,
+    /// What could have been used since the sample before.
+    offered: u64,
+    /// Packets that a managed queue holds.
+    held: u64,
+    drops: u64,
+}
+
+impl Rare {
+    /// A sample at this time, of a link whose transmitter was busy for this long, ps.
+    fn sample(&mut self, busy: u64, time: Time, interval: Duration) -> Sampled {
+        let held = self.managed.as_ref().map_or(0, |managed| managed.work.backlog.packets);
+        let mut sampled = Sampled { busy, offered: interval.picoseconds(), held, drops: 0 };
+        if let Some(own) = &mut self.imperfections {
+            self.drops += own.losses_until(time);
+            if let Some(server) = &own.server {
+                let (used, offered) = server.used_and_offered_until(time);
+                (sampled.busy, sampled.offered) = (used, offered - self.offered_before);
+                self.offered_before = offered;
+            }
+        }
+        sampled.drops = self.drops;
+        sampled
     }
 }
 

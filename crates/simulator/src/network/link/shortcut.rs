@@ -4,7 +4,7 @@
 //! packet, and the next one or `accept` is to be asked. The test below, `shortcuts_equal_accept`, runs random packets
 //! through random links both ways and compares departures, samples, totals and drops.
 
-use super::Link;
+use super::{Link, places};
 use crate::record::series::{LinkSample, Rows};
 use selfclock_congestion::units::Time;
 
@@ -31,7 +31,7 @@ impl Link {
             if wait > self.most_wait || !self.queue.extend(self.free_at, size) {
                 return self.accept_waiting(now, size);
             }
-            self.totals.waited += u128::from(wait.picoseconds());
+            self.waited += u128::from(wait.picoseconds());
             self.order += 1;
             self.free_at = self.free_at.after(self.recent_time);
             return Some(self.free_at.after(self.delay));
@@ -47,7 +47,7 @@ impl Link {
     /// of the transmission time.
     #[inline(never)]
     fn accept_waiting(&mut self, now: Time, size: u32) -> Option<Time> {
-        if self.marks || !self.queue.admits(now, size, size) {
+        if self.marks || !self.queue.admits(now, size, size, places(&self.settings)) {
             return None;
         }
         self.wait(now, size, size);
@@ -74,12 +74,12 @@ impl Link {
                 return Some(arrival);
             }
         }
-        let only_delays = self.imperfections.as_ref().is_none_or(|own| own.only_delays());
+        let only_delays = self.imperfections().is_none_or(|own| own.only_delays());
         if self.marks || !only_delays {
             return None;
         }
         let arrival = self.enter(now, size)?.end + self.delay;
-        Some(self.imperfections.as_mut().map_or(arrival, |own| own.delayed(arrival)))
+        Some(self.imperfections_mut().map_or(arrival, |own| own.delayed(arrival)))
     }
 }
 
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
     use crate::delivery_trace::DeliveryTraceBuilder;
     use crate::network::link::Passage;
-    use crate::plan::{LinkChange, LinkPlan, LossPlan};
+    use crate::plan::{LinkChange, LinkPlan, LinkSettings, LossPlan};
     use crate::queue::{DisciplinePlan, MarkAbove, QueueLimit};
     use crate::record::series::Sampling;
     use proptest::prelude::*;
@@ -128,7 +128,7 @@ mod tests {
             jitter_us in prop_oneof![3 => Just(0), 1 => 1_u64..5000],
             change in prop::option::weighted(0.2, (0..LENGTH_US, 1_u64..40, 0_u64..20)),
             trace in prop::option::weighted(0.1, prop::collection::vec((1_u64..4, 1_u64..3), 1..5)),
-        ) -> LinkPlan {
+        ) -> LinkSettings {
             let changes = change.map(|(at, megabits, delay)| LinkChange {
                 at: us(at),
                 rate: Rate::from_bits_per_second(megabits * 1_000_000),
@@ -144,7 +144,7 @@ mod tests {
             });
             let jitter = Duration::from_microseconds(jitter_us);
             let changes = changes.into_iter().collect();
-            LinkPlan { loss, jitter, changes, trace, ..LinkPlan::new("link", (0, 1), RATE, Duration::ZERO) }
+            LinkSettings { loss, jitter, changes, trace, ..LinkSettings::new(RATE, Duration::ZERO) }
         }
     }
 
@@ -153,10 +153,11 @@ mod tests {
             imperfect in imperfections(), is_perfect in prop::bool::weighted(0.6), delay_us in 0_u64..20_000,
             queue in limits(), discipline in disciplines(), counts_packet_in_service: bool,
         ) -> LinkPlan {
-            let plain = LinkPlan::new("link", (0, 1), RATE, Duration::ZERO);
+            let plain = LinkSettings::new(RATE, Duration::ZERO);
             let delay = Duration::from_microseconds(delay_us);
             let plan = if is_perfect { plain } else { imperfect };
-            LinkPlan { delay, queue, discipline, counts_packet_in_service, ..plan }
+            let settings = LinkSettings { delay, queue, discipline, counts_packet_in_service, ..plan };
+            LinkPlan::of("link", (0, 1), settings)
         }
     }
 
@@ -196,7 +197,7 @@ mod tests {
             };
         }
         // The run ends while packets wait.
-        let summary = link.finish(us(now), &mut samples);
+        let summary = link.finish(&plan.name, us(now), &mut samples);
         format!("{told}{summary:?}\n{:?}", samples.of(0).collect::<Vec<_>>())
     }
 

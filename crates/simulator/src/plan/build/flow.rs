@@ -185,7 +185,7 @@ impl Flow {
     /// The protocol, with the settings of all flows where it has none of its own.
     pub(super) fn protocol(&self, usual: &Transport) -> Result<Protocol, PlanError> {
         let tcp = match &self.carries {
-            Carries::Udp(udp) => return Ok(Protocol::Udp(udp.clone())),
+            Carries::Udp(udp) => return Ok(Protocol::Udp(Box::new(udp.clone()))),
             Carries::Tcp(tcp) => tcp,
         };
         let control = tcp.control.clone()?;

@@ -194,7 +194,7 @@ impl PlanBuilder {
 
     /// With random losses at the bottlenecks, each way.
     #[must_use]
-    pub const fn loss(mut self, loss: LossPlan) -> Self {
+    pub fn loss(mut self, loss: LossPlan) -> Self {
         self.bottleneck.link.loss = loss;
         self
     }
@@ -375,7 +375,7 @@ impl PlanBuilder {
                 return Err(PlanError::StopsFirst);
             }
             flows.push(FlowPlan {
-                name,
+                name: name.into(),
                 from,
                 to,
                 forward: Vec::new(),
@@ -410,7 +410,7 @@ fn connect(
     }
     let find =
         |name: &String| index.get(name.as_str()).copied().ok_or_else(|| PlanError::UnknownNode(name.clone()));
-    let mut topology = Topology { nodes: nodes.to_vec(), links: Vec::new() };
+    let mut topology = Topology { nodes: nodes.iter().map(Into::into).collect(), links: Vec::new() };
     let mut names = BTreeSet::new();
     for (from, to, wire) in links {
         let ends = [find(from)?, find(to)?];
@@ -423,7 +423,7 @@ fn connect(
             if !names.insert(name.clone()) {
                 return Err(PlanError::Twice { what: "link", name });
             }
-            topology.links.push(PlacedWire { name, from, to, wire: wire.clone() });
+            topology.links.push(PlacedWire { name: name.into(), from, to, wire: wire.clone() });
         }
     }
     Ok(topology)

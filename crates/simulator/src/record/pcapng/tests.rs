@@ -1,5 +1,6 @@
 use super::*;
 use crate::packet::Codepoint;
+use crate::plan::Name;
 use crate::plan::{
     Arrivals, Flow, Protocol, QueueSize, RecordPlan, Recovery, UdpPlan, graph, mbps, ms, s, tcp, wire,
 };
@@ -446,10 +447,10 @@ fn records_of_another_plan_are_refused() {
 fn any_names_can_be_written() {
     let mut plan = plan(Transport::modern());
     plan.name = "é".repeat(100_000);
-    plan.links[0].name = "x".repeat(100_000);
-    plan.nodes = vec!["zero\0byte".into(), "ü".repeat(3_000)].into();
+    plan.links[0].name = "x".repeat(100_000).into();
+    plan.nodes = vec!["zero\0byte".into(), "ü".repeat(3_000).into()].into();
     assert_eq!(captured(&plan, &[data()], 0).len(), 1);
-    plan.nodes = vec![String::new()].into();
+    plan.nodes = vec![Name::default()].into();
     assert_eq!(captured(&plan, &[data()], 0).len(), 1);
 }
 

@@ -37,7 +37,8 @@ pub fn expand(
 ) -> Result<Vec<FlowPlan>, Problem> {
     let index: BTreeMap<&str, usize> =
         topology.nodes.iter().enumerate().map(|(position, name)| (name.as_str(), position)).collect();
-    let mut flows = Vec::new();
+    let count: u64 = file.flow.iter().map(|flow| copies(&flow.value)).sum();
+    let mut flows = Vec::with_capacity(count as usize);
     let mut names = BTreeSet::new();
     for (position, Located { value: flow, place }) in file.flow.iter().enumerate() {
         let template = flow_template(file, profile, flow, place)?;
@@ -55,6 +56,7 @@ pub fn expand(
         };
         for copy in 1..=copies(flow) {
             let name = if copies(flow) > 1 { format!("{base}-{copy}") } else { base.clone() };
+            let name = crate::plan::Name::from(name);
             if !names.insert(name.clone()) {
                 return Err(place_or(&flow.name, place).problem(format!("a second flow {name:?}"), ""));
             }
@@ -96,7 +98,7 @@ fn flow_template(
     let protocol = match (stack_of(flow), value_or(&flow.protocol, ProtocolName::Tcp)) {
         (Some(name), _) => stack(file, profile, (flow, place), name)?,
         (None, ProtocolName::Tcp) => tcp(file, profile, flow)?,
-        (None, ProtocolName::Udp) => Protocol::Udp(udp(flow, place)?),
+        (None, ProtocolName::Udp) => Protocol::Udp(Box::new(udp(flow, place)?)),
     };
     if let Protocol::Connections(connections) = &protocol {
         let until = stop.min(Time::ZERO + file.duration.value.0);
@@ -106,7 +108,7 @@ fn flow_template(
         limits::check(&[Demand { count, what: "short connections", each: 128, place }])?;
     }
     Ok(FlowPlan {
-        name: String::new(),
+        name: Default::default(),
         from: 0,
         to: 0,
         forward: Vec::new(),

@@ -7,7 +7,7 @@ use selfclock_congestion::units::{Duration, Rate};
 
 use crate::delivery_trace::DeliveryTrace;
 use crate::graph::topology::{DumbbellWires, PlacedWire, Topology, dumbbell_of, link_names, parking_lot};
-use crate::plan::{LinkChange, LinkPlan, LossPlan, QueueSize, Wire};
+use crate::plan::{LinkChange, LinkPlan, LinkSettings, LossPlan, QueueSize, Wire};
 use crate::scenario::delivery_trace::DeliveryTraces;
 use crate::scenario::error::{Place, Problem, allowed};
 use crate::scenario::reader::{Located, place_or, value_or};
@@ -38,7 +38,7 @@ fn wire(
             "with a delivery trace only the delay can change",
         ));
     }
-    let link = LinkPlan {
+    let settings = LinkSettings {
         trace,
         discipline: queue.discipline,
         counts_packet_in_service: value_or(&file.queue_counts, counts) == QueueCounts::InSystem,
@@ -46,8 +46,9 @@ fn wire(
         jitter: value_or(&file.jitter, Duration::ZERO),
         coalescing: value_or(&file.coalescing, Duration::ZERO),
         changes: changes(file, rate),
-        ..LinkPlan::new("", (0, 0), rate, file.delay.value)
+        ..LinkSettings::new(rate, file.delay.value)
     };
+    let link = LinkPlan::of("", (0, 0), settings);
     Ok(Wire { link, queue: queue.limit.unwrap_or(default_queue) })
 }
 
@@ -120,6 +121,9 @@ pub fn build(
 
 /// A link that is longer by this, whatever its path changes to.
 fn longer(wire: &Wire, delay: Duration) -> Wire {
+    if delay.is_zero() {
+        return wire.clone();
+    }
     let mut wire = wire.clone();
     wire.link.delay += delay;
     for change in &mut wire.link.changes {
@@ -154,7 +158,7 @@ fn graph(
                 let place = place_or(&link.name, place);
                 return Err(place.problem(format!("a second link {name:?}"), "give each link its own name"));
             }
-            links.push(PlacedWire { name, from, to, wire: wire.clone() });
+            links.push(PlacedWire { name: name.into(), from, to, wire: wire.clone() });
             Ok(())
         };
         add(forward, from, to)?;
@@ -162,7 +166,7 @@ fn graph(
             add(reverse, to, from)?;
         }
     }
-    let nodes = file.nodes.iter().map(|node| node.value.0.clone()).collect();
+    let nodes = file.nodes.iter().map(|node| node.value.0.as_str().into()).collect();
     Ok(Topology { nodes, links })
 }
 

@@ -39,7 +39,7 @@ impl LossRecovery {
             verdict.spurious = true;
             self.undo();
         }
-        if let Some(FastRecovery { point, .. }) = self.fast {
+        if let Some(FastRecovery { point, .. }) = self.fast.as_deref().copied() {
             verdict.ended = match self.method {
                 // "When the next ACK arrives that acknowledges previously unacknowledged data, a TCP MUST set cwnd to
                 // ssthresh" (RFC 5681, section 3.2, step 6).
@@ -89,7 +89,7 @@ impl LossRecovery {
 
     /// RFC 6582, section 3.2: "retransmit the first unacknowledged segment".
     fn judge_partial_ack(&mut self, news: &News, rtt: &RttEstimator, verdict: &mut Verdict) {
-        let Some(FastRecovery { inflation, .. }) = &mut self.fast else { return };
+        let Some(FastRecovery { inflation, .. }) = self.fast.as_deref_mut() else { return };
         if !inflation.on_partial_ack(news.advance.bytes, self.mss) {
             verdict.timer = RetransmissionTimer::Keep;
         }
@@ -108,7 +108,7 @@ impl LossRecovery {
         verdict.ack = AckKind::Duplicate(self.duplicates);
         self.mark_losses(news.now, rtt, false);
         self.note_in_flight(verdict);
-        if let Some(FastRecovery { inflation, .. }) = &mut self.fast {
+        if let Some(FastRecovery { inflation, .. }) = self.fast.as_deref_mut() {
             if !self.method.uses_sack() {
                 inflation.on_duplicate(self.mss);
             }
@@ -228,7 +228,7 @@ impl LossRecovery {
         verdict.event = Some(Event::Loss { flight_size, lost, reduces });
         self.recover = Some(self.next);
         let inflation = Inflation::new(now, self.mss, self.board.len());
-        self.fast = Some(FastRecovery { point: self.next, inflation });
+        self.fast = Some(Box::new(FastRecovery { point: self.next, inflation }));
     }
 
     /// The congestion control has reacted to the loss with which this recovery began: its window is what proportional rate
@@ -275,7 +275,7 @@ impl LossRecovery {
     /// marked.
     #[inline]
     fn reduce_proportionally(&mut self) {
-        let Some(FastRecovery { point, .. }) = self.fast else { return };
+        let Some(&FastRecovery { point, .. }) = self.fast.as_deref() else { return };
         let now = self.progress();
         if let Some(prr) = self.prr.as_deref_mut() {
             prr.on_ack(now, self.board.pipe_bytes(), self.next - point);

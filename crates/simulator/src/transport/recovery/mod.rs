@@ -78,7 +78,7 @@ pub struct LossRecovery {
     /// New data that Limited Transmit sent since the last new ACK.
     limited_transmit_bytes: u64,
     rack: Option<Box<RackTlp>>,
-    fast: Option<FastRecovery>,
+    fast: Option<Box<FastRecovery>>,
     board: Scoreboard,
     mss: u64,
     /// Before the ACK that is being processed.
@@ -234,7 +234,7 @@ impl LossRecovery {
             // What the window has beyond that of the reduction counts as in flight.
             return (pipe + window).saturating_sub(prr.window());
         }
-        match self.fast {
+        match self.fast.as_deref() {
             // With SACK the scoreboard knows.
             Some(FastRecovery { inflation, .. }) if !self.method.uses_sack() => {
                 pipe.saturating_add_signed(-inflation.bytes())
@@ -376,7 +376,7 @@ impl LossRecovery {
     /// Payload known to have arrived: acknowledged, SACKed, or, without SACK, told of by duplicate ACKs, each of which stands
     /// for one segment.
     pub fn delivered(&self) -> u64 {
-        let beyond = match self.fast {
+        let beyond = match self.fast.as_deref() {
             _ if self.method.uses_sack() => self.board.sacked_bytes(),
             Some(FastRecovery { inflation, .. }) => inflation.bytes().max(0) as u64,
             None => u64::from(self.duplicates) * self.mss,

@@ -30,12 +30,12 @@ struct Place {
     after: u64,
 }
 
-/// RACK state of one connection.
+/// The list of the segments believed to be in the network.
 #[derive(Clone, Debug)]
-pub struct Rack {
+struct List {
     /// One for each outstanding segment.
     places: Ring<Place>,
-    /// Number of the first outstanding segment; numbers count all segments ever sent.
+    /// Number of the first outstanding segment.
     first: u64,
     /// The segment in the network that was sent longest ago.
     head: u64,
@@ -43,73 +43,29 @@ pub struct Rack {
     /// Numbers of segments found lost and not yet retransmitted, in the order in which they were found. Some may have been
     /// delivered since.
     lost: Ring<u64>,
-    /// Sendings so far.
-    sendings: u64,
-    /// SACKed segments outstanding: "RACK.segs_sacked".
-    sacked: u32,
-    /// "RACK.xmit_ts": when the segment was sent that was sent last of those delivered, and how many sendings there were
-    /// before it.
-    newest: (Time, u64),
-    /// "RACK.rtt": round-trip time of the segment delivered last.
-    rtt: Duration,
-    /// "RACK.fack": end of the highest segment delivered.
-    highest: u64,
-    /// "RACK.reordering_seen".
-    reordering_seen: bool,
-    /// "RACK.reo_wnd_mult", and the recoveries until it is one again ("RACK.reo_wnd_persist").
-    multiplier: u64,
-    persist: u32,
-    /// When everything sent before the newest segment delivered will be lost, if it is not delivered until then.
-    deadline: Option<Time>,
+    /// All segments from this number on have been sent once, after all other sendings, and none of them has left the list.
+    orderly_from: u64,
 }
 
-impl Default for Rack {
-    fn default() -> Self {
-        Self {
-            places: Ring::default(),
-            first: 0,
-            head: NONE,
-            tail: NONE,
-            lost: Ring::default(),
-            sendings: 0,
-            sacked: 0,
-            newest: (Time::ZERO, 0),
-            rtt: Duration::ZERO,
-            highest: 0,
-            reordering_seen: false,
-            multiplier: 1,
-            persist: 0,
-            deadline: None,
+impl List {
+    /// The list where all outstanding segments were sent once, in their order, the last `count` of these sendings.
+    fn orderly(first: u64, count: u64, sendings: u64) -> Self {
+        let (places, lost) = (Ring::default(), Ring::default());
+        let mut list = Self { places, first, head: NONE, tail: NONE, lost, orderly_from: first };
+        for (number, order) in (first..first + count).zip(sendings - count..) {
+            list.add(number, order);
         }
+        list
     }
-}
 
-/// What the reordering window depends on.
-#[derive(Clone, Copy, Debug)]
-pub struct Conditions {
-    /// In loss recovery, after a fast retransmit or a timeout.
-    pub in_recovery: bool,
-    /// Smallest round-trip time.
-    pub minimum_rtt: Duration,
-    /// Smoothed round-trip time.
-    pub smoothed_rtt: Duration,
-}
-
-impl Rack {
     fn place(&mut self, number: u64) -> &mut Place {
         &mut self.places[(number - self.first) as usize]
     }
 
-    /// Outstanding segment `index`, the one after the last or one of those before, is sent.
-    pub fn on_sent(&mut self, index: usize) {
-        if index == self.places.len() {
-            self.places.push(Place { listed: false, order: 0, before: NONE, after: NONE });
-        } else {
-            self.take_out(index);
-        }
-        let order = self.sendings;
-        self.sendings += 1;
-        self.append(self.first + index as u64, order);
+    /// A new segment, sent after all others.
+    fn add(&mut self, number: u64, order: u64) {
+        self.places.push(Place { listed: false, order: 0, before: NONE, after: NONE });
+        self.append(number, order);
     }
 
     fn append(&mut self, number: u64, order: u64) {
@@ -139,9 +95,98 @@ impl Rack {
             self.place(after).before = before;
         }
     }
+}
 
-    /// Outstanding segment `index` is acknowledged or SACKed for the first time. `echo`: the timestamp that the
-    /// acknowledgement echoes. Steps 2 and 3 of section 6.2.
+/// RACK state of one connection.
+#[derive(Clone, Debug)]
+pub struct Rack {
+    /// `None` where all outstanding segments were sent once, in their order, after all others: there is nothing to write down.
+    list: Option<Box<List>>,
+    /// Number of the first outstanding segment, and of the next new one; numbers count all segments ever sent.
+    first: u64,
+    next: u64,
+    /// Sendings so far.
+    sendings: u64,
+    /// SACKed segments outstanding: "RACK.segs_sacked".
+    sacked: u32,
+    /// "RACK.xmit_ts": when the segment was sent that was sent last of those delivered, and how many sendings there were
+    /// before it.
+    newest: (Time, u64),
+    /// "RACK.rtt": round-trip time of the segment delivered last.
+    rtt: Duration,
+    /// "RACK.fack": end of the highest segment delivered.
+    highest: u64,
+    /// "RACK.reordering_seen".
+    reordering_seen: bool,
+    /// "RACK.reo_wnd_mult", and the recoveries until it is one again ("RACK.reo_wnd_persist").
+    multiplier: u32,
+    persist: u32,
+    /// When everything sent before the newest segment delivered will be lost, if it is not delivered until then.
+    deadline: Option<Time>,
+}
+
+impl Default for Rack {
+    fn default() -> Self {
+        Self {
+            list: None,
+            first: 0,
+            next: 0,
+            sendings: 0,
+            sacked: 0,
+            newest: (Time::ZERO, 0),
+            rtt: Duration::ZERO,
+            highest: 0,
+            reordering_seen: false,
+            multiplier: 1,
+            persist: 0,
+            deadline: None,
+        }
+    }
+}
+
+/// What the reordering window depends on.
+#[derive(Clone, Copy, Debug)]
+pub struct Conditions {
+    /// In loss recovery, after a fast retransmit or a timeout.
+    pub in_recovery: bool,
+    /// Smallest round-trip time.
+    pub minimum_rtt: Duration,
+    /// Smoothed round-trip time.
+    pub smoothed_rtt: Duration,
+}
+
+impl Rack {
+    /// The list, written down if it was not, to be changed other than by a new segment behind its end.
+    fn list(&mut self) -> &mut List {
+        let Self { list, first, next, sendings, .. } = self;
+        let list = list.get_or_insert_with(|| Box::new(List::orderly(*first, *next - *first, *sendings)));
+        list.orderly_from = *next;
+        list
+    }
+
+    /// How many sendings there were before that of the first outstanding segment, if nothing is written down.
+    fn orderly_first(&self) -> u64 {
+        self.sendings - (self.next - self.first)
+    }
+
+    /// Outstanding segment `index`, the one after the last or one of those before, is sent.
+    #[inline]
+    pub fn on_sent(&mut self, index: usize) {
+        let (number, order) = (self.first + index as u64, self.sendings);
+        if number == self.next {
+            self.next += 1;
+            if let Some(list) = &mut self.list {
+                list.add(number, order);
+            }
+        } else {
+            let list = self.list();
+            list.take_out(index);
+            list.append(number, order);
+        }
+        self.sendings += 1;
+    }
+
+    /// Outstanding segment `index` is SACKed for the first time. `echo`: the timestamp that the acknowledgement echoes.
     pub fn on_delivered(
         &mut self,
         index: usize,
@@ -150,7 +195,23 @@ impl Rack {
         echo: Option<Time>,
         minimum_rtt: Option<Duration>,
     ) {
-        self.take_out(index);
+        let list = self.list();
+        list.take_out(index);
+        let order = list.places[index].order;
+        self.note_delivered(segment, order, now, echo, minimum_rtt);
+    }
+
+    /// A segment with so many sendings before its last one is acknowledged or SACKed for the first time. Steps 2 and 3 of section
+    /// 6.2.
+    #[inline]
+    fn note_delivered(
+        &mut self,
+        segment: &Segment,
+        order: u64,
+        now: Time,
+        echo: Option<Time>,
+        minimum_rtt: Option<Duration>,
+    ) {
         if segment.end() > self.highest {
             self.highest = segment.end();
         } else if segment.end() < self.highest && !segment.was_retransmitted() {
@@ -165,7 +226,7 @@ impl Rack {
             }
         }
         self.rtt = rtt;
-        self.newest = self.newest.max((segment.sent, self.places[index].order));
+        self.newest = self.newest.max((segment.sent, order));
     }
 
     /// Everything below `acknowledgement` is acknowledged, and still on the scoreboard.
@@ -182,7 +243,8 @@ impl Rack {
         while index < board.len() && board[index].end() <= acknowledgement {
             let segment = &board[index];
             if !segment.is_sacked() {
-                self.on_delivered(0, segment, now, echo, minimum_rtt);
+                let order = self.take_first();
+                self.note_delivered(segment, order, now, echo, minimum_rtt);
             }
             self.drop_front(segment.is_sacked());
             index += 1;
@@ -194,11 +256,26 @@ impl Rack {
         self.sacked += 1;
     }
 
+    /// Takes the first outstanding segment out of the list. Returns how many sendings there were before its last one.
+    #[inline]
+    fn take_first(&mut self) -> u64 {
+        let Some(list) = &mut self.list else { return self.orderly_first() };
+        list.take_out(0);
+        list.places[0].order
+    }
+
     /// The first outstanding segment, which has been delivered, is no longer outstanding; it was SACKed before or not.
+    #[inline]
     fn drop_front(&mut self, sacked_before: bool) {
         self.sacked -= u32::from(sacked_before);
-        self.places.drop_front();
         self.first += 1;
+        let Some(list) = &mut self.list else { return };
+        list.places.drop_front();
+        list.first = self.first;
+        // What was found lost came before.
+        if self.first >= list.orderly_from {
+            self.list = None;
+        }
     }
 
     /// "RACK.reo_wnd", step 4 of section 6.2.
@@ -206,7 +283,7 @@ impl Rack {
         if !self.reordering_seen && (conditions.in_recovery || self.sacked >= DUPLICATE_THRESHOLD) {
             return Duration::ZERO;
         }
-        conditions.minimum_rtt.scaled(self.multiplier, 4).min(conditions.smoothed_rtt)
+        conditions.minimum_rtt.scaled(self.multiplier.into(), 4).min(conditions.smoothed_rtt)
     }
 
     /// A recovery was spurious: what it took for lost is in the network. That was reordering, and the window for it becomes
@@ -216,18 +293,19 @@ impl Rack {
         self.multiplier += 1;
         self.persist = PERSISTENCE;
         self.deadline = None;
-        (self.head, self.tail) = (NONE, NONE);
+        let list = self.list();
+        (list.head, list.tail) = (NONE, NONE);
         let mut in_network = Vec::new();
         for index in 0..board.len() {
-            let place = &mut self.places[index];
+            let place = &mut list.places[index];
             place.listed = false;
             if !board[index].is_sacked() {
-                in_network.push((place.order, self.first + index as u64));
+                in_network.push((place.order, list.first + index as u64));
             }
         }
         in_network.sort_unstable();
         for (order, number) in in_network {
-            self.append(number, order);
+            list.append(number, order);
         }
     }
 
@@ -242,8 +320,14 @@ impl Rack {
     /// Nothing in the network was sent before the newest segment delivered, so nothing can be lost.
     #[inline]
     pub fn nothing_overtaken(&mut self) -> bool {
-        let head = self.places.get((self.head.wrapping_sub(self.first)) as usize);
-        let nothing = head.is_none_or(|head| head.order >= self.newest.1);
+        let nothing = match &self.list {
+            // What is outstanding was sent after everything that has been delivered.
+            None => true,
+            Some(list) => {
+                let head = list.places.get((list.head.wrapping_sub(list.first)) as usize);
+                head.is_none_or(|head| head.order >= self.newest.1)
+            }
+        };
         if nothing {
             self.deadline = None;
         }
@@ -254,10 +338,13 @@ impl Rack {
     pub fn detect(&mut self, board: &mut Scoreboard, now: Time, conditions: Conditions) {
         let window = self.reordering_window(conditions);
         self.deadline = None;
-        while self.head != NONE {
-            let index = (self.head - self.first) as usize;
+        // Without a list nothing was sent before something that has been delivered.
+        while let Some(list) = self.list.as_deref()
+            && list.head != NONE
+        {
+            let index = (list.head - list.first) as usize;
             let segment = board[index];
-            if self.places[index].order >= self.newest.1 {
+            if list.places[index].order >= self.newest.1 {
                 return;
             }
             if segment.sent + self.rtt + window > now {
@@ -278,8 +365,10 @@ impl Rack {
         if !board.is_empty() && !board[0].is_sacked() {
             self.mark_lost(board, 0);
         }
-        while self.head != NONE {
-            let index = (self.head - self.first) as usize;
+        while let head = self.list().head
+            && head != NONE
+        {
+            let index = (head - self.first) as usize;
             if board[index].sent + self.rtt + window > now {
                 return;
             }
@@ -296,9 +385,10 @@ impl Rack {
     }
 
     fn mark_lost(&mut self, board: &mut Scoreboard, index: usize) {
-        self.take_out(index);
+        let list = self.list();
+        list.take_out(index);
         board.mark_lost_again(index);
-        self.lost.push(self.first + index as u64);
+        list.lost.push(list.first + index as u64);
     }
 
     /// Index of the next retransmission: the first outstanding one, if it is lost, then as they were found lost.
@@ -307,13 +397,14 @@ impl Rack {
         if !board.is_empty() && board[0].awaits_retransmission() {
             return Some(0);
         }
-        while let Some(&number) = self.lost.front() {
-            if let Some(index) = number.checked_sub(self.first)
+        let list = self.list.as_deref_mut()?;
+        while let Some(&number) = list.lost.front() {
+            if let Some(index) = number.checked_sub(list.first)
                 && board[index as usize].awaits_retransmission()
             {
                 return Some(index as usize);
             }
-            self.lost.drop_front();
+            list.lost.drop_front();
         }
         None
     }
@@ -346,12 +437,17 @@ mod tests {
         rack: Rack,
         next: u64,
         una: u64,
+        /// Sendings, and how many there were before the last one of each segment.
+        sendings: u64,
+        orders: Vec<u64>,
     }
 
     impl Rig {
         fn send(&mut self, milliseconds: u64) {
             self.board.push(self.next * 1000, 1000, at(milliseconds));
             self.next += 1;
+            self.orders.push(self.sendings);
+            self.sendings += 1;
             self.rack.on_sent(self.board.len() - 1);
         }
         /// Segments from the first to before the second.
@@ -377,6 +473,8 @@ mod tests {
             while let Some(index) = self.rack.next_retransmission(&self.board) {
                 again.push(self.board.retransmit(index, at(milliseconds)).sequence / 1000);
                 self.rack.on_sent(index);
+                self.orders[self.una as usize + index] = self.sendings;
+                self.sendings += 1;
             }
             again
         }
@@ -453,7 +551,8 @@ mod tests {
         assert_eq!(rig.board.pipe_bytes(), 4000);
         rig.ack(305, 9);
         assert!(rig.board.is_empty());
-        assert_eq!((rig.rack.head, rig.rack.tail, rig.rack.sacked), (NONE, NONE, 0));
+        assert_eq!(rig.rack.sacked, 0);
+        assert!(rig.rack.list.is_none(), "nothing is left to write down");
     }
 
     #[test]
@@ -524,7 +623,7 @@ mod tests {
                     let segment = rig.board[index];
                     segment.awaits_retransmission()
                         || !segment.is_sacked()
-                            && rig.rack.places[index].order < newest.1
+                            && rig.orders[rig.una as usize + index] < newest.1
                             && segment.sent + rtt + window <= at(now)
                 }).collect();
                 rig.detect(now);

@@ -10,7 +10,6 @@ use selfclock_congestion::units::{Duration, Time};
 pub(super) struct Sampler {
     /// When the next one is due.
     next: Time,
-    interval: Duration,
     /// Payload known to have arrived at the last one. It never falls, although a timeout forgets.
     delivered_seen: u64,
 }
@@ -19,7 +18,6 @@ impl Sampler {
     pub(super) fn new(sampling: Option<Sampling>) -> Self {
         Self {
             next: sampling.map_or(Time::NEVER, |sampling| Time::ZERO + sampling.interval),
-            interval: sampling.map_or(Duration::ZERO, |sampling| sampling.interval),
             delivered_seen: 0,
         }
     }
@@ -65,7 +63,7 @@ impl Sender {
         };
         while sampler.next < now {
             samples.put(sampler.next, self.outbox.flow() as usize, sample);
-            sampler.next += sampler.interval;
+            sampler.next += samples.interval();
         }
     }
 }
