@@ -9,10 +9,10 @@ BIN := $(VENV)/bin
 OUT ?= results/reproduction
 SITE := results/docs
 RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
-SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
+SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates/quic -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
 .DELETE_ON_ERROR:
-.PHONY: help prerequisites build quic quic-test quic-parity reproduce reproduce-full test rust-test python-test untested lint docs docs-long figures chart-library record record-full bench careless package scorecards scorecard-truths sweep-10000 verify verify-night golden instructions instructions-record oracles load misbehaviour mutants fuzz coverage clean
+.PHONY: help prerequisites build quic quic-test quic-parity quic-scorecards reproduce reproduce-full test rust-test python-test untested lint docs docs-long figures chart-library record record-full bench adapters careless package scorecards scorecard-truths sweep-10000 verify verify-night golden instructions instructions-record oracles load misbehaviour mutants fuzz coverage clean
 
 help:
 	@echo 'make reproduce  reproduce the papers; the report is $(OUT)/report.html'
@@ -25,6 +25,7 @@ help:
 	@echo 'make chart-library  renew the chart library that pages carry: the latest, or VERSION'
 	@echo 'make record     reproduce the papers and write down what their claims came to, for the documents; record-full: with the long experiments'
 	@echo 'make bench      the standard speed cases'
+	@echo 'make adapters   lint, test and run the adapters for the QUIC stacks quinn and noq'
 	@echo 'make package    build wheel and sdist, and install each in an empty environment; pack the crates'
 	@echo 'make scorecards evaluate every built-in algorithm, into docs/scorecards.md'
 	@echo 'make scorecard-truths  assert that the scorecard tells what is known'
@@ -39,7 +40,7 @@ help:
 	@echo 'make oracles    every table of ns-2 again; the report is results/oracles/report.html'
 	@echo 'make careless   what careless users do to it: signals in every command, little memory, locales'
 	@echo 'make load       100,000 flows, a day, 1 Tbit/s, 10,000 nodes'
-	@echo 'make quic       build with real QUIC stacks, quinn and noq, as flows of a scenario; quic-test: their tests; quic-parity: docs/quic-parity.md'
+	@echo 'make quic       build with real QUIC stacks, quinn and noq, as flows of a scenario; quic-test: their tests; quic-parity, quic-scorecards: their pages in docs/'
 	@echo 'make build      set up .venv and build the extension module'
 	@echo 'make clean      remove what make has built'
 
@@ -77,6 +78,9 @@ quic: $(BIN)/.built
 quic-parity: quic
 	$(BIN)/python -m selfclock.evaluate.parity docs/quic-parity.md
 
+quic-scorecards: quic
+	$(BIN)/python -m selfclock.evaluate.matrix docs/quic-scorecards.md cubic reno bbr3 quinn:cubic quinn:new_reno quinn:bbr noq:cubic noq:new_reno
+
 quic-test: quic
 	cargo clippy -p selfclock-stacks -p selfclock-python --features quic --all-targets --locked -- --deny warnings
 	cargo test -p selfclock-stacks --features quic --locked
@@ -93,7 +97,7 @@ test: lint rust-test python-test untested docs instructions
 # Where cargo-llvm-cov and the llvm-tools of the toolchain are, the tests of Rust note which lines they run: the unit tests and all others but those named here, which simulate for
 # so long that counting (an atomic addition for each branch) would take minutes. What is watched has a build directory of its own: cargo does not tell it from what is not.
 UNWATCHED := algorithms any_order inline_measurement misbehaviour physics rack today
-WATCHED := $(filter-out $(UNWATCHED),$(basename $(notdir $(wildcard crates/*/tests/*.rs examples/*/tests/*.rs))) $(notdir $(patsubst %/main.rs,%,$(wildcard crates/*/tests/*/main.rs))))
+WATCHED := $(filter-out $(UNWATCHED),$(basename $(notdir $(filter-out crates/quic/%,$(wildcard crates/*/tests/*.rs examples/*/tests/*.rs)))) $(notdir $(patsubst %/main.rs,%,$(wildcard crates/*/tests/*/main.rs))))
 COVERAGE := target/coverage
 LLVM_COV := $(shell command -v cargo-llvm-cov >/dev/null && ls "$$(rustc --print sysroot)"/lib/rustlib/*/bin/llvm-cov 2>/dev/null | head -1)
 rust-test: | prerequisites
@@ -108,6 +112,7 @@ else
 	cargo test --workspace --locked --doc
 endif
 	RUSTDOCFLAGS='--deny warnings' cargo doc --workspace --no-deps --locked
+	@echo 'crates/quic is left out, for the TLS and asynchronous runtimes that its tests need: make adapters'
 
 # What measures time or limits what a process may write runs after the others: unwatched, and with nothing beside it.
 python-test: build
@@ -154,6 +159,17 @@ record: build
 
 record-full: build
 	$(BIN)/python docs/site/record.py --full
+
+# The adapters for QUIC stacks: lint, tests, documents and examples. A workspace of its own, with a build directory of its own.
+adapters: | prerequisites
+	export CARGO_TARGET_DIR='$(CURDIR)/target/quic' && cd crates/quic && \
+	  cargo fmt --check && \
+	  cargo clippy --all-features --all-targets --locked -- --deny warnings && \
+	  for stack in quinn noq; do cargo clippy --no-default-features --features "$$stack" --locked -- --deny warnings || exit 1; done && \
+	  cargo test --all-features --locked && \
+	  RUSTDOCFLAGS='--deny warnings' cargo doc --all-features --no-deps --locked && \
+	  for stack in quinn noq; do cargo run --quiet --all-features --locked --example "$${stack}_loopback" -- cubic+hystart++ 20 || exit 1; done && \
+	  cargo run --quiet --all-features --locked --example lossy_link -- cubic+hystart++ 5
 
 bench: build
 	$(BIN)/selfclock bench

@@ -58,6 +58,18 @@ def pack_crates() -> None:
     """Pack the crates and build each from its package, the second with the package of the first."""
     chosen = [argument for crate in CRATES for argument in ("--package", crate)]
     run("cargo", "package", "--quiet", "--locked", "--allow-dirty", *chosen, cwd=ROOT)
+    # A workspace of its own, whose package would look for the crate beside it in the registry.
+    patch = f"patch.crates-io.selfclock-congestion.path='{ROOT / 'crates' / 'congestion'}'"
+    run(
+        "cargo",
+        "package",
+        "--quiet",
+        "--allow-dirty",
+        "--all-features",
+        "--config",
+        patch,
+        cwd=ROOT / "crates" / "quic",
+    )
 
 
 def main() -> None:
@@ -83,7 +95,9 @@ def main() -> None:
         (folder / "two").mkdir()
         # As `pip install .` in a clean checkout does.
         try_out(source, folder / "two")
-    sys.stdout.write(f"{wheel.name} and {archive.name} install and run; {' and '.join(CRATES)} can be published\n")
+    sys.stdout.write(
+        f"{wheel.name} and {archive.name} install and run; {', '.join(CRATES)} and selfclock-quic can be published\n"
+    )
 
 
 if __name__ == "__main__":

@@ -129,3 +129,23 @@ fn the_header_makes_the_same_connection() {
         assert_ne!(other.finish(), trace);
     }
 }
+
+/// A trace that is taken piece by piece is the same trace.
+#[test]
+fn a_trace_in_pieces() {
+    let cubic = Selection::from_label("cubic").expect("built in");
+    let (mut whole, mut pieces) = (Recorder::new(&cubic, Setup::default()), Vec::new());
+    let mut taken = whole.clone();
+    for round in 0..10 {
+        let event = Acknowledged::new(Time::from_picoseconds(round), Bytes(1448)).into();
+        whole.on(&event);
+        taken.on(&event);
+        if round % 3 == 0 {
+            let length = taken.pending();
+            pieces.extend(taken.take());
+            assert!(length > 0 && taken.pending() == 0);
+        }
+    }
+    pieces.extend(taken.finish());
+    assert_eq!(pieces, whole.finish());
+}

@@ -90,6 +90,23 @@ impl Recorder {
         option
     }
 
+    /// What has been written since the last call: a long trace can go to a file piece by piece. [`Recorder::finish`] then gives
+    /// the last piece.
+    pub fn take(&mut self) -> Vec<u8> {
+        match &mut self.codec.bytes {
+            Bytestream::Write(bytes) => core::mem::take(bytes),
+            Bytestream::Read(_) => Vec::new(),
+        }
+    }
+
+    /// Bytes that [`Recorder::take`] would give.
+    pub const fn pending(&self) -> usize {
+        match &self.codec.bytes {
+            Bytestream::Write(bytes) => bytes.len(),
+            Bytestream::Read(_) => 0,
+        }
+    }
+
     /// The trace.
     pub fn finish(mut self) -> Vec<u8> {
         self.write(end(&self.control));

@@ -1,0 +1,21 @@
+//! The clock of a stack.
+
+use std::time::Instant;
+
+use selfclock_congestion::Time;
+
+/// Turns instants into times since a connection began.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock(Instant);
+
+impl Clock {
+    /// One that begins now.
+    pub const fn starting(now: Instant) -> Self {
+        Self(now)
+    }
+
+    /// What is before the beginning is at the beginning.
+    pub fn time(&self, instant: Instant) -> Time {
+        Time::ZERO + instant.saturating_duration_since(self.0).into()
+    }
+}

@@ -1,0 +1,202 @@
+//! From the name of an algorithm to the controllers of connections.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use selfclock_congestion::entry::{Marks, Need};
+use selfclock_congestion::registry::WrittenError;
+use selfclock_congestion::{Bytes, Registry, Selection, Setup};
+
+use crate::driver::Driver;
+use crate::traces::Traces;
+
+/// What a stack does for an algorithm.
+pub trait Stack {
+    /// Its name in messages.
+    const NAME: &'static str;
+    /// Why it cannot let packets leave at the rate that a controller sets; `None`: it does.
+    const WITHOUT_PACING: Option<&'static str>;
+    /// Why it does not tell how many packets were marked, as a part of a sentence.
+    const WITHOUT_COUNTS: &'static str;
+}
+
+/// Why there is no factory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FactoryError {
+    /// The text names no algorithm, or sets no parameter of it.
+    Written(WrittenError),
+    /// The stack does not do what the algorithm needs.
+    Refused {
+        /// The algorithm.
+        label: String,
+        /// The stack.
+        stack: &'static str,
+        /// What it needs, and why the stack does not do it.
+        reason: String,
+    },
+    /// The initial window is not from 1 to 10 000 segments.
+    InitialWindow,
+}
+
+impl fmt::Display for FactoryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Written(error) => error.fmt(f),
+            Self::Refused { label, stack, reason } => write!(f, "{label} cannot run in {stack}: {reason}"),
+            Self::InitialWindow => f.write_str("initial window: allowed are 1 to 10000 segments"),
+        }
+    }
+}
+
+impl std::error::Error for FactoryError {}
+
+impl From<WrittenError> for FactoryError {
+    fn from(error: WrittenError) -> Self {
+        Self::Written(error)
+    }
+}
+
+/// An algorithm with its parameters, for the connections of a stack `S`: it implements that stack's factory trait.
+///
+/// ```
+/// use selfclock_quic::{Factory, Quinn};
+///
+/// let factory = Factory::<Quinn>::read("cubic+hystart++")?.set("beta", 0.8)?.initial_window(20.0)?;
+/// assert_eq!(factory.label(), "cubic+hystart++");
+/// # Ok::<(), selfclock_quic::FactoryError>(())
+/// ```
+pub struct Factory<S> {
+    selection: Selection,
+    /// Segments; `None`: as RFC 9002 has it.
+    initial_window: Option<f64>,
+    seed: u64,
+    built: AtomicU64,
+    traces: Option<Traces>,
+    stack: PhantomData<fn() -> S>,
+}
+
+impl<S> fmt::Debug for Factory<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Factory").field("label", &self.label()).finish_non_exhaustive()
+    }
+}
+
+impl<S: Stack> Factory<S> {
+    /// The algorithm of a label, with the settings behind it if there are any: `cubic`, `cubic+hystart++:beta=0.8`.
+    ///
+    /// # Errors
+    /// There is no such algorithm or parameter, or the stack does not do what it needs.
+    pub fn read(text: &str) -> Result<Self, FactoryError> {
+        Self::new(Registry::built_in().read(text)?)
+    }
+
+    /// An algorithm that was chosen elsewhere, as from a registry with user-defined ones.
+    ///
+    /// # Errors
+    /// The stack does not do what it needs.
+    pub fn new(selection: Selection) -> Result<Self, FactoryError> {
+        if let Some(reason) = refusal::<S>(&selection) {
+            return Err(FactoryError::Refused { label: selection.label(), stack: S::NAME, reason });
+        }
+        Ok(Self {
+            selection,
+            initial_window: None,
+            seed: 0,
+            built: AtomicU64::new(0),
+            traces: None,
+            stack: PhantomData,
+        })
+    }
+
+    /// Sets a parameter of the algorithm, written as it would be behind its label: `0.8`, `true`, `"25 ms"`.
+    ///
+    /// # Errors
+    /// There is no such parameter, or the value is not one of it.
+    pub fn set(mut self, name: &str, value: impl fmt::Display) -> Result<Self, FactoryError> {
+        self.selection.set_written(name, &value.to_string())?;
+        self.selection.check_requirements()?;
+        Ok(self)
+    }
+
+    /// Connections begin with so many full packets. Default: ten, but not above the larger of 14 720 bytes and two packets
+    /// (RFC 9002, section 7.2).
+    ///
+    /// # Errors
+    /// It is not from 1 to 10 000.
+    pub fn initial_window(mut self, segments: f64) -> Result<Self, FactoryError> {
+        if !(1.0..=10_000.0).contains(&segments) {
+            return Err(FactoryError::InitialWindow);
+        }
+        self.initial_window = Some(segments);
+        Ok(self)
+    }
+
+    /// Random numbers of algorithms that draw any follow from this and the number of the connection. Default: 0.
+    #[must_use]
+    pub const fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// What happens on every connection is recorded.
+    #[must_use]
+    pub fn traced(mut self, traces: &Traces) -> Self {
+        self.traces = Some(traces.clone());
+        self
+    }
+
+    /// A connection that begins, whose packets have this UDP payload.
+    pub fn driver(&self, mtu: u16) -> Driver {
+        let mtu = f64::from(mtu.max(1));
+        // "an initial congestion window of ten times the maximum datagram size (max_datagram_size), while limiting the window
+        // to the larger of 14,720 bytes or twice the maximum datagram size"
+        let usual = (10.0 * mtu).min((2.0 * mtu).max(14_720.0)) / mtu;
+        let setup = Setup {
+            mss: Bytes(mtu as u64),
+            // Rates are of UDP payload, as stacks count it.
+            header: Bytes::ZERO,
+            initial_window: self.initial_window.unwrap_or(usual),
+            seed: self.seed.wrapping_add(self.built.fetch_add(1, Ordering::Relaxed)),
+            ..Setup::default()
+        };
+        Driver::new(&self.selection, setup, self.traces.as_ref())
+    }
+}
+
+impl<S> Factory<S> {
+    /// The label of the algorithm.
+    pub fn label(&self) -> String {
+        self.selection.label()
+    }
+}
+
+/// Why the stack cannot run an algorithm.
+fn refusal<S: Stack>(selection: &Selection) -> Option<String> {
+    let stack = S::NAME;
+    if let Some(router) = selection.routers().next() {
+        let mechanism = router.mechanism;
+        return Some(format!(
+            "it needs routers with the mechanism {mechanism}, to which packets of QUIC say nothing"
+        ));
+    }
+    if !selection.partner().is_none() {
+        return Some(
+            "it needs a partner at the receiver, which answers in TCP options; QUIC has none".to_owned(),
+        );
+    }
+    if selection.marks() == Marks::InProportion {
+        let lacking = S::WITHOUT_COUNTS;
+        return Some(format!("it needs counts of CE marks on packets with ECT(1), and {stack} {lacking}"));
+    }
+    selection.needs().find_map(|(_, need)| {
+        let what = need.name();
+        let why = match need {
+            Need::Pacing => S::WITHOUT_PACING?.to_owned(),
+            Need::Trains => format!("{stack} sends what the window allows as soon as it can"),
+            Need::EveryAck => "receivers of QUIC acknowledge every second packet".to_owned(),
+        };
+        Some(format!("it needs {what}, and {why}"))
+    })
+}

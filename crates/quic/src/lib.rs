@@ -1,0 +1,29 @@
+#![cfg_attr(all(feature = "quinn", feature = "noq"), doc = include_str!("../README.md"))]
+#![cfg_attr(
+    not(all(feature = "quinn", feature = "noq")),
+    doc = "The congestion control algorithms of selfclock in QUIC stacks."
+)]
+//!
+//! # Where things are
+//!
+//! * [`Factory`]: an algorithm by name, for the connections of a stack. `quinn` and `noq`, behind the features of these names:
+//!   what implements the traits of the stacks.
+//! * [`driver`]: between a stack and an algorithm, for any stack. [`Traces`]: records of what passes through it.
+
+mod clock;
+pub mod driver;
+mod factory;
+mod flight;
+#[cfg(feature = "noq")]
+pub mod noq;
+#[cfg(feature = "quinn")]
+pub mod quinn;
+mod round_trip;
+mod traces;
+
+pub use factory::{Factory, FactoryError, Stack};
+#[cfg(feature = "noq")]
+pub use noq::Noq;
+#[cfg(feature = "quinn")]
+pub use quinn::{Quinn, factory};
+pub use traces::Traces;

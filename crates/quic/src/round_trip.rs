@@ -1,0 +1,50 @@
+//! Round-trip times.
+
+use selfclock_congestion::{Duration, Time};
+
+/// The round-trip times of a path, with the time that the peer holds ACK frames back, as TCP measures them: the algorithms
+/// are compared with themselves there.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RoundTripTimes {
+    newest_acked: Option<Time>,
+    latest: Duration,
+    smoothed: Option<Duration>,
+    minimum: Option<Duration>,
+}
+
+impl RoundTripTimes {
+    /// An ACK frame at `now` whose newest packet was sent at `newest_sent`. It is a sample if it is the newest ever: "the
+    /// largest acknowledged packet number is newly acknowledged" (RFC 9002, section 5.1).
+    pub fn sample(&mut self, newest_sent: Time, now: Time) -> Option<Duration> {
+        if self.newest_acked.is_some_and(|newest| newest_sent < newest) {
+            return None;
+        }
+        self.newest_acked = Some(newest_sent);
+        let rtt = now.since(newest_sent);
+        self.latest = rtt;
+        self.minimum = Some(self.minimum.map_or(rtt, |minimum| minimum.min(rtt)));
+        // "smoothed_rtt = 7/8 * smoothed_rtt + 1/8 * adjusted_rtt" (section 5.3).
+        let smooth = |smoothed: Duration| {
+            Duration::from_picoseconds(
+                smoothed.picoseconds() - smoothed.picoseconds() / 8 + rtt.picoseconds() / 8,
+            )
+        };
+        self.smoothed = Some(self.smoothed.map_or(rtt, smooth));
+        Some(rtt)
+    }
+
+    /// Smoothed as RFC 6298 has it, once there is one.
+    pub const fn smoothed(&self) -> Option<Duration> {
+        self.smoothed
+    }
+
+    /// The smallest.
+    pub const fn minimum(&self) -> Option<Duration> {
+        self.minimum
+    }
+
+    /// The longer of the last and the smoothed.
+    pub fn longest(&self) -> Duration {
+        self.smoothed.map_or(self.latest, |smoothed| smoothed.max(self.latest))
+    }
+}
