@@ -1,4 +1,4 @@
-"""The scorecards of all built-in algorithms, or of some, in one table: `python -m selfclock.evaluate.matrix FILE.md`."""
+"""The scorecards of all algorithms, or of some, in one table: `python -m selfclock.evaluate.matrix FILE.md`."""
 
 from __future__ import annotations
 
