@@ -25,7 +25,7 @@ help:
 	@echo 'make chart-library  renew the chart library that pages carry: the latest, or VERSION'
 	@echo 'make record     reproduce the papers and write down what their claims came to, for the documents; record-full: with the long experiments'
 	@echo 'make bench      the standard speed cases'
-	@echo 'make adapters   lint, test and run the adapters for the QUIC stacks quinn and noq'
+	@echo 'make adapters   lint, test and run the crate that puts the algorithms into QUIC stacks'
 	@echo 'make package    build wheel and sdist, and install each in an empty environment; pack the crates'
 	@echo 'make scorecards evaluate every built-in algorithm, into docs/scorecards.md'
 	@echo 'make scorecard-truths  assert that the scorecard tells what is known'
@@ -81,7 +81,7 @@ quic-parity: quic
 quic-scorecards: quic
 	$(BIN)/python -m selfclock.evaluate.matrix docs/quic-scorecards.md cubic reno bbr3 quinn:cubic quinn:new_reno quinn:bbr noq:cubic noq:new_reno
 
-quic-test: quic
+quic-test: quic adapters
 	cargo clippy -p selfclock-stacks -p selfclock-python --features quic --all-targets --locked -- --deny warnings
 	cargo test -p selfclock-stacks --features quic --locked
 	$(BIN)/pytest tests/python/test_stacks.py

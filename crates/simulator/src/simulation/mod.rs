@@ -214,10 +214,10 @@ impl Simulation {
         let Some(SendingEnd::Udp(source)) = sources.get_mut(flow as usize) else { return };
         loop {
             let next = source.on_timer(&mut Context { now: *now, events, network });
-            let Some((time, order)) = next else { return };
+            let Some(time) = next else { return };
             let is_next = events.peek().is_none_or(|event| time < event.time);
             if !is_next || time > *end || self.events_run + 1 >= last {
-                return source.set_timer(events, time, order);
+                return source.set_timer(events, time);
             }
             run_receivers_ahead(events, network, &mut self.sinks);
             *now = time;
