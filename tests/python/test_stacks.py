@@ -58,12 +58,12 @@ def test_two_runs_leave_the_same_files(settings: dict[str, str], tmp_path: Path)
 @built_in
 def test_records_show_datagrams_there_and_replies_back() -> None:
     result = scenario(congestion_control="quinn:cubic").run()
-    packets = packet_record(result, "event", "kind", "payload")
+    packets = packet_record(result, "event", "kind", "payload_bytes")
     assert set(packets["kind"].cast(pl.String).unique()) == {"datagram", "reply"}
     # Every byte that the receiver has read has come in a datagram.
     arrived = packets.filter((pl.col("event") == "deliver") & (pl.col("kind") == "datagram"))
     [flow] = result.summary["flows"]
-    assert 0 < flow["delivered_bytes"] < arrived["payload"].sum()
+    assert 0 < flow["delivered_bytes"] < arrived["payload_bytes"].sum()
     assert flow["algorithm"] == "quinn:cubic"
 
 
