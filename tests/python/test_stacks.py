@@ -12,6 +12,7 @@ import selfclock as sc
 from selfclock import _core
 from selfclock.evaluate.subject import Subject
 from selfclock.series import packet_record
+from selfclock.verify import verify_path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,12 +58,12 @@ def test_two_runs_leave_the_same_files(settings: dict[str, str], tmp_path: Path)
 @built_in
 def test_records_show_datagrams_there_and_replies_back() -> None:
     result = scenario(congestion_control="quinn:cubic").run()
-    packets = packet_record(result, "event", "kind", "payload")
+    packets = packet_record(result, "event", "kind", "payload_bytes")
     assert set(packets["kind"].cast(pl.String).unique()) == {"datagram", "reply"}
     # Every byte that the receiver has read has come in a datagram.
     arrived = packets.filter((pl.col("event") == "deliver") & (pl.col("kind") == "datagram"))
     [flow] = result.summary["flows"]
-    assert 0 < flow["delivered_bytes"] < arrived["payload"].sum()
+    assert 0 < flow["delivered_bytes"] < arrived["payload_bytes"].sum()
     assert flow["algorithm"] == "quinn:cubic"
 
 
@@ -80,3 +81,14 @@ def test_a_controller_of_a_stack_is_evaluated_as_any_algorithm() -> None:
     assert line.found.value is not None
     assert line.baselines["cubic"].value is not None
     assert Subject.named("quinn:cubic").in_stack
+
+
+@built_in
+def test_a_record_with_stacks_is_verified(tmp_path: Path) -> None:
+    path = sc.Path(sc.mbps(20), sc.ms(40), queue=sc.bdp(1))
+    flows = [sc.Flow("quinn:bbr"), sc.Flow("cubic"), sc.Flow("cubic", stack="noq", start=sc.s(1))]
+    result = path.scenario(flows, duration=sc.s(4), record=sc.Record(sc.ms(100), packets=True)).run()
+    sc.publish(result, tmp_path / "run")
+    found = verify_path(tmp_path / "run")
+    assert not found.violations
+    assert sum(found.checked.values()) > 10_000

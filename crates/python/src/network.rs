@@ -3,6 +3,7 @@
 use selfclock_congestion::units::{Duration, Time};
 use selfclock_simulator::named::Named as _;
 use selfclock_simulator::plan::{FlowPlan, LinkPlan, Plan, Protocol, QueueLimit, TcpPlan};
+use selfclock_simulator::stack::UDP_HEADER;
 use serde_json::{Value, json};
 
 /// Bytes of the timestamps option with its padding (RFC 7323, appendix A).
@@ -49,7 +50,13 @@ fn flow(plan: &Plan, flow: &FlowPlan) -> Value {
     let delay = |links: &[usize]| {
         links.iter().fold(Duration::ZERO, |sum, &link| sum + plan.links[link].delay).seconds()
     };
-    let (payload, packet) = flow.protocol.tcp().map_or((None, None), sizes);
+    let (payload, packet) = match &flow.protocol {
+        Protocol::Stack(stack) => {
+            let datagram = u64::from(stack.datagram);
+            (Some(datagram), Some(datagram + u64::from(UDP_HEADER)))
+        }
+        protocol => protocol.tcp().map_or((None, None), sizes),
+    };
     let offered: &[_] = if let Protocol::Udp(udp) = &flow.protocol { &udp.rates } else { &[] };
     let offered: Vec<_> = offered
         .iter()

@@ -98,6 +98,6 @@ fn transport(setup: &Setup<'_>, meter: &Arc<Meter>) -> Result<TransportConfig, S
     config.max_idle_timeout(None);
     // The path's MTU is known and stays.
     config.initial_mtu(setup.datagram).mtu_discovery_config(None);
-    config.congestion_controller_factory(shim::factory(setup.control, meter)?);
+    config.congestion_controller_factory(shim::factory(setup.control, setup.seed, meter)?);
     Ok(config)
 }

@@ -50,8 +50,11 @@ impl Meter {
     /// Packets of one ACK frame come in the order of their numbers, so the last is the largest, whose time counts (RFC 9002,
     /// section 5.1).
     pub fn on_ack(&self, now: Instant, sent: Instant, smoothed: Duration) {
-        self.under_way.store(now.duration_since(sent).as_nanos() as u64, Relaxed);
-        self.smoothed.store(smoothed.as_nanos() as u64, Relaxed);
+        let sample = now.duration_since(sent).as_nanos() as u64;
+        self.under_way.store(sample, Relaxed);
+        // Before the first sample a stack has a guess; the sample is then the smoothed one (RFC 9002, section 5.3).
+        let is_first = self.minimum.load(Relaxed) == NONE;
+        self.smoothed.store(if is_first { sample } else { smoothed.as_nanos() as u64 }, Relaxed);
     }
 
     pub fn on_end_acks(&self, in_flight: u64) {

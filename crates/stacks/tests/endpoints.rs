@@ -4,7 +4,17 @@ use selfclock_simulator::scenario::{Scenario, ScenarioError};
 use selfclock_simulator::{Outcome, Simulation};
 
 /// What can be asked for.
-const CONTROLS: [&str; 5] = ["quinn:cubic", "quinn:bbr", "quinn:new_reno", "noq:cubic", "noq:new_reno"];
+const CONTROLS: [&str; 9] = [
+    "quinn:cubic",
+    "quinn:bbr",
+    "quinn:new_reno",
+    "noq:cubic",
+    "noq:new_reno",
+    "cubic@quinn",
+    "reno@quinn",
+    "cubic+hystart++@noq",
+    "bbr3@noq",
+];
 
 /// Headers of IPv4 and UDP, and a full datagram with them, bytes.
 const WIRE: f64 = 1500.0;
@@ -90,7 +100,7 @@ fn data_is_acknowledged_two_round_trips_after_the_beginning() {
 
 #[test]
 fn losses_and_marks_reach_the_controller() {
-    for control in ["quinn:cubic", "quinn:new_reno", "noq:cubic", "noq:new_reno"] {
+    for control in ["quinn:cubic", "quinn:new_reno", "noq:cubic", "noq:new_reno", "cubic@quinn", "reno@noq"] {
         let queue = "{ discipline = \"codel\", limit = \"unlimited\" }";
         let marked = run(queue, &flow(control, "transport = { ecn = \"classic\" }"));
         let (flow_, link) = (&marked.summary.flows[0], &marked.summary.links[0]);
@@ -169,6 +179,8 @@ fn what_a_stack_cannot_do_is_refused_in_one_line() {
             "short connections are TCP",
             "traffic.load",
         ),
+        ("congestion_control = \"bbr3@quinn\"", "pac", "congestion_control"),
+        ("congestion_control = \"packet-pair@noq\"", "packet-pair", "congestion_control"),
         ("congestion_control = \"renoo@quinn\"", "'renoo'", "congestion_control"),
     ] {
         let error = parse("\"1 bdp\"", &format!("[[flow]]\n{text}\n")).map(|_| ()).expect_err(text);

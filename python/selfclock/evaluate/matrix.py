@@ -1,4 +1,4 @@
-"""The scorecards of all built-in algorithms in one table: `python -m selfclock.evaluate.matrix FILE.md`."""
+"""The scorecards of all algorithms, or of some, in one table: `python -m selfclock.evaluate.matrix FILE.md`."""
 
 from __future__ import annotations
 
@@ -24,15 +24,19 @@ STARTS = ("packet-pair", "swift-start", "modified-swift-start", "quick-start")
 SIGNS = {"pass": "", "warn": "! ", "fail": "✗ ", "report": "· ", "not applicable": ""}
 
 HEAD = """\
-# Scorecards of the built-in algorithms
+# {title}
 
-Made by `make scorecards` with selfclock {version}; seeds as each row has them, from 1 on. What each row is, and where
+Made by `make {target}` with selfclock {version}; seeds as each row has them, from 1 on. What each row is, and where
 its mark comes from: [evaluation](evaluation.md).
 
 A number alone passes; **✗** fails, **!** is between the marks, **·** is reported without a mark, - is not applicable.
 A fail without a number did not get there in the time that it had. A start stands for the start with Reno.
 
 """
+
+#: What the page is called, and what makes it: of all algorithms, and of those that are named.
+ALL = ("Scorecards of the built-in algorithms", "scorecards")
+SOME = ("Scorecards of QUIC stacks", "quic-scorecards")
 
 
 def names() -> list[str]:
@@ -42,13 +46,20 @@ def names() -> list[str]:
     return [*parts, *STARTS]
 
 
-def write(cards: Sequence[Scorecard]) -> str:
+def write(cards: Sequence[Scorecard], called: tuple[str, str] = ALL) -> str:
     """Return the matrix as Markdown: one table of the rows that concern all, one of those of single mechanisms."""
     every = [line.row for line in cards[0].lines]
     general = [row.id for row in every if row.id.startswith("S") and row.id[1:].isdigit()]
     special = [row.id for row in every if row.id not in general]
-    text = HEAD.format(version=VERSION) + _table(cards, general)
+    title, target = called
+    text = HEAD.format(version=VERSION, title=title, target=target) + _table(cards, general)
+    if not any(_concerns(card, row) for card in cards for row in special):
+        return text
     return text + "\n## Single mechanisms\n\n" + _special(cards, special)
+
+
+def _concerns(card: Scorecard, row: str) -> bool:
+    return any(line.row.id == row and line.found.verdict != "not applicable" for line in card.lines)
 
 
 def _cell(found: Judged) -> str:
@@ -78,12 +89,13 @@ def _special(cards: Sequence[Scorecard], rows: Sequence[str]) -> str:
 
 
 def main() -> None:
-    """Write the matrix to the file that is named."""
-    if len(sys.argv) != 2:
+    """Write the matrix to the file that is named, of the algorithms named after it, or of all."""
+    if len(sys.argv) < 2:
         sys.exit("selfclock.evaluate.matrix: name the file to write, such as docs/scorecards.md")
+    some = sys.argv[2:]
     with progress_bar("scorecards") as progress:
-        cards = evaluate_all(names(), (), progress=progress)
-    Path(sys.argv[1]).write_text(write(cards), encoding="utf-8")
+        cards = evaluate_all(some or names(), (), progress=progress)
+    Path(sys.argv[1]).write_text(write(cards, SOME if some else ALL), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -49,6 +49,7 @@ One flow for {SECONDS} s on {RATE_MBPS} Mbit/s with a round-trip time of {RTT_MS
 Goodput is payload: a full packet of 1500 bytes has 1448 bytes of it in our TCP and some 1440 in QUIC.
 Delay is the mean time that a packet waits at the bottleneck.
 A period is the time of the run for each reduction of the window.
+[Parity](quic.md#parity) has the reasons for what does not agree.
 
 """
 

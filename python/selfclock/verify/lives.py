@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from selfclock.verify.promised import Promise
     from selfclock.verify.violation import Findings
 
-TOWARDS_SOURCE = ("ack", "syn-ack")
+TOWARDS_SOURCE = ("ack", "syn-ack", "reply")
 #: Made and consumed by routers.
 OF_ROUTERS = "resource-discovery"
 

@@ -262,9 +262,11 @@ class Flow:
     stop: int | None
     control: str
     traffic: dict[str, Any]
-    #: `None`: UDP.
+    #: `None`: UDP, or a QUIC stack.
     tcp: Tcp | None
     peer_knows_option: bool
+    #: Size of a full packet of a QUIC stack on the wire; `None`: TCP, or UDP of a rate.
+    stack_packet: int | None = None
     forward: list[str] = field(default_factory=list)
     reverse: list[str] = field(default_factory=list)
 
@@ -343,6 +345,7 @@ def _flows(document: dict[str, Any], classic: bool) -> dict[str, Flow]:
             name = f"{base}-{copy}" if count > 1 else base
             host = _host(network, len(flows), total)
             udp = written.get("protocol", "tcp") == "udp"
+            stack = _names_a_stack(written)
             traffic = written.get("traffic", "bulk")
             transport = [document.get("transport", {}), written.get("transport", {})]
             knows = [layer["peer_knows_option"] for layer in transport if "peer_knows_option" in layer]
@@ -355,10 +358,18 @@ def _flows(document: dict[str, Any], classic: bool) -> dict[str, Flow]:
                 stop=time_of(written["stop"]) if "stop" in written else None,
                 control=repr(written.get("congestion_control", "reno")),
                 traffic=traffic if isinstance(traffic, dict) else {},
-                tcp=None if udp else _tcp(classic, transport),
+                tcp=None if udp or stack else _tcp(classic, transport),
                 peer_knows_option=knows[-1] if knows else True,
+                stack_packet=_tcp(classic, transport).full_size if stack else None,
             )
     return flows
+
+
+def _names_a_stack(flow: dict[str, Any]) -> bool:
+    control = flow.get("congestion_control", "")
+    if isinstance(control, dict):
+        return "stack" in flow or "stack" in control
+    return "stack" in flow or re.search("[:@]", control) is not None
 
 
 def _host(network: dict[str, Any], flow: int, flows: int) -> int | None:
@@ -557,6 +568,16 @@ class Ways:
         raise UnknownError(f"no way from {start} to {end}")
 
 
+def _answers(flow: Flow) -> bool:
+    return flow.tcp is not None or flow.stack_packet is not None
+
+
+def _full_packet(flow: Flow) -> int:
+    if flow.tcp is not None:
+        return flow.tcp.full_size
+    return flow.stack_packet or max(packet_sizes(flow))
+
+
 def _limit(link: Link, links: dict[str, Link], crossing: list[Flow]) -> Limit:
     if link.limit_text == "unlimited":
         return Limit()
@@ -566,9 +587,9 @@ def _limit(link: Link, links: dict[str, Link], crossing: list[Flow]) -> Limit:
     if unit != "bdp":
         return Limit(bytes=size_of(link.limit_text))
     round_trips = [
-        sum(links[name].delay for name in (*flow.forward, *flow.reverse)) for flow in crossing if flow.tcp is not None
+        sum(links[name].delay for name in (*flow.forward, *flow.reverse)) for flow in crossing if _answers(flow)
     ]
-    packets = [flow.tcp.full_size if flow.tcp is not None else max(packet_sizes(flow)) for flow in crossing]
+    packets = [_full_packet(flow) for flow in crossing]
     product = link.path[0][1] * max(round_trips, default=2 * link.delay) // (8 * SECOND)
     return Limit(bytes=max(int(product * float(number)), max(packets, default=1500)))
 

@@ -9,6 +9,7 @@ use proto::{
     AcceptError, Connection, ConnectionIdGenerator, DatagramEvent, EcnCodepoint, Endpoint, EndpointConfig,
     FourTuple, PathId, RttEstimator, SendStream, ServerConfig, Transmit,
 };
+use selfclock_congestion::registry::Selection;
 use selfclock_simulator::stack::StackControl;
 use std::any::Any;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -82,16 +83,24 @@ pub fn accept_error(error: &AcceptError) -> String {
     error.cause.to_string()
 }
 
+/// An algorithm of ours as controllers.
+///
+/// # Errors
+/// A sentence on what it needs and the stack lacks.
+pub fn ours(control: &Selection) -> Result<selfclock_quic::Factory<selfclock_quic::Noq>, String> {
+    selfclock_quic::Factory::new(control.clone()).map_err(|error| error.to_string())
+}
+
 /// The controllers of a connection, measured.
 ///
 /// # Errors
 /// A sentence on what cannot be a controller here.
-pub fn factory(control: &StackControl, meter: &Arc<Meter>) -> Result<Factory, String> {
+pub fn factory(control: &StackControl, seed: u64, meter: &Arc<Meter>) -> Result<Factory, String> {
     let inner: Factory = match control {
         StackControl::Own("cubic") => Arc::new(CubicConfig::default()),
         StackControl::Own("new_reno") => Arc::new(NewRenoConfig::default()),
         StackControl::Own(other) => return Err(format!("noq has no congestion controller {other:?}")),
-        StackControl::Ours(control) => return Err(format!("noq cannot carry {:?}", control.label())),
+        StackControl::Ours(control) => Arc::new(ours(control)?.seed(seed)),
     };
     Ok(Arc::new(Measured { inner, meter: Arc::clone(meter) }))
 }

@@ -67,7 +67,8 @@ def _outage(subject: Subject) -> dict[int, Scenario]:
 def _read_outage(reading: Reading, _key: object) -> Outage:
     sent = packet_record(reading.result, "time_s", "event", "kind")
     times = sent.filter((pl.col("event") == "send") & pl.col("kind").is_in(["data", "datagram"]))["time_s"].to_numpy()
-    during = times[(times >= OUTAGE_S + FIRST_S) & (times <= OUTAGE_END_S)]
+    # QUIC may send two probes at a time (RFC 9002, section 6.2.4): they are one attempt.
+    during = np.unique(times[(times >= OUTAGE_S + FIRST_S) & (times <= OUTAGE_END_S)])
     gaps = np.diff(during)
     ratio = float((gaps[1:] / np.maximum(gaps[:-1], 1e-12)).min()) if len(gaps) > 1 else math.inf
     acknowledged = reading.flow("flow1", "acknowledged_bytes")

@@ -99,6 +99,10 @@ fn control(
             let own: Vec<String> =
                 stack.controllers().iter().map(|name| format!("{}:{name}", stack.name())).collect();
             let help = format!("its own: {}", own.join(", "));
+            if selection.is_custom() {
+                let message = "an algorithm of your own runs in the simulated TCP only";
+                return Err(place.problem(message, help));
+            }
             stack.check(selection).map_err(|message| place.problem(message, help))?;
             Ok((StackControl::Ours(selection.clone()), format!("{}@{}", selection.label(), stack.name())))
         }
