@@ -190,6 +190,10 @@ impl Link {
         self.rare.get_or_insert_default()
     }
 
+    fn marked(&self) -> u64 {
+        self.rare.as_deref().map_or(0, |rare| rare.marks)
+    }
+
     fn drops(&self) -> u64 {
         self.rare.as_deref().map_or(0, |rare| rare.drops)
     }
@@ -335,7 +339,7 @@ impl Link {
     pub fn counted(&mut self, now: Time) -> (u64, u64, u64) {
         self.count_recent();
         self.count_losses(now);
-        (self.totals.accepted_bytes - self.queue.bytes(), self.totals.drops, self.totals.marks)
+        (self.totals.accepted_bytes - self.queue.bytes(), self.drops(), self.marked())
     }
 
     /// The order number of the packet accepted last: its place among events at the time at which it arrives.
@@ -401,7 +405,7 @@ impl Link {
             packets: totals.accepted,
             bytes: totals.accepted_bytes,
             drops: self.drops(),
-            ce_marks: self.rare.as_deref().map_or(0, |rare| rare.marks),
+            ce_marks: self.marked(),
             queue_mean_packets: waited / end.picoseconds() as f64,
             queue_max_packets: most_waiting,
             queue_mean_s: match accepted {
