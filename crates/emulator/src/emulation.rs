@@ -133,7 +133,8 @@ impl Emulation {
         for (index, host) in hosts.iter().enumerate() {
             let name = host.name.clone();
             let Some(node) = scenario.nodes.iter().position(|node| *node == name) else {
-                return Err(EmulationError::UnknownHost { name, nodes: scenario.nodes.to_vec() });
+                let nodes = scenario.nodes.iter().map(ToString::to_string).collect();
+                return Err(EmulationError::UnknownHost { name, nodes });
             };
             if nodes.contains(&node) {
                 return Err(EmulationError::HostTwice { name });
@@ -327,7 +328,12 @@ impl Emulation {
                 is_tcp: connection.is_tcp(),
                 start: connection.start,
             });
-            flows.push(flow_report(connection, direction, [&plan.nodes[from], &plan.nodes[to]], end));
+            flows.push(flow_report(
+                connection,
+                direction,
+                [plan.nodes[from].as_str(), plan.nodes[to].as_str()],
+                end,
+            ));
         }
         let Ignored { unreadable, to_nobody, without_path, refused } = self.ignored;
         let host = |host: &Host| HostReport {

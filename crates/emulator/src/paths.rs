@@ -162,7 +162,7 @@ fn tcp(transport: Transport) -> TcpPlan {
 
 fn flow(name: String, from: usize, to: usize) -> FlowPlan {
     FlowPlan {
-        name,
+        name: name.into(),
         from,
         to,
         forward: Vec::new(),
@@ -171,11 +171,11 @@ fn flow(name: String, from: usize, to: usize) -> FlowPlan {
         start_jitter: Duration::ZERO,
         stop: Time::NEVER,
         dscp: 0,
-        protocol: Protocol::Udp(UdpPlan::steady(
+        protocol: Protocol::Udp(Box::new(UdpPlan::steady(
             Bytes(1500),
             Rate::from_bits_per_second(0),
             Arrivals::Constant,
-        )),
+        ))),
     }
 }
 

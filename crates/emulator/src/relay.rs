@@ -299,7 +299,7 @@ impl Relay {
         let states = self.emulation.link_states();
         let (last, sent) = &self.renewed;
         let seconds = now.since(*last).seconds();
-        let names = self.emulation.plan().links.iter().map(|link| link.name.clone());
+        let names = self.emulation.plan().links.iter().map(|link| link.name.to_string());
         let links = names.zip(states.iter().zip(sent)).map(|(name, (state, before))| LinkStatus {
             name,
             rate_bps: (state.bytes - before) as f64 * 8.0 / seconds,

@@ -172,7 +172,7 @@ pub struct LatenessReport {
 pub(crate) fn flow_report(
     connection: &Connection,
     direction: usize,
-    [from, to]: [&String; 2],
+    [from, to]: [&str; 2],
     end: Time,
 ) -> FlowReport {
     let (data, reverse) = (&connection.data[direction], &connection.data[1 - direction]);
@@ -186,8 +186,8 @@ pub(crate) fn flow_report(
     FlowReport {
         name: connection.name.clone(),
         algorithm: if is_tcp { "tcp" } else { "udp" }.to_owned(),
-        from: from.clone(),
-        to: to.clone(),
+        from: from.to_owned(),
+        to: to.to_owned(),
         goodput_bps: rate(delivered_bytes),
         throughput_bps: rate(data.arrived_bytes),
         delivered_segments: (!is_tcp).then_some(data.arrived_segments),

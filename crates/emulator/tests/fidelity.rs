@@ -127,7 +127,7 @@ fn flows_are_followed_on_their_path() {
     let Compared { simulated, emulated, .. } = compare(&busy(DisciplinePlan::default()));
     for (own, seen) in simulated.flows.iter().zip(&emulated.report.flows) {
         let name = &own.name;
-        assert_eq!((&own.from, &own.to), (&seen.from, &seen.to), "{name}");
+        assert_eq!((own.from.as_str(), own.to.as_str()), (seen.from.as_str(), seen.to.as_str()), "{name}");
         assert_eq!(own.sent_segments, seen.sent_segments, "{name}");
         if own.algorithm == "udp" {
             assert_eq!(Some(own.delivered_segments), seen.delivered_segments);
