@@ -1,6 +1,6 @@
 from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
-from typing import Final, Literal, Self, final
+from typing import Any, Final, Literal, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ __all__ = [
     "ENGINE",
     "VERSION",
     "Acknowledged",
+    "Column",
     "CongestionControl",
     "DuplicateAck",
     "EcnEcho",
@@ -113,8 +114,18 @@ class Trunk:
     def __new__(cls, scenario: Scenario, until: int) -> Self: ...
 
 @final
+class Column:
+    @property
+    def __array_interface__(self) -> dict[str, Any]: ...
+    @property
+    def names(self) -> list[str] | None: ...
+    def __len__(self) -> int: ...
+
+@final
 class Table:
     def __arrow_c_stream__(self, requested_schema: object = None) -> CapsuleType: ...
+    def column(self, name: str) -> Column: ...
+    def write_parquet(self, path: str | PathLike[str], metadata: Sequence[tuple[str, str]]) -> None: ...
     def __len__(self) -> int: ...
     @property
     def column_names(self) -> list[str]: ...

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from selfclock import style, units
-from selfclock.series import all_links, packet_record
+from selfclock.series import Samples, all_links, packet_record
 from selfclock.traces import RATE_WINDOW, Curve
 
 if TYPE_CHECKING:
@@ -88,15 +88,15 @@ def rate(panel: Panel, traces: Traces, *, named: bool = True, unit: Unit | None 
 
 def _offered(result: Result) -> list[tuple[str, Values, Values]]:
     """What delivery traces of links offered: name, times, rates in bit/s."""
-    times = pl.DataFrame(result.links)["time_s"].unique(maintain_order=True)
+    times = Samples(result.links, "link").times
     span = max(1, round(len(times) * RATE_WINDOW))
     found = []
     for link in result.scenario.network.links:
         offered = None if link.constant else result.scenario.offered_bytes(link.name, times)
         if offered is None or len(times) <= span:
             continue
-        at, sums = times.to_numpy(), np.asarray(offered, dtype=np.float64)
-        found.append((link.name, at[span:], (sums[span:] - sums[:-span]) * 8 / (at[span:] - at[:-span])))
+        sums = np.asarray(offered, dtype=np.float64)
+        found.append((link.name, times[span:], (sums[span:] - sums[:-span]) * 8 / (times[span:] - times[:-span])))
     return found
 
 
@@ -135,25 +135,27 @@ def queue(panel: Panel, result: Result, *, only: Sequence[str] = (), colour: str
     """Packets that wait, drops and CE marks; return what is not shown. `only` names links, `colour` is that of all."""
     panel.y.label = "queue (packets)"
     panel.y.low = 0.0
-    frame = all_links(result)
-    used = frame.group_by("link", maintain_order=True).agg(pl.col("queue_packets").max(), pl.col("drops").max())
-    used = used.filter(pl.col("link").is_in(list(only)) if only else (pl.col("queue_packets") + pl.col("drops") > 0))
-    shown = used.sort("queue_packets", descending=True, maintain_order=True).head(MOST_LINKS)["link"].to_list()
-    chosen = [link for link in used["link"] if link in shown]
-    dropped = []
-    for number, link in enumerate(chosen):
-        series = frame.filter(pl.col("link") == link)
+    samples = Samples(result.links, "link")
+    times, waiting, drops = samples.times, samples["queue_packets"], samples["drops"]
+    longest = waiting.max(axis=1, initial=0)
+    used = [row for row, link in enumerate(samples.names)
+            if (link in only if only else longest[row] or drops[row].any())]  # fmt: skip
+    chosen = sorted(sorted(used, key=lambda row: -int(longest[row]))[:MOST_LINKS])
+    dropped = [np.diff(drops[row], prepend=0) > 0 for row in chosen]
+    for number, row in enumerate(chosen):
         panel.line(
-            series["time_s"], series["queue_packets"], colour=colour or style.LINKS[number],
-            width=0.9 if colour else 1.2, label=link if named else "",
+            times, waiting[row], colour=colour or style.LINKS[number], width=0.9 if colour else 1.2,
+            label=samples.names[row] if named else "",
         )  # fmt: skip
-        dropped.append(series.filter(pl.col("drops").diff().fill_null(pl.col("drops")) > 0))
-    drops = pl.concat(dropped) if dropped else frame.clear()
-    if len(drops):
-        panel.points(drops["time_s"], drops["queue_packets"], colour=style.DROP.colour, marker=style.DROP.marker,
-                     label="drops")  # fmt: skip
+    if any(some.any() for some in dropped):
+        panel.points(
+            np.concatenate([times[some] for some in dropped]),
+            np.concatenate([waiting[row][some] for row, some in zip(chosen, dropped, strict=True)]),
+            colour=style.DROP.colour, marker=style.DROP.marker, label="drops",
+        )  # fmt: skip
     left_out = f"Queues of {len(used) - len(chosen)} more links are not shown." if len(used) > len(chosen) else ""
-    return " ".join(part for part in (left_out, _marks(panel, result, chosen)) if part)
+    marks = _marks(panel, result, [samples.names[row] for row in chosen])
+    return " ".join(part for part in (left_out, marks) if part)
 
 
 def _marks(panel: Panel, result: Result, links: list[str]) -> str:

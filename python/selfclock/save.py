@@ -21,12 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    import polars as pl
-
     from selfclock.result import Table
     from selfclock.scenario import Scenario
-else:
-    from selfclock.lazy import pl
 
 FORMATS = ("png", "svg", "pdf")
 #: A capture is of what a host sends and receives, or of what crosses a link.
@@ -213,7 +209,7 @@ def metadata(scenario: Scenario) -> dict[str, str]:
 
 def write_table(table: Table, path: Path, scenario: Scenario) -> None:
     """Write a table as Parquet with its provenance. The same scenario and seed give the same bytes."""
-    pl.DataFrame(table).write_parquet(path, metadata=metadata(scenario))
+    table.write_parquet(path, list(metadata(scenario).items()))
 
 
 def file_stem(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     import polars as pl
+    from numpy.typing import NDArray
     from typing_extensions import CapsuleType
 else:
     from selfclock.lazy import pl
@@ -23,11 +25,41 @@ class LoadError(BadInputError, ValueError):
     """A directory holds no result of a run, a damaged one, or not what is asked for."""
 
 
+@dataclass(frozen=True)
+class SavedColumn:
+    """A column of numbers, or of names as their places in a list, in the shape of `_core.Column`."""
+
+    numbers: NDArray[Any]
+    names: list[str] | None
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        """NumPy's array interface."""
+        return self.numbers.__array_interface__
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+
 class SavedTable:
     """A table of a file, with the Arrow PyCapsule interface of the tables of a run."""
 
     def __init__(self, frame: pl.DataFrame) -> None:
         self._frame = frame
+
+    def column(self, name: str) -> SavedColumn:
+        """Return one column for NumPy."""
+        column = self._frame[name]
+        if column.dtype in (pl.Categorical, pl.String):
+            texts = column.cast(pl.String)
+            names = texts.unique(maintain_order=True)
+            places = texts.replace_strict(names, range(len(names)), return_dtype=pl.UInt32)
+            return SavedColumn(places.to_numpy(), names.to_list())
+        return SavedColumn(column.to_numpy(), None)
+
+    def write_parquet(self, path: str | PathLike[str], metadata: Sequence[tuple[str, str]]) -> None:
+        """Write the table as Parquet with what it says about itself."""
+        self._frame.write_parquet(Path(path), metadata=dict(metadata))
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> CapsuleType:
         return cast("CapsuleType", self._frame.__arrow_c_stream__(requested_schema))

@@ -1,24 +1,50 @@
 """Reading the series of a run: one flow, one link, between two times; and shares and means of flows.
 
+`Samples` has them as they are sampled, for figures; the functions give data frames.
+
 Series are sampled running totals and levels. Times are those of the run, in seconds; a sample at either end counts,
 also if its time is a rounded sum such as 0.1 + 0.2.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    import numpy as np
     import polars as pl
+    from numpy.typing import NDArray
 
-    from selfclock.result import Result
+    from selfclock.result import Result, Table
 else:
-    from selfclock.lazy import pl
+    from selfclock.lazy import np, pl
 
 #: A sample belongs to a span if it is so little outside: far below any interval of samples.
 SLACK_S = 1e-9
+
+
+class Samples:
+    """A table of samples of flows or links: of one after the other, of each at the same times.
+
+    Without data frames, whose library takes longer to import than a short run takes.
+    """
+
+    def __init__(self, table: Table, owner: Literal["flow", "link"]) -> None:
+        self._table = table
+        column = table.column(owner)
+        places, names = np.asarray(cast("Any", column)), column.names or []
+        each = int((places == places[0]).sum()) if len(places) else 0
+        #: Of the flows or links.
+        self.names = [names[place] for place in places[::each]] if each else []
+        #: Times of the samples, s.
+        self.times: NDArray[np.float64] = np.asarray(cast("Any", table.column("time_s")))[:each]
+
+    def __getitem__(self, quantity: str) -> NDArray[np.float64]:
+        """Return the samples of a quantity: a row for each flow or link."""
+        values = np.asarray(cast("Any", self._table.column(quantity)))
+        return values.reshape(len(self.names), -1 if len(values) else 0)
 
 
 def all_flows(result: Result) -> pl.DataFrame:

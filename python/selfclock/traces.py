@@ -9,17 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from selfclock import style
+from selfclock.series import Samples
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    import polars as pl
-
     from selfclock.figure import Dash, Panel, Values
     from selfclock.network import NetworkFlow
     from selfclock.result import FlowSummary, Result
-else:
-    from selfclock.lazy import pl
 
 #: With more flows than this, each algorithm has a curve of the middle of its flows and a band.
 MOST_CURVES = 8
@@ -88,22 +85,18 @@ class Traces:
         self._only = frozenset(flows)
 
     @cached_property
-    def series(self) -> pl.DataFrame:
-        """Samples of every flow that is one TCP connection, a flow after the other, as many of each."""
-        return pl.DataFrame(self.result.flows)
+    def samples(self) -> Samples:
+        """Samples of every flow that is one TCP connection."""
+        return Samples(self.result.flows, "flow")
 
     @cached_property
     def flows(self) -> list[Flow]:
         """The flows that have samples, in the order of the series."""
-        each = len(self.times)
-        if each == 0:
-            return []
-        names = self.series["flow"].gather_every(each).cast(pl.String).to_list()
         summaries = {flow["name"]: flow for flow in self.result.summary["flows"]}
         paths = {flow.name: flow for flow in self.result.scenario.network.flows}
         seen: dict[str, int] = {}
         flows = []
-        for row, name in enumerate(names):
+        for row, name in enumerate(self.samples.names):
             if self._only and name not in self._only:
                 continue
             algorithm = summaries[name]["algorithm"]
@@ -116,17 +109,15 @@ class Traces:
             flows.append(Flow(row, summaries[name], paths[name], style.shade(look.colour, number), dash, label))
         return flows
 
-    @cached_property
+    @property
     def times(self) -> Values:
         """Times of the samples, s."""
-        flow = self.series["flow"]
-        rows = int((flow == flow[0]).sum()) if len(flow) else 0
-        return self.series["time_s"][:rows].to_numpy()
+        return self.samples.times
 
     def column(self, flow: Flow, name: str) -> Values:
         """Return the samples of a flow."""
-        each = len(self.times)
-        return self.series[name][flow.row * each : (flow.row + 1) * each].cast(pl.Float64).to_numpy()
+        values: Values = self.samples[name][flow.row].astype(np.float64)
+        return values
 
     @property
     def many(self) -> bool:

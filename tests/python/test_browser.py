@@ -137,6 +137,44 @@ def test_figures_are_there_offline_in_dark_and_light(visit: Callable[[str], Visi
         assert visited.complaints == []
 
 
+#: Which chart is drawn after how many frames of the screen. The first is the last to be unpacked.
+FRAMES = """
+  const whole = Response.prototype.arrayBuffer;
+  let first = true;
+  Response.prototype.arrayBuffer = async function () {
+    const wait = first ? 1000 : 0;
+    first = false;
+    const buffer = await whole.call(this);
+    await new Promise((done) => setTimeout(done, wait));
+    return buffer;
+  };
+  window.seen = [];
+  let frames = 0;
+  const count = () => { frames += 1; requestAnimationFrame(count); };
+  count();
+  new MutationObserver((changes) => {
+    const charts = [...document.querySelectorAll(".chart")];
+    for (const { target } of changes) window.seen.push([charts.indexOf(target), frames]);
+  }).observe(document, { subtree: true, attributeFilter: ["data-drawn"] });
+"""
+
+
+def test_the_first_figure_is_on_the_screen_before_the_others_are_drawn(
+    browser: Browser, written: dict[str, Path]
+) -> None:
+    """A reader waits for the first alone; what was unpacked first came first, and two might be drawn in one go."""
+    # So tall that all of them are in view.
+    page = browser.new_page(viewport={"width": 1280, "height": 4000})
+    page.set_default_timeout(PATIENCE)
+    page.add_init_script(FRAMES)
+    page.goto(written["run"].as_uri())
+    page.wait_for_function("window.seen.length > 1")
+    (first, at), (_, later) = page.evaluate("window.seen")[:2]
+    page.close()
+    assert first == 0
+    assert later > at
+
+
 def contrast(page: Page, selector: str) -> float:
     """Contrast of the first such element with the ground of the page, as WCAG 2 defines it."""
     return float(

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
 import polars as pl
 import pytest
 
 import selfclock as sc
 from selfclock.series import (
+    Samples,
+    all_flows,
     all_links,
     between,
     by_flow,
@@ -20,6 +25,9 @@ from selfclock.series import (
     rate_between,
     weighted_mean,
 )
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 #: Ten samples a second: 125 bytes in each tenth, and a level that is the number of the sample.
 FRAME = pl.DataFrame({
@@ -69,6 +77,41 @@ def test_one_flow_and_one_link(result: sc.Result) -> None:
     assert set(all_links(result)["link"]) >= {"bottleneck", "reverse"}
     carried = rate_between(link_series(result), "bytes", 0.0, 10.0) * 8
     assert carried == pytest.approx(result.summary["links"][0]["utilization"] * 10e6, rel=0.01)
+
+
+def test_samples_are_those_of_the_data_frames(result: sc.Result, tmp_path: Path) -> None:
+    """Figures read them without a data frame: from memory, and from the files of a run."""
+    sc.publish(result, tmp_path / "out")
+    for each in (result, sc.Result.load(tmp_path / "out")):
+        for frame, samples, owner in (
+            (all_flows(result), Samples(each.flows, "flow"), "flow"),
+            (all_links(result), Samples(each.links, "link"), "link"),
+        ):
+            assert samples.names == frame[owner].unique(maintain_order=True).to_list()
+            for quantity in set(frame.columns) - {"time_s", owner, "phase"}:
+                values = samples[quantity]
+                assert values.shape == (len(samples.names), len(samples.times))
+                for name, row in zip(samples.names, values, strict=True):
+                    own = frame.filter(pl.col(owner) == name)
+                    assert np.array_equal(samples.times, own["time_s"].to_numpy())
+                    assert np.array_equal(row, own[quantity].to_numpy(), equal_nan=row.dtype.kind == "f"), quantity
+
+
+def test_columns_hold_their_memory_and_say_what_they_are_not(result: sc.Result) -> None:
+    times = np.asarray(cast("Any", sc.dumbbell(duration="1 s").run().links.column("time_s")))
+    # The run is gone; it was sampled a thousand times.
+    assert times[:3] == pytest.approx([0.001, 0.002, 0.003])
+    assert not times.flags.writeable
+    phases = result.flows.column("phase")
+    assert phases.names is not None
+    named = [phases.names[place] for place in np.asarray(cast("Any", phases))]
+    assert named == all_flows(result)["phase"].to_list()
+    with pytest.raises(KeyError, match='no column "cwnd"'):
+        result.flows.column("cwnd")
+    # Some of these connections are not complete at the end, and have no time.
+    overload = sc.Path("1 Mbps", "40 ms").scenario([sc.Flow("cubic", load="2 Mbps", size="20 kB")], duration="1 s")
+    with pytest.raises(ValueError, match="completion_s"):
+        overload.run().connections.column("completion_s")
 
 
 def test_packets_have_texts(result: sc.Result) -> None:

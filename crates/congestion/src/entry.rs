@@ -30,6 +30,21 @@ names! {
     }
 }
 
+names! {
+    /// Something that not every transport does for an algorithm. Routers ([`Entry::router`]), counts of marks
+    /// ([`Marks::InProportion`]) and a partner at the receiver ([`Selection::partner`](crate::Selection::partner)) are told
+    /// elsewhere.
+    pub enum Need {
+        /// Segments leave at the rate that it sets ([`Decision::pacing`](crate::Decision::pacing)).
+        Pacing => "pacing at a rate of its own",
+        /// Segments leave in pairs or trains that it lets go ([`Decision::probe`](crate::Decision::probe),
+        /// [`Decision::allowance`](crate::Decision::allowance)).
+        Trains => "segments held back and let go in pairs or trains",
+        /// The receiver acknowledges each of the first segments.
+        EveryAck => "an acknowledgement of every segment",
+    }
+}
+
 /// A router mechanism that an algorithm depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RouterPartner {
@@ -57,6 +72,8 @@ pub struct Entry {
     pub parameters: &'static [Parameter],
     /// The response to marks of a window algorithm or a model.
     pub marks: Marks,
+    /// What it needs of the transport.
+    pub needs: &'static [Need],
     /// The router mechanism that it depends on.
     pub router: Option<RouterPartner>,
     /// A window algorithm's usual estimator.
@@ -74,6 +91,7 @@ impl Entry {
         source: "",
         parameters: &[],
         marks: Marks::Ignored,
+        needs: &[],
         router: None,
         estimate: None,
         groups: false,

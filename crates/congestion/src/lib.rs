@@ -11,6 +11,8 @@
 //!   user-defined algorithms.
 //! * [`receiver`]: what an algorithm needs at the other end of the path. [`option`]: the TCP options between the two.
 //! * [`trace`]: events and decisions in a file, and their replay.
+//! * [`delivery_rate`]: how a transport measures the rates that some algorithms ask for. [`quantity`]: numbers with units, as
+//!   text.
 
 #![cfg_attr(not(test), no_std)]
 
@@ -20,6 +22,7 @@ mod algorithm;
 pub mod controller;
 pub mod custom;
 pub mod decision;
+pub mod delivery_rate;
 mod dispatch;
 pub mod entry;
 pub mod estimate;
@@ -33,6 +36,7 @@ pub mod open;
 pub mod option;
 pub mod parameter;
 pub mod part;
+pub mod quantity;
 pub mod random;
 pub mod receiver;
 pub mod registry;

@@ -1,16 +1,18 @@
 //! Every part of an algorithm by name.
 
 mod label;
+mod written;
 
 use alloc::vec::Vec;
 
 use core::fmt;
 
 pub use label::{LabelError, Setting, nearest, with_settings};
+pub use written::WrittenError;
 
 use crate::controller::Controller;
 use crate::custom::{Custom, CustomChoice};
-use crate::entry::{Entry, Marks, RouterPartner};
+use crate::entry::{Entry, Marks, Need, RouterPartner};
 use crate::estimate::{self, EstimateChoice};
 use crate::model::{self, ModelChoice};
 use crate::open::{AnyModel, AnyStart, AnyWindow};
@@ -277,6 +279,11 @@ impl Selection {
     /// The router mechanisms that it depends on.
     pub fn routers(&self) -> impl Iterator<Item = RouterPartner> {
         self.entries().filter_map(|entry| entry.router)
+    }
+
+    /// What it cannot do without, beyond a window that is kept and acknowledgements that are told.
+    pub fn needs(&self) -> impl Iterator<Item = (&'static str, Need)> {
+        self.entries().flat_map(|entry| entry.needs.iter().map(move |&need| (entry.name, need)))
     }
 
     /// The parameter with this name in what was chosen.

@@ -19,6 +19,7 @@ mod network;
 mod outcome;
 mod packet_file;
 mod packets;
+mod parquet_file;
 mod run;
 mod scenario;
 mod stream;
@@ -56,7 +57,7 @@ mod _core {
     #[pymodule_export]
     use super::stream::run_stream;
     #[pymodule_export]
-    use super::table::Table;
+    use super::table::{Column, Table};
     #[pymodule_export]
     use super::trunk::Trunk;
 

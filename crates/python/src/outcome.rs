@@ -19,8 +19,8 @@ use selfclock_simulator::record::packets::Packets;
 use selfclock_simulator::record::pcapng::Tap;
 use selfclock_simulator::record::series::{Column, FlowSample, FlowSeries, LinkSample, LinkSeries, Sampled};
 
-use crate::packet_file;
 use crate::packets::Columns;
+use crate::parquet_file;
 use crate::table::{Table, arrow_error, few_names, names};
 
 /// Summary, series and packets of one run.
@@ -157,7 +157,7 @@ pub fn tap_of(plan: &Plan, kind: &str, name: &str) -> PyResult<Tap> {
 #[pyfunction]
 #[pyo3(signature = (path, columns = None))]
 pub fn read_packets(py: Python<'_>, path: PathBuf, columns: Option<Vec<String>>) -> PyResult<Table> {
-    Ok(py.detach(|| packet_file::read(&path, columns.as_deref()))?)
+    Ok(py.detach(|| parquet_file::read(&path, columns.as_deref()))?)
 }
 
 /// The vector becomes the column: no copy.

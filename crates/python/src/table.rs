@@ -1,14 +1,23 @@
 //! An Arrow table that any Arrow library takes over without copying.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::types::{ArrowDictionaryKeyType, UInt8Type, UInt32Type};
-use arrow_array::{ArrayRef, DictionaryArray, PrimitiveArray, RecordBatch, RecordBatchIterator, StringArray};
+use arrow_array::types::{
+    ArrowDictionaryKeyType, ArrowPrimitiveType, Float64Type, UInt8Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{
+    Array, ArrayRef, DictionaryArray, PrimitiveArray, RecordBatch, RecordBatchIterator, StringArray,
+};
+use arrow_buffer::Buffer;
 use arrow_schema::{ArrowError, SchemaRef};
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyAny, PyCapsule};
+use pyo3::types::{PyAny, PyCapsule, PyDict};
+
+use crate::parquet_file::{self, Metadata};
 
 /// Columns of equal length. `__arrow_c_stream__` hands out references to the columns' memory, which lives as long as
 /// anyone holds it.
@@ -32,6 +41,14 @@ impl Table {
     /// From parts that follow one another.
     pub fn of(schema: SchemaRef, batches: Vec<RecordBatch>) -> Self {
         Self { schema, batches }
+    }
+
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    pub fn batches(&self) -> &[RecordBatch] {
+        &self.batches
     }
 }
 
@@ -64,11 +81,84 @@ impl Table {
     fn num_rows(&self) -> usize {
         self.batches.iter().map(RecordBatch::num_rows).sum()
     }
+    /// One column for NumPy, which takes it over without copying.
+    fn column(&self, name: &str) -> PyResult<Column> {
+        let [batch] = &*self.batches else {
+            return Err(PyValueError::new_err("the table is in several parts; read it by Arrow"));
+        };
+        let array =
+            batch.column_by_name(name).ok_or_else(|| PyKeyError::new_err(format!("no column {name:?}")))?;
+        Column::of(array).ok_or_else(|| {
+            PyValueError::new_err(format!("column {name:?} has rows without a value, or no numbers"))
+        })
+    }
+    /// Writes the table as Parquet with what it says about itself.
+    fn write_parquet(&self, py: Python<'_>, path: PathBuf, metadata: Metadata) -> PyResult<()> {
+        Ok(py.detach(|| parquet_file::write(self, &path, &metadata))?)
+    }
     fn __len__(&self) -> usize {
         self.num_rows()
     }
     fn __repr__(&self) -> String {
         format!("<Table {} rows: {}>", self.num_rows(), self.column_names().join(", "))
+    }
+}
+
+/// A column of numbers, or of names as their places in a list.
+#[pyclass(frozen, module = "selfclock._core")]
+pub struct Column {
+    /// Type of the numbers, as NumPy writes it.
+    kind: &'static str,
+    numbers: Buffer,
+    length: usize,
+    names: Option<Vec<String>>,
+}
+
+impl Column {
+    fn of(array: &ArrayRef) -> Option<Self> {
+        if array.null_count() > 0 {
+            return None;
+        }
+        numbers::<Float64Type>(array, "f8")
+            .or_else(|| numbers::<UInt64Type>(array, "u8"))
+            .or_else(|| numbers::<UInt32Type>(array, "u4"))
+            .or_else(|| names_of::<UInt32Type>(array, "u4"))
+            .or_else(|| names_of::<UInt8Type>(array, "u1"))
+    }
+}
+
+fn numbers<T: ArrowPrimitiveType>(array: &ArrayRef, kind: &'static str) -> Option<Column> {
+    let values = array.as_primitive_opt::<T>()?.values();
+    Some(Column { kind, numbers: values.inner().clone(), length: values.len(), names: None })
+}
+
+fn names_of<K: ArrowDictionaryKeyType>(array: &ArrayRef, kind: &'static str) -> Option<Column> {
+    let array = array.as_dictionary_opt::<K>()?;
+    let names = array.values().as_string_opt::<i32>()?.iter().flatten().map(str::to_owned).collect();
+    let places = array.keys().values();
+    Some(Column { kind, numbers: places.inner().clone(), length: places.len(), names: Some(names) })
+}
+
+#[pymethods]
+impl Column {
+    /// NumPy's array interface, version 3: an array keeps this column alive.
+    #[getter(__array_interface__)]
+    fn array_interface<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let order = if cfg!(target_endian = "little") { '<' } else { '>' };
+        let interface = PyDict::new(py);
+        interface.set_item("version", 3)?;
+        interface.set_item("shape", (self.length,))?;
+        interface.set_item("typestr", format!("{order}{}", self.kind))?;
+        interface.set_item("data", (self.numbers.as_ptr().addr(), true))?;
+        Ok(interface)
+    }
+    /// The names whose places the numbers are; none for a column of quantities.
+    #[getter]
+    fn names(&self) -> Option<&[String]> {
+        self.names.as_deref()
+    }
+    fn __len__(&self) -> usize {
+        self.length
     }
 }
 

@@ -96,8 +96,7 @@ def _rate_unit(traces: Sequence[Traces]) -> Unit:
 
 
 def _delay_unit(traces: Sequence[Traces]) -> Unit:
-    samples = [each.series["srtt_s"].fill_nan(None).drop_nulls().to_numpy() for each in traces]
-    return units.fitting(units.TIMES, samples, usual="ms")
+    return units.fitting(units.TIMES, [each.samples["srtt_s"] for each in traces], usual="ms")
 
 
 def scatter(title: str, rows: Sequence[Measures]) -> Figure:

@@ -1,5 +1,5 @@
 "use strict";
-// Tables that sort, light and dark, and the charts: those in view first, the others when there is time. Nothing is fetched.
+// Tables that sort, light and dark, and the charts: those in view first, from the top, the others when there is time. Nothing is fetched.
 (() => {
   const root = document.documentElement;
   const system = matchMedia("(prefers-color-scheme: dark)");
@@ -87,10 +87,12 @@
     if (!place.dataset.drawn) follow(place.querySelector("div"));
     place.dataset.drawn = "yes";
   };
+  const isOpen = (place) => !place.dataset.drawn && !place.refused;
   const attempt = (place) => {
     try { draw(place); } catch (error) { refuse(place); throw error; }
   };
   const refuse = (place) => {
+    place.refused = true;
     place.querySelector("div").textContent = "This browser cannot draw the chart: it needs one of 2023 or later.";
   };
   // Columns side by side that show the same x have one cursor.
@@ -122,14 +124,27 @@
     place.ready = (async () => { place.buffer = await unpacked(packed(place)).arrayBuffer(); await library; })();
   const ready = Promise.all([library, ...charts.map((place) => place.ready)])
     .catch((error) => { charts.forEach(refuse); throw error; }).finally(() => { frame.contentDocument.close(); frame.remove(); });
+  // From the top, with a frame between: the first figure is on the screen before the next is drawn.
+  const inView = new Set();
+  let waiting = false;
+  const drawInView = () => {
+    const next = charts.find((place) => inView.has(place) && isOpen(place));
+    if (waiting || !next?.buffer || !window.Plotly) return;
+    attempt(next);
+    waiting = true;
+    requestAnimationFrame(() => setTimeout(() => { waiting = false; drawInView(); }));
+  };
   const watcher = new IntersectionObserver((entries) => {
-    for (const { target } of entries.filter((one) => one.isIntersecting))
-      target.ready.then(() => { if (!target.dataset.drawn) attempt(target); });
+    for (const { target } of entries.filter((one) => one.isIntersecting)) {
+      inView.add(target);
+      target.ready.then(drawInView);
+    }
   }, { rootMargin: "400px" });
   const later = window.requestIdleCallback ?? ((work) => setTimeout(work, 50));
   const rest = () => {
-    const next = charts.find((place) => !place.dataset.drawn);
-    if (next) { attempt(next); later(rest); }
+    const next = charts.find(isOpen);
+    if (next && !waiting) attempt(next);
+    if (next) later(rest);
   };
 
   const button = document.querySelector(".theme");

@@ -12,7 +12,7 @@ use alloc::boxed::Box;
 use super::ack_clock::AckClock;
 use super::search_range::{Place, SearchRange};
 use crate::decision::Pacing;
-use crate::entry::Entry;
+use crate::entry::{Entry, Need};
 use crate::event::{Acknowledged, Sent};
 use crate::parameters;
 use crate::part::EstimatePart;
@@ -25,6 +25,7 @@ pub const ENTRY: Entry = Entry {
     about: "Available bandwidth from the spacing of single segments, for paths without interrupt coalescence.",
     source: "Man, Hasegawa, Murata: Available bandwidth measurement via TCP connection, 2004; our reconstruction",
     parameters: Parameters::TABLE,
+    needs: &[Need::Pacing, Need::Trains],
     ..Entry::ESTIMATE
 };
 

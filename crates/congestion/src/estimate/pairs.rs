@@ -4,7 +4,7 @@
 //! Where the available bandwidth is measured, too, bursts tell the physical bandwidth also of a path that is never idle: see
 //! [`super::capacity`]. On hosts whose network cards collect packets pairs tell nothing, for both arrive at one time.
 
-use crate::entry::Entry;
+use crate::entry::{Entry, Need};
 use crate::event::{Acknowledged, Sent};
 use crate::parameters;
 use crate::part::EstimatePart;
@@ -18,6 +18,7 @@ pub const ENTRY: Entry = Entry {
     about: "Physical bandwidth from the pair of segments with the smallest delay.",
     source: "Kapoor et al.: CapProbe, SIGCOMM 2004",
     parameters: Parameters::TABLE,
+    needs: &[Need::Trains],
     ..Entry::ESTIMATE
 };
 

@@ -7,7 +7,7 @@
 
 use crate::decision::Pacing;
 use crate::decision::paced_at;
-use crate::entry::{Entry, Marks};
+use crate::entry::{Entry, Marks, Need};
 use crate::estimate::round_trip::RoundTrip;
 use crate::event::{Acknowledged, DuplicateAck, LossDetected, Timeout};
 use crate::parameters;
@@ -23,6 +23,7 @@ pub const ENTRY: Entry = Entry {
     source: "draft-briscoe-iccrg-prague-congestion-control, RFC 8257",
     parameters: Parameters::TABLE,
     marks: Marks::InProportion,
+    needs: &[Need::Pacing],
     ..Entry::MODEL
 };
 

@@ -6,7 +6,7 @@
 
 use crate::decision::paced_at;
 use crate::decision::{Pacing, Phase};
-use crate::entry::Entry;
+use crate::entry::{Entry, Need};
 use crate::event::{Acknowledged, EcnEcho, LossDetected, RateSample, Timeout};
 use crate::parameters;
 use crate::part::StartPart;
@@ -20,6 +20,7 @@ pub const ENTRY: Entry = Entry {
             then a window of one bandwidth-delay product.",
     source: "draft-ietf-ccwg-bbr-06 section 5.3.1",
     parameters: Parameters::TABLE,
+    needs: &[Need::Pacing],
     ..Entry::START
 };
 

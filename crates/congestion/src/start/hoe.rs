@@ -1,7 +1,7 @@
 //! The start of Hoe (SIGCOMM 1996), reference 8 of the packet-pair paper: the spacing of two ACKs sets ssthresh before slow
 //! start overshoots, and after a loss one ACK lets only a few segments go.
 
-use crate::entry::Entry;
+use crate::entry::{Entry, Need};
 use crate::event::{Acknowledged, DuplicateAck, LossDetected, Sent, Timeout};
 use crate::part::StartPart;
 use crate::state::WindowState;
@@ -16,6 +16,7 @@ pub const ENTRY: Entry = Entry {
     source: "Hoe: Improving the Start-up Behavior of a Congestion Control Scheme for TCP, SIGCOMM 1996, as ns-2 has \
              it (newreno_changes_, maxburst_)",
     parameters: Parameters::TABLE,
+    needs: &[Need::Trains],
     ..Entry::START
 };
 

@@ -6,7 +6,7 @@
 
 use super::limited::{self, Limited};
 use crate::decision::{Pacing, Phase, ProbePart};
-use crate::entry::{Entry, RouterPartner};
+use crate::entry::{Entry, Need, RouterPartner};
 use crate::event::{Acknowledged, EcnEcho, Established, LossDetected, Timeout};
 use crate::option::{
     PeerOption, QUICK_START_NONCE_BITS, QuickStartOption, quick_start_nonce_mask, quick_start_rate,
@@ -27,6 +27,7 @@ pub const ENTRY: Entry = Entry {
     parameters: Parameters::TABLE,
     // A router that does not decrement the QS TTL voids the approval of all the others (section 4.4).
     router: Some(RouterPartner { mechanism: "quick-start", everywhere: true, without: "it is slow start" }),
+    needs: &[Need::Pacing],
     ..Entry::START
 };
 

@@ -7,7 +7,7 @@
 
 use super::paced_round_trip::PacedRoundTrip;
 use crate::decision::{Pacing, Phase};
-use crate::entry::Entry;
+use crate::entry::{Entry, Need};
 use crate::event::{Acknowledged, EcnEcho, LossDetected, Sent, Timeout};
 use crate::part::StartPart;
 use crate::state::{Setup, WindowState};
@@ -21,6 +21,7 @@ pub const ENTRY: Entry = Entry {
             spread over the next round trip. Finds nothing where acknowledgements are delayed.",
     source: "Partridge et al.: A Swifter Start for TCP, BBN TR 8339, as described by Khalil, Elbery, Nosair, Morsi (2005)",
     parameters: Parameters::TABLE,
+    needs: &[Need::Pacing, Need::EveryAck],
     ..Entry::START
 };
 

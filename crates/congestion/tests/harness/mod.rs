@@ -5,7 +5,7 @@
 
 use selfclock_congestion::custom::Custom;
 use selfclock_congestion::decision::ProbePart;
-use selfclock_congestion::entry::{Entry, Part};
+use selfclock_congestion::entry::{Entry, Need, Part};
 use selfclock_congestion::option::{PeerOption, QuickStartOption};
 use selfclock_congestion::parameter::{Kind, Parameter, ParameterError, Value};
 use selfclock_congestion::part::ModelPart;
@@ -368,8 +368,16 @@ impl Case {
         self.choose(&mut selection);
         let setup = self.setup();
         let mut connection = Connection::new(selection.controller(setup));
+        let needs: Vec<Need> = selection.needs().map(|(_, need)| need).collect();
         for (_, event) in &self.events {
             connection.happen(event);
+            // What an adapter refuses an algorithm for must be all that it asks for.
+            let decision = connection.control.decision();
+            if !selection.is_custom() {
+                assert!(decision.pacing.is_none() || needs.contains(&Need::Pacing), "{selection:?} paces");
+                let holds_back = decision.probe.is_some() || decision.allowance < Bytes::MAX;
+                assert!(!holds_back || needs.contains(&Need::Trains), "{selection:?} holds back");
+            }
         }
         assert!(format!("{:?}", connection.control).contains("cwnd"));
         if is_model && connection.control.wants_rate_samples() {

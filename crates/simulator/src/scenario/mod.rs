@@ -35,7 +35,6 @@ mod schema;
 mod table;
 #[cfg(test)]
 mod tests;
-mod units;
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};

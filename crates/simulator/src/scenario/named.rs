@@ -2,9 +2,10 @@
 
 use super::error::{Problem, allowed};
 use super::reader::{FromItem, Item, KeySchema, missing, quantity_schema, table_schema};
-use super::units::{Dimension, Quantity};
+
 use crate::named::{Contradiction, Named};
 use selfclock_congestion::parameter::{ABOVE_ZERO, Kind, Parameter, ParameterError, Value};
+use selfclock_congestion::quantity::{Dimension, Quantity};
 use serde_json::{Value as Json, json};
 
 impl Contradiction {

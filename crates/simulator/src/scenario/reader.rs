@@ -4,6 +4,7 @@
 //! declares a struct for a TOML table, so that its keys, their descriptions, the reader and the schema come
 //! from the same lines.
 
+use selfclock_congestion::quantity::{self, Dimension, Quantity};
 use selfclock_congestion::registry::Registry;
 use selfclock_congestion::units::{Bytes, Duration, Rate};
 use serde_json::{Value as Json, json};
@@ -11,7 +12,6 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::error::{Place, Problem, allowed};
-use super::units::{self, Dimension, Quantity};
 
 /// A TOML value and its place.
 pub struct Item<'a> {
@@ -179,14 +179,14 @@ impl<'a> Item<'a> {
     /// A quantity of one of these dimensions.
     pub fn quantity(&self, accepted: &[Dimension]) -> Result<Quantity, Problem> {
         match self.value {
-            DeValue::String(text) => units::parse(text, accepted)
+            DeValue::String(text) => quantity::parse(text, accepted)
                 .map_err(|refusal| self.place.problem(refusal.message, refusal.help)),
             DeValue::Integer(_) | DeValue::Float(_) => {
                 let number = match self.value {
                     DeValue::Float(float) => float.to_string(),
                     _ => self.value.as_integer().map(ToString::to_string).unwrap_or_default(),
                 };
-                Err(self.place.problem(format!("{number} has no unit"), units::example(accepted)))
+                Err(self.place.problem(format!("{number} has no unit"), quantity::example(accepted)))
             }
             _ => Err(self.expected("a string with a number and a unit")),
         }
@@ -442,7 +442,7 @@ pub(super) use words;
 
 /// JSON Schema of a quantity.
 pub fn quantity_schema(accepted: &[Dimension]) -> Json {
-    json!({ "type": "string", "pattern": units::pattern(accepted) })
+    json!({ "type": "string", "pattern": quantity::pattern(accepted) })
 }
 
 impl FromItem for bool {
@@ -486,7 +486,7 @@ impl FromItem for Rate {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         match item.quantity(&[Dimension::Rate])? {
             Quantity::Rate(rate) if rate.bits_per_second() > 0 => Ok(rate),
-            _ => Err(item.place.problem("a rate must be above zero", units::example(&[Dimension::Rate]))),
+            _ => Err(item.place.problem("a rate must be above zero", quantity::example(&[Dimension::Rate]))),
         }
     }
     fn schema() -> Json {

@@ -1,60 +1,19 @@
-//! How fast data is delivered, measured by every acknowledgement: draft-ietf-ccwg-bbr, section 4.1 (before that
-//! draft-cheng-iccrg-delivery-rate-estimation).
-//!
-//! A segment remembers how much had been delivered when it was sent. When it is delivered itself, what has been
-//! delivered since, over the longer of the times in which that was sent and acknowledged, is a sample of the rate. The
-//! names in quotation marks are those of the draft.
-//!
-//! This is beside the scoreboard, segment for segment, and exists only where the congestion control asks for it.
+//! Delivery rates of a TCP connection: [`selfclock_congestion::delivery_rate`] beside the scoreboard, segment for segment. It
+//! exists only where the congestion control asks for it.
 
 use super::recovery::{Scoreboard, Segment};
 use crate::engine::Ring;
 use selfclock_congestion::RateSample;
-use selfclock_congestion::units::{Bytes, Duration, PICOSECONDS_PER_SECOND, Rate, Time};
-
-/// What a segment remembers of the moment when it was last sent.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Sending {
-    /// "P.delivered": payload delivered until then, bytes.
-    delivered: u64,
-    /// "P.delivered_time": when that was last increased.
-    delivered_time: Time,
-    /// "P.first_send_time": when the segment was sent whose delivery began the current sampling interval.
-    first_sent_time: Time,
-    /// "P.tx_in_flight": payload in flight, this segment included, bytes.
-    tx_in_flight: u64,
-    /// "P.lost": payload marked lost until then, bytes.
-    lost: u64,
-    /// "P.is_app_limited".
-    app_limited: bool,
-}
-
-/// The newest segment that the current acknowledgement delivers: the one the sample is about.
-#[derive(Clone, Copy, Debug)]
-struct Newest {
-    sending: Sending,
-    sent: Time,
-    end: u64,
-}
+use selfclock_congestion::delivery_rate::{self, Sending};
+use selfclock_congestion::units::{Duration, Time};
 
 /// Delivery-rate state of one connection.
 #[derive(Clone, Debug, Default)]
 pub struct DeliveryRate {
-    /// "C.delivered": payload delivered since the connection began, bytes.
-    delivered: u64,
-    /// "C.delivered_time".
-    delivered_time: Time,
-    /// "C.first_send_time".
-    first_sent_time: Time,
-    /// "C.app_limited": while no more than this has been delivered, bytes, a segment sent in a time without data may
-    /// be among what is delivered. Zero: none is.
-    app_limited: u64,
+    rate: delivery_rate::DeliveryRate,
     /// One for each outstanding segment.
     sendings: Ring<Sending>,
-    newest: Option<Newest>,
-    newly_delivered: u64,
-    /// Payload marked lost until the last sample, bytes.
-    lost_before: u64,
+    #[cfg(test)]
     latest: Option<RateSample>,
 }
 
@@ -62,19 +21,7 @@ impl DeliveryRate {
     /// Outstanding segment `index`, the one after the last or one of those before, is sent at `now`. With it
     /// `in_flight` bytes are in flight; `lost` bytes have been marked lost since the connection began.
     pub fn on_sent(&mut self, index: usize, segment: &Segment, now: Time, in_flight: u64, lost: u64) {
-        // Nothing was in flight before: the idle time is not part of an interval.
-        if in_flight <= u64::from(segment.length) {
-            self.first_sent_time = now;
-            self.delivered_time = now;
-        }
-        let sending = Sending {
-            delivered: self.delivered,
-            delivered_time: self.delivered_time,
-            first_sent_time: self.first_sent_time,
-            tx_in_flight: in_flight,
-            lost,
-            app_limited: self.app_limited != 0,
-        };
+        let sending = self.rate.on_sent(now, segment.length.into(), in_flight, lost);
         match self.sendings.get_mut(index) {
             Some(earlier) => *earlier = sending,
             None => {
@@ -85,17 +32,8 @@ impl DeliveryRate {
 
     /// Outstanding segment `index` is acknowledged or SACKed at `now`, for the first time.
     pub fn on_delivered(&mut self, index: usize, segment: &Segment, now: Time) {
-        let sending = self.sendings[index];
-        self.newly_delivered += u64::from(segment.length);
-        self.delivered += u64::from(segment.length);
-        self.delivered_time = now;
-        let newer = self.newest.is_none_or(|newest| {
-            segment.sent > newest.sent || (segment.sent == newest.sent && segment.end() > newest.end)
-        });
-        if newer {
-            self.newest = Some(Newest { sending, sent: segment.sent, end: segment.end() });
-            self.first_sent_time = segment.sent;
-        }
+        let sending = &self.sendings[index];
+        self.rate.on_delivered(sending, segment.sent, segment.end(), segment.length.into(), now);
     }
 
     /// Everything below `acknowledgement` is acknowledged at `now`, and still on the scoreboard.
@@ -113,38 +51,18 @@ impl DeliveryRate {
     /// The sample of an acknowledgement, of which every segment was reported by [`DeliveryRate::on_delivered`]; `None`
     /// if it delivered nothing. `lost`: payload marked lost since the connection began, bytes.
     pub fn sample(&mut self, minimum_rtt: Option<Duration>, lost: u64) -> Option<RateSample> {
-        let newest = self.newest.take()?;
-        if self.app_limited != 0 && self.delivered > self.app_limited {
-            self.app_limited = 0;
+        let sample = self.rate.sample(minimum_rtt, lost)?;
+        #[cfg(test)]
+        {
+            self.latest = Some(sample);
         }
-        let sending = newest.sending;
-        let send_elapsed = newest.sent.since(sending.first_sent_time);
-        let ack_elapsed = self.delivered_time.since(sending.delivered_time);
-        let interval = send_elapsed.max(ack_elapsed);
-        let delivered = self.delivered - sending.delivered;
-        // "Normally we expect interval >= MinRTT": below that, as after a spurious retransmission, it tells nothing.
-        let reliable = !interval.is_zero() && minimum_rtt.is_none_or(|minimum| interval >= minimum);
-        let mut sample = RateSample::default();
-        if reliable {
-            sample.delivery_rate = rate(delivered, interval);
-        }
-        sample.interval = interval;
-        sample.delivered = Bytes(delivered);
-        sample.delivered_total = Bytes(self.delivered);
-        sample.prior_delivered = Bytes(sending.delivered);
-        sample.newly_acked = Bytes(std::mem::take(&mut self.newly_delivered));
-        sample.newly_lost = Bytes(lost - std::mem::replace(&mut self.lost_before, lost));
-        sample.lost = Bytes(lost - sending.lost);
-        sample.tx_in_flight = Bytes(sending.tx_in_flight);
-        sample.is_app_limited = sending.app_limited;
-        self.latest = Some(sample);
         Some(sample)
     }
 
     /// The application has nothing to send, although the window has room and every loss is retransmitted: what is sent
     /// before more than this much has been delivered is application-limited.
     pub fn mark_app_limited(&mut self, in_flight: u64) {
-        self.app_limited = (self.delivered + in_flight).max(1);
+        self.rate.mark_app_limited(in_flight);
     }
 
     /// The last sample.
@@ -154,15 +72,11 @@ impl DeliveryRate {
     }
 }
 
-fn rate(delivered: u64, interval: Duration) -> Rate {
-    let bits = u128::from(delivered) * 8 * u128::from(PICOSECONDS_PER_SECOND);
-    Rate::from_bits_per_second((bits / u128::from(interval.picoseconds())).min(u64::MAX.into()) as u64)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::transport::recovery::Scoreboard;
+    use selfclock_congestion::units::{Bytes, Rate};
 
     fn at(milliseconds: u64) -> Time {
         Time::ZERO + Duration::from_milliseconds(milliseconds)

@@ -29,7 +29,7 @@ pub use reading::{Reading, Verdict};
 use super::ack_clock::AckClock;
 use super::capacity::{Capacity, capacity};
 use super::search_range::{Place, SearchRange};
-use crate::entry::Entry;
+use crate::entry::{Entry, Need};
 use crate::event::{Acknowledged, Sent};
 use crate::parameters;
 use crate::part::EstimatePart;
@@ -44,6 +44,7 @@ pub const ENTRY: Entry = Entry {
     about: "Available and physical bandwidth from the spacing of bursts of the connection's own segments.",
     source: "Matsuura 2006, section 2.2; physical bandwidth: our reconstruction",
     parameters: Parameters::TABLE,
+    needs: &[Need::Trains],
     ..Entry::ESTIMATE
 };
 

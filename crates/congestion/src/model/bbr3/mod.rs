@@ -37,7 +37,7 @@ mod undo;
 pub use parameters::Parameters;
 
 use crate::decision::{Pacing, Phase, paced_at};
-use crate::entry::Entry;
+use crate::entry::{Entry, Need};
 use crate::event::{
     Acknowledged, DuplicateAck, LossDetected, RateSample, RecoveryEnded, Sent, SpuriousLoss, Timeout,
 };
@@ -59,6 +59,7 @@ pub const ENTRY: Entry = Entry {
             bandwidth every few seconds. Needs delivery rate samples.",
     source: "draft-ietf-ccwg-bbr-06",
     parameters: Parameters::TABLE,
+    needs: &[Need::Pacing],
     ..Entry::MODEL
 };
 

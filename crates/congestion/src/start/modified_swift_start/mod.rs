@@ -22,7 +22,7 @@ pub use receiver::SwiftStartReceiver;
 
 use super::paced_round_trip::PacedRoundTrip;
 use crate::decision::{Pacing, Phase, Probe, ProbePart};
-use crate::entry::Entry;
+use crate::entry::{Entry, Need};
 use crate::event::{Acknowledged, DuplicateAck, EcnEcho, LossDetected, Sent, Timeout};
 use crate::option::{PairMark, PeerOption, SwiftStartOption};
 use crate::part::StartPart;
@@ -38,6 +38,7 @@ pub const ENTRY: Entry = Entry {
             capacity that follows is sent spread over the next round trip.",
     source: "Khalil, Elbery, Nosair, Morsi: A Modification to Swifter Start Algorithm for TCP Congestion Control (2005)",
     parameters: Parameters::TABLE,
+    needs: &[Need::Pacing, Need::Trains],
     ..Entry::START
 };
 

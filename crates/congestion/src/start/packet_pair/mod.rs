@@ -8,7 +8,7 @@ mod receiver;
 pub use receiver::PacketPairReceiver;
 
 use crate::decision::{Pacing, Phase, Probe, ProbePart};
-use crate::entry::Entry;
+use crate::entry::{Entry, Need};
 use crate::estimate::pair_interval::{IntervalFilter, IntervalHistory, TickClock, TimerRounding};
 use crate::event::{Acknowledged, DuplicateAck, LossDetected, Sent, Timeout};
 use crate::option::{PacketPairKind, PacketPairOption, PairMark, PeerOption};
@@ -25,6 +25,7 @@ pub const ENTRY: Entry = Entry {
             reports, and so is what follows a recovery.",
     source: "Nishida, Nakamura, Murai: New Congestion Control mechanism for TCP with Packet Pair scheme",
     parameters: Parameters::TABLE,
+    needs: &[Need::Pacing, Need::Trains],
     ..Entry::START
 };
 

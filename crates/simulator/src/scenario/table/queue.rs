@@ -6,7 +6,7 @@ use crate::queue::DisciplinePlan;
 use crate::scenario::error::Problem;
 use crate::scenario::named::{named_schemas, read_named};
 use crate::scenario::reader::{Field, FromItem, Item, KeySchema, Maybe, quantity_schema};
-use crate::scenario::units::{self, Dimension, Quantity};
+use selfclock_congestion::quantity::{self, Dimension, Quantity};
 use serde_json::{Value as Json, json};
 
 /// Units of a limit.
@@ -24,7 +24,7 @@ impl FromItem for QueueSize {
             _ => Self::Packets(0),
         };
         if size.is_nothing() {
-            let help = format!("{}, or \"unlimited\"", units::example(&DIMENSIONS));
+            let help = format!("{}, or \"unlimited\"", quantity::example(&DIMENSIONS));
             return Err(item.place.problem(PlanError::NoQueue.to_string(), help));
         }
         Ok(size)

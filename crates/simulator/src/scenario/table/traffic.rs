@@ -4,7 +4,7 @@ use super::value::{PacketSize, Positive, ranges};
 use crate::plan::{Arrivals, SizeDistribution};
 use crate::scenario::error::Problem;
 use crate::scenario::reader::{FromItem, Item, Located, Maybe, Needed, quantity_schema, table, words};
-use crate::scenario::units::Dimension;
+use selfclock_congestion::quantity::Dimension;
 use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
 use serde_json::{Value as Json, json};
 

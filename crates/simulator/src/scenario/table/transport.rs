@@ -4,7 +4,7 @@ use super::value::{HeaderSize, OrOff, PacketSize, Positive, SmallCount, ranges};
 use crate::plan::{AckClock, Ecn, Recovery, RttSamples, TimerArithmetic};
 use crate::scenario::error::Problem;
 use crate::scenario::reader::{FromItem, Item, Maybe, Needed, quantity_schema, table, words};
-use crate::scenario::units::{self, Dimension, Quantity};
+use selfclock_congestion::quantity::{self, Dimension, Quantity};
 use selfclock_congestion::units::{Bytes, Duration, Rate};
 use serde_json::{Value as Json, json};
 
@@ -178,7 +178,7 @@ impl FromItem for Segments {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         match item.quantity(&[Dimension::Segments])? {
             Quantity::Segments(segments) if segments >= 1.0 => Ok(Self(segments)),
-            _ => Err(item.place.problem("less than one segment", units::example(&[Dimension::Segments]))),
+            _ => Err(item.place.problem("less than one segment", quantity::example(&[Dimension::Segments]))),
         }
     }
     fn schema() -> Json {
@@ -220,7 +220,7 @@ impl FromItem for InitialWindow {
             Some(word) if word.starts_with(|first: char| first.is_ascii_alphabetic()) => {
                 Err(item.place.problem(
                     format!("unknown initial window {word:?}"),
-                    format!("{}, \"rfc3390\" or \"rfc6928\"", units::example(&[Dimension::Segments])),
+                    format!("{}, \"rfc3390\" or \"rfc6928\"", quantity::example(&[Dimension::Segments])),
                 ))
             }
             _ => Segments::read(item).map(|segments| Self::Segments(segments.0)),

@@ -4,8 +4,13 @@
 //! What is finer than a picosecond or a bit per second is rounded to the nearest; a fraction of a byte or a
 //! packet is refused.
 
-use selfclock_congestion::names;
-use selfclock_congestion::units::{Bytes, Duration, Rate};
+use alloc::borrow::ToOwned as _;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::names;
+use crate::units::{Bytes, Duration, Rate};
 
 names! {
     /// What a quantity measures.
