@@ -140,8 +140,8 @@ INLINE void watch(struct sock *sk, struct flow *flow, struct slot *slot, u64 ans
 	if (flow->fallback || flow->number == answers || now - flow->since <= MAX(4 * (u64)(tp->srtt_us >> 3) * 1000, 100 * MS))
 		return;
 	flow->fallback = 1;
-	/* A model may have no threshold: Reno must not begin with a slow start from its window. */
-	if (flow->applied && !(flags & PRR))
+	/* What paces may have no threshold: Reno must not begin with a slow start from its window. */
+	if (flow->applied && (flags & PACE || !(flags & PRR)))
 		tp->snd_ssthresh = MIN(tp->snd_ssthresh, tp->snd_cwnd);
 	slot->fallbacks++;
 	all = the_control();

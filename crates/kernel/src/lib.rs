@@ -5,3 +5,4 @@ pub mod event;
 #[cfg(target_os = "linux")]
 pub mod linux;
 pub mod log;
+pub mod series;

@@ -40,8 +40,11 @@ impl Answer {
     /// The decision of this connection. `slope` is what a delivered segment added at the last ACK.
     pub fn of(control: &Controller, mss: Bytes, header: Bytes, slope: f64) -> Self {
         let (decision, snapshot) = (control.decision(), control.snapshot());
-        let owns_window = control.owns_window_in_recovery();
-        let mut flags = if owns_window { 0 } else { flags::PRR | flags::EXTRAPOLATE };
+        // What paces need not have its window to the ACK; slow start without pacing must.
+        let mut flags = if decision.pacing.is_some() { 0 } else { flags::EXTRAPOLATE };
+        if !control.owns_window_in_recovery() {
+            flags |= flags::PRR;
+        }
         let pacing = decision.pacing.map_or(0, |pacing| {
             flags |= flags::PACE;
             // sk_pacing_rate counts payload: a rate on the wire would be 3.6 % too fast with 1448 of 1500 bytes.

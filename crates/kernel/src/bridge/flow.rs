@@ -264,7 +264,8 @@ impl<C: Control> Flow<C> {
         let mut sample = RateSample::default();
         if valid {
             let interval = event.interval_us as u64;
-            let rate = u128::from(event.delivered as u32) * u128::from(mss * 8_000_000) / u128::from(interval);
+            let rate =
+                u128::from(event.delivered as u32) * u128::from(mss * 8_000_000) / u128::from(interval);
             sample.delivery_rate = Rate::from_bits_per_second(u64::try_from(rate).unwrap_or(u64::MAX));
             sample.interval = Duration::from_microseconds(interval);
         }

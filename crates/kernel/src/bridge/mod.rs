@@ -74,6 +74,11 @@ impl<C: Control, M: FnMut(Setup) -> C> Bridge<C, M> {
         self.flows.values()
     }
 
+    /// The connection in this slot.
+    pub fn flow(&self, slot: u32) -> Option<&Flow<C>> {
+        self.flows.get(&slot)
+    }
+
     /// The connections, which end here.
     pub fn into_flows(self) -> impl Iterator<Item = Flow<C>> {
         self.flows.into_values()

@@ -5,8 +5,7 @@ use std::io::{self, BufWriter};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use selfclock_congestion::failure::Failure;
@@ -83,6 +82,8 @@ pub struct Status {
     pub failures: Vec<(u64, Failure)>,
     /// The record cannot be written any more.
     pub record_error: Option<String>,
+    /// Why the thread does not run before all others.
+    pub realtime_error: Option<String>,
     /// Why the loop has ended by itself: someone asked for it.
     pub asked_to_stop: bool,
 }
@@ -91,21 +92,24 @@ pub struct Status {
 /// Reno.
 #[derive(Debug)]
 pub struct Session {
-    registration: Option<Registration>,
-    stop: Arc<AtomicBool>,
-    status: Arc<Mutex<Status>>,
-    thread: Option<JoinHandle<()>>,
+    options: Options,
+    shared: Shared,
+    registration: Mutex<Option<Registration>>,
+    writer: Mutex<Option<Record>>,
+    stop: AtomicBool,
+    status: Mutex<Status>,
     /// Connections that a process before this one had left behind.
     pub taken_over: u32,
-    /// The thread runs before all others; else why not.
-    pub realtime: Option<Result<(), String>>,
 }
+
+type Record = Writer<BufWriter<File>>;
 
 fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What the loop works on.
+#[derive(Debug)]
 struct Shared {
     ring: Ring,
     slots: Slots,
@@ -162,7 +166,7 @@ fn map_id(maps: &[Map], name: &str) -> Result<u32, LoadError> {
 }
 
 impl Session {
-    /// Loads the kernel part, registers it and drives its connections.
+    /// Loads the kernel part and registers it. Connections are driven while [`Session::run`] runs.
     pub fn start(options: Options) -> Result<Self, LoadError> {
         let object = Object::read(BRIDGE).ok_or(LoadError::BadObject)?;
         let types = kernel_types()?;
@@ -174,25 +178,22 @@ impl Session {
             let file = BufWriter::with_capacity(1 << 18, File::create(path)?);
             Writer::new(file, &options.selection, &about)
         });
-        let writer = writer.transpose().map_err(failed("write the record"))?;
+        let writer = Mutex::new(writer.transpose().map_err(failed("write the record"))?);
         shared.ring.skip();
         let registration = loaded.register(&options.name)?;
         let ids = [map_id(&maps, "slots")?, map_id(&maps, "events")?, map_id(&maps, "free_slots")?];
         shared.control.claim(&options.name, [ids[0], ids[1], ids[2], registration.id]);
-        let (stop, status) = (Arc::<AtomicBool>::default(), Arc::<Mutex<Status>>::default());
-        let (told, tell) = std::sync::mpsc::channel();
-        let (thread_stop, thread_status) = (stop.clone(), status.clone());
-        let wanted = options.realtime;
-        let thread = std::thread::Builder::new().name("selfclock-kernel".to_owned()).spawn(move || {
-            sys::exact_naps();
-            let realtime = options.realtime.then(sys::realtime);
-            let _ = told.send(realtime.map(|result| result.map_err(|error| error.to_string())));
-            Loop::new(&shared, &options, writer, &thread_status).run(&thread_stop);
-        });
-        let thread = Some(thread.map_err(failed("start a thread"))?);
-        let realtime = if wanted { tell.recv().ok().flatten() } else { None };
-        let registration = Some(registration);
-        Ok(Self { registration, stop, status, thread, taken_over, realtime })
+        let (registration, status) = (Mutex::new(Some(registration)), Mutex::default());
+        Ok(Self { options, shared, registration, writer, stop: AtomicBool::new(false), status, taken_over })
+    }
+
+    /// Drives the connections from this thread, until [`Session::stop`] or someone else ends it.
+    pub fn run(&self) {
+        sys::exact_naps();
+        let realtime = if self.options.realtime { sys::realtime() } else { Ok(()) };
+        let mut own = Loop::new(self, locked(&self.writer).take());
+        own.own.realtime_error = realtime.err().map(|error| error.to_string());
+        own.run(&self.stop);
     }
 
     /// What has happened so far.
@@ -200,20 +201,10 @@ impl Session {
         locked(&self.status).clone()
     }
 
-    /// Takes the name away, ends the loop and completes the record.
-    pub fn stop(&mut self) -> Status {
-        self.registration = None;
+    /// Takes the name away, and lets [`Session::run`] return.
+    pub fn stop(&self) {
+        *locked(&self.registration) = None;
         self.stop.store(true, Ordering::Release);
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-        self.status()
-    }
-}
-
-impl Drop for Session {
-    fn drop(&mut self) {
-        self.stop();
     }
 }
 
@@ -223,7 +214,7 @@ struct Loop<'a> {
     shared: &'a Shared,
     poll: Poll,
     bridge: Bridge<Controller, Make<'a>>,
-    writer: Option<Writer<BufWriter<File>>>,
+    writer: Option<Record>,
     status: &'a Mutex<Status>,
     /// What is published now and then.
     own: Status,
@@ -235,12 +226,8 @@ const PUBLISH: u64 = 200_000_000;
 const QUIET: u64 = 20_000_000;
 
 impl<'a> Loop<'a> {
-    fn new(
-        shared: &'a Shared,
-        options: &'a Options,
-        writer: Option<Writer<BufWriter<File>>>,
-        status: &'a Mutex<Status>,
-    ) -> Self {
+    fn new(session: &'a Session, writer: Option<Record>) -> Self {
+        let Session { options, shared, status, .. } = session;
         let make: Make<'a> = Box::new(|setup| options.selection.controller(setup));
         let own = Status::default();
         Self { shared, poll: options.poll, bridge: Bridge::new(make), writer, status, own }

@@ -35,8 +35,6 @@ pub struct Symbol<'a> {
 pub struct Relocation<'a> {
     /// Where, in bytes from the beginning of the section.
     pub offset: usize,
-    /// `R_BPF_*`.
-    pub kind: u32,
     /// What with.
     pub symbol: Symbol<'a>,
 }
@@ -115,7 +113,7 @@ impl<'a> Elf<'a> {
         let Some(table) = self.sections.iter().find(own) else { return Some(Vec::new()) };
         let read = |row: &[u8]| {
             let symbol = *self.symbols.get(u32_at(row, 12)? as usize)?;
-            Some(Relocation { offset: size_at(row, 0)?, kind: u32_at(row, 8)?, symbol })
+            Some(Relocation { offset: size_at(row, 0)?, symbol })
         };
         table.data.chunks_exact(16).map(read).collect()
     }

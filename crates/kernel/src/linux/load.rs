@@ -48,10 +48,9 @@ impl fmt::Display for LoadError {
             Self::NotAllowed => f.write_str(
                 "this needs the capabilities CAP_BPF and CAP_NET_ADMIN, and CAP_PERFMON: run it as root",
             ),
-            Self::NoTypes(error) => write!(
-                f,
-                "{KERNEL_TYPES}: {error}; the kernel must be built with CONFIG_DEBUG_INFO_BTF=y"
-            ),
+            Self::NoTypes(error) => {
+                write!(f, "{KERNEL_TYPES}: {error}; the kernel must be built with CONFIG_DEBUG_INFO_BTF=y")
+            }
             Self::TooOld(what) => write!(
                 f,
                 "this kernel ({}) has no {what}; Linux 6.10 or later has",

@@ -182,7 +182,8 @@ impl Linker<'_, '_> {
     fn describe(&mut self, types: &Btf<'_>, piece: Piece) -> Option<()> {
         let extra = btf::extra(self.elf, types, self.elf.sections.get(piece.section)?.name)?;
         let moved = |records: &Records<'_>, unit: usize, out: &mut Vec<u8>| {
-            for (offset, rest) in records.iter().filter(|record| (piece.start..piece.end).contains(&record.0)) {
+            for (offset, rest) in records.iter().filter(|record| (piece.start..piece.end).contains(&record.0))
+            {
                 out.extend_from_slice(&(((piece.base + offset - piece.start) / unit) as u32).to_le_bytes());
                 out.extend_from_slice(rest);
             }

@@ -130,9 +130,8 @@ impl Mapping {
         let protection = libc::PROT_READ | if writable { libc::PROT_WRITE } else { 0 };
         let offset = offset as libc::off_t;
         // SAFETY: a new mapping, at an address of the kernel's choice.
-        let start = unsafe {
-            libc::mmap(null_mut(), bytes, protection, libc::MAP_SHARED, fd.as_raw_fd(), offset)
-        };
+        let start =
+            unsafe { libc::mmap(null_mut(), bytes, protection, libc::MAP_SHARED, fd.as_raw_fd(), offset) };
         if start == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
