@@ -57,6 +57,8 @@ int end(u64 *context)
 	struct slot *slot = slot_of(flow);
 	u32 number = flow->slot;
 
+	if (!flow->id)
+		return 0;
 	report(sk, RELEASE, 0, 0, NULL);
 	if (slot)
 		slot->flow = 0;

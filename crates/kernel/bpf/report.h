@@ -145,6 +145,9 @@ static __attribute__((noinline)) int report(struct sock *sk, u32 kind, s32 flag,
 	u64 now = ktime(), number = flow->number + 1;
 	struct event *e;
 
+	/* Before `init` (a SYN is sent or times out) the memory is all zero, and slot 0 somebody else's. */
+	if (!flow->id)
+		return 0;
 	flow->number = number;
 	if (flow->slot == NO_SLOT || !all)
 		return 0;
