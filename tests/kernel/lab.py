@@ -192,8 +192,8 @@ class Run:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
+        self.process.kill()
+        if self.process.stdout is not None and not self.process.stdout.closed:
             self.process.communicate()
 
 
