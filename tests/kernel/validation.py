@@ -114,7 +114,7 @@ def senders(_runs: int, seconds: float) -> None:
 def program_time() -> tuple[int, int]:
     """Return the time of `cong_control` in all programs, ns, and its runs: with kernel.bpf_stats_enabled."""
     listed = subprocess.run(["bpftool", "prog", "show", "-j"], capture_output=True, text=True, check=True).stdout
-    own = [one for one in json.loads(listed) if one.get("name") == "control_window"]
+    own = [one for one in json.loads(listed) if one.get("name") == "cong_control"]
     return sum(one.get("run_time_ns", 0) for one in own), sum(one.get("run_cnt", 0) for one in own)
 
 

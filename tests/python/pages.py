@@ -38,6 +38,7 @@ LONG = {
 #: Blocks that begin so are not run by either, and why.
 NOT_RUN = {
     "make ": "builds or tests the project: `make test` is what runs this, the others build or take very long",
+    "sudo selfclock kernel": "controls connections of this machine: `make kernel-test` does, in namespaces of its own",
     "selfclock sweep examples/buffers.toml --on dask": "needs a cluster: test_sweep.py starts one",
     "cargo run --release -p my-aimd": "its crate has a test of its own, which `make test` runs",
 }

@@ -238,12 +238,12 @@ impl<'a> Loop<'a> {
         control.set_quiet(self.poll != Poll::Woken);
         let (mut last_event, mut published) = (sys::now(), 0);
         while !stop.load(Ordering::Acquire) && !control.stop_asked() {
-            let before = sys::now();
+            let before = sys::thread_time();
             let events = self.drain();
             let now = sys::now();
             if events > 0 {
                 last_event = now;
-                self.own.time.1 += now - before;
+                self.own.time.1 += sys::thread_time() - before;
             }
             if now - published > PUBLISH {
                 self.publish();
