@@ -12,7 +12,7 @@ RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DELETE_ON_ERROR:
-.PHONY: help prerequisites build reproduce reproduce-full test rust-test python-test untested lint docs docs-long figures chart-library record record-full bench careless package scorecards scorecard-truths sweep-10000 verify verify-night golden instructions instructions-record oracles load kernel-test kernel-validation kernel-object misbehaviour mutants fuzz coverage clean
+.PHONY: help prerequisites build quic quic-test quic-parity reproduce reproduce-full test rust-test python-test untested lint docs docs-long figures chart-library record record-full bench careless package scorecards scorecard-truths sweep-10000 verify verify-night golden instructions instructions-record oracles load kernel-test kernel-validation kernel-object misbehaviour mutants fuzz coverage clean
 
 help:
 	@echo 'make reproduce  reproduce the papers; the report is $(OUT)/report.html'
@@ -42,6 +42,7 @@ help:
 	@echo 'make kernel-validation  the figures of docs/kernel.md: 12 minutes on an idle machine; needs root'
 	@echo 'make kernel-object  compile the kernel part again; needs clang and llvm of the version in crates/kernel/bpf/COMPILER'
 	@echo 'make load       100,000 flows, a day, 1 Tbit/s, 10,000 nodes'
+	@echo 'make quic       build with real QUIC stacks, quinn and noq, as flows of a scenario; quic-test: their tests; quic-parity: docs/quic-parity.md'
 	@echo 'make build      set up .venv and build the extension module'
 	@echo 'make clean      remove what make has built'
 
@@ -71,6 +72,18 @@ $(BIN)/.built: $(BIN)/.tools $(SOURCES)
 	touch $@
 
 build: $(BIN)/.built
+
+# Over what make build has built: forty more crates, a minute. The next change of a Rust source brings the plain build back.
+quic: $(BIN)/.built
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin develop --release --locked --quiet --features quic
+
+quic-parity: quic
+	$(BIN)/python -m selfclock.evaluate.parity docs/quic-parity.md
+
+quic-test: quic
+	cargo clippy -p selfclock-stacks -p selfclock-python --features quic --all-targets --locked -- --deny warnings
+	cargo test -p selfclock-stacks --features quic --locked
+	$(BIN)/pytest tests/python/test_stacks.py
 
 reproduce: build
 	$(BIN)/selfclock reproduce --out $(OUT)

@@ -11,7 +11,9 @@ const PRIME: u64 = 0x0000_0100_0000_01b3;
 fn main() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut sources = Vec::new();
-    for name in ["congestion/src", "simulator/src"] {
+    // Stacks are part of the engine where they are built in.
+    let stacks = std::env::var_os("CARGO_FEATURE_QUIC").map(|_| "stacks/src");
+    for name in ["congestion/src", "simulator/src"].into_iter().chain(stacks) {
         let folder = crates.join(name);
         println!("cargo::rerun-if-changed={}", folder.display());
         collect(&folder, &mut sources);

@@ -48,7 +48,7 @@ class Plot:
             figure.notes += self._packets(figure.panel)
         else:
             self._bytes(figure.panel)
-            figure.notes += self._notes
+            figure.notes += [*self._notes, "Thick lines: sent; thin lines: acknowledged."]
         figure.panel.y.low = 0.0
         return figure
 
@@ -136,7 +136,7 @@ class Plot:
         sent = traces.curves(lambda flow: traces.column(flow, "sent_bytes"))
         acknowledged = traces.curves(lambda flow: traces.column(flow, "acknowledged_bytes"))
         unit = units.fitting(units.SIZES, [curve.y for curve in sent], usual="MB")
-        panel.y.label = f"sent, and thin acknowledged ({unit.name})"
+        panel.y.label = f"sequence number ({unit.name})"
         for curve in sent:
             curve.draw(panel, unit.size)
         for curve in acknowledged:
@@ -149,12 +149,10 @@ class Plot:
             "acknowledgement",
         )  # fmt: skip
         flows = self._result.summary["flows"]
-        seen: dict[str, int] = {}
-        for flow in flows[:MOST_SEQUENCES]:
-            algorithm = flow["algorithm"]
-            colour = style.shade(style.look(algorithm).colour, seen.get(algorithm, 0))
-            seen[algorithm] = seen.get(algorithm, 0) + 1
-            sequence(panel, packets.filter(pl.col("flow") == flow["name"]), colour, flow["name"])
+        colours = [style.look(flow["algorithm"]).colour for flow in flows[:MOST_SEQUENCES]]
+        for flow, colour, number in zip(flows, colours, style.numbers(colours), strict=False):
+            shade = style.shade(colour, number)
+            sequence(panel, packets.filter(pl.col("flow") == flow["name"]), shade, flow["name"])
         if len(flows) <= MOST_SEQUENCES:
             return []
         return [f"The first {MOST_SEQUENCES} of {len(flows):,} flows."]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 WIDE, NARROW, ROW = 820, 350, 30
 #: Mean width of a letter and height of a line of text, pixels.
 LETTER, LINE = 6.6, 17
+#: Letters of a name in the middle of a drawing that are never cut, however many nodes stand in a row.
+WHOLE = 10
 #: Flows with a line and an entry of their own; more share those of their algorithm.
 MOST_FLOWS = 8
 #: Entries of the list below the drawing.
@@ -47,14 +50,13 @@ def groups_of(network: Network) -> list[Group]:
             members[flow.algorithm].append(index)
         return [Group(f"{len(flows):,} × {algorithm}", algorithm, style.look(algorithm).colour, tuple(flows))
                 for algorithm, flows in members.items()]  # fmt: skip
-    seen: Counter[tuple[str, bool]] = Counter()
-    groups = []
-    for index, flow in enumerate(network.flows):
-        # As in the figures of a run, which show no short connections.
-        colour = style.shade(style.look(flow.algorithm).colour, seen[flow.algorithm, flow.connections])
-        seen[flow.algorithm, flow.connections] += 1
-        groups.append(Group(flow.name, flow.algorithm, colour, (index,)))
-    return groups
+    colours = [style.look(flow.algorithm).colour for flow in network.flows]
+    # As in the figures of a run, which show no short connections.
+    among = [(colour, flow.connections) for colour, flow in zip(colours, network.flows, strict=True)]
+    return [
+        Group(flow.name, flow.algorithm, style.shade(colours[index], number), (index,))
+        for index, (flow, number) in enumerate(zip(network.flows, style.numbers(among), strict=True))
+    ]
 
 
 class Sketch:
@@ -77,6 +79,7 @@ class Sketch:
 def sketch(network: Network, width: int = WIDE, layout: Layout | None = None, *, flows: bool = True) -> Sketch:
     """Draw a network, so many pixels wide, with this layout of it or its usual one, with or without its flows.
 
+    It is wider where more nodes stand in a row than their names have room for; a page then scrolls it.
     Of a router with more than eight hosts the rest are one bundle; a network of more than 40 routers is only counted.
     """
     layout = layout or layout_of(network)
@@ -86,10 +89,11 @@ def sketch(network: Network, width: int = WIDE, layout: Layout | None = None, *,
     return Sketch(_Drawing(network, layout, width, groups_of(network) if flows else []).svg())
 
 
-def _svg(width: float, height: float, parts: Sequence[str], title: str) -> str:
+def _svg(width: float, height: float, parts: Sequence[str], title: str, *, shrinks: bool = True) -> str:
+    most = "max-width:100%;height:auto" if shrinks else "max-width:none"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
-        f'height="{height:.0f}" style="max-width:100%;height:auto" role="img" font-family="system-ui, sans-serif" '
+        f'height="{height:.0f}" style="{most}" role="img" font-family="system-ui, sans-serif" '
         f'font-size="12" fill="currentColor"><title>{escape(title)}</title>{"".join(parts)}</svg>'
     )
 
@@ -141,9 +145,23 @@ class _Drawing:
         #: Letters of a host's name that fit beside it.
         self.letters = min(longest, 18 if self.width > NARROW * 1.5 else 9)
         self.margin = 24 + LETTER * self.letters
-        self.step = (self.width - 2 * self.margin) / max(self.layout.width, BESIDE)
+        #: Width of the page, in which the list below the drawing stays.
+        self.page = self.width
+        self.step = max((self.width - 2 * self.margin) / max(self.layout.width, BESIDE), self._least())
+        self.width = max(self.width, math.ceil(2 * self.margin + self.step * self.layout.width))
         bends = [cable.bend for cable in self.layout.cables]
         self.top = 40 + ROW * max(-min(bends, default=0) - 1, 0)
+
+    def _least(self) -> float:
+        """Return the least step at which names between the ends are not cut."""
+        inner = [place for place in self.layout.places if place.kind == "router" or not self._at_an_end(place)]
+        rooms = [LETTER * min(len(place.name) + 2, WHOLE) if place.kind == "router"
+                 else LETTER * min(len(place.name), WHOLE) + 31 for place in inner]  # fmt: skip
+        return max(rooms, default=0.0)
+
+    def _at_an_end(self, place: Place) -> bool:
+        """Whether nothing stands to one side of a place."""
+        return place.x in {0, self.layout.width}
 
     def spot(self, place: Place) -> tuple[float, float]:
         return self.margin + place.x * self.step, self.top + place.y * ROW
@@ -158,7 +176,7 @@ class _Drawing:
         height = self._list(self.top + self.layout.height * ROW + 44 + ROW * max(*bends, 0.0))
         network = self.network
         title = f"{len(network.nodes):,} nodes, {len(network.links):,} links, {len(network.flows):,} flows"
-        return _svg(self.width, height, self.parts, title)
+        return _svg(self.width, height, self.parts, title, shrinks=self.width == self.page)
 
     def curve(self, cable: Cable, aside: float = 0.0) -> tuple[list[tuple[float, float]], str]:
         """Return ends and middle of a cable's line, shifted to its side by so many pixels, and its SVG path."""
@@ -254,16 +272,15 @@ class _Drawing:
             return
         shift = 4 if place.kind == "bundle" else 0
         behind = f'<circle cx="{x + shift}" cy="{y - shift}" r="7" {paper}/>' if shift else ""
-        leftmost = place.x < self.layout.width / 2 if place.x in {0, self.layout.width} else _hangs_left(place)
+        leftmost = place.x < self.layout.width / 2 if self._at_an_end(place) else _hangs_left(place)
         at, anchor = (x - 13, "end") if leftmost else (x + 13 + shift, "start")
-        beside = place.x in {0, self.layout.width}
-        letters = self.letters if beside else min(self.letters, max(int((self.step - 30) / LETTER), 4))
+        letters = self.letters if self._at_an_end(place) else min(self.letters, max(int((self.step - 30) / LETTER), 4))
         self.parts.append(f'<g>{tip}{behind}<circle cx="{x:.1f}" cy="{y:.1f}" r="7" {paper}/>'
                           f"{_text(at, y + 4, _cut(place.name, letters), anchor)}</g>")  # fmt: skip
 
     def _list(self, y: float) -> float:
         """Write the list of links and flows below the drawing; return where it ends."""
-        letters = int((self.width - 30) / LETTER)
+        letters = int((self.page - 30) / LETTER)
         flows = [(group.colour, self._flow(group)) for group in self.groups]
         rows: list[tuple[str, str, str]] = [("", mark, words) for mark, words in self.entries]
         rows += [(colour, "●", words) for colour, words in flows]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import zlib
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Hashable, Iterable
 
     from selfclock.figure import Dash
 
@@ -99,6 +100,16 @@ def shade(colour: str, number: int) -> str:
     return "#" + "".join(f"{round(part + (towards - part) * amount):02X}" for part in parts)
 
 
+def numbers(colours: Iterable[Hashable]) -> list[int]:
+    """Return how many of its colour came before each: the number of its shade."""
+    seen: Counter[Hashable] = Counter()
+    found = []
+    for colour in colours:
+        found.append(seen[colour])
+        seen[colour] += 1
+    return found
+
+
 def look(algorithm: str) -> Look:
     """Colour, marker and line of an algorithm; "cubic+hystart++:beta=0.8" looks like its window."""
     algorithm = algorithm.split(":", 1)[0]
@@ -112,11 +123,8 @@ def look(algorithm: str) -> Look:
 def looks(labels: Iterable[str]) -> dict[str, Look]:
     """Return a look for each label: several of one algorithm, as "cubic:beta=0.8", differ in shade and marker."""
     found: dict[str, Look] = {}
-    seen: dict[Look, int] = {}
-    for label in dict.fromkeys(labels):
-        base = look(label)
-        number = seen.get(base, 0)
-        seen[base] = number + 1
+    bases = {label: look(label) for label in labels}
+    for (label, base), number in zip(bases.items(), numbers(bases.values()), strict=True):
         marker = base.marker if number == 0 else _VARIANTS[(number - 1) % len(_VARIANTS)]
         found[label] = Look(shade(base.colour, number), marker, LINE_STYLES[number % 4] if number else base.line)
     return found

@@ -94,19 +94,19 @@ class Traces:
         """The flows that have samples, in the order of the series."""
         summaries = {flow["name"]: flow for flow in self.result.summary["flows"]}
         paths = {flow.name: flow for flow in self.result.scenario.network.flows}
-        seen: dict[str, int] = {}
+        drawn = [(row, name) for row, name in enumerate(self.samples.names) if not self._only or name in self._only]
+        algorithms = [summaries[name]["algorithm"] for _, name in drawn]
+        looks = [self._look or style.look(algorithm) for algorithm in algorithms]
+        # Algorithms that share a colour have lines of their own.
+        shades, lines = style.numbers(look.colour for look in looks), style.numbers(algorithms)
         flows = []
-        for row, name in enumerate(self.samples.names):
-            if self._only and name not in self._only:
-                continue
-            algorithm = summaries[name]["algorithm"]
-            look = self._look or style.look(algorithm)
-            number = seen.get(algorithm, 0)
-            seen[algorithm] = number + 1
+        for place, (row, name) in enumerate(drawn):
+            look, algorithm = looks[place], algorithms[place]
             first = 0 if self._look else style.LINE_STYLES.index(look.line)
-            dash = style.LINE_STYLES[(first + number) % len(style.LINE_STYLES)]
+            dash = style.LINE_STYLES[(first + lines[place]) % len(style.LINE_STYLES)]
             label = name if name == algorithm else f"{name} ({algorithm})"
-            flows.append(Flow(row, summaries[name], paths[name], style.shade(look.colour, number), dash, label))
+            colour = style.shade(look.colour, shades[place])
+            flows.append(Flow(row, summaries[name], paths[name], colour, dash, label))
         return flows
 
     @property

@@ -37,6 +37,8 @@ LONG = {
 
 #: Blocks that begin so are not run by either, and why.
 NOT_RUN = {
+    "selfclock run quic.toml": "needs a build with real stacks, `make quic`",
+    "selfclock evaluate quinn": "needs a build with real stacks, `make quic`",
     "make ": "builds or tests the project: `make test` is what runs this, the others build or take very long",
     "sudo selfclock kernel": "controls connections of this machine: `make kernel-test` does, in namespaces of its own",
     "selfclock sweep examples/buffers.toml --on dask": "needs a cluster: test_sweep.py starts one",

@@ -15,17 +15,16 @@ from selfclock.papers import adaptive_layered
 from selfclock.papers.adaptive_layered import convergence, ns2, overlap, pairs, single
 from selfclock.papers.adaptive_layered.network import TCP, scenario, sender, throughputs_mbps
 from selfclock.papers.adaptive_layered.verdicts import (
-    Interval,
     below_verdict,
     exponent,
     faster_verdict,
-    interval,
     jackknife,
     not_less_verdict,
     order_verdict,
     same_verdict,
     similar_verdict,
 )
+from selfclock.papers.intervals import Interval, interval
 from selfclock.studies import run_studies
 
 #: Runs of a few round trips: what they measure means nothing, that they are judged does.

@@ -12,7 +12,8 @@ from selfclock.papers import ficcrd
 from selfclock.papers.ficcrd import verdicts
 from selfclock.papers.ficcrd.mechanisms import BY_NUMBER
 from selfclock.papers.ficcrd.network import FLOWS, WINDOW, scenario
-from selfclock.papers.ficcrd.readings import Interval, interval, read
+from selfclock.papers.ficcrd.readings import read
+from selfclock.papers.intervals import Interval, interval
 from selfclock.series import jain
 from selfclock.studies import run_studies
 

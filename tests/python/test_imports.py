@@ -17,7 +17,7 @@ ROOT = Path(selfclock.__file__).parent
 #: The layers above the ground, the lowest first, by the beginnings of the names of their modules. Everything else is
 #: the ground: what scenarios, runs and figures are made of.
 LAYERS = (
-    ("scenario", "result", "fork", "recording", "runs", "series", "plot", "panels"),
+    ("scenario", "result", "fork", "recording", "runs", "series", "traces", "plot", "panels"),
     ("compare", "evaluate", "sweep", "verify", "rl", "bench", "studies", "scenario_files", "papers"),
     ("reproduce",),
     ("report",),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
+import re
 import sys
 from base64 import b64decode
 from dataclasses import dataclass, field
@@ -343,6 +345,19 @@ def test_a_sketch_of_ten_thousand_flows_is_small() -> None:
 def test_a_result_has_the_sketch_of_its_scenario() -> None:
     result = sc.dumbbell("8 Mbps", flows=["reno"], duration="100 ms").run()
     assert result.plot.network(400).svg == result.scenario.sketch(400).svg
+
+
+def test_names_in_a_row_of_nodes_are_whole_on_a_telephone() -> None:
+    """Eight hops in the width of a telephone were "rou…r3", one over the other: the drawing is as wide as they need."""
+    network = sc.ParkingLot(8, sc.Link("10 Mbps", "5 ms"), sc.Link("100 Mbps", "1 ms"))
+    drawn = network.scenario(["reno"] * 9, duration="1 s")
+    short, long = (scenario.sketch(350).svg for scenario in (sc.dumbbell(), drawn))
+    assert 'width="350"' in short
+    assert "…" not in long
+    at = {name: float(x) for x, name in re.findall(r'<text x="([\d.]+)"[^>]*>(router\d)<', long)}
+    assert len(at) == 9
+    # Seven letters of 12 pixels.
+    assert min(b - a for a, b in itertools.pairwise(sorted(at.values()))) > 7 * 6.6
 
 
 def test_a_sketch_names_links_queues_and_flows() -> None:

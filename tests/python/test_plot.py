@@ -14,6 +14,7 @@ import selfclock as sc
 from selfclock import style, units
 from selfclock.figure import Band, Line, Points, Rule
 from selfclock.series import all_links, flow_series, packet_record
+from selfclock.sketch import groups_of
 from selfclock.traces import MOST_CURVES, Traces
 
 if TYPE_CHECKING:
@@ -195,6 +196,15 @@ def test_many_flows_are_a_median_and_a_band() -> None:
     np.testing.assert_allclose(lines[1].y, np.median(cubic, axis=0))
     # The link's rate is shown as what there is for a flow.
     assert "rate of bottleneck / 11 flows: 4.545 Mbit/s" in labels(result.plot.rate().panel)
+
+
+def test_flows_have_a_colour_each_in_figures_and_sketch() -> None:
+    """CUBIC and HyStart++ are both green: flows of the two had one colour, in the scenario of `selfclock init`, too."""
+    scenario = sc.dumbbell("10 Mbps", flows=["cubic", "hystart++", "cubic"], duration="2 s")
+    lines = [element for element in scenario.run().plot.rtt().panel.elements if isinstance(element, Line)]
+    assert len({line.colour for line in lines}) == 3
+    assert len({line.dash for line in lines}) == 3
+    assert [group.colour for group in groups_of(scenario.network)] == [line.colour for line in lines]
 
 
 def test_links_have_a_colour_each() -> None:

@@ -24,7 +24,7 @@ from selfclock.parts import Illustration, Table
 from selfclock.report.chart import FEWEST_BINS, FULL_SERIES, chart
 from selfclock.report.packing import pack_document
 from selfclock.report.page import page
-from selfclock.report.pages import run_page
+from selfclock.report.pages import comparison_page, run_page
 from selfclock.report.thinning import BINS, thin
 
 if TYPE_CHECKING:
@@ -340,3 +340,18 @@ def test_what_is_no_result_is_refused(small: Path, tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="directory of the results is empty"):
         sc.publish(result, "")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_tie_in_the_digits_that_are_shown_has_no_winner() -> None:
+    """One of two with the same goodput was called the largest."""
+
+    def sentence(*names: str) -> str:
+        page = comparison_page(sc.compare(names, "10 Mbps", "40 ms", duration="5 s")).text
+        return re.search(r"<p>(.*?had .*?)</p>", page)[1]  # type: ignore[index]
+
+    # 0.7 is the default: the same runs.
+    assert sentence("cubic", "cubic:beta=0.7").startswith("Both algorithms had a goodput of ")
+    assert ", and cubic and cubic:beta=0.7 the shortest mean" in sentence("cubic", "cubic:beta=0.7")
+    winners = re.search("^Of 3 algorithms (.*) had the largest goodput, ", sentence("cubic", "vegas", "cubic:beta=0.7"))
+    assert winners is not None
+    assert winners[1] in {"vegas", "cubic and cubic:beta=0.7"}

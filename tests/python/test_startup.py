@@ -68,11 +68,15 @@ def test_what_prints_a_document_imports_nothing_that_draws(tmp_path: Path, small
     assert not _imported(_command(*words), tmp_path) & (HEAVY | {"rich"})
 
 
-def test_a_run_with_its_page_imports_no_data_frames(tmp_path: Path, small: Path) -> None:
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [(["run", "small.toml"], "small"), (["compare", "reno", "cubic", "--duration", "1s"], "compare")],
+)
+def test_a_page_of_runs_imports_no_data_frames(tmp_path: Path, small: Path, words: list[str], name: str) -> None:
     """They, matplotlib and what reads types at run time take longer to import than such a run takes in all."""
     assert small.exists()
-    imported = _imported(_command("run", "small.toml"), tmp_path)
-    assert (tmp_path / "results" / "small" / "report.html").exists()
+    imported = _imported(_command(*words), tmp_path)
+    assert (tmp_path / "results" / name / "report.html").exists()
     assert imported & HEAVY == {"jinja2", "numpy"}
     assert not imported & {"annotated_types", "pydantic", "typer"}
 

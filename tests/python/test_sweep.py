@@ -21,8 +21,8 @@ from conftest import SMALL
 from selfclock.figure import Intervals, Line, Points
 from selfclock.student import half_width, quantile
 from selfclock.sweep.dataset import JOURNAL, RUNS
-from selfclock.sweep.figure import DRAWN, figure
-from selfclock.sweep.row import MEASURES
+from selfclock.sweep.figure import figure
+from selfclock.sweep.measures import MEASURES, USUAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -122,8 +122,8 @@ def test_the_figure_has_a_line_for_each_of_the_other_settings(tmp_path: Path) ->
     network = sc.dumbbell(duration="1 s", flows=[{"start_jitter": "500 ms"}])
     found = sc.sweep(sc.Grid.over(network, paths, seeds=3), tmp_path / "out")
     drawn = figure(found)
-    assert len(drawn.column) == len(DRAWN)
-    for panel, (name, (_, factor)) in zip(drawn.column, DRAWN.items(), strict=True):
+    assert len(drawn.column) == len(USUAL)
+    for panel, (name, factor) in zip(drawn.column, ((name, MEASURES[name].factor) for name in USUAL), strict=True):
         assert [line.label for line in lines_of(panel)] == ["reno", "cubic"]
         strokes = [element for element in panel.elements if isinstance(element, Intervals)]
         for number, line in enumerate(lines_of(panel)):
@@ -139,6 +139,42 @@ def test_the_figure_has_a_line_for_each_of_the_other_settings(tmp_path: Path) ->
     assert (along.log, along.label, list(along.names)) == (True, "queue (bdp)", [1, 4, 16])
     words = sc.sweep(sc.Grid.over(network, {"flow.*.congestion_control": ["reno", "cubic"]}), tmp_path / "words")
     assert list(figure(words).column[-1].x.names.values()) == ["reno", "cubic"]
+
+
+def test_chosen_measures_are_shown(selfclock: Command, grid: Path) -> None:
+    done = selfclock("sweep", grid, "--measure", "jain,rtt_p95_s", "--measure", "drops")
+    assert done.returncode == 0, done.stderr
+    heading = " ".join(done.stdout.partition("\n\n")[2].split())
+    assert "Jain" in heading
+    assert "95 %" in heading
+    assert "busy" not in heading
+    loaded = sc.Grid.load(grid)
+    found = sc.sweep(loaded, grid.parent / "results" / "grid", measures=["jain", "rtt_p95_s", "drops"])
+    assert found.done == 0
+    drawn = figure(found)
+    assert [panel.y.label for panel in drawn.column[:3]] == ["Jain", "95 % RTT\n(ms)", "drops"]
+    # In the unit of the axis.
+    measured = [point["measures"]["rtt_p95_s"]["mean"] * 1e3 for point in found.points]
+    assert sorted(value for line in lines_of(drawn.column[1]) for value in line.y) == pytest.approx(sorted(measured))
+    page = (grid.parent / "results" / "grid" / "report.html").read_text(encoding="utf-8")
+    assert ">95 % RTT\nms</th>" in page
+
+
+def test_a_measure_that_there_is_not(selfclock: Command, grid: Path) -> None:
+    done = selfclock("sweep", grid, "--measure", "goodput")
+    assert done.returncode == 2
+    assert done.stderr.startswith("selfclock: no measure is named 'goodput'; did you mean 'goodput_bps'?")
+    assert done.stderr.count("\n") == 1
+    assert not (grid.parent / "results").exists()
+
+
+def test_every_measure_is_one_of_a_run(grid: Path, tmp_path: Path) -> None:
+    """What can be shown is what the dataset holds, each with a name of its own."""
+    found = sc.sweep(grid, tmp_path / "out")
+    assert set(MEASURES) <= set(found.runs.columns)
+    assert len({measure.heading for measure in MEASURES.values()}) == len(MEASURES)
+    point = found.points[0]
+    assert {name for name in MEASURES if name not in point["measures"]} <= {"completion_mean_s"}
 
 
 def test_lines_are_told_apart_or_stand_in_columns_or_are_said_not_to_be(tmp_path: Path) -> None:
@@ -187,7 +223,7 @@ def test_a_sweep_says_who_got_what(tmp_path: Path) -> None:
     total = sum(line.y for line in lines.values())
     assert total == pytest.approx(lines_of(drawn.panel)[0].y)
     assert figure(sc.sweep(sc.Grid.over(sc.dumbbell(duration="1 s"), {"network.bottleneck.rate": ["1 Mbps", "2 Mbps"]}),
-                           tmp_path / "one")).column[-1].y.label == DRAWN["queue_mean_packets"][0]  # fmt: skip
+                           tmp_path / "one")).column[-1].y.label == MEASURES["queue_mean_packets"].axis  # fmt: skip
 
 
 def test_many_flows_have_shares_by_algorithm(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ use selfclock_congestion::parameter::{Kind, Parameter};
 use selfclock_simulator::named::Named;
 use selfclock_simulator::plan::{DisciplinePlan, MechanismPlan};
 use selfclock_simulator::scenario;
+use selfclock_simulator::stack::{self, Stack};
 use serde_json::{Value, json};
 
 use crate::control::registry;
@@ -29,6 +30,13 @@ pub fn queues() -> String {
 #[pyfunction]
 pub fn routers() -> String {
     named::<MechanismPlan>("router")
+}
+
+/// Every real QUIC stack that is built in, with the names of its congestion controllers, as JSON text.
+#[pyfunction]
+pub fn stacks() -> String {
+    let row = |stack: &'static dyn Stack| json!({ "name": stack.name(), "about": stack.about(), "controllers": stack.controllers() });
+    Value::Array(stack::all().into_iter().map(row).collect()).to_string()
 }
 
 fn named<T: Named>(part: &str) -> String {

@@ -32,8 +32,10 @@ mod trunk;
 /// The compiled part of selfclock.
 #[pymodule]
 mod _core {
+    use pyo3::prelude::*;
+
     #[pymodule_export]
-    use super::algorithms::{algorithms, control_table, queue_table, queues, routers};
+    use super::algorithms::{algorithms, control_table, queue_table, queues, routers, stacks};
     #[pymodule_export]
     use super::bench::{footprint, run_bare_loop};
     #[pymodule_export]
@@ -68,6 +70,14 @@ mod _core {
     use super::table::{Column, Table};
     #[pymodule_export]
     use super::trunk::Trunk;
+
+    /// Real QUIC stacks are registered as algorithms are, where they are built in.
+    #[pymodule_init]
+    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        #[cfg(feature = "quic")]
+        selfclock_stacks::register();
+        Ok(())
+    }
 
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -157,7 +157,8 @@ pub fn tap_of(plan: &Plan, kind: &str, name: &str) -> PyResult<Tap> {
 #[pyfunction]
 #[pyo3(signature = (path, columns = None))]
 pub fn read_packets(py: Python<'_>, path: PathBuf, columns: Option<Vec<String>>) -> PyResult<Table> {
-    Ok(py.detach(|| parquet_file::read(&path, columns.as_deref()))?)
+    let (schema, batches) = py.detach(|| parquet_file::read(&path, columns.as_deref()))?;
+    Ok(Table::of(schema, batches))
 }
 
 /// The vector becomes the column: no copy.

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use arrow_array::RecordBatchReader;
+use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{DataType, SchemaRef};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::arrow::{ArrowWriter, ProjectionMask};
@@ -13,8 +13,6 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
-
-use crate::table::Table;
 
 /// Rows of a row group: what the writer holds in memory, some 30 bytes each.
 const ROWS_OF_A_GROUP: usize = 1 << 18;
@@ -61,22 +59,27 @@ fn properties(schema: &SchemaRef, metadata: &Metadata, sampled: bool) -> WriterP
     properties.build()
 }
 
-/// Writes a table.
+/// Writes the parts of a table.
 ///
 /// # Errors
 /// Those of the file system.
-pub fn write(table: &Table, path: &Path, metadata: &Metadata) -> io::Result<()> {
-    let mut file = writer(path, table.schema(), metadata, true)?;
-    table.batches().iter().try_for_each(|batch| file.write(batch)).map_err(io_error)?;
+pub fn write(
+    schema: &SchemaRef,
+    batches: &[RecordBatch],
+    path: &Path,
+    metadata: &Metadata,
+) -> io::Result<()> {
+    let mut file = writer(path, schema, metadata, true)?;
+    batches.iter().try_for_each(|batch| file.write(batch)).map_err(io_error)?;
     file.close().map_err(io_error)?;
     Ok(())
 }
 
-/// The table in a file; all columns, or those wanted.
+/// The parts of the table in a file; all columns, or those wanted.
 ///
 /// # Errors
 /// Where there is no such file, or no table in it.
-pub fn read(path: &Path, wanted: Option<&[String]>) -> io::Result<Table> {
+pub fn read(path: &Path, wanted: Option<&[String]>) -> io::Result<(SchemaRef, Vec<RecordBatch>)> {
     let mut builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?).map_err(io_error)?;
     if let Some(wanted) = wanted {
         let mask = ProjectionMask::columns(builder.parquet_schema(), wanted.iter().map(String::as_str));
@@ -85,7 +88,7 @@ pub fn read(path: &Path, wanted: Option<&[String]>) -> io::Result<Table> {
     let reader = builder.build().map_err(io_error)?;
     let schema = reader.schema();
     let batches = reader.collect::<Result<_, _>>().map_err(io::Error::other)?;
-    Ok(Table::of(schema, batches))
+    Ok((schema, batches))
 }
 
 /// The error of the file system where there was one.

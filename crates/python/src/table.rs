@@ -42,14 +42,6 @@ impl Table {
     pub fn of(schema: SchemaRef, batches: Vec<RecordBatch>) -> Self {
         Self { schema, batches }
     }
-
-    pub fn schema(&self) -> &SchemaRef {
-        &self.schema
-    }
-
-    pub fn batches(&self) -> &[RecordBatch] {
-        &self.batches
-    }
 }
 
 /// An Arrow error is a mistake in this crate, not in its input.
@@ -94,7 +86,7 @@ impl Table {
     }
     /// Writes the table as Parquet with what it says about itself.
     fn write_parquet(&self, py: Python<'_>, path: PathBuf, metadata: Metadata) -> PyResult<()> {
-        Ok(py.detach(|| parquet_file::write(self, &path, &metadata))?)
+        Ok(py.detach(|| parquet_file::write(&self.schema, &self.batches, &path, &metadata))?)
     }
     fn __len__(&self) -> usize {
         self.num_rows()

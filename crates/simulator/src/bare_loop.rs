@@ -3,7 +3,7 @@
 //!
 //! A round trip is six hops, resolved when the packet leaves, and one stop: as in the simulator where there is one flow.
 
-use crate::engine::{EventQueue, Lanes, Target};
+use crate::engine::{EventQueue, Lanes, Target, packet_order};
 use crate::packet::{Flags, NO_EXTRA, Packet, PacketKind};
 use selfclock_congestion::units::{Duration, Time};
 
@@ -41,7 +41,7 @@ pub fn bare_loop(flows: u64, packets: u64, trips: u64) -> u64 {
     let mut events = EventQueue::default();
     let mut in_flight: Lanes<Packet> = Lanes::default();
     for number in 0..flows * packets {
-        let order = events.take_order();
+        let order = packet_order(0, number);
         let packet = Packet {
             arrival: Time::ZERO,
             order,
@@ -69,11 +69,12 @@ pub fn bare_loop(flows: u64, packets: u64, trips: u64) -> u64 {
             events.advance_lane(lane, next.map(|next| (next.arrival, next.order)));
         });
         let own = 2 + 4 * packet.flow as usize;
+        let last = own + 3;
         let mut at = packet.arrival;
-        for link in [own, 0, own + 1, own + 2, 1, own + 3] {
+        for link in [own, 0, own + 1, own + 2, 1, last] {
             at = links[link].cross(at);
         }
-        let order = events.take_order();
+        let order = packet_order(last, links[last].crossed);
         let (landed, lane, is_news) = in_flight.add(at, order, &packet);
         (landed.arrival, landed.order) = (at, order);
         if is_news {

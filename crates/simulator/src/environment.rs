@@ -97,6 +97,9 @@ pub enum NotSteerable {
     /// It is UDP, or made of short connections.
     #[error("flow {0:?} is not one TCP connection, and only such a flow can be steered")]
     NotOneConnection(String),
+    /// A run with a connection of a foreign stack cannot be copied, as a run that is steered is.
+    #[error("flow {0:?} is of a foreign stack, and a run with one cannot be steered")]
+    ForeignStack(String),
     /// The run ends before it starts.
     #[error("flow {0:?} starts when the run is over")]
     StartsTooLate(String),
@@ -228,6 +231,9 @@ impl Environment {
                 name: flow.to_owned(),
                 known: plan.flows.iter().map(|other| other.name.clone()).collect(),
             })?;
+        if let Some(foreign) = plan.flows.iter().find(|flow| matches!(flow.protocol, Protocol::Stack(_))) {
+            return Err(NotSteerable::ForeignStack(foreign.name.clone()));
+        }
         let Protocol::Tcp(tcp) = &mut plan.flows[index].protocol else {
             return Err(NotSteerable::NotOneConnection(flow.to_owned()));
         };

@@ -22,6 +22,7 @@ pub mod router;
 pub mod scenario;
 mod shared;
 mod simulation;
+pub mod stack;
 mod traffic;
 mod transport;
 pub mod wires;

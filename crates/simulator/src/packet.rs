@@ -36,6 +36,8 @@ names! {
         Datagram = 4 => "datagram",
         /// Resource discovery packet of FICCRD, between routers.
         ResourceDiscovery = 5 => "resource-discovery",
+        /// UDP datagram from the receiver of a flow back to its sender (QUIC).
+        Reply = 6 => "reply",
     }
 }
 
@@ -187,6 +189,8 @@ pub struct Extras {
     free: Vec<u32>,
     /// What was released, in this order, if somebody asks for it.
     released: Option<Vec<u32>>,
+    /// The bytes of datagrams of foreign stacks, each at the index of its place.
+    datagrams: Vec<Vec<u8>>,
 }
 
 impl Extras {
@@ -198,6 +202,22 @@ impl Extras {
         }
         self.places.push(extra);
         self.places.len() as u32 - 1
+    }
+
+    /// Stores the bytes of a datagram with an empty part, and returns its index. They last until the place is used again.
+    pub fn put_datagram(&mut self, bytes: &[u8]) -> u32 {
+        let index = self.put(Extra::default());
+        let room = self.datagrams.len().max(index as usize + 1);
+        self.datagrams.resize_with(room, Vec::new);
+        let datagram = &mut self.datagrams[index as usize];
+        datagram.clear();
+        datagram.extend_from_slice(bytes);
+        index
+    }
+
+    /// The bytes of the datagram at this index; none where there is no datagram.
+    pub fn datagram(&self, index: u32) -> &[u8] {
+        self.datagrams.get(index as usize).map_or(&[], Vec::as_slice)
     }
 
     /// The part at this index; an empty one for [`NO_EXTRA`].

@@ -212,11 +212,12 @@ impl<T> Wires<T> {
             && time <= now
         {
             self.now = time;
-            self.events_run += 1;
             match lane {
                 Some(lane) => self.move_packet(lane),
+                None if self.network.open_epochs(&mut self.events) => continue,
                 None => self.run_timer(),
             }
+            self.events_run += 1;
             self.take_released();
         }
         self.now = self.now.max(now);

@@ -6,8 +6,8 @@ use selfclock_congestion::parameter::Value;
 use selfclock_congestion::units::{Duration, Rate, Time};
 use selfclock_simulator::named::Named;
 use selfclock_simulator::plan::{
-    DisciplinePlan, Ecn, LossPlan, MechanismPlan, Plan, RouterPlan, Transport, dumbbell, mbps, ms, packets,
-    s, udp, us,
+    DisciplinePlan, Ecn, LossPlan, MechanismPlan, Plan, QueueSize, RouterPlan, Transport, dumbbell, mbps, ms,
+    packets, s, udp, us,
 };
 use selfclock_simulator::record::packets::{Codepoint, PacketEvent, PacketKind, PacketRecord};
 use selfclock_simulator::wires::{Direction, Fate, Parcel, Wires};
@@ -134,5 +134,31 @@ fn a_packet_takes_its_time() {
     for one in left {
         assert_eq!(one.fate, Fate::Arrived { at: due, ecn: Codepoint::NotEct, receive_window: None });
     }
+    assert_eq!(wires.next_event(), None);
+}
+
+/// Forty delays under way at once are more than there are sorted runs for: what is due later waits in epochs, which have to be
+/// opened. They were not, and the timers were asked for what they did not have.
+#[test]
+fn packets_with_many_delays_arrive() {
+    let mut plan = common::plan(
+        dumbbell(mbps(100), ms(20)).queue(QueueSize::Unlimited).flows((0..40).map(|_| udp(mbps(1)))),
+    );
+    for flow in 0..plan.flows.len() {
+        let access = plan.flows[flow].forward[0];
+        plan.links[access].delay = Duration::from_microseconds(5_000 + 100 * flow as u64);
+    }
+    let mut wires = Wires::new(&plan);
+    // The longest way first, so that each arrives before all that were sent earlier.
+    for round in 0..50 {
+        let now = Time::ZERO + Duration::from_microseconds(77 * round);
+        wires.advance(now).for_each(drop);
+        for flow in (0..40).rev() {
+            wires.send(now, flow, Direction::Forward, &Parcel::datagram(200), (round, flow));
+        }
+    }
+    let left: Vec<_> = wires.advance(Time::ZERO + s(1)).collect();
+    assert!(left.iter().all(|left| left.fate.is_arrival() && left.flow == left.load.1));
+    assert_eq!(left.len(), 2000);
     assert_eq!(wires.next_event(), None);
 }

@@ -14,7 +14,16 @@ from selfclock._core import ScenarioError
 from selfclock.cells import plural
 from selfclock.cli.layout import Column, console, print_table
 from selfclock.cli.messages import FAILED, fail, hinted, note, print_written
-from selfclock.cli.options import PATH, algorithm_option, format_option, json_option, out_option, threads_option
+from selfclock.cli.options import (
+    PATH,
+    algorithm_option,
+    completing,
+    format_option,
+    json_option,
+    listed,
+    out_option,
+    threads_option,
+)
 from selfclock.cli.tables import MOST_SHOWN, say_more
 from selfclock.own import load_algorithms
 from selfclock.progress import progress_bar
@@ -22,6 +31,7 @@ from selfclock.report.publish import publish_sweep
 from selfclock.save import check_writable, parse_formats
 from selfclock.sweep import Grid, Sweep, sweep
 from selfclock.sweep.dataset import EARLIER
+from selfclock.sweep.measures import MEASURES, USUAL, chosen
 from selfclock.sweep.table import of_point, point_headings, sharers, short_paths
 
 if TYPE_CHECKING:
@@ -31,6 +41,7 @@ if TYPE_CHECKING:
 EXAMPLES = (
     "selfclock sweep examples/buffers.toml",
     "selfclock sweep examples/buffers.toml --threads 4 --format pdf",
+    "selfclock sweep examples/buffers.toml --measure goodput_bps,jain,rtt_p95_s",
     "selfclock sweep examples/buffers.toml --on dask://host:8786",
 )
 
@@ -44,6 +55,14 @@ EXAMPLES = (
     help="Where to run: local, or a Dask scheduler as dask://host:8786.",
 )
 @threads_option
+@click.option(
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="NAME,...",
+    help=f"Columns of the dataset for table and figure.  [default: {','.join(USUAL)}]",
+    shell_complete=completing(lambda: MEASURES, several=True),
+)
 @click.option("--retry", is_flag=True, help="Run again what failed before.")
 @out_option
 @format_option
@@ -53,6 +72,7 @@ def command(
     grid: Path,
     on: str,
     threads: int | None,
+    measures: Sequence[str],
     retry: bool,
     out: Path | None,
     formats: str,
@@ -61,6 +81,7 @@ def command(
 ) -> None:
     """A sweep that was stopped goes on where it was: give the same grid and directory."""
     kinds = parse_formats(formats)
+    shown = chosen(listed(measures))
     load_algorithms(*algorithm_files)
     try:
         loaded = Grid.load(grid)
@@ -70,7 +91,7 @@ def command(
     check_writable(directory, sweep=True)
     note(*loaded.notes)
     with progress_bar(loaded.name) as progress:
-        found = sweep(loaded, directory, on=on, threads=threads, retry=retry, progress=progress)
+        found = sweep(loaded, directory, on=on, threads=threads, retry=retry, measures=shown, progress=progress)
     if found.set_aside:
         aside = f"{plural(found.set_aside, 'run')} of another grid, scenario, version or algorithm"
         note(f"{directory} held {aside}: now in {EARLIER}")
@@ -97,12 +118,11 @@ def _print_sweep(found: Sweep) -> None:
     settings = [Column(path, [], "name") for path in short_paths(grid.paths)]
     who = sharers(found.points)
     # Without room shares go first, then the queue, then the link's use.
-    spare = {"queue packets": 2, "busy %": 1, **{f"{name} Mbit/s": 3 for name in who}}
+    spare = {"queue\npackets": 2, "busy\n%": 1, **{f"{name}\nMbit/s": 3 for name in who}}
     shown = [
-        Column(heading.replace(" ", "\n"), [], spare=spare.get(heading, 0))
-        for heading in [*failed, *point_headings(who)]
+        Column(heading, [], spare=spare.get(heading, 0)) for heading in [*failed, *point_headings(found.shown, who)]
     ]
-    rows = [of_point(point, failed=bool(failed), who=who) for point in found.points[:MOST_SHOWN]]
+    rows = [of_point(point, found.shown, failed=bool(failed), who=who) for point in found.points[:MOST_SHOWN]]
     by_column = zip(*rows, strict=True)
     # A file has any width.
     print_table(

@@ -64,9 +64,9 @@ class Comparison:
         """One row per algorithm: means over the seeds, with 95 % confidence intervals."""
         return estimates(self.measures)
 
-    def table(self) -> Table:
-        """Return the measures as texts."""
-        return table(self.estimates, self.link)
+    def table(self, *, room: bool = False) -> Table:
+        """Return the measures as texts; with `room` no heading is short."""
+        return table(self.estimates, self.link, room=room)
 
     def _repr_html_(self) -> str:
         return notebook.shown(self.path, [self.table()], self.figure())

@@ -26,6 +26,8 @@ class _Column(NamedTuple):
     interval: bool = False
     #: Left out if it is zero, or not there, in every row.
     optional: bool = False
+    #: Heading where there is room; the other one if empty.
+    whole: str = ""
 
 
 def _columns(found: Sequence[Estimates]) -> Iterator[_Column]:
@@ -36,15 +38,18 @@ def _columns(found: Sequence[Estimates]) -> Iterator[_Column]:
     yield _Column("Jain", "jain", 1.0, 3)
     yield _Column("RTT ms\nmean", "rtt_mean_s", 1e3)
     yield _Column("RTT ms\n95 %", "rtt_p95_s", 1e3, interval=True)
-    yield _Column("segments\nretr.", "retransmitted_segments", 1.0, 0)
-    yield _Column("\nRTOs", "timeouts", 1.0, 0, optional=True)
+    yield _Column("segments\nretr.", "retransmitted_segments", 1.0, 0, whole="retransmitted segments")
+    yield _Column("\nRTOs", "timeouts", 1.0, 0, optional=True, whole="timeouts")
     yield _Column("CE\nmarks", "ce_marks", 1.0, 0, optional=True)
     yield _Column("queue\npackets", "queue_mean_packets", 1.0, 1)
     yield _Column("completed\nafter s", "completion_mean_s", 1.0, optional=True)
 
 
-def table(found: Sequence[Estimates], link: str) -> Table:
-    """Return the table; the measures of several seeds are means, the most important ones with intervals."""
+def table(found: Sequence[Estimates], link: str, *, room: bool = False) -> Table:
+    """Return the table; the measures of several seeds are means, the most important ones with intervals.
+
+    With `room`, as a page has it, no heading is short.
+    """
     shown = [
         column for column in _columns(found)
         if not column.optional or any(each["measures"].get(column.measure, _NONE)["mean"] for each in found)
@@ -59,7 +64,8 @@ def table(found: Sequence[Estimates], link: str) -> Table:
     runs = max((estimate["runs"] for each in found for estimate in each["measures"].values()), default=1)
     if runs > 1:
         caption += f" Means over {runs} seeds; an interval holds the mean with 95 % confidence."
-    return Table("Algorithms", caption, ["algorithm", *(column.heading for column in shown)], rows, texts=1)
+    headings = [(room and column.whole) or column.heading for column in shown]
+    return Table("Algorithms", caption, ["algorithm", *headings], rows, texts=1)
 
 
 def _cell(estimate: Estimate | None, column: _Column) -> str:

@@ -25,8 +25,8 @@ PACKET_B, SEGMENT_B = 1500, 1448
 
 BOTTLENECK, REVERSE = "bottleneck", "reverse"
 
-#: Every kind of packet that a TCP connection sends.
-KINDS = ["data", "ack", "syn", "syn-ack"]
+#: Every kind of packet that a TCP connection sends, and a connection of a QUIC stack.
+TCP_KINDS, QUIC_KINDS = ["data", "ack", "syn", "syn-ack"], ["datagram", "reply"]
 
 
 @dataclass(frozen=True)

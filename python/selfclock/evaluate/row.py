@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from selfclock._core import ScenarioError
 from selfclock.figure import Axis, Line, Panel
 
 if TYPE_CHECKING:
@@ -60,3 +61,14 @@ class Row:
     reference_experiments: tuple[Experiment[Any], ...] = ()
     #: Why it says nothing about an algorithm; none if it does.
     excludes: Callable[[Subject], str | None] = lambda _subject: None
+
+    def leaves_out(self, subject: Subject) -> str | None:
+        """Say why the row says nothing about an algorithm; none if it does."""
+        why = self.excludes(subject)
+        if why is None and subject.in_stack:
+            try:
+                for experiment in self.experiments:
+                    experiment.scenarios(subject)
+            except ScenarioError:
+                return "it sets what a QUIC stack does not let be set"
+        return why

@@ -215,10 +215,10 @@ def _wanted(
     """Every experiment with every algorithm that it is needed of, once."""
     wanted: dict[tuple[str, str], tuple[Experiment[Any], Subject]] = {}
     for row in rows:
-        concerned = [subject for subject in subjects if row.excludes(subject) is None]
+        concerned = [subject for subject in subjects if row.leaves_out(subject) is None]
         if not concerned:
             continue
-        compared = [each for each in (*concerned, *baselines) if row.excludes(each) is None]
+        compared = [each for each in (*concerned, *baselines) if row.leaves_out(each) is None]
         references = [Subject.named(name) for name in row.references]
         for experiment in row.experiments:
             for subject in (*compared, *references):
@@ -230,8 +230,8 @@ def _wanted(
 
 
 def _line(row: Row, lab: Lab, subject: Subject, baselines: Sequence[Subject]) -> Line:
-    why = row.excludes(subject)
+    why = row.leaves_out(subject)
     if why is not None:
         return Line(row, not_applicable(why), {})
-    others = {each.label: row.judge(lab, each) for each in baselines if row.excludes(each) is None}
+    others = {each.label: row.judge(lab, each) for each in baselines if row.leaves_out(each) is None}
     return Line(row, row.judge(lab, subject), others)

@@ -52,6 +52,11 @@ class Subject:
         return str(self.control.get(part, usual))
 
     @property
+    def in_stack(self) -> bool:
+        """It runs in a real QUIC stack."""
+        return "stack" in self.control
+
+    @property
     def needs_partner(self) -> bool:
         """Something at the receiver or in routers must know the algorithm."""
         return self.absent() is not None

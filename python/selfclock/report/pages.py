@@ -11,7 +11,7 @@ from selfclock.report.run_parts import network_part, path_figures, replay_part
 from selfclock.save import digests
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from selfclock.compare import Comparison
     from selfclock.evaluate import Scorecard
@@ -152,7 +152,7 @@ def comparison_page(comparison: Comparison, files: Mapping[str, str] | None = No
     # The algorithms stand in the table; this is the path that they have in common.
     source = shortened(comparison.scenarios[0].text)
     return page(
-        comparison.path, about, [comparison.table()], [scatter, columns],
+        comparison.path, about, [comparison.table(room=True)], [scatter, columns],
         parts=[network_part(comparison.scenarios[0].network, flows=False)], files=files, source=source,
         algorithms=digests(comparison.scenarios),
     )  # fmt: skip
@@ -160,16 +160,28 @@ def comparison_page(comparison: Comparison, files: Mapping[str, str] | None = No
 
 def _comparison_sentence(comparison: Comparison) -> str:
     means = {each["algorithm"]: each["measures"] for each in comparison.estimates}
-    most = max(means, key=lambda name: means[name]["goodput_bps"]["mean"])
-    goodput = _rate(means[most]["goodput_bps"]["mean"])
-    if len(means) == 1:
-        return f"{most} had a goodput of {goodput}."
-    said = f"Of {len(means):,} algorithms {most} had the largest goodput, {goodput}"
+    goodputs = {name: own["goodput_bps"]["mean"] for name, own in means.items()}
+    most, goodput = _written_alike(max(goodputs.values()), goodputs, _rate)
+    if len(most) == len(means):
+        who = {1: most[0], 2: "Both algorithms"}.get(len(means), f"All {len(means):,} algorithms")
+        said = f"{who} had a goodput of {goodput}"
+    else:
+        said = f"Of {len(means):,} algorithms {_listed(most)} had the largest goodput, {goodput}"
     timed = {name: own["rtt_mean_s"]["mean"] for name, own in means.items() if "rtt_mean_s" in own}
-    if timed:
-        name = min(timed, key=lambda name: timed[name])
-        said += f", and {name} the shortest mean round-trip time, {cells.milliseconds(timed[name])} ms"
+    if len(timed) > 1:
+        names, shortest = _written_alike(min(timed.values()), timed, cells.milliseconds)
+        said += f", and {_listed(names)} the shortest mean round-trip time, {shortest} ms"
     return f"{said}."
+
+
+def _written_alike(value: float, of: Mapping[str, float], written: Callable[[float], str]) -> tuple[list[str], str]:
+    """Return the names of all whose value is written as this one is, and how it is written."""
+    said = written(value)
+    return [name for name, own in of.items() if written(own) == said], said
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
 def sweep_page(found: Sweep, files: Mapping[str, str] | None = None) -> Page:
@@ -188,13 +200,17 @@ def sweep_page(found: Sweep, files: Mapping[str, str] | None = None) -> Page:
             f"{len(found.errors):,} of {cells.plural(grid.runs, 'run')} failed, the first of them: {found.errors[0]}"
         )
     who = sharers(points)
-    rows = [of_point(point, failed=failed, who=who) for point in points[:MOST_ROWS]]
-    columns = [*short_paths(grid.paths), *(["failed"] if failed else []), *point_headings(who)]
+    rows = [of_point(point, found.shown, failed=failed, who=who) for point in points[:MOST_ROWS]]
+    columns = [*short_paths(grid.paths), *(["failed"] if failed else []), *point_headings(found.shown, who)]
     caption = "Means over the seeds; strokes: confidence intervals."
+    network = network_part(grid.scenario.network, flows=False, caption="The network, but for what the grid changes.")
     illustration = Illustration("What the points came to", caption, figure(found), id="sweep")
     tables = [Table("Points", _first(rows, points, "summary.json"), columns, rows, texts=len(grid.paths))]
     source = f"{grid.text}\n# The scenario\n{shortened(grid.scenario.text)}"
-    return page(grid.name, about, tables, [illustration], files=files, source=source, algorithms=found.algorithms)
+    return page(
+        grid.name, about, tables, [illustration], parts=[network], files=files,
+        source=source, algorithms=found.algorithms,
+    )  # fmt: skip
 
 
 def _sweep_sentences(points: Sequence[PointSummary]) -> list[str]:

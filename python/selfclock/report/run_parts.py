@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 LAST_PACKETS = 60
 
 
-def network_part(network: Network, *, flows: bool = True) -> Part:
+def network_part(network: Network, *, flows: bool = True, caption: str = "") -> Part:
     """Return the sketch of a network, with or without its flows: one for wide pages and one for telephones."""
     # What a sketch takes from a scenario is escaped.
     layout = layout_of(network)
     wide, narrow = (Markup(sketch(network, width, layout, flows=flows).svg) for width in (WIDE, NARROW))  # noqa: S704
-    return Part("sketch.html.j2", content={"wide": wide, "narrow": narrow})
+    return Part("sketch.html.j2", content={"wide": wide, "narrow": narrow, "caption": caption})
 
 
 def replay_part(result: Result) -> Part:

@@ -112,8 +112,11 @@ class Flow(_Sender):
     '2 Mbps'
     """
 
-    #: A name, a label such as "cubic+hystart++", or a table of `window`, `start`, `estimate` or `model` and parameters.
+    #: A name, a label such as "cubic+hystart++", or a table of `window`, `start`, `estimate` or `model` and parameters;
+    #: "quinn:bbr" is a stack's own, "cubic@quinn" one of ours in a stack.
     congestion_control: str | Mapping[str, object] | None = None
+    #: A real QUIC stack in the place of the simulated TCP, "quinn" or "noq", where it is built in (make quic).
+    stack: str | None = None
     #: Bytes to send, or of short connections a distribution.
     size: Size | Exponential | Pareto | Lognormal | Mapping[str, object] | str | None = None
     #: At which the application writes.
@@ -143,7 +146,7 @@ class Flow(_Sender):
         """Return the keys that are set, as a scenario file has them."""
         table = super().table()
         control = table.get("congestion_control")
-        if isinstance(control, str) and ("+" in control or ":" in control):
+        if isinstance(control, str) and any(sign in control for sign in "+:@"):
             table["congestion_control"] = control_of(control)
         return table
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from selfclock import style
 from selfclock.figure import Figure, Intervals, Line, Points
 from selfclock.style import Look
+from selfclock.sweep.measures import MEASURES
 from selfclock.sweep.table import sharers
 
 if TYPE_CHECKING:
@@ -21,14 +22,6 @@ if TYPE_CHECKING:
 
     Members = list[tuple[float, PointSummary]]
     Measured = Callable[[PointSummary], Estimate | None]
-
-#: Measures that are drawn, each with its axis and the factor to its unit.
-DRAWN = {
-    "goodput_bps": ("goodput\n(Mbit/s)", 1e-6),
-    "utilization": ("busy\n(%)", 100.0),
-    "rtt_mean_s": ("mean RTT\n(ms)", 1e3),
-    "queue_mean_packets": ("queue\n(packets)", 1.0),
-}
 
 #: With more points than this, some are drawn and the title says so.
 MOST_DRAWN = 20_000
@@ -65,16 +58,17 @@ class _Column:
 
 def figure(found: Sweep) -> Figure:
     """Return means over the seeds with their confidence intervals; below them who got what, where there are several."""
+    measures = {name: MEASURES[name] for name in found.shown}
     points = [point for point in found.points[:MOST_DRAWN] if point["measures"]]
     if not found.grid.paths or not points:
-        return Figure(len(DRAWN), height=8.5)
+        return Figure(len(measures), height=8.5)
     places, axis, numeric = _along(found)
     columns, notes = _columns(points, axis)
     labels = list(dict.fromkeys(label for column in columns for label in column.lines))
     who = sharers(points)
     # Of one line all flows go into one panel, of several each has its own.
     shares = [who] if len(labels) == 1 and who else [[name] for name in who]
-    rows = len(DRAWN) + len(shares)
+    rows = len(measures) + len(shares)
     drawn = Figure(rows, len(columns), height=2.0 * rows + 0.5, width=max(6.4, 2.6 * len(columns)),
                    same_x=True, same_scale=True)  # fmt: skip
     looks = _looks(labels)
@@ -86,14 +80,14 @@ def figure(found: Sweep) -> Figure:
             at = [(places[point["point"]], point) for point in members]
             # Names have no order that a line could follow.
             series = _Series(label, looks[label], column.joined and numeric)
-            for panel, (name, (_, factor)) in zip(panels, DRAWN.items(), strict=False):
-                _draw(panel, series, at, _measure(name), factor)
-            for panel, names in zip(panels[len(DRAWN) :], shares, strict=True):
+            for panel, (name, measure) in zip(panels, measures.items(), strict=False):
+                _draw(panel, series, at, _measure(name), measure.factor)
+            for panel, names in zip(panels[len(measures) :], shares, strict=True):
                 for name in names:
                     own = replace(series, label=name, look=of_who[name]) if len(labels) == 1 else series
                     _draw(panel, own, at, _share(name), 1e-6)
         _mark_places(panels[-1].x, found, axis, places)
-    _name_rows(drawn, [label for label, _ in DRAWN.values()], shares)
+    _name_rows(drawn, [measure.axis for measure in measures.values()], shares)
     if len(found.points) > MOST_DRAWN:
         notes.append(f"The first {MOST_DRAWN:,} of {len(found.points):,} points are drawn.")
     drawn.notes, drawn.title = notes, " ".join(notes)

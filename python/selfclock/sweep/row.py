@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints, is_
 from selfclock._core import VERSION
 from selfclock.result import FlowSummary, LinkSummary, Summary
 from selfclock.series import jain, weighted_mean
+from selfclock.sweep.measures import MEASURES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,32 +18,6 @@ if TYPE_CHECKING:
     from selfclock.sweep.grid import Job
 else:
     from selfclock.lazy import pl
-
-#: Totals of a run, each a column. Where flows are averaged, they weigh as much as they delivered.
-MEASURES = {
-    "goodput_bps": "sum over the flows",
-    "throughput_bps": "sum over the flows",
-    "jain": "Jain's index of the flows' goodputs",
-    "rtt_min_s": "least of the flows",
-    "rtt_mean_s": "mean over the flows",
-    "rtt_p95_s": "mean over the flows",
-    "sent_segments": "sum over the flows",
-    "retransmitted_segments": "sum over the flows",
-    "timeouts": "sum over the flows",
-    "fast_retransmits": "sum over the flows",
-    "completed_flows": "number of flows that came to their end",
-    "completion_mean_s": "mean over the flows that came to their end",
-    "utilization": "of the busiest link",
-    "queue_mean_packets": "of the busiest link",
-    "queue_max_packets": "of the busiest link",
-    "queue_mean_s": "of the busiest link",
-    "drops": "sum over the links",
-    "ce_marks": "sum over the links",
-    "simulated_s": "simulated time",
-    "events": "events of the simulator",
-    "packet_hops": "packets times links crossed",
-    "cpu_s": "CPU time of the run",
-}
 
 
 def _column_type(hint: object) -> pl.DataType:

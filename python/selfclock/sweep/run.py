@@ -19,12 +19,12 @@ from selfclock.runs import check_threads
 from selfclock.save import FORMATS, staged
 from selfclock.sweep.dataset import Dataset, readable
 from selfclock.sweep.grid import Grid
-from selfclock.sweep.row import MEASURES
+from selfclock.sweep.measures import MEASURES, USUAL, chosen
 from selfclock.sweep.shares import shares
 from selfclock.sweep.workers import CLUSTER, LOCAL, run_here, run_on_cluster
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from os import PathLike
 
     import polars as pl
@@ -63,6 +63,8 @@ class Sweep:
     #: Digests of the user-defined algorithms, by name.
     algorithms: dict[str, str]
     seconds: float
+    #: Names of the measures that table and figure show; all of them stand in the dataset.
+    shown: tuple[str, ...] = USUAL
 
     @cached_property
     def runs(self) -> pl.DataFrame:
@@ -107,8 +109,8 @@ class Sweep:
     def _repr_html_(self) -> str:
         from selfclock.sweep.table import of_point, point_headings, short_paths  # noqa: PLC0415
 
-        columns = [*short_paths(self.grid.paths), "failed", *point_headings(())]
-        rows = [of_point(point, failed=True) for point in self.points]
+        columns = [*short_paths(self.grid.paths), "failed", *point_headings(self.shown)]
+        rows = [of_point(point, self.shown, failed=True) for point in self.points]
         return notebook.shown(self.grid.name, [Table("", "", columns, rows)])
 
     @property
@@ -134,12 +136,14 @@ def sweep(
     on: str = LOCAL,
     threads: int | None = None,
     retry: bool = False,
+    measures: Iterable[str] = (),
     progress: Callable[[float, str], object] | None = None,
 ) -> Sweep:
     """Run what is missing of a grid, given as such or as a file; results go to a directory.
 
     `on` is "local", on all cores or so many threads, or "dask://host:port". A run that fails is recorded with its
-    error; it is run again only with `retry`. `progress` is called with the fraction done and what to say of it.
+    error; it is run again only with `retry`. Table and figure show `measures`, columns of the dataset such as "jain".
+    `progress` is called with the fraction done and what to say of it.
 
     >>> import selfclock as sc
     >>> grid = sc.Grid.over(sc.dumbbell(duration="1 s"), {"flow.*.congestion_control": ["reno", "cubic"]}, seeds=3)
@@ -150,6 +154,7 @@ def sweep(
     if on != LOCAL and not re.fullmatch(rf"{CLUSTER}[^/\s:]+(:\d{{1,5}})?|{CLUSTER}\[[0-9a-fA-F:]+\](:\d{{1,5}})?", on):
         raise ScenarioError(f"--on: {on!r}; allowed: local, or the address of a Dask scheduler as dask://host:8786")
     check_threads(threads)
+    shown = chosen(measures)
     grid = grid if isinstance(grid, Grid) else Grid.load(grid)
     directory = Path(out) if out is not None else Path("results") / grid.name
     jobs = list(grid.jobs())
@@ -176,7 +181,7 @@ def sweep(
             run_on_cluster(on, grid, missing, keep)
     used = sorted({one for job in jobs for one in job.algorithms.split(", ") if one})
     algorithms = {name: digest for name, _, digest in (one.rpartition(" ") for one in used)}
-    found = Sweep(grid, directory, dataset.path, ended, dataset.set_aside, algorithms, time.monotonic() - began)
+    found = Sweep(grid, directory, dataset.path, ended, dataset.set_aside, algorithms, time.monotonic() - began, shown)
     run = hashlib.sha256("\n".join(sorted(wanted)).encode()).hexdigest()[:16]
     with staged(directory, sweep=True) as aside:
         figures = [f"sweep.{kind}" for kind in FORMATS]

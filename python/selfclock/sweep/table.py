@@ -5,30 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from selfclock.cells import estimate
+from selfclock.sweep.measures import MEASURES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from selfclock.sweep.run import PointSummary
 
-#: What a table of a sweep shows of a point: heading, measure, factor to the unit of the heading.
-OF_POINT = (
-    ("goodput Mbit/s", "goodput_bps", 1e-6),
-    ("busy %", "utilization", 100.0),
-    ("RTT ms", "rtt_mean_s", 1e3),
-    ("queue packets", "queue_mean_packets", 1.0),
-)
 
-
-def of_point(point: PointSummary, *, failed: bool, who: Sequence[str] = ()) -> list[str]:
-    """Return the settings of a point of a sweep, how many of its runs failed if that is wanted, and its measures.
+def of_point(point: PointSummary, shown: Sequence[str], *, failed: bool, who: Sequence[str] = ()) -> list[str]:
+    """Return the settings of a point of a sweep, how many of its runs failed if that is wanted, and these measures.
 
     `who` are those whose goodput is told, too.
     """
     return [
         *(str(value) for value in point["settings"].values()),
         *([f"{point['failed']} of {point['runs']}"] if failed else []),
-        *(estimate(point["measures"].get(name), factor) for _, name, factor in OF_POINT),
+        *(estimate(point["measures"].get(name), MEASURES[name].factor) for name in shown),
         *(estimate(point["shares"].get(name, {}).get("goodput_bps"), 1e-6) for name in who),
     ]
 
@@ -38,9 +31,9 @@ def sharers(points: Sequence[PointSummary]) -> list[str]:
     return list(dict.fromkeys(name for point in points for name in point["shares"]))
 
 
-def point_headings(who: Sequence[str]) -> list[str]:
+def point_headings(shown: Sequence[str], who: Sequence[str] = ()) -> list[str]:
     """Return the headings of what a table of a sweep shows of a point, shares last."""
-    return [*(name for name, *_ in OF_POINT), *(f"{name} Mbit/s" for name in who)]
+    return [*(MEASURES[name].heading for name in shown), *(f"{name}\nMbit/s" for name in who)]
 
 
 def short_paths(paths: Sequence[str]) -> list[str]:

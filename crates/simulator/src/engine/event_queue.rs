@@ -32,6 +32,25 @@ pub enum Target {
 
 const KIND_SHIFT: u32 = 28;
 
+/// Set in the order number of a packet: it comes after all timers.
+const PACKET: u64 = 1 << 63;
+
+/// Bits of the number of a packet among those of its link. They are too few after more than an hour at 100 Gbit/s: its packets then
+/// have the place of the next link.
+const NUMBER_BITS: u32 = 35;
+
+/// The order number of packet number `number` of a link, at its other end: see [`super`].
+#[inline(always)]
+pub const fn packet_order(link: usize, number: u64) -> u64 {
+    (PACKET | (link as u64) << NUMBER_BITS) + number
+}
+
+/// The order number of a timer: kind, and whose it is.
+#[inline(always)]
+const fn timer_order(target: u32) -> u64 {
+    (target as u64) << 32
+}
+
 /// Links and flows that the packing has room for.
 pub const MAXIMUM_INDEX: u32 = (1 << KIND_SHIFT) - 1;
 
@@ -40,11 +59,11 @@ impl Target {
     const fn pack(self) -> u32 {
         match self {
             Self::Packets(index) => index,
-            Self::Retransmission(index) => 1 << KIND_SHIFT | index,
-            Self::Release(index) => 2 << KIND_SHIFT | index,
-            Self::Application(index) => 3 << KIND_SHIFT | index,
-            Self::DelayedAck(index) => 4 << KIND_SHIFT | index,
-            Self::Rack(index) => 5 << KIND_SHIFT | index,
+            Self::Application(index) => 1 << KIND_SHIFT | index,
+            Self::Rack(index) => 2 << KIND_SHIFT | index,
+            Self::Retransmission(index) => 3 << KIND_SHIFT | index,
+            Self::Release(index) => 4 << KIND_SHIFT | index,
+            Self::DelayedAck(index) => 5 << KIND_SHIFT | index,
             Self::Transmitter(index) => 6 << KIND_SHIFT | index,
             Self::Router(index) => 7 << KIND_SHIFT | index,
             Self::Opening => 8 << KIND_SHIFT,
@@ -55,11 +74,11 @@ impl Target {
         let index = packed & MAXIMUM_INDEX;
         match packed >> KIND_SHIFT {
             0 => Self::Packets(index),
-            1 => Self::Retransmission(index),
-            2 => Self::Release(index),
-            3 => Self::Application(index),
-            4 => Self::DelayedAck(index),
-            5 => Self::Rack(index),
+            1 => Self::Application(index),
+            2 => Self::Rack(index),
+            3 => Self::Retransmission(index),
+            4 => Self::Release(index),
+            5 => Self::DelayedAck(index),
             6 => Self::Transmitter(index),
             7 => Self::Router(index),
             _ => Self::Opening,
@@ -72,8 +91,6 @@ impl Target {
 pub struct Event {
     /// When.
     pub time: Time,
-    /// Position among events at the same time.
-    pub order: u64,
     /// For whom.
     pub target: Target,
 }
@@ -125,7 +142,6 @@ impl Entry {
 #[derive(Clone, Copy, Debug, Default)]
 struct Timed {
     time: Time,
-    order: u64,
     target: u32,
 }
 
@@ -136,7 +152,7 @@ impl Due for Timed {
     }
     #[inline]
     fn order(&self) -> u64 {
-        self.order
+        timer_order(self.target)
     }
 }
 
@@ -177,37 +193,30 @@ pub struct EventQueue {
     /// A heap of those that are later than all of these.
     far: Vec<Entry>,
     timers: Lanes<Timed>,
-    next_order: u64,
 }
 
 impl Default for EventQueue {
     fn default() -> Self {
-        Self { near: Near::EMPTY, far: Vec::new(), timers: Lanes::default(), next_order: 0 }
+        Self { near: Near::EMPTY, far: Vec::new(), timers: Lanes::default() }
     }
 }
 
 const ARITY: usize = 4;
 
 impl EventQueue {
-    /// The next order number: draw one when an event is scheduled.
-    #[inline]
-    pub fn take_order(&mut self) -> u64 {
-        self.next_order += 1;
-        self.next_order
-    }
-
     /// Adds an event, other than for packets.
     #[inline]
-    pub fn push(&mut self, time: Time, order: u64, target: Target) {
-        self.push_here(time, order, target);
+    pub fn push(&mut self, time: Time, target: Target) {
+        self.push_here(time, target);
     }
 
     /// Of the same, a copy for where it is called for each packet.
     #[inline(always)]
-    pub fn push_here(&mut self, time: Time, order: u64, target: Target) {
+    pub fn push_here(&mut self, time: Time, target: Target) {
         let target = target.pack();
+        let order = timer_order(target);
         let (timed, lane, is_first) = self.timers.add_place(time, order);
-        (timed.time, timed.order, timed.target) = (time, order, target);
+        (timed.time, timed.target) = (time, target);
         if is_first {
             self.push_entry(Entry::new(time, order, target, lane));
         }
@@ -270,7 +279,6 @@ impl EventQueue {
         let entry = self.near.get(0);
         (!entry.is_none()).then(|| Event {
             time: Time::from_picoseconds(entry.time),
-            order: entry.order,
             target: Target::unpack(entry.target()),
         })
     }
@@ -302,8 +310,8 @@ impl EventQueue {
         }
         let lane = first.lane();
         let timed = timers.take_first(lane, |next| match next {
-            Some(&Timed { time, order, target }) => {
-                replace_first(near, far, Entry::new(time, order, target, lane));
+            Some(&Timed { time, target }) => {
+                replace_first(near, far, Entry::new(time, timer_order(target), target, lane));
             }
             None => drop_first(near, far),
         });
@@ -329,12 +337,6 @@ impl EventQueue {
         let entries = near.chain(self.far.iter().copied());
         let packets = entries.filter(|entry| matches!(Target::unpack(entry.target()), Target::Packets(_)));
         self.timers.len() + packets.count()
-    }
-
-    /// No event is waiting.
-    #[cfg(test)]
-    pub fn is_empty(&self) -> bool {
-        self.near.get(0).is_none()
     }
 }
 
@@ -430,33 +432,39 @@ mod tests {
         Time::from_picoseconds(picoseconds)
     }
 
+    /// Targets of timers, in the order in which they come at one time.
+    const KINDS: [fn(u32) -> Target; 7] = [
+        Target::Application,
+        Target::Rack,
+        Target::Retransmission,
+        Target::Release,
+        Target::DelayedAck,
+        Target::Transmitter,
+        Target::Router,
+    ];
+
+    /// At one time: an opening, timers by kind and index, packets by link and number; whatever came first into the queue.
     #[test]
-    fn equal_times_run_in_the_order_they_were_scheduled() {
-        let mut queue = EventQueue::default();
-        for index in 0..100 {
-            let order = queue.take_order();
-            queue.push(at(7), order, Target::Release(index));
+    fn the_order_at_one_time_is_that_of_the_places() {
+        let timers: Vec<Target> = KINDS.iter().flat_map(|kind| [0, 1, 99, MAXIMUM_INDEX].map(kind)).collect();
+        let orders: Vec<u64> = timers.iter().map(|timer| timer_order(timer.pack())).collect();
+        let packets = [(0, 1), (0, 2), (1, 0), (5, 1 << 34), (MAXIMUM_INDEX as usize - 1, (1 << 35) - 1)];
+        let all = orders.iter().copied().chain(packets.map(|(link, number)| packet_order(link, number)));
+        assert!([0].into_iter().chain(all).chain([u64::MAX]).is_sorted_by(|one, next| one < next));
+        for step in [1, 3, 5, 11, timers.len() - 1] {
+            let mut queue = EventQueue::default();
+            for position in 0..timers.len() {
+                queue.push(at(7), timers[position * step % timers.len()]);
+            }
+            let popped: Vec<Target> = std::iter::from_fn(|| queue.pop()).collect();
+            assert_eq!(popped, timers);
         }
-        for index in 0..100 {
-            assert_eq!(queue.peek().expect("an event").target, Target::Release(index));
-            queue.pop();
-        }
-        assert!(queue.is_empty());
     }
 
     #[test]
     fn targets_survive_packing() {
         for index in [0, 1, MAXIMUM_INDEX] {
-            for target in [
-                Target::Release(index),
-                Target::Retransmission(index),
-                Target::Release(index),
-                Target::Application(index),
-                Target::DelayedAck(index),
-                Target::Rack(index),
-                Target::Transmitter(index),
-                Target::Router(index),
-            ] {
+            for target in KINDS.map(|kind| kind(index)) {
                 assert_eq!(Target::unpack(target.pack()), target);
             }
         }
@@ -465,33 +473,20 @@ mod tests {
     proptest! {
         /// Against a sorted list, with additions and removals mixed.
         #[test]
-        fn behaves_as_a_sorted_list(steps in proptest::collection::vec((0_u8..3, 0_u64..50), 1..200)) {
+        fn behaves_as_a_sorted_list(steps in proptest::collection::vec((prop::bool::weighted(0.6), 0_u64..50, 0_u32..200), 1..200)) {
             let mut queue = EventQueue::default();
-            let mut list: Vec<(u64, u64, u32)> = Vec::new();
-            for (index, (step, time)) in steps.into_iter().enumerate() {
-                list.sort_unstable();
-                match step {
-                    0 => {
-                        let order = queue.take_order();
-                        queue.push(at(time), order, Target::Release(index as u32));
-                        list.push((time, order, index as u32));
-                    }
-                    1 => {
-                        queue.pop();
-                        if !list.is_empty() { list.remove(0); }
-                    }
-                    _ => {
-                        // An older order number, as of a timer that is put back.
-                        let order = 0;
-                        if list.iter().all(|&(other, old, _)| (other, old) != (time, 0)) {
-                            queue.push(at(time), order, Target::Release(index as u32));
-                            list.push((time, order, index as u32));
-                        }
-                    }
+            let mut list: Vec<(u64, u32)> = Vec::new();
+            for (adds, time, index) in steps {
+                if adds {
+                    queue.push(at(time), Target::Release(index));
+                    list.push((time, index));
+                } else {
+                    queue.pop();
+                    if !list.is_empty() { list.remove(0); }
                 }
                 list.sort_unstable();
-                let expected = list.first().map(|&(time, order, link)| Event { time: at(time), order, target: Target::Release(link) });
-                prop_assert_eq!(queue.peek(), expected);
+                let expected = list.first().map(|&(time, index)| (at(time), Target::Release(index)));
+                prop_assert_eq!(queue.peek().map(|event| (event.time, event.target)), expected);
                 prop_assert_eq!(queue.len(), list.len());
             }
         }

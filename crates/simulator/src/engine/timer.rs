@@ -6,19 +6,18 @@ use selfclock_congestion::units::Time;
 /// A timer that can be set, moved and cancelled at any time and has at most one live entry in the event queue.
 ///
 /// A retransmission timer is moved with every acknowledgement and hardly ever fires. So a later deadline is only
-/// written down; when the entry in the queue comes up early, it is put back with the deadline then current. The
-/// order number is drawn when the timer is set, so laziness does not show in the order of events.
+/// written down; when the entry in the queue comes up early, it is put back with the deadline then current. Its
+/// place among events at the same time is whose it is, so laziness does not show in their order.
 #[derive(Clone, Copy, Debug)]
 pub struct Timer {
     deadline: Time,
-    order: u64,
     /// Time of the live entry in the queue; entries at other times are left over and ignored.
     entry: Time,
 }
 
 impl Default for Timer {
     fn default() -> Self {
-        Self { deadline: Time::NEVER, order: 0, entry: Time::NEVER }
+        Self { deadline: Time::NEVER, entry: Time::NEVER }
     }
 }
 
@@ -27,23 +26,22 @@ impl Timer {
     #[inline]
     pub fn set(&mut self, events: &mut EventQueue, deadline: Time, target: Target) {
         self.deadline = deadline;
-        self.order = events.take_order();
         if deadline < self.entry {
             self.entry = deadline;
-            events.push(deadline, self.order, target);
+            events.push(deadline, target);
         }
     }
 
-    /// To set it to this time or a later one only writes down two numbers.
+    /// To set it to this time or a later one only writes it down.
     #[inline]
     pub fn is_quiet_at(&self, deadline: Time) -> bool {
         deadline >= self.entry
     }
 
-    /// Of the same, with an order number that was drawn for it.
-    pub fn set_quietly(&mut self, deadline: Time, order: u64) {
+    /// Of the same, where it is known to be quiet.
+    pub fn set_quietly(&mut self, deadline: Time) {
         debug_assert!(self.is_quiet_at(deadline));
-        (self.deadline, self.order) = (deadline, order);
+        self.deadline = deadline;
     }
 
     /// Does not fire.
@@ -78,7 +76,7 @@ impl Timer {
         }
         if self.deadline != Time::NEVER {
             self.entry = self.deadline;
-            events.push(self.deadline, self.order, target);
+            events.push(self.deadline, target);
         }
         false
     }

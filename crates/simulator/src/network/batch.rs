@@ -39,6 +39,8 @@ pub(crate) struct Passage {
     /// Its acknowledgement, at the receiver and at the sender.
     acknowledged: Time,
     arrival: Time,
+    /// The place of that among events at the same time; the place of the next group's is the next.
+    order: u64,
     /// The end of the way back in the route table.
     hop: u32,
 }
@@ -91,7 +93,9 @@ impl Network {
         let (on_way_back, hop) =
             self.groups_alike(batch.routes.reverse, batch.acknowledgement_size, batch.gap, &mut back)?;
         let groups = there.min(on_way_back).min(until_end);
-        Some(Passage { groups, received, acknowledged, arrival: back[0], hop })
+        let last_link = self.routes[hop as usize - 1].link();
+        let order = self.links[last_link].order() + 1;
+        Some(Passage { groups, received, acknowledged, arrival: back[0], order, hop })
     }
 
     /// How many groups cross all links of a route as the first one does, and the end of the route. The times at which that
@@ -141,22 +145,19 @@ impl Network {
         self.in_flight.length_of(lane) as u64
     }
 
-    /// The next group of a batch was sent, and its acknowledgement is on its way: `lag` after the first group's. Returns the order
-    /// number of the receiver's timer, if it has to set one.
+    /// The group that comes after so many others of a batch was sent, `lag` after the first, and its acknowledgement is on its way.
     #[inline(always)]
     pub(crate) fn land_acknowledgement(
         &mut self,
         events: &mut EventQueue,
         batch: &Batch,
         passage: &Passage,
-        lag: Duration,
+        (groups, lag): (u64, Duration),
         acknowledgement: &mut Packet,
-    ) -> u64 {
+    ) {
         acknowledgement.number = (self.packets_sent + batch.segments) as u32;
         self.packets_sent += batch.segments + 1;
-        // The receiver sets its timer for the first segment that it does not acknowledge at once.
-        let before = if batch.segments > 1 && batch.left == 0 { events.take_order() } else { 0 };
-        let (at, order) = (passage.arrival + lag, events.take_order());
+        let (at, order) = (passage.arrival + lag, passage.order + groups);
         acknowledgement.sent = passage.acknowledged + lag;
         (acknowledgement.arrival, acknowledgement.order) = (at, order);
         acknowledgement.hop = passage.hop;
@@ -164,7 +165,6 @@ impl Network {
         if is_news {
             events.push_packets(at, order, lane, &self.in_flight);
         }
-        if batch.left > 0 { events.take_order() } else { before }
     }
 
     /// The entry of a lane, the first in the event queue, is moved to its next packet.

@@ -30,7 +30,7 @@ impl Network {
         let mut at = now;
         let mut hop = packet.hop as usize;
         let mut index = self.routes[hop].link();
-        let stop = 'way: loop {
+        let (stop, order) = 'way: loop {
             // Most of what comes crosses link after link here, and the arrays stay in registers.
             let (links, routes) = (&mut self.links[..], &self.routes[..]);
             while let Some(arrival) = links[index].accept_plain(at, size) {
@@ -38,7 +38,7 @@ impl Network {
                 hop += 1;
                 let next = routes[hop];
                 if next.stops() {
-                    break 'way next;
+                    break 'way (next, links[index].order());
                 }
                 index = next.link_passed();
             }
@@ -46,11 +46,11 @@ impl Network {
             hop += 1;
             let next = self.routes[hop];
             if next.stops() {
-                break next;
+                break (next, self.links[index].order());
             }
             index = next.link_passed();
         };
-        self.land(events, at, hop, stop, index, packet)
+        self.land(events, (at, order), hop, stop, index, packet)
     }
 
     /// A packet arrives at link `index` that does not just cross it. Returns when it is at the other end; `None`: it is not,
@@ -109,12 +109,12 @@ impl Network {
         }
     }
 
-    /// A packet is at the other end of link `index`, where its next stop is, at this time.
+    /// A packet is at the other end of link `index`, where its next stop is, at this time and in this place among events then.
     #[inline(always)]
     fn land(
         &mut self,
         events: &mut EventQueue,
-        mut at: Time,
+        (mut at, order): (Time, u64),
         hop: usize,
         stop: Hop,
         index: usize,
@@ -128,7 +128,6 @@ impl Network {
                 return self.deliver_ahead(at, packet);
             }
         }
-        let order = events.take_order();
         let (landed, lane, is_news) = self.in_flight.add(at, order, packet);
         // Copied whole and then changed: put together from its parts it would be written twice.
         (landed.arrival, landed.order, landed.hop) = (at, order, hop as u32);
@@ -171,7 +170,8 @@ impl Network {
         let hop = packet.hop as usize + 1;
         let next = self.routes[hop];
         let delivered = if next.stops() {
-            self.land(events, at, hop, next, self.link_at(packet.hop), packet)
+            let link = self.link_at(packet.hop);
+            self.land(events, (at, self.links[link].order()), hop, next, link, packet)
         } else {
             self.forward(events, at, &Packet { hop: hop as u32, ..*packet })
         };

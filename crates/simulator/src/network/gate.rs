@@ -122,8 +122,7 @@ impl Network {
         let Some(managed) = &mut self.links[link].managed else { return };
         if !managed.is_empty() && !managed.transmitter_event {
             managed.transmitter_event = true;
-            let order = events.take_order();
-            events.push(free_at, order, Target::Transmitter(link as u32));
+            events.push(free_at, Target::Transmitter(link as u32));
         }
     }
 

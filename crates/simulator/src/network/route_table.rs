@@ -144,7 +144,7 @@ fn feeders(plan: &Plan, hosts: Hosts) -> Vec<Feeder> {
     for (index, flow) in plan.flows.iter().enumerate() {
         // Short connections have a receiver each.
         let receiver = match flow.protocol {
-            Protocol::Connections(_) => Feeder::Several,
+            Protocol::Connections(_) | Protocol::Stack(_) => Feeder::Several,
             _ if hosts == Hosts::Outside => Feeder::Sender,
             Protocol::Tcp(_) | Protocol::Udp(_) => Feeder::Receiver(index),
         };

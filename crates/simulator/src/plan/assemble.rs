@@ -6,6 +6,7 @@ use selfclock_congestion::units::{Bytes, Duration};
 use super::{Ecn, FlowPlan, LinkPlan, PlanError, Protocol, QueueLimit, TcpPlan};
 use crate::graph::route::{Edge, routes};
 use crate::graph::topology::{PlacedWire, Topology};
+use crate::stack::UDP_HEADER;
 
 /// A packet where no flow says how large.
 pub const USUAL_PACKET: Bytes = Bytes(1500);
@@ -64,7 +65,7 @@ pub fn find_routes(topology: &Topology<Wire>, flows: &mut [FlowPlan]) -> Result<
         };
         let (forward, reverse) = (found.next().flatten(), found.next().flatten());
         flow.forward = forward.ok_or_else(|| no_route(flow.from, flow.to, false))?;
-        if flow.protocol.tcp().is_some() {
+        if flow.protocol.answers() {
             flow.reverse = reverse.ok_or_else(|| no_route(flow.to, flow.from, true))?;
         }
     }
@@ -155,6 +156,9 @@ fn crossings(topology: &Topology<Wire>, flows: &[FlowPlan]) -> Vec<Crossing> {
             Protocol::Connections(connections) => (Some(delay()), tcp_packet(&connections.tcp)),
             Protocol::Udp(udp) => {
                 (None, udp.packets.iter().map(|&(size, _)| size).max().unwrap_or(USUAL_PACKET))
+            }
+            Protocol::Stack(stack) => {
+                (Some(delay()), Bytes(u64::from(stack.datagram) + u64::from(UDP_HEADER)))
             }
         };
         for link in links() {

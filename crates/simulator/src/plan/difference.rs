@@ -29,6 +29,7 @@ impl Plan {
     /// A setting that makes them differ from the beginning.
     pub fn same_until(&self, other: &Self) -> Result<Time, Difference> {
         let settings = [
+            ("a run with a foreign stack", !self.has_foreign_stacks()),
             ("the seed", self.seed == other.seed),
             ("the duration", self.duration == other.duration),
             ("what is recorded", self.record == other.record),

@@ -37,15 +37,21 @@ impl Plan {
         let rates = flow.forward.iter().map(|&link| self.links[link].rate.bits_per_second() as f64);
         let most = rates.fold(f64::INFINITY, f64::min) / 8.0 * seconds;
         let offered = match &flow.protocol {
-            Protocol::Tcp(tcp) => match tcp.source {
-                Source::Bulk => f64::INFINITY,
-                Source::Size(size) => size.get() as f64,
-                Source::Rate(rate) => rate.bits_per_second() as f64 / 8.0 * seconds,
-            },
+            Protocol::Tcp(tcp) => source_bytes(tcp.source, seconds),
             Protocol::Connections(each) => each.size.mean() * seconds / each.interval.seconds(),
             Protocol::Udp(udp) => udp_bytes(udp, flow.start, flow.stop.min(end)),
+            Protocol::Stack(stack) => source_bytes(stack.source, seconds),
         };
         offered.min(most)
+    }
+}
+
+/// What an application has to send in this time, bytes.
+fn source_bytes(source: Source, seconds: f64) -> f64 {
+    match source {
+        Source::Bulk => f64::INFINITY,
+        Source::Size(size) => size.get() as f64,
+        Source::Rate(rate) => rate.bits_per_second() as f64 / 8.0 * seconds,
     }
 }
 
@@ -69,6 +75,8 @@ fn hops_per_byte(flow: &FlowPlan) -> f64 {
     match &flow.protocol {
         Protocol::Tcp(tcp) => and_back(&tcp.transport),
         Protocol::Connections(each) => and_back(&each.tcp.transport),
+        // Both stacks acknowledge every second packet (RFC 9000, section 13.2.2).
+        Protocol::Stack(stack) => (there + flow.reverse.len() as f64 / 2.0) / f64::from(stack.datagram),
         Protocol::Udp(udp) => {
             let weights: f64 = udp.packets.iter().map(|&(_, weight)| weight).sum();
             let bytes: f64 = udp.packets.iter().map(|&(size, weight)| size.get() as f64 * weight).sum();

@@ -1,10 +1,11 @@
 //! Flows: from where to where, when, and by which protocol.
 
 use super::traffic::{SizeDistribution, Source, UdpPlan};
-use super::transport::Transport;
+use super::transport::{Ecn, Transport};
 use crate::shared::Shared;
+use crate::stack::{Setup, Stack, StackControl};
 use selfclock_congestion::registry::Selection;
-use selfclock_congestion::units::{Duration, Time};
+use selfclock_congestion::units::{Bytes, Duration, Time};
 
 /// A flow from one node to another.
 #[derive(Clone, Debug)]
@@ -17,7 +18,7 @@ pub struct FlowPlan {
     pub to: usize,
     /// Links that data takes.
     pub forward: Vec<usize>,
-    /// Links that acknowledgements take; empty for UDP.
+    /// Links that acknowledgements and replies take; empty for UDP.
     pub reverse: Vec<usize>,
     /// When it starts.
     pub start: Time,
@@ -27,14 +28,17 @@ pub struct FlowPlan {
     pub stop: Time,
     /// Differentiated services codepoint of its packets.
     pub dscp: u8,
-    /// TCP or UDP.
+    /// TCP, UDP, or a foreign stack.
     pub protocol: Protocol,
 }
 
 impl FlowPlan {
     /// Name of the algorithm in records; `None` for UDP.
     pub fn algorithm(&self) -> Option<&str> {
-        self.protocol.tcp().map(|tcp| tcp.control_name.as_str())
+        match &self.protocol {
+            Protocol::Stack(stack) => Some(&stack.control_name),
+            protocol => protocol.tcp().map(|tcp| tcp.control_name.as_str()),
+        }
     }
 }
 
@@ -47,16 +51,23 @@ pub enum Protocol {
     Connections(Box<ConnectionsPlan>),
     /// UDP.
     Udp(UdpPlan),
+    /// A connection of a foreign stack.
+    Stack(Box<StackPlan>),
 }
 
 impl Protocol {
-    /// Settings of its TCP connections; `None` for UDP.
+    /// Settings of its TCP connections; `None` for UDP and foreign stacks.
     pub fn tcp(&self) -> Option<&TcpPlan> {
         match self {
             Self::Tcp(tcp) => Some(tcp),
             Self::Connections(connections) => Some(&connections.tcp),
-            Self::Udp(_) => None,
+            Self::Udp(_) | Self::Stack(_) => None,
         }
+    }
+
+    /// Receivers send, so there is a route back.
+    pub fn answers(&self) -> bool {
+        !matches!(self, Self::Udp(_))
     }
 }
 
@@ -83,4 +94,33 @@ pub struct ConnectionsPlan {
     pub interval: Duration,
     /// Payload of each.
     pub size: SizeDistribution,
+}
+
+/// A connection of a foreign stack.
+#[derive(Clone, Debug)]
+pub struct StackPlan {
+    /// The stack.
+    pub stack: &'static dyn Stack,
+    /// What decides on the window.
+    pub control: StackControl,
+    /// Name of the algorithm in records: "quinn:bbr" for one of the stack's, "cubic@quinn" for one of ours in it.
+    pub control_name: String,
+    /// What the application has to send.
+    pub source: Source,
+    /// Size of one write of a source with a rate.
+    pub write: Bytes,
+    /// Largest UDP payload, bytes.
+    pub datagram: u16,
+    /// What the receiver takes without being read.
+    pub receive_window: Bytes,
+    /// Off: datagrams carry no codepoint, whatever the stack gives them.
+    pub ecn: Ecn,
+}
+
+impl StackPlan {
+    /// The connection that begins at `start` and draws from `seed`.
+    pub fn setup(&self, seed: u64, start: Time) -> Setup<'_> {
+        let receive_window = self.receive_window.get();
+        Setup { control: &self.control, seed, start, datagram: self.datagram, receive_window }
+    }
 }

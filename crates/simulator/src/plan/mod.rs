@@ -23,7 +23,7 @@ pub use build::{
 };
 pub use difference::Difference;
 pub use error::PlanError;
-pub use flow::{ConnectionsPlan, FlowPlan, Protocol, TcpPlan};
+pub use flow::{ConnectionsPlan, FlowPlan, Protocol, StackPlan, TcpPlan};
 pub use link::{LinkChange, LinkPlan, LossPlan};
 pub use router::RouterPlan;
 pub use traffic::{Arrivals, SizeDistribution, Source, UdpPlan};
@@ -65,6 +65,11 @@ impl Plan {
     /// Some flow runs an algorithm that is not built in.
     pub fn has_custom_algorithms(&self) -> bool {
         self.flows.iter().filter_map(|flow| flow.protocol.tcp()).any(|tcp| tcp.control.is_custom())
+    }
+
+    /// Some flow is a connection of a foreign stack. A run with one cannot be copied.
+    pub fn has_foreign_stacks(&self) -> bool {
+        self.flows.iter().any(|flow| matches!(flow.protocol, Protocol::Stack(_)))
     }
 }
 

@@ -132,7 +132,7 @@ impl<'a> Way<'a> {
     fn of(flow: &'a FlowPlan, packet: &PacketRecord) -> Self {
         let back = match packet.kind {
             PacketKind::Data | PacketKind::Syn | PacketKind::Datagram => false,
-            PacketKind::Ack | PacketKind::SynAck => true,
+            PacketKind::Ack | PacketKind::SynAck | PacketKind::Reply => true,
             PacketKind::ResourceDiscovery => packet.resource.is_some_and(|resource| resource.backward),
         };
         if back { Self::back(flow) } else { Self::forth(flow) }
@@ -315,6 +315,7 @@ impl Header {
                 Ok(Self::tcp(&tcp.transport, packet, receiver, sender, dscp))
             }
             (None, PacketKind::Datagram) => Ok(Self::udp(packet, sender, receiver, dscp)),
+            (None, PacketKind::Reply) => Ok(Self::udp(packet, receiver, sender, dscp)),
             (_, PacketKind::ResourceDiscovery) => {
                 Ok(Self::resource_discovery(packet, sender, receiver, dscp))
             }
@@ -469,7 +470,9 @@ fn wire_sequence(byte: u64) -> u32 {
 fn window(transport: &Transport, packet: &PacketRecord) -> u16 {
     let bytes = match packet.kind {
         // The data sender receives no data; a full field says nothing that an analysis could stumble over.
-        PacketKind::Data | PacketKind::Datagram | PacketKind::ResourceDiscovery => return u16::MAX,
+        PacketKind::Data | PacketKind::Datagram | PacketKind::Reply | PacketKind::ResourceDiscovery => {
+            return u16::MAX;
+        }
         // RFC 7323 section 2.2: the window of a segment with a SYN is not scaled.
         PacketKind::Syn | PacketKind::SynAck => transport.receive_window.get(),
         // Rounded up, so that no segment the sender may send seems to be beyond the window.

@@ -6,26 +6,42 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use selfclock_congestion::registry::{Registry, Selection, Setting, with_settings};
+use selfclock_congestion::registry::{Registry, Setting, with_settings};
 use toml::de::{DeTable, DeValue};
 use toml_edit::{Key, Value};
 
 use super::error::{Place, Problem, ScenarioError};
 use super::reader::{FromItem, Item};
+use super::stack::{self, Control};
 use super::table::queue::Queue;
 
-/// The table of an algorithm and its parameters: `{ window = "cubic", beta = 0.8 }`.
+/// The table of an algorithm and its parameters: `{ window = "cubic", beta = 0.8 }`, or of a controller of a
+/// stack: `{ stack = "quinn", controller = "bbr" }`.
 ///
 /// # Errors
 /// No algorithm has this name, a parameter is unknown, or its value is not allowed.
 pub fn control_table(registry: &Registry, text: &str) -> Result<String, ScenarioError> {
     let source = "algorithm";
+    let whole = Place { key: String::new(), span: 0..text.len() };
+    if let Some((stack, controller)) =
+        stack::own(text, &whole).map_err(|problem| problem.in_text(source, text))?
+    {
+        return Ok(format!(
+            "{{ {} = {:?}, {} = {controller:?} }}",
+            stack::STACK,
+            stack.0.name(),
+            stack::CONTROLLER
+        ));
+    }
     let (label, settings) = with_settings(text);
+    let (label, stack) =
+        stack::split(registry, label).map_or((label, None), |(label, name)| (label, Some(name)));
     let parts =
         registry.label_parts(label).map_err(|error| ScenarioError::unlocated(source, error.to_string()))?;
-    let choice = Choice::new(parts.iter().map(|entry| (entry.part.name(), entry.name)), text, &settings);
+    let parts = parts.iter().map(|entry| (entry.part.name(), entry.name));
+    let choice = Choice::new(parts.chain(stack.map(|name| (stack::STACK, name))), text, &settings);
     choice
-        .and_then(|choice| choice.read::<Selection>(registry))
+        .and_then(|choice| choice.read::<Control>(registry))
         .map_err(|problem| problem.in_text(source, text))
 }
 

@@ -12,6 +12,8 @@ use serde_json::{Value as Json, json};
 use super::error::{Problem, allowed};
 use super::named::{read_value, refusal, value_schema};
 use super::reader::{FromItem, Item, KeySchema, table_schema};
+use super::stack::{CONTROLLER, STACK, word_schema};
+use crate::stack::KNOWN;
 
 impl FromItem for Selection {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
@@ -63,10 +65,20 @@ fn registry_schema(registry: &Registry) -> Json {
             json!({ "enum": estimates(registry).collect::<Vec<_>>() }),
         ),
         key("model", "An algorithm that is both, instead of `start` and `window`.", one_of(Part::Model)),
+        key(
+            CONTROLLER,
+            "A congestion controller of the stack, instead of an algorithm of ours.",
+            json!({ "type": "string" }),
+        ),
+        key(
+            STACK,
+            "The QUIC stack in which the algorithm runs. Default: none, our TCP.",
+            json!({ "enum": KNOWN }),
+        ),
     ];
     let keys = keys.into_iter().chain(parameter_keys(registry));
     let table = table_schema("Start and window, or model, with their parameters.", keys);
-    json!({ "anyOf": [{ "enum": all }, table] })
+    json!({ "anyOf": [{ "enum": all }, table, word_schema()] })
 }
 
 fn from_name(item: &Item<'_>, name: &str) -> Result<Selection, Problem> {
@@ -107,7 +119,7 @@ fn from_table(item: &Item<'_>) -> Result<Selection, Problem> {
     }
     for entry in item.entries() {
         let key = entry.place.last_key();
-        if !RESERVED.contains(&key) {
+        if !RESERVED.contains(&key) && key != STACK {
             let parts = if model.is_some() { &RESERVED[3..] } else { &RESERVED };
             set(&mut selection, key, &entry, parts)?;
             check_requirements(&selection, item, &entry)?;

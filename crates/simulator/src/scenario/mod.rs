@@ -32,6 +32,7 @@ mod overrides;
 mod reader;
 mod resolve;
 mod schema;
+mod stack;
 mod table;
 #[cfg(test)]
 mod tests;

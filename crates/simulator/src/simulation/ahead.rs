@@ -50,8 +50,8 @@ pub(super) fn run_receivers_ahead(
         match &mut sinks[packet.flow as usize] {
             ReceivingEnd::Tcp(receiver) => receiver.on_packet(&mut context, packet),
             ReceivingEnd::Udp(sink) => sink.on_packet(packet),
-            // The receivers of short connections are not run ahead.
-            ReceivingEnd::Connections => {}
+            // The receivers of short connections and of foreign stacks are not run ahead.
+            ReceivingEnd::Connections | ReceivingEnd::Stack(_) => {}
         }
     }
     delivered.clear();

@@ -110,7 +110,6 @@ impl Simulation {
         let mut lag = Duration::ZERO;
         // The segment that is acknowledged first gives the echo: of this group, or of the one before if some were left of that.
         let mut echo_of_left = receiver.recent_timestamp();
-        let mut timer_order = 0;
         while taken < most {
             let time = batch.start + lag;
             let Some(packet) = network.first_of(lane) else { break };
@@ -133,13 +132,13 @@ impl Simulation {
             acknowledgement.sequence = sender.sent() - batch.left * payload;
             acknowledgement.echo = if batch.left == 0 { time } else { echo_of_left };
             echo_of_left = time;
-            timer_order = network.land_acknowledgement(events, &batch, &passage, lag, &mut acknowledgement);
+            network.land_acknowledgement(events, &batch, &passage, (groups, lag), &mut acknowledgement);
             groups += 1;
             lag += batch.gap;
         }
         if groups > 0 {
             network.take_batch(&batch, groups);
-            tell_receiver(receiver, &batch, &passage, payload, groups, timer_order);
+            tell_receiver(receiver, &batch, &passage, payload, groups);
         }
         if taken > 0 {
             network.advance_lane(events, lane);
@@ -165,21 +164,14 @@ struct Found {
     most: u64,
 }
 
-/// `groups` groups of a batch have arrived. `timer_order`: that of the receiver's timer, if it has to set one.
-fn tell_receiver(
-    receiver: &mut Receiver,
-    batch: &Batch,
-    passage: &Passage,
-    payload: u64,
-    groups: u64,
-    timer_order: u64,
-) {
+/// `groups` groups of a batch have arrived.
+fn tell_receiver(receiver: &mut Receiver, batch: &Batch, passage: &Passage, payload: u64, groups: u64) {
     let before_last = batch.gap.times(groups - 1);
     let segments = groups * batch.segments;
     let end = receiver.delivered_bytes() + segments * payload;
-    let timer = passage.first_left(batch).map(|first| (first + before_last, timer_order));
+    let timer_from = passage.first_left(batch).map(|first| first + before_last);
     let numbers = (end, end - batch.left * payload);
-    receiver.on_batch((segments, batch.segment_size), numbers, batch.start + before_last, timer);
+    receiver.on_batch((segments, batch.segment_size), numbers, batch.start + before_last, timer_from);
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use crate::network::FlowRoutes;
 use crate::plan::{Plan, Protocol, TcpPlan};
 use crate::record::series::Sampling;
 use crate::transport::connections::ConnectionSource;
+use crate::transport::foreign::{self, StackReceiver, StackSender};
 use crate::transport::runaway;
 use crate::transport::udp::{UdpSink, UdpSource};
 use crate::transport::{Context, Receiver, Sender};
@@ -18,6 +19,7 @@ pub(super) enum SendingEnd {
     Tcp(Sender),
     Connections(Box<ConnectionSource>),
     Udp(UdpSource),
+    Stack(Box<StackSender>),
 }
 
 impl SendingEnd {
@@ -25,7 +27,7 @@ impl SendingEnd {
     pub fn tcp(&self) -> Option<&Sender> {
         match self {
             Self::Tcp(sender) => Some(sender),
-            Self::Udp(_) | Self::Connections(_) => None,
+            Self::Udp(_) | Self::Connections(_) | Self::Stack(_) => None,
         }
     }
 }
@@ -38,6 +40,7 @@ pub(super) enum ReceivingEnd {
     /// Each connection has its own.
     Connections,
     Udp(UdpSink),
+    Stack(Box<StackReceiver>),
 }
 
 /// The ends of a flow of the plan that is one TCP connection, without the timer that begins it.
@@ -82,6 +85,13 @@ pub(super) fn ends(
             let mut source = UdpSource::new(number, routes.forward, udp, plan.seed, flow.stop);
             source.begin(context, start);
             (SendingEnd::Udp(source), ReceivingEnd::Udp(UdpSink::default()))
+        }
+        Protocol::Stack(stack) => {
+            let seed = Stream::new(plan.seed, Purpose::FlowControl, index).bits();
+            let times = (start, flow.stop);
+            let (mut sender, receiver) = foreign::ends(stack, (number, routes), times, seed, sampling);
+            sender.schedule_start(context, start);
+            (SendingEnd::Stack(Box::new(sender)), ReceivingEnd::Stack(Box::new(receiver)))
         }
     }
 }

@@ -61,7 +61,7 @@ impl Simulation {
         if let Some(recorder) = &mut fork.network.recorder {
             recorder.change_plan(plan);
         }
-        fork.has_custom = plan.has_custom_algorithms();
+        fork.has_custom = plan.has_custom_algorithms() || plan.has_foreign_stacks();
         fork.plan = plan.clone();
         Ok(fork)
     }

@@ -42,7 +42,7 @@ pub struct Simulation {
     sinks: Vec<ReceivingEnd>,
     connections: Connections,
     groups: Groups,
-    /// There are user-defined algorithms, which may fail.
+    /// There are user-defined algorithms or foreign stacks, which may fail.
     has_custom: bool,
     /// Some flow may have batches, and when to look for one.
     has_batches: bool,
@@ -96,7 +96,7 @@ impl Simulation {
             sinks,
             connections,
             groups,
-            has_custom: plan.has_custom_algorithms(),
+            has_custom: plan.has_custom_algorithms() || plan.has_foreign_stacks(),
             has_batches,
             patience: Patience::default(),
             starts,
@@ -214,10 +214,10 @@ impl Simulation {
         let Some(SendingEnd::Udp(source)) = sources.get_mut(flow as usize) else { return };
         loop {
             let next = source.on_timer(&mut Context { now: *now, events, network });
-            let Some((time, order)) = next else { return };
+            let Some(time) = next else { return };
             let is_next = events.peek().is_none_or(|event| time < event.time);
             if !is_next || time > *end || self.events_run + 1 >= last {
-                return source.set_timer(events, time, order);
+                return source.set_timer(events, time);
             }
             run_receivers_ahead(events, network, &mut self.sinks);
             *now = time;
@@ -280,10 +280,16 @@ impl Simulation {
                 Some(_) => {}
                 None => connections.on_packet(&mut context, &packet),
             },
+            PacketKind::Reply => {
+                if let Some(SendingEnd::Stack(sender)) = sources.get_mut(packet.flow as usize) {
+                    sender.on_packet(&mut context, &packet);
+                }
+            }
             PacketKind::Data | PacketKind::Syn | PacketKind::Datagram => {
                 match sinks.get_mut(packet.flow as usize) {
                     Some(ReceivingEnd::Tcp(receiver)) => receiver.on_packet(&mut context, &packet),
                     Some(ReceivingEnd::Udp(sink)) => sink.on_packet(&packet),
+                    Some(ReceivingEnd::Stack(receiver)) => receiver.on_packet(&mut context, &packet),
                     Some(ReceivingEnd::Connections) => {}
                     None => connections.on_packet(&mut context, &packet),
                 }
@@ -304,6 +310,7 @@ impl Simulation {
             Target::Router(router) => network.on_router_timer(events, *now, router),
             Target::DelayedAck(flow) => match sinks.get_mut(flow as usize) {
                 Some(ReceivingEnd::Tcp(receiver)) => receiver.on_timer(&mut context),
+                Some(ReceivingEnd::Stack(receiver)) => receiver.on_timer(&mut context),
                 Some(_) => {}
                 None => connections.on_timer(&mut context, target, flow),
             },
@@ -315,6 +322,7 @@ impl Simulation {
                     groups.during(flow, sender, |sender| sender.on_timer(&mut context, target));
                 }
                 Some(SendingEnd::Connections(source)) => source.on_timer(&mut context, connections),
+                Some(SendingEnd::Stack(sender)) => sender.on_timer(&mut context),
                 Some(SendingEnd::Udp(_)) => self.run_udp(flow, last),
                 None => connections.on_timer(&mut context, target, flow),
             },

@@ -1,6 +1,8 @@
 //! How far a run has come, and why it stopped before its end.
 
 use super::Simulation;
+use super::ends::SendingEnd;
+use crate::plan::Protocol;
 use crate::record::packets::MOST_RECORDS;
 use selfclock_congestion::failure::Failure;
 use selfclock_congestion::units::Time;
@@ -30,6 +32,22 @@ pub enum Stopped {
         .0.seconds()
     )]
     RecordOverflowed(Time),
+    /// The connection of a foreign stack has ended against its will.
+    #[error("{scenario}, seed {seed}, {flow}: the connection of {stack} ended by {:.6} s of simulated time: {reason}", .now.seconds())]
+    StackFailed {
+        /// Name of the scenario.
+        scenario: String,
+        /// Seed of the run.
+        seed: u64,
+        /// Name of the flow.
+        flow: String,
+        /// Name of the stack.
+        stack: &'static str,
+        /// When it was seen.
+        now: Time,
+        /// Why.
+        reason: String,
+    },
     /// The algorithm of a flow could not go on.
     #[error(
         "{scenario}, seed {seed}, {flow}: {algorithm} failed at {:.6} s of simulated time: {}",
@@ -60,6 +78,7 @@ impl Simulation {
         if !self.has_custom {
             return Ok(());
         }
+        self.check_stacks()?;
         let of_flows =
             (0..self.sources.len()).filter_map(|flow| Some((flow, self.controller(flow)?.failure()?)));
         let failures = of_flows.chain(self.connections.failure());
@@ -72,5 +91,23 @@ impl Simulation {
             algorithm: flow.algorithm().unwrap_or_default().to_owned(),
             failure: failure.clone(),
         })
+    }
+
+    fn check_stacks(&self) -> Result<(), Stopped> {
+        for (source, flow) in self.sources.iter().zip(self.plan.flows.iter()) {
+            if let (SendingEnd::Stack(sender), Protocol::Stack(stack)) = (source, &flow.protocol)
+                && let Some(reason) = sender.failure()
+            {
+                return Err(Stopped::StackFailed {
+                    scenario: self.plan.name.clone(),
+                    seed: self.plan.seed,
+                    flow: flow.name.clone(),
+                    stack: stack.stack.name(),
+                    now: self.now,
+                    reason,
+                });
+            }
+        }
+        Ok(())
     }
 }

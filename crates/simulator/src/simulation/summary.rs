@@ -11,6 +11,7 @@ use crate::record::series::{FlowSample, LinkSample, Sampled};
 use crate::record::summary::{FlowSummary, Summary};
 use crate::transport::Sender;
 use crate::transport::connections::{ConnectionTotals, Connections};
+use crate::transport::foreign::StackSender;
 use crate::transport::rtt_histogram::RttHistogram;
 use selfclock_congestion::units::{Duration, Time};
 use std::collections::BTreeMap;
@@ -41,10 +42,12 @@ impl Simulation {
         let (connections, totals) = std::mem::replace(&mut self.connections, Connections::new(0)).finish();
         let mut sampled_flows = Vec::new();
         for (index, source) in self.sources.iter_mut().enumerate() {
-            if let SendingEnd::Tcp(sender) = source {
-                sender.finish(end, &mut self.network.samples.flows);
-                sampled_flows.push(index as u32);
+            match source {
+                SendingEnd::Tcp(sender) => sender.finish(end, &mut self.network.samples.flows),
+                SendingEnd::Stack(sender) => sender.finish(end, &mut self.network.samples.flows),
+                SendingEnd::Udp(_) | SendingEnd::Connections(_) => continue,
             }
+            sampled_flows.push(index as u32);
         }
         let flows = self.flow_summaries(end, &connections, &totals);
         let Network { links, mut samples, recorder, .. } = self.network;
@@ -122,6 +125,10 @@ impl Simulation {
                 active_until = sender.completed().unwrap_or(end);
             }
             SendingEnd::Udp(source) => summary.sent_segments = source.sent().0,
+            SendingEnd::Stack(sender) => {
+                add_stack(&mut summary, sender, start);
+                active_until = sender.completed().unwrap_or(end);
+            }
             SendingEnd::Connections(_) => {}
         }
         let wire_bytes;
@@ -130,6 +137,10 @@ impl Simulation {
                 (receiver.delivered_segments(), receiver.delivered_bytes(), receiver.arrived_bytes())
             }
             ReceivingEnd::Udp(sink) => (sink.packets, sink.payload_bytes, sink.wire_bytes),
+            ReceivingEnd::Stack(receiver) => {
+                let arrived = receiver.arrived();
+                (arrived.datagrams, receiver.read(), arrived.wire_bytes)
+            }
             ReceivingEnd::Connections => (0, 0, 0),
         };
         let span = active_until.since(start);
@@ -173,6 +184,20 @@ fn add_sender(summary: &mut FlowSummary, sender: &Sender, start: Time) {
     summary.rtt_min_s = sender.minimum_rtt().map(Duration::seconds);
     summary.rtt_mean_s = sender.rtt_samples().mean_seconds();
     summary.rtt_p95_s = p95_seconds(sender.rtt_samples(), sender.minimum_rtt());
+    summary.completion_s = sender.completed().map(|time| time.since(start).seconds());
+}
+
+/// Adds what the sending end of a foreign stack has counted since `start`. QUIC sends the content of a lost packet again in a
+/// new one, so packets declared lost stand for retransmissions.
+fn add_stack(summary: &mut FlowSummary, sender: &StackSender, start: Time) {
+    let state = sender.state();
+    summary.sent_segments = sender.sent().datagrams;
+    summary.retransmitted_segments = state.lost_packets;
+    summary.timeouts = state.persistent_congestions;
+    summary.fast_retransmits = state.congestion_events;
+    summary.rtt_min_s = state.minimum_rtt.map(Duration::seconds);
+    summary.rtt_mean_s = sender.round_trips().mean_seconds();
+    summary.rtt_p95_s = p95_seconds(sender.round_trips(), state.minimum_rtt);
     summary.completion_s = sender.completed().map(|time| time.since(start).seconds());
 }
 

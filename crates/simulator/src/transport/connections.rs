@@ -173,7 +173,9 @@ impl Connections {
                 connection.receiver.on_packet(context, packet);
             }
             // Between routers only.
-            PacketKind::ResourceDiscovery => context.network.extras.release(packet.extra),
+            PacketKind::ResourceDiscovery | PacketKind::Reply => {
+                context.network.extras.release(packet.extra);
+            }
         }
     }
 

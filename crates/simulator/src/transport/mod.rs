@@ -2,6 +2,7 @@
 
 pub mod connections;
 pub mod delivery_rate;
+pub mod foreign;
 pub mod groups;
 pub mod misbehaviour;
 pub mod outbox;

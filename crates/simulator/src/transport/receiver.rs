@@ -221,20 +221,20 @@ impl Receiver {
     }
 
     /// This number of segments of this size on the wire have arrived, up to before `end`, the last group sent at `sent`, and all before
-    /// `acknowledged` are acknowledged. `timer`: for the first of those left, when it arrived and the order number of that.
+    /// `acknowledged` are acknowledged. `timer_from`: when the first of those left arrived, if there is one and the timer has to be set.
     pub fn on_batch(
         &mut self,
         (segments, size): (u64, u32),
         (end, acknowledged): (u64, u64),
         sent: Time,
-        timer: Option<(Time, u64)>,
+        timer_from: Option<Time>,
     ) {
         self.arrived_bytes += segments * u64::from(size);
         self.reassembly.insert_batch(segments, end);
         self.last_acknowledgement = acknowledged;
         self.recent_timestamp = sent;
-        if let Some((set_at, order)) = timer {
-            self.timer.set_quietly(set_at + self.delayed_ack.timer, order);
+        if let Some(set_at) = timer_from {
+            self.timer.set_quietly(set_at + self.delayed_ack.timer);
         }
     }
 

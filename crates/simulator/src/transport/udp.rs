@@ -155,27 +155,20 @@ impl UdpSource {
             Arrivals::Poisson => self.stream.exponential(self.interval),
         };
         let first = self.after(start, gap);
-        if let Some(order) = self.next_order(context.events, first) {
-            self.set_timer(context.events, first, order);
+        if first != Time::NEVER {
+            self.set_timer(context.events, first);
         }
     }
 
-    /// The place that a packet which is sent then has among events at the same time, if it is sent.
-    #[inline]
-    fn next_order(&self, events: &mut EventQueue, next: Time) -> Option<u64> {
-        (next != Time::NEVER).then(|| events.take_order())
-    }
-
-    /// Sends the next packet at this time, as an event of its own with this place among those at the same time.
+    /// Sends the next packet at this time, as an event of its own.
     #[inline(always)]
-    pub fn set_timer(&self, events: &mut EventQueue, next: Time, order: u64) {
-        events.push_here(next, order, Target::Application(self.flow));
+    pub fn set_timer(&self, events: &mut EventQueue, next: Time) {
+        events.push_here(next, Target::Application(self.flow));
     }
 
-    /// It is time for a packet. Returns when the next will leave and which place it has among events at the same time, if it
-    /// will: the timer is not set.
+    /// It is time for a packet. Returns when the next will leave, if it will: the timer is not set.
     #[inline]
-    pub fn on_timer(&mut self, context: &mut Context<'_>) -> Option<(Time, u64)> {
+    pub fn on_timer(&mut self, context: &mut Context<'_>) -> Option<Time> {
         if context.now >= self.stop {
             return None;
         }
@@ -202,7 +195,7 @@ impl UdpSource {
             Arrivals::Poisson => self.stream.exponential(self.interval),
         };
         let next = self.after(context.now, gap);
-        Some((next, self.next_order(context.events, next)?))
+        (next != Time::NEVER).then_some(next)
     }
 }
 

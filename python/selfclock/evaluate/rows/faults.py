@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING
 
 from selfclock.evaluate.judge import Case, Judged, Marks, Samples, case
 from selfclock.evaluate.measure import thin
-from selfclock.evaluate.network import BOTTLENECK, KINDS, PACKET_B, REVERSE, SEGMENT_B, Path, flow, scenario
+from selfclock.evaluate.network import (
+    BOTTLENECK,
+    PACKET_B,
+    QUIC_KINDS,
+    REVERSE,
+    SEGMENT_B,
+    TCP_KINDS,
+    Path,
+    flow,
+    scenario,
+)
 from selfclock.evaluate.row import Row, curve, panel
 from selfclock.evaluate.runs import Experiment
 from selfclock.scenario.link import Link
@@ -47,7 +57,8 @@ class Outage:
 
 
 def _outage(subject: Subject) -> dict[int, Scenario]:
-    dead = {"mechanism": "loss", "links": [BOTTLENECK, REVERSE], "kinds": KINDS, "probability": 1,
+    kinds = QUIC_KINDS if subject.in_stack else TCP_KINDS
+    dead = {"mechanism": "loss", "links": [BOTTLENECK, REVERSE], "kinds": kinds, "probability": 1,
             "from": f"{OUTAGE_S:g} s", "until": f"{OUTAGE_END_S:g} s"}  # fmt: skip
     return {0: scenario("outage", CUT_OFF, [flow(subject)], seconds=AFTER_S, queue=CUT_OFF.buffer(1), samples_s=0.05,
                         routers=[dead, *subject.routers], packets=True)}  # fmt: skip
@@ -55,7 +66,7 @@ def _outage(subject: Subject) -> dict[int, Scenario]:
 
 def _read_outage(reading: Reading, _key: object) -> Outage:
     sent = packet_record(reading.result, "time_s", "event", "kind")
-    times = sent.filter((pl.col("event") == "send") & (pl.col("kind") == "data"))["time_s"].to_numpy()
+    times = sent.filter((pl.col("event") == "send") & pl.col("kind").is_in(["data", "datagram"]))["time_s"].to_numpy()
     during = times[(times >= OUTAGE_S + FIRST_S) & (times <= OUTAGE_END_S)]
     gaps = np.diff(during)
     ratio = float((gaps[1:] / np.maximum(gaps[:-1], 1e-12)).min()) if len(gaps) > 1 else math.inf

@@ -12,7 +12,8 @@ from selfclock import style
 from selfclock.claims import Claim
 from selfclock.figure import Figure
 from selfclock.papers.adaptive_layered.network import control, scenario, sender, throughputs_mbps
-from selfclock.papers.adaptive_layered.verdicts import MARGIN, PAPER, SAME, Interval, evenness, interval
+from selfclock.papers.adaptive_layered.verdicts import MARGIN, PAPER, SAME, evenness
+from selfclock.papers.intervals import Interval, interval
 from selfclock.parts import Illustration, Table
 from selfclock.series import flow_series
 

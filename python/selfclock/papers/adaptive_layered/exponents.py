@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from selfclock.algorithms import algorithms
 from selfclock.papers.adaptive_layered.network import Bursts, control, scenario, sender, throughputs_mbps
-from selfclock.papers.adaptive_layered.verdicts import Interval, exponent, interval
+from selfclock.papers.adaptive_layered.verdicts import exponent
+from selfclock.papers.intervals import Interval, interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -27,7 +27,6 @@ from selfclock.papers.adaptive_layered.verdicts import (
     PAPER,
     SAME,
     below_verdict,
-    interval,
     is_more,
     jackknife,
     median,
@@ -35,6 +34,7 @@ from selfclock.papers.adaptive_layered.verdicts import (
     quartiles,
     same_verdict,
 )
+from selfclock.papers.intervals import interval
 from selfclock.parts import Illustration, Table
 
 if TYPE_CHECKING:

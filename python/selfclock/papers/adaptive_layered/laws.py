@@ -36,16 +36,9 @@ from selfclock.papers.adaptive_layered.exponents import (
     same_times_name,
     seeds,
 )
-from selfclock.papers.adaptive_layered.verdicts import (
-    EXPONENT_TOLERANCE,
-    MARGIN,
-    PAPER,
-    Interval,
-    interval,
-    median,
-    similar_verdict,
-)
+from selfclock.papers.adaptive_layered.verdicts import EXPONENT_TOLERANCE, MARGIN, PAPER, median, similar_verdict
 from selfclock.papers.drawing import mean
+from selfclock.papers.intervals import Interval, interval
 from selfclock.parts import Illustration, Table
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from selfclock.papers.agents import SACK
 from selfclock.scenario.build import Path
 from selfclock.scenario.flow import Background, Flow, Pareto
 from selfclock.scenario.link import Link
@@ -17,19 +18,6 @@ if TYPE_CHECKING:
 
     from selfclock.result import Result
     from selfclock.scenario import Scenario
-
-#: What the paper's ns-2 agents have by default, in the terms of a scenario: TCP/Sack1 with a sink that acknowledges
-#: every segment, 1500 B on the wire.
-SACK: dict[str, object] = {
-    "recovery": "sack",
-    "prr": False,
-    "mss": "1460 B",
-    "timestamps": False,
-    "delayed_ack": "off",
-    "initial_window": "2 segments",
-    "byte_counting": False,
-    "timer": {"minimum": "200 ms", "initial": "3 s", "granularity": "10 ms"},
-}
 
 #: The algorithms of figures 4 and 5, by the paper's names.
 ALGORITHMS = {

@@ -15,11 +15,11 @@ from selfclock.papers.adaptive_layered.verdicts import (
     PAPER,
     difference,
     evenness,
-    interval,
     is_more,
     not_less_verdict,
     quartiles,
 )
+from selfclock.papers.intervals import interval
 from selfclock.parts import Illustration
 from selfclock.series import between, flow_series
 

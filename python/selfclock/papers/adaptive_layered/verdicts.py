@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 import statistics
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from selfclock.student import half_width
+from selfclock.papers.intervals import CONFIDENCE, Interval, interval, of_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -31,8 +30,6 @@ MARGIN = 1 - SAME
 #: Exponents of one law.
 EXPONENT_TOLERANCE = 0.3
 
-CONFIDENCE = 0.95
-
 #: How a claim's text describes the rule of `order_verdict`.
 ORDER_RULE = (
     f"Our criterion: more than another is a mean difference above {MARGIN:.2f} and a {CONFIDENCE:.0%} t-interval of "
@@ -40,36 +37,6 @@ ORDER_RULE = (
     f"What has {SAME} itself cannot be beaten: there an interval above -{MARGIN:.2f} is enough. "
     "More than all: reproduced; more than some: direction."
 )
-
-
-@dataclass(frozen=True)
-class Interval:
-    """Mean of an ensemble and its confidence interval; infinite for a single value."""
-
-    mean: float
-    half: float
-
-    @property
-    def low(self) -> float:
-        """Lower end."""
-        return self.mean - self.half
-
-    @property
-    def high(self) -> float:
-        """Upper end."""
-        return self.mean + self.half
-
-    def __str__(self) -> str:
-        """Return mean and half width, such as `0.72 ± 0.03`."""
-        return f"{self.mean:.2f} ± {self.half:.2f}" if math.isfinite(self.half) else f"{self.mean:.2f}"
-
-
-def interval(values: Iterable[float]) -> Interval:
-    """Return the 95 % t-interval of the mean."""
-    held = list(values)
-    deviation = statistics.stdev(held) if len(held) > 1 else 0.0
-    half = half_width(deviation, len(held), CONFIDENCE)
-    return Interval(statistics.fmean(held), math.inf if half is None else half)
 
 
 def difference(own: Sequence[float], other: Sequence[float]) -> Interval:
@@ -91,8 +58,7 @@ def jackknife(seeds: Sequence[int], statistic: Mapping[int | None, float]) -> In
         return Interval(statistic[None], math.inf)
     # The jackknife's standard error is (n - 1)/sqrt(n) times the deviation of the leave-one-out values.
     error = statistics.stdev(values) * (count - 1)
-    half = half_width(error, count, CONFIDENCE)
-    return Interval(statistic[None], math.inf if half is None else half)
+    return of_mean(statistic[None], error, count)
 
 
 def faster_verdict(ratio: float | None) -> Verdict:

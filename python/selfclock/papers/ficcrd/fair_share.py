@@ -11,7 +11,7 @@ from selfclock.papers.drawing import COLOURS, PRINTED_LINE
 from selfclock.papers.ficcrd.drawings import name_mechanisms
 from selfclock.papers.ficcrd.mechanisms import ALL, PRINTED, SEEDS, SEND_DELAY_MS, TAIL_DROP, names, random_runs
 from selfclock.papers.ficcrd.network import FLOWS, PAPER, RATE_MBPS, SECONDS
-from selfclock.papers.ficcrd.readings import COLUMNS, interval, paired, read
+from selfclock.papers.ficcrd.readings import COLUMNS, paired, read
 from selfclock.papers.ficcrd.verdicts import (
     FAIR,
     RATE_TOLERANCE,
@@ -21,6 +21,7 @@ from selfclock.papers.ficcrd.verdicts import (
     gain_verdict,
     no_drop_verdict,
 )
+from selfclock.papers.intervals import interval
 from selfclock.parts import Illustration, Table
 from selfclock.studies import Part
 

@@ -23,7 +23,7 @@ from selfclock.papers.ficcrd.mechanisms import (
     random_runs,
 )
 from selfclock.papers.ficcrd.network import ACK_BUCKET, FLOWS, PAPER, RATE_MBPS, SECONDS, WINDOW, scenario
-from selfclock.papers.ficcrd.readings import COLUMNS, STARTED_S, draw, interval, paired, read
+from selfclock.papers.ficcrd.readings import COLUMNS, STARTED_S, draw, paired, read
 from selfclock.papers.ficcrd.verdicts import (
     FAIR,
     NEAR_RULE,
@@ -38,6 +38,7 @@ from selfclock.papers.ficcrd.verdicts import (
     regular_verdict,
     unfair_verdict,
 )
+from selfclock.papers.intervals import interval
 from selfclock.parts import Illustration, Table
 from selfclock.studies import Part
 

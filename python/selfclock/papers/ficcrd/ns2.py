@@ -11,8 +11,9 @@ from selfclock.claims import Claim
 from selfclock.figure import Figure
 from selfclock.papers.ficcrd.mechanisms import TAIL_DROP
 from selfclock.papers.ficcrd.network import PAPER, SECONDS, scenario
-from selfclock.papers.ficcrd.readings import interval, read
+from selfclock.papers.ficcrd.readings import read
 from selfclock.papers.ficcrd.verdicts import JAIN_TOLERANCE, close_verdict
+from selfclock.papers.intervals import interval
 from selfclock.parts import Illustration, Table
 from selfclock.series import jain
 from selfclock.studies import Part

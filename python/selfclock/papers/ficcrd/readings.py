@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import statistics
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from selfclock import student
 from selfclock.papers.ficcrd.network import (
     BOTTLENECK,
     FLOWS,
@@ -19,6 +17,7 @@ from selfclock.papers.ficcrd.network import (
     goodputs_mbps,
     queue,
 )
+from selfclock.papers.intervals import Interval, interval
 from selfclock.series import all_flows, between, flow_series, jain, packet_record
 
 if TYPE_CHECKING:
@@ -164,33 +163,6 @@ def _roughness(result: Result, begin_s: float, end_s: float) -> float:
 def _sent_segments(result: Result, name: str) -> tuple[list[float], list[float]]:
     series = flow_series(result, name)
     return series["time_s"].to_list(), (series["sent_bytes"] / 4096).to_list()
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A mean with its 95 % t-interval."""
-
-    mean: float
-    half: float
-
-    @property
-    def low(self) -> float:
-        """The lower end."""
-        return self.mean - self.half
-
-    @property
-    def high(self) -> float:
-        """The upper end."""
-        return self.mean + self.half
-
-    def text(self, digits: int = 3) -> str:
-        """Return "mean ± half"."""
-        return f"{self.mean:.{digits}f} ± {self.half:.{digits}f}"
-
-
-def interval(values: Sequence[float]) -> Interval:
-    """Return the mean of at least two values with its 95 % t-interval."""
-    return Interval(statistics.mean(values), student.half_width(statistics.stdev(values), len(values), 0.95) or 0.0)
 
 
 def paired(own: Sequence[Reading], other: Sequence[Reading], measure: Callable[[Reading], float]) -> Interval:

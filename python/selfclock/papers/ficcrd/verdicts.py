@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from selfclock.claims import Verdict
-    from selfclock.papers.ficcrd.readings import Interval
+    from selfclock.papers.intervals import Interval
 
 #: "The queue length will still fluctuate at our target queue length with narrow range": for this part of the time.
 NEAR_MOSTLY, NEAR_OFTEN = 0.95, 0.8

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from selfclock.papers.agents import SACK
 from selfclock.papers.inline_measurement.verdicts import ADAPTED_AFTER_S
 from selfclock.scenario.build import Path
 from selfclock.scenario.flow import Background, Flow
@@ -40,19 +41,6 @@ COALESCING = "100 us"
 COALESCED_RTT_S = RTT_MS / 1e3 + 1.5 * 100e-6
 
 EPSILON, GAMMA = 1.95, 0.9
-
-#: What the thesis's ns-2 agents have by default, in the terms of a scenario: TCP/Sack1 with a sink that acknowledges
-#: every segment.
-SACK: dict[str, object] = {
-    "recovery": "sack",
-    "prr": False,
-    "mss": "1460 B",
-    "timestamps": False,
-    "delayed_ack": "off",
-    "initial_window": "2 segments",
-    "byte_counting": False,
-    "timer": {"minimum": "200 ms", "initial": "3 s", "granularity": "10 ms"},
-}
 
 #: Available bandwidth of figure 7, Gbit/s, from a time on, s.
 FIGURE_7 = ((0.0, 3.0), (30.0, 4.0), (70.0, 3.0), (85.0, 2.0))

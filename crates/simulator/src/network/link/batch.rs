@@ -45,7 +45,7 @@ impl Link {
         let begins_waiting = times.first().is_some_and(|&first| self.free_at > first);
         let Some(Crossing { free_at, waited, waiting }) = self.cross_as_group(size, times) else { return };
         self.free_at = free_at + gap.times(groups - 1);
-        self.recent_count += groups * times.len() as u64;
+        self.order += groups * times.len() as u64;
         self.totals.waited += u128::from(groups) * u128::from(waited);
         if begins_waiting {
             self.queue.extend_by(waiting * groups as u32);

@@ -153,6 +153,8 @@ impl Link {
         }
         let (start, end) = server.serve(size);
         self.free_at = server.next();
+        self.order += 1;
+        self.totals.order += 1;
         self.totals.accepted += 1;
         self.totals.accepted_bytes += u64::from(size);
         if is_drop_tail {

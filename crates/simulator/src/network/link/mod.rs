@@ -14,8 +14,8 @@ mod managed;
 mod series;
 mod shortcut;
 
-use crate::engine::Stream;
 use crate::engine::random::Purpose;
+use crate::engine::{Stream, packet_order};
 use crate::plan::LinkPlan;
 use crate::queue::managed::LinkSite;
 use crate::queue::{AnyDiscipline, DropTail, ManagedQueue, MarkAbove, QueueLimit};
@@ -72,10 +72,11 @@ pub struct Link {
     /// Before that there is nothing to do for a packet but to let it cross or wait: no sample is due, nothing is recorded,
     /// lost or delayed.
     plain_until: Time,
-    /// Transmission time of the size accepted last, and how many of that size are not yet in the totals: most links
-    /// see one size only, so counting a packet is one addition.
+    /// Transmission time of the size accepted last.
     recent_time: Duration,
-    recent_count: u64,
+    /// The order number of the packet accepted last, which is one more than that of the packet before it. What is not yet in
+    /// the totals is of the size accepted last: most links see one size only, so counting a packet is one addition.
+    order: u64,
     delay: Duration,
     /// The network card at the end hands over together what arrives within this time, and when it will hand over next.
     coalescing: Duration,
@@ -105,6 +106,8 @@ pub struct Link {
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 struct Totals {
+    /// The order number of the last packet that is in them.
+    order: u64,
     accepted: u64,
     accepted_bytes: u64,
     drops: u64,
@@ -131,7 +134,7 @@ impl Link {
             free_at: Time::ZERO,
             plain_until: next_sample.min(plain_limit),
             recent_time: Duration::ZERO,
-            recent_count: 0,
+            order: packet_order(index, 0),
             delay: plan.delay,
             coalescing: plan.coalescing,
             interrupt: Time::ZERO,
@@ -139,7 +142,7 @@ impl Link {
             marks: plan.discipline.mark_above().is_some(),
             queue: DropTail::new(plan.queue, plan.counts_packet_in_service && plan.trace.is_none()),
             most_wait: Duration::ZERO,
-            totals: Totals::default(),
+            totals: Totals { order: packet_order(index, 0), ..Totals::default() },
             next_sample,
             plain_limit,
             mark_above: plan.discipline.mark_above(),
@@ -196,7 +199,7 @@ impl Link {
         if waits {
             self.wait(now, size, previous);
         }
-        self.recent_count += 1;
+        self.order += 1;
         let start = self.free_at.max(now);
         self.free_at = start + self.recent_time;
         Some(Entrance { start, end: self.free_at, above })
@@ -268,6 +271,12 @@ impl Link {
         (self.queue.packets(), self.queue.bytes(), self.queue.limit())
     }
 
+    /// The order number of the packet accepted last: its place among events at the time at which it arrives.
+    #[inline(always)]
+    pub(super) fn order(&self) -> u64 {
+        self.order
+    }
+
     /// Rate of the transmitter for a packet that comes at `now`, the time of the clock.
     pub fn rate(&self, now: Time) -> Rate {
         self.imperfections.as_ref().and_then(|own| own.rate_at(now)).unwrap_or(self.rate)
@@ -298,7 +307,8 @@ impl Link {
 
     /// Brings the totals up to date.
     fn count_recent(&mut self) {
-        let count = std::mem::take(&mut self.recent_count);
+        let count = self.order - self.totals.order;
+        self.totals.order = self.order;
         self.totals.accepted += count;
         self.totals.accepted_bytes += count * u64::from(self.recent_size);
         self.totals.busy = self.totals.busy.saturating_add(self.recent_time.times(count).picoseconds());

@@ -32,11 +32,11 @@ impl Link {
                 return self.accept_waiting(now, size);
             }
             self.totals.waited += u128::from(wait.picoseconds());
-            self.recent_count += 1;
+            self.order += 1;
             self.free_at = self.free_at.after(self.recent_time);
             return Some(self.free_at.after(self.delay));
         }
-        self.recent_count += 1;
+        self.order += 1;
         // What the queue has served is forgotten when the next packet has to wait.
         self.free_at = now.after(self.recent_time);
         Some(self.free_at.after(self.delay))
@@ -51,7 +51,7 @@ impl Link {
             return None;
         }
         self.wait(now, size, size);
-        self.recent_count += 1;
+        self.order += 1;
         self.free_at += self.recent_time;
         Some(self.free_at + self.delay)
     }

@@ -7,6 +7,7 @@ use selfclock_congestion::units::{Duration, Time};
 
 use super::limits::{self, Demand};
 use super::link::find_node;
+use super::stack::{stack, stack_of};
 use super::transport::transport;
 use crate::graph::topology::Topology;
 use crate::plan::assemble::{self, USUAL_PACKET};
@@ -16,6 +17,7 @@ use crate::plan::{
 };
 use crate::scenario::error::{Place, Problem};
 use crate::scenario::reader::{Located, Maybe, place_or, value_or};
+use crate::scenario::stack::Control;
 use crate::scenario::table::flow::{Dscp, FlowTable, ProtocolName};
 use crate::scenario::table::network::NetworkTable;
 use crate::scenario::table::traffic::{Size, Traffic, TrafficTable};
@@ -91,9 +93,10 @@ fn flow_template(
     if stop <= start {
         return Err(PlanError::StopsFirst.at(place_or(&flow.stop, place)));
     }
-    let protocol = match value_or(&flow.protocol, ProtocolName::Tcp) {
-        ProtocolName::Tcp => tcp(file, profile, flow)?,
-        ProtocolName::Udp => Protocol::Udp(udp(flow, place)?),
+    let protocol = match (stack_of(flow), value_or(&flow.protocol, ProtocolName::Tcp)) {
+        (Some(name), _) => stack(file, profile, (flow, place), name)?,
+        (None, ProtocolName::Tcp) => tcp(file, profile, flow)?,
+        (None, ProtocolName::Udp) => Protocol::Udp(udp(flow, place)?),
     };
     if let Protocol::Connections(connections) = &protocol {
         let until = stop.min(Time::ZERO + file.duration.value.0);
@@ -133,8 +136,11 @@ pub fn groups(file: &ScenarioTable, flows: &[FlowPlan]) -> Result<Vec<Vec<usize>
 fn tcp(file: &ScenarioTable, profile: Profile, flow: &FlowTable) -> Result<Protocol, Problem> {
     let layers: Vec<_> =
         [&file.transport, &flow.transport].into_iter().flatten().map(|layer| &layer.value).collect();
-    let control =
-        flow.congestion_control.as_ref().map_or_else(Selection::default, |control| control.value.clone());
+    let control = match flow.congestion_control.as_ref().map(|control| &control.value) {
+        Some(Control::Ours(selection, None)) => (**selection).clone(),
+        // What names a stack is not TCP.
+        Some(Control::Ours(..) | Control::Own(..)) | None => Selection::default(),
+    };
     let traffic = match &flow.traffic {
         None => TcpTraffic::One(Source::Bulk),
         Some(Located { value: Traffic::Bulk, .. }) => TcpTraffic::One(Source::Bulk),
@@ -156,14 +162,14 @@ fn tcp(file: &ScenarioTable, profile: Profile, flow: &FlowTable) -> Result<Proto
 }
 
 /// What a TCP flow stands for.
-enum TcpTraffic {
+pub(super) enum TcpTraffic {
     /// One connection.
     One(Source),
     /// Short connections.
     Many { interval: Duration, size: SizeDistribution },
 }
 
-fn tcp_traffic(traffic: &TrafficTable, place: &Place) -> Result<TcpTraffic, Problem> {
+pub(super) fn tcp_traffic(traffic: &TrafficTable, place: &Place) -> Result<TcpTraffic, Problem> {
     refuse_key(&traffic.packet, "TCP sends segments of transport.mss")?;
     refuse_key(&traffic.arrivals, "only UDP has arrivals")?;
     refuse_key(&traffic.steps, "only UDP has steps")?;
@@ -232,7 +238,7 @@ fn udp(flow: &FlowTable, place: &Place) -> Result<UdpPlan, Problem> {
     })
 }
 
-fn refuse_key<T>(written: &Maybe<T>, why: &str) -> Result<(), Problem> {
+pub(super) fn refuse_key<T>(written: &Maybe<T>, why: &str) -> Result<(), Problem> {
     match written {
         Some(written) => Err(written.place.problem("not allowed here", why)),
         None => Ok(()),

@@ -4,6 +4,7 @@ mod flow;
 mod limits;
 mod link;
 mod router;
+mod stack;
 mod transport;
 
 use selfclock_congestion::units::{Duration, Time};

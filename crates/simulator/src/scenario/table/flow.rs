@@ -4,7 +4,7 @@ use super::traffic::Traffic;
 use super::transport::TransportTable;
 use super::value::{Count, Name, ranges};
 use crate::scenario::reader::{Maybe, table, words};
-use selfclock_congestion::registry::Selection;
+use crate::scenario::stack::{Control, StackName};
 use selfclock_congestion::units::Duration;
 
 table! {
@@ -22,9 +22,11 @@ table! {
         to: Maybe<Name>,
         /// How the flow sends. Default: "tcp".
         protocol: Maybe<ProtocolName>,
+        /// A real QUIC stack that sends and receives in the place of the simulated TCP. Needs a build with it: make quic.
+        stack: Maybe<StackName>,
         /// Congestion control of a TCP flow: a window algorithm, a start algorithm, or a table. Default:
-        /// "reno".
-        congestion_control: Maybe<Selection>,
+        /// "reno". Of a stack: one of its own, as "quinn:bbr", or one of ours in it, as "cubic@quinn". Default: the stack's.
+        congestion_control: Maybe<Control>,
         /// When the flow starts. Default: "0 s".
         start: Maybe<Duration>,
         /// A further uniform random delay of the start, below this. Default: "0 s".

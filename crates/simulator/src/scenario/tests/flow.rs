@@ -57,3 +57,14 @@ fn flows_name_their_algorithm() {
     assert_eq!(plan.flows[1].algorithm(), None);
     assert!(!plan.has_custom_algorithms());
 }
+
+#[test]
+fn stacks_that_are_not_built_in_say_how_to_have_them() {
+    refused_flow("stack = \"quinn\"", 9, "flow[0].stack", "stack \"quinn\" is not built in", "make quic");
+    refused_flow("stack = \"quin\"", 9, "flow[0].stack", "unknown stack \"quin\"", "did you mean \"quinn\"?");
+    for word in ["noq:cubic", "cubic@noq"] {
+        let line = format!("congestion_control = \"{word}\"");
+        let said = "stack \"noq\" is not built in";
+        refused_flow(&line, 22, "flow[0].congestion_control", said, "make quic");
+    }
+}

@@ -328,11 +328,6 @@ impl Sender {
         if !self.retransmission_timer.due(context.events, context.now, target) {
             return;
         }
-        // A probe that is due now goes before the retransmission timer.
-        if self.recovery.timer_is_for_probe() && self.rack_timer.deadline() == context.now {
-            self.rack_timer.cancel();
-            return self.send_tail_probe(context);
-        }
         self.estimators.rtt.back_off();
         if self.recovery.outstanding().is_empty() && self.connection == Connection::Established {
             return self.probe_window(context);

@@ -1,0 +1,103 @@
+//! Both ends of a connection, configured as the plan says.
+//!
+//! Compiled once for each stack, as the ends are.
+
+use super::end::End;
+use super::{proto, shim};
+use crate::clock;
+use crate::meter::Meter;
+use crate::tls::{self, Random, SERVER};
+use proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+use proto::{
+    ClientConfig, ConnectionId, ConnectionIdGenerator, EndpointConfig, ServerConfig, TransportConfig, VarInt,
+};
+use selfclock_simulator::stack::{Pair, Setup};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Length of connection ids, bytes: the usual one of both stacks.
+const ID: usize = 8;
+
+/// Streams of random numbers of the two ends.
+const SENDER: u64 = 1;
+const RECEIVER: u64 = 2;
+/// Added for the connection ids of an end.
+const IDS: u64 = 2;
+
+/// Connection ids from a seed. The stacks' own come from the operating system.
+struct Ids(Random);
+
+impl ConnectionIdGenerator for Ids {
+    fn generate_cid(&mut self) -> ConnectionId {
+        ConnectionId::new(&self.0.bytes()[..ID])
+    }
+    fn cid_len(&self) -> usize {
+        ID
+    }
+    fn cid_lifetime(&self) -> Option<Duration> {
+        None
+    }
+}
+
+/// Both ends of the connection.
+///
+/// # Errors
+/// A sentence on what a stack refuses.
+pub fn connect(setup: &Setup<'_>) -> Result<Pair, String> {
+    let meter = Arc::new(Meter::default());
+    let transport = Arc::new(transport(setup, &meter)?);
+    let sentence = |error: &dyn std::fmt::Display| format!("TLS: {error}");
+
+    let mut random = Random::new(setup.seed, RECEIVER);
+    let crypto = QuicServerConfig::try_from(tls::server().map_err(|error| sentence(&error))?)
+        .map_err(|error| sentence(&error))?;
+    let mut server = ServerConfig::new(Arc::new(crypto), shim::token_key());
+    server.transport_config(Arc::clone(&transport));
+    // Tokens carry the time of day.
+    server.validation_token.sent(0);
+    let config = endpoint_config(&mut random, setup, RECEIVER)?;
+    let endpoint = shim::endpoint(config, Some(Arc::new(server)));
+    let receiver = End::receiver(endpoint, random, Arc::clone(&meter));
+
+    let mut random = Random::new(setup.seed, SENDER);
+    let crypto = QuicClientConfig::try_from(tls::client().map_err(|error| sentence(&error))?)
+        .map_err(|error| sentence(&error))?;
+    let mut client = ClientConfig::new(Arc::new(crypto));
+    client.transport_config(transport);
+    let first = ConnectionId::new(&random.bytes()[..ID]);
+    client.initial_dst_cid_provider(Arc::new(move || first));
+    let mut endpoint = shim::endpoint(endpoint_config(&mut random, setup, SENDER)?, None);
+    let now = clock::instant(setup.start);
+    let connection = random
+        .during(|| endpoint.connect(now, client, shim::REMOTE, SERVER))
+        .map_err(|error| error.to_string())?;
+    let sender = End::sender(endpoint, connection, random, meter);
+    Ok((Box::new(sender), Box::new(receiver)))
+}
+
+fn endpoint_config(
+    random: &mut Random,
+    setup: &Setup<'_>,
+    stream: u64,
+) -> Result<Arc<EndpointConfig>, String> {
+    let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &random.bytes());
+    let mut config = EndpointConfig::new(Arc::new(key));
+    let seed = setup.seed;
+    shim::ids(&mut config, move || Box::new(Ids(Random::new(seed, IDS + stream))));
+    config.rng_seed(Some(random.bytes()));
+    config.max_udp_payload_size(setup.datagram).map_err(|error| error.to_string())?;
+    Ok(Arc::new(config))
+}
+
+/// What the scenario says; the rest is what the stack does by itself.
+fn transport(setup: &Setup<'_>, meter: &Arc<Meter>) -> Result<TransportConfig, String> {
+    let mut config = TransportConfig::default();
+    let window = VarInt::from_u64(setup.receive_window).unwrap_or(VarInt::MAX);
+    config.stream_receive_window(window).receive_window(window);
+    // A path that is dark for half a minute ends no flow.
+    config.max_idle_timeout(None);
+    // The path's MTU is known and stays.
+    config.initial_mtu(setup.datagram).mtu_discovery_config(None);
+    config.congestion_controller_factory(shim::factory(setup.control, meter)?);
+    Ok(config)
+}
