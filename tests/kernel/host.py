@@ -70,6 +70,8 @@ def send(order: dict[str, Any]) -> dict[str, Any]:
     pause = order.get("pause", 0.0)
     with socket.socket() as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, order["control"].encode())
+        if order.get("mss"):
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, order["mss"])
         connection.connect((order["to"], PORT))
         connection.setblocking(False)
         samples: list[tuple[float, int, int, int, int, int]] = []

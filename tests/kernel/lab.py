@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 ADDRESSES = ("10.9.0.1", "10.9.0.2")
 MSS = 1448
+#: Longer than a recovery on these paths, and shorter than a period, s.
+RECOVERY = 0.25
 
 
 @dataclass(frozen=True)
@@ -60,14 +62,13 @@ class Transfer:
         """Return the mean time between two reductions, s: falls to less than 0.85 of the highest window since."""
         falls, highest = [], 0
         for at, cwnd in zip(self.time, self.cwnd, strict=True):
-            if at < start:
+            # In recovery the window falls in steps, and below its target: one reduction.
+            if at < start or (falls and at - falls[-1] < RECOVERY):
                 continue
             highest = max(highest, cwnd)
             if cwnd < 0.85 * highest:
                 falls.append(at)
-                highest = cwnd
-            elif falls and at - falls[-1] < 0.3:
-                highest = cwnd
+                highest = 0
         return (falls[-1] - falls[0]) / (len(falls) - 1) if len(falls) > 2 else None
 
 
@@ -140,9 +141,9 @@ class Path2:
         for host in self.hosts:
             host.close()
 
-    def begin(self, control: str, seconds: float, pause: float = 0.0) -> int:
+    def begin(self, control: str, seconds: float, pause: float = 0.0, mss: int = 0) -> int:
         """Begin a transfer under a congestion control; return its number."""
-        return self.hosts[0].begin("send", control=control, seconds=seconds, to=ADDRESSES[1], pause=pause)
+        return self.hosts[0].begin("send", control=control, seconds=seconds, to=ADDRESSES[1], pause=pause, mss=mss)
 
     def end(self, number: int) -> Transfer:
         """Wait for a transfer."""

@@ -111,6 +111,23 @@ def senders(_runs: int, seconds: float) -> None:
     sys.stdout.write(f"\n{total} decisions replayed, all equal\n")
 
 
+def million(_runs: int, seconds: float) -> None:
+    """Replay of a million real events over ten algorithms: segments of 256 bytes make many ACKs."""
+    head("algorithm", "goodput Mbit/s", "decisions replayed, all equal", "events under Reno")
+    total = 0
+    for label in ("reno", "cubic+hystart++", "bbr3", "altcp", "vegas", "bic", "fast", "highspeed", "prague", "ltcp"):
+        name = next(NAMES)
+        with tempfile.TemporaryDirectory() as folder:
+            record = Path(folder, "record")
+            with Path2(16, 20, 40_000) as path, Run(name, label, "--record", str(record)) as run:
+                transfer = path.end(path.begin(name, seconds, mss=268))
+                said = run.stop()
+            done = replay(record)
+        total += done.answers
+        row(label, f"{transfer.goodput(2):.2f}", done.answers, fallbacks(said))
+    sys.stdout.write(f"\n{total} decisions replayed, all equal\n")
+
+
 def program_time() -> tuple[int, int]:
     """Return the time of `cong_control` in all programs, ns, and its runs: with kernel.bpf_stats_enabled."""
     listed = subprocess.run(["bpftool", "prog", "show", "-j"], capture_output=True, text=True, check=True).stdout
@@ -244,13 +261,13 @@ def stalled(name: str) -> None:
         path.end(number)
 
 
-PARTS = {"compare": compare, "senders": senders, "cost": cost, "corpus": corpus}
+PARTS = {"compare": compare, "senders": senders, "cost": cost, "million": million, "corpus": corpus}
 
 
 def main() -> None:
     """Make the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", help=f"{', '.join(PARTS)}; all but corpus if none is named")
+    parser.add_argument("parts", nargs="*", help=f"{', '.join(PARTS)}; the first three if none is named")
     parser.add_argument("--runs", type=int, default=3, help="runs of each algorithm of the comparison")
     parser.add_argument("--seconds", type=float, help="seconds of each transfer")
     arguments = parser.parse_args()
@@ -258,7 +275,7 @@ def main() -> None:
         sys.exit("needs root")
     load = os.getloadavg()[0]
     sys.stdout.write(f"Linux {os.uname().release}, {os.cpu_count()} cores, load {load:.1f}, segments of {MSS} bytes\n")
-    seconds = {"compare": 20.0, "senders": 10.0, "cost": 10.0}
+    seconds = {"compare": 15.0, "senders": 6.0, "cost": 10.0, "million": 32.0}
     for part in arguments.parts or ("compare", "senders", "cost"):
         PARTS[part](arguments.runs, arguments.seconds or seconds.get(part, 0.0))
 
