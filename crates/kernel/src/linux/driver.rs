@@ -173,14 +173,15 @@ impl Session {
         let (maps, taken_over) = maps_for(&options.name, &object)?;
         let shared = Shared::new(&maps)?;
         let loaded = load(&object, &maps, &types)?;
+        shared.ring.skip();
+        let registration = loaded.register(&options.name)?;
+        // Not before: where nothing is registered nothing is recorded.
         let writer = options.record.as_ref().map(|path| {
             let about = format!("{} on Linux {}", options.name, sys::kernel_release());
             let file = BufWriter::with_capacity(1 << 18, File::create(path)?);
             Writer::new(file, &options.selection, &about)
         });
         let writer = Mutex::new(writer.transpose().map_err(failed("write the record"))?);
-        shared.ring.skip();
-        let registration = loaded.register(&options.name)?;
         let ids = [map_id(&maps, "slots")?, map_id(&maps, "events")?, map_id(&maps, "free_slots")?];
         shared.control.claim(&options.name, [ids[0], ids[1], ids[2], registration.id]);
         let (registration, status) = (Mutex::new(Some(registration)), Mutex::default());
