@@ -12,7 +12,7 @@ RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates/quic -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
 .DELETE_ON_ERROR:
-.PHONY: help prerequisites build quic quic-test quic-parity reproduce reproduce-full test rust-test python-test untested lint docs docs-long figures chart-library record record-full bench adapters careless package scorecards scorecard-truths sweep-10000 verify verify-night golden instructions instructions-record oracles load misbehaviour mutants fuzz coverage clean live-test live-validation live-endurance quic-scorecards
+.PHONY: help prerequisites build quic quic-test quic-parity reproduce reproduce-full test rust-test python-test untested lint docs docs-long figures chart-library record record-full bench adapters careless package scorecards scorecard-truths sweep-10000 verify verify-night golden instructions instructions-record oracles load misbehaviour mutants fuzz coverage clean live-test live-validation live-endurance quic-scorecards kernel-test kernel-validation kernel-object
 
 help:
 	@echo 'make reproduce  reproduce the papers; the report is $(OUT)/report.html'
@@ -39,6 +39,9 @@ help:
 	@echo 'make coverage   the lines of Rust and Python that no test runs; the Rust part needs cargo-llvm-cov'
 	@echo 'make oracles    every table of ns-2 again; the report is results/oracles/report.html'
 	@echo 'make careless   what careless users do to it: signals in every command, little memory, locales'
+	@echo 'make kernel-test  algorithms in control of real Linux TCP, in namespaces of their own; needs root'
+	@echo 'make kernel-validation  the figures of docs/kernel.md: 12 minutes on an idle machine; needs root'
+	@echo 'make kernel-object  compile the kernel part again; needs clang and llvm of the version in crates/kernel/bpf/COMPILER'
 	@echo 'make load       100,000 flows, a day, 1 Tbit/s, 10,000 nodes'
 	@echo 'make live-test  what selfclock emulate does as root, and the examples of its page'
 	@echo 'make live-validation  the TCP of this kernel on the emulator against the simulator, into docs/validation-linux.md; 12 minutes, as root, on an idle machine'
@@ -240,6 +243,16 @@ oracles: build
 	cargo test --release --locked -p selfclock-simulator --test ns2
 	$(BIN)/python tests/ns2_rows.py
 	$(BIN)/selfclock reproduce inline-measurement adaptive-layered ficcrd --out results/oracles
+
+# Real connections in namespaces of their own, which are gone with the processes; needs root and Linux 6.10 or later.
+kernel-test: build
+	$(BIN)/pytest -p no:cacheprovider tests/kernel
+
+kernel-validation: build
+	$(BIN)/python tests/kernel/validation.py
+
+kernel-object:
+	crates/kernel/bpf/build.sh
 
 # The heaviest scenarios whole, with what they take.
 load: build

@@ -7,6 +7,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+import click
+
 import selfclock as sc
 from selfclock.claims import OF, VERDICTS
 from selfclock.cli.app import COMMANDS, app
@@ -136,7 +138,12 @@ def commands(_: str) -> str:
     texts = {}
     for name in COMMANDS:
         if one := app.get_command(context, name):
-            texts[name] = one.get_help(one.make_context(name, [], parent=context, resilient_parsing=True))
+            own = one.make_context(name, [], parent=context, resilient_parsing=True)
+            texts[name] = one.get_help(own)
+            for below, each in one.commands.items() if isinstance(one, click.Group) else ():
+                texts[f"{name} {below}"] = each.get_help(
+                    each.make_context(below, [], parent=own, resilient_parsing=True)
+                )
     return "\n\n".join(f"## {name}\n\n```text\n{text.strip()}\n```" for name, text in texts.items())
 
 

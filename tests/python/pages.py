@@ -41,6 +41,7 @@ NOT_RUN = {
     "selfclock evaluate quinn": "needs a build with real stacks, `make quic`",
     "make ": "builds or tests the project: `make test` is what runs this, the others build or take very long",
     "selfclock emulate": "real time, and namespaces that not every machine allows: `make live-test` runs it",
+    "sudo selfclock kernel": "controls connections of this machine: `make kernel-test` does, in namespaces of its own",
     "selfclock sweep examples/buffers.toml --on dask": "needs a cluster: test_sweep.py starts one",
     "cargo run --release -p my-aimd": "its crate has a test of its own, which `make test` runs",
 }

@@ -15,6 +15,9 @@ mod events;
 mod examples;
 mod grid;
 mod interrupt;
+#[cfg(target_os = "linux")]
+mod kernel;
+mod kernel_log;
 mod memory;
 mod network;
 mod outcome;
@@ -54,6 +57,11 @@ mod _core {
     use super::grid::{Grid, grid_schema};
     #[pymodule_export]
     use super::interrupt::end_at_second_interrupt;
+    #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use super::kernel::{KernelSession, kernel_check, kernel_list, kernel_unload};
+    #[pymodule_export]
+    use super::kernel_log::{kernel_replay, kernel_series, kernel_traces};
     #[pymodule_export]
     use super::outcome::{Outcome, read_packets};
     #[pymodule_export]

@@ -64,7 +64,7 @@ pub fn run_error(stopped: &Stopped) -> PyErr {
 }
 
 /// Where an algorithm raised an exception: file, line and method, in parentheses. The traceback begins in the method.
-fn place(py: Python<'_>, error: &PyErr) -> Option<String> {
+pub fn place(py: Python<'_>, error: &PyErr) -> Option<String> {
     let traceback = error.traceback(py)?;
     let code = traceback.getattr("tb_frame").ok()?.getattr("f_code").ok()?;
     let path: PathBuf = code.getattr("co_filename").ok()?.extract().ok()?;

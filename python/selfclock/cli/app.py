@@ -21,7 +21,7 @@ from selfclock.provenance import set_command, version_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: Every command, with the first line of its help. Its module has `command` and `EXAMPLES`.
+#: Every command, with the first line of its help. Its module has `command`, or `COMMANDS` of its own, and `EXAMPLES`.
 COMMANDS = {
     "init": "Write a commented scenario to begin with, or copy an example.",
     "run": "Run one simulation: a summary, figures and Parquet tables.",
@@ -32,6 +32,7 @@ COMMANDS = {
     "sweep": "Run every point of a grid with every seed; what is there already is not run again.",
     "algorithms": "List what can be run, with parameters, units, defaults and sources.",
     "bench": "Measure the speed of the simulator on the standard cases.",
+    "kernel": "Let algorithms control real TCP connections of Linux; record and replay them.",
     "verify": "Check a packet record for what cannot be, without the engine.",
     "schema": "Print the JSON Schema of scenario files.",
 }
@@ -53,10 +54,15 @@ class Commands(click.Group):
         from selfclock.cli.messages import guarded  # noqa: PLC0415
 
         module = importlib.import_module(f"selfclock.cli.{cmd_name}")
-        about = f"{COMMANDS[cmd_name]}\n\n{module.command.__doc__ or ''}"
+        about = f"{COMMANDS[cmd_name]}\n\n{getattr(module, 'command', module).__doc__ or ''}"
         examples = "\b\nExamples:\n" + "\n".join(f"  {line}" for line in module.EXAMPLES)
-        made = click.command(cmd_name, help=about, epilog=examples, context_settings=CONTEXT)
-        return made(guarded(module.command))
+        if not hasattr(module, "COMMANDS"):
+            made = click.command(cmd_name, help=about, epilog=examples, context_settings=CONTEXT)
+            return made(guarded(module.command))
+        group = click.Group(cmd_name, help=about, epilog=examples, context_settings=CONTEXT)
+        for name, each in module.COMMANDS.items():
+            group.add_command(click.command(name, help=each.__doc__, context_settings=CONTEXT)(guarded(each)))
+        return group
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A congestion control whose decisions are made in user space. Every event of a connection goes there through a ring buffer;
+ * the answer comes back through a slot of an array. A flow that gets no answer goes on under Reno. */
+#include "window.h"
+
+char gpl[] SEC("license") = "GPL";
+
+#define MS 1000000ull
+
+/* A flow without a slot asks again every so many events. */
+enum { ASK_AGAIN = 256 };
+
+INLINE bool take_slot(struct sock *sk)
+{
+	struct flow *flow = flow_of(sk);
+	u32 number;
+	struct slot *slot;
+
+	if (map_pop(&free_slots, &number))
+		return 0;
+	flow->slot = number;
+	slot = slot_of(flow);
+	if (!slot)
+		return 0;
+	slot->flow = flow->id;
+	slot->number = slot->fallbacks = slot->fallback_acks = slot->lost_events = 0;
+	slot->applied = slot->torn = slot->late = 0;
+	return 1;
+}
+
+SEC("struct_ops/init")
+int begin(u64 *context)
+{
+	struct sock *sk = (struct sock *)context[0];
+	struct flow *flow = flow_of(sk);
+	struct control *all = the_control();
+
+	*flow = (struct flow){ .slot = NO_SLOT, .target = tcp_of(sk)->snd_cwnd, .since = ktime() };
+	if (!all)
+		return 0;
+	flow->id = __sync_fetch_and_add(&all->flows, 1) + 1;
+	unpace(sk);
+	if (take_slot(sk)) {
+		report(sk, INIT, 0, 0, NULL);
+	} else {
+		flow->fallback = 1;
+		__sync_fetch_and_add(&all->without_slot, 1);
+	}
+	return 0;
+}
+
+SEC("struct_ops/release")
+int end(u64 *context)
+{
+	struct sock *sk = (struct sock *)context[0];
+	struct flow *flow = flow_of(sk);
+	struct slot *slot = slot_of(flow);
+	u32 number = flow->slot;
+
+	if (!flow->id)
+		return 0;
+	report(sk, RELEASE, 0, 0, NULL);
+	if (slot)
+		slot->flow = 0;
+	if (number != NO_SLOT)
+		map_push(&free_slots, &number, 0);
+	flow->slot = NO_SLOT;
+	return 0;
+}
+
+/* Asked at the beginning of a reduction, before user space can know of it: half the window until its answer comes. */
+SEC("struct_ops/ssthresh")
+int threshold(u64 *context)
+{
+	struct sock *sk = (struct sock *)context[0];
+	u32 half = MAX(tcp_of(sk)->snd_cwnd >> 1, 2u);
+
+	flow_of(sk)->target = half;
+	return half;
+}
+
+SEC("struct_ops/set_state")
+int change_state(u64 *context)
+{
+	struct sock *sk = (struct sock *)context[0];
+	struct flow *flow = flow_of(sk);
+	u8 new_state = context[1];
+
+	report(sk, STATE, 0, new_state, NULL);
+	if (new_state == RECOVERY || new_state == CWR) {
+		flow->prr_delivered = 0;
+		/* Whether CWR is due to a mark shows at the ACK that follows. */
+		flow->floor = flow->number + (new_state == CWR);
+	} else if (new_state == LOSS) {
+		flow->floor = flow->number;
+	} else if (new_state == OPEN && (flow->state == RECOVERY || flow->state == CWR)) {
+		tcp_of(sk)->snd_cwnd = MAX(flow->target, 1u);
+	}
+	flow->state = new_state;
+	return 0;
+}
+
+SEC("struct_ops/undo_cwnd")
+int undo(u64 *context)
+{
+	struct sock *sk = (struct sock *)context[0];
+	struct tcp_sock *tp = tcp_of(sk);
+	struct flow *flow = flow_of(sk);
+	u32 cwnd = MAX(tp->snd_cwnd, tp->prior_cwnd);
+
+	report(sk, UNDO, 0, 0, NULL);
+	flow->target = cwnd;
+	flow->floor = flow->number;
+	return cwnd;
+}
+
+/* A segment leaves while nothing is in flight. On paths of microseconds that is half of all events: told after an idle time
+ * of a round trip alone, where it is a restart. */
+SEC("struct_ops/cwnd_event")
+int restart(u64 *context)
+{
+	struct sock *sk = (struct sock *)context[0];
+	struct flow *flow = flow_of(sk);
+
+	if (context[1] == CA_EVENT_TX_START && ktime() - flow->last > (u64)(tcp_of(sk)->srtt_us >> 3) * 1000)
+		report(sk, START, 0, 0, NULL);
+	return 0;
+}
+
+/* Is somebody there? Reno takes over after four round trips, and 100 ms, in which no event was answered. */
+INLINE void watch(struct sock *sk, struct flow *flow, struct slot *slot, u64 answers, u32 flags, u64 now)
+{
+	struct tcp_sock *tp = tcp_of(sk);
+	struct control *all;
+
+	if (answers != flow->seen) {
+		flow->seen = answers;
+		flow->since = now;
+		flow->fallback = !!(flags & GIVE_UP);
+		return;
+	}
+	if (flow->fallback || flow->number == answers || now - flow->since <= MAX(4 * (u64)(tp->srtt_us >> 3) * 1000, 100 * MS))
+		return;
+	flow->fallback = 1;
+	/* What paces may have no threshold: Reno must not begin with a slow start from its window. */
+	if (flow->applied && (flags & PACE || !(flags & PRR)))
+		tp->snd_ssthresh = MIN(tp->snd_ssthresh, tp->snd_cwnd);
+	slot->fallbacks++;
+	all = the_control();
+	if (all)
+		__sync_fetch_and_add(&all->fallbacks, 1);
+}
+
+/* The newest answer. */
+INLINE void apply(struct sock *sk, struct flow *flow, struct slot *slot, u64 answers, u32 flags)
+{
+	struct tcp_sock *tp = tcp_of(sk);
+	u32 cwnd = ONCE(slot->cwnd), ssthresh = ONCE(slot->ssthresh), slope = ONCE(slot->slope);
+	u32 since = tp->delivered - ONCE(slot->delivered);
+	u64 pacing = ONCE(slot->pacing);
+
+	/* An atomic addition that fetches is a full barrier: `began` is read after the rest. */
+	__sync_fetch_and_add(&slot->applied, 1);
+	if (ONCE(slot->began) != answers) {
+		slot->torn++;
+		return;
+	}
+	if (flow->number != answers)
+		slot->late++;
+	if (answers >= flow->floor) {
+		/* What this ACK, and those that are not answered yet, will have added. */
+		if (flags & EXTRAPOLATE && flow->state != CWR && flow->state != RECOVERY && since < 1u << 20) {
+			u32 grown = cwnd + (u32)(((u64)since * slope) >> 16);
+			cwnd = cwnd < ssthresh ? MIN(grown, MAX(ssthresh, cwnd)) : grown;
+		}
+		tp->snd_ssthresh = ssthresh;
+		flow->target = cwnd;
+		flow->applied = answers;
+	}
+	if (flags & PACE) {
+		if (!flow->paced && sk->sk_pacing_status == PACING_NONE)
+			sk->sk_pacing_status = PACING_NEEDED;
+		flow->paced = 1;
+		sk->sk_pacing_rate = MIN(pacing, sk->sk_max_pacing_rate);
+	} else if (flow->paced) {
+		flow->paced = 0;
+		unpace(sk);
+	}
+}
+
+SEC("struct_ops/cong_control")
+int control_window(u64 *context)
+{
+	struct sock *sk = (struct sock *)context[0];
+	int flag = context[2];
+	const struct rate_sample *rs = (const struct rate_sample *)context[3];
+	struct tcp_sock *tp = tcp_of(sk);
+	struct flow *flow = flow_of(sk);
+	struct slot *slot = slot_of(flow);
+	u64 now = ktime(), answers = 0;
+	u32 flags = PRR, cwnd;
+
+	if (!slot && !(flow->number % ASK_AGAIN) && take_slot(sk)) {
+		report(sk, INIT, 0, 0, NULL);
+		slot = slot_of(flow);
+	}
+	if (slot && ONCE(slot->id) == flow->id) {
+		answers = ONCE(slot->answers);
+		if (answers)
+			flags = ONCE(slot->flags);
+	}
+	if (slot)
+		watch(sk, flow, slot, answers, flags, now);
+	flow->last = now;
+	if (slot && answers && !flow->fallback) {
+		apply(sk, flow, slot, answers, flags);
+	} else {
+		flags = PRR;
+		if (slot)
+			slot->fallback_acks++;
+		if (flow->state != CWR && flow->state != RECOVERY)
+			flow->target = reno(tp, flow, flag, rs->acked_sacked);
+	}
+
+	cwnd = flow->target;
+	if (flow->state == RECOVERY || flow->state == CWR) {
+		if (flags & PRR)
+			cwnd = reduced(tp, flow, flag, rs);
+	} else if (flow->state == LOSS && !flow->fallback && answers < flow->floor) {
+		/* A timeout that is not answered yet: slow start from what the kernel left. */
+		cwnd = flow->target = tp->snd_cwnd + rs->acked_sacked;
+	}
+	tp->snd_cwnd = MIN(MAX(cwnd, 1u), tp->snd_cwnd_clamp);
+	if (!flow->paced || flow->fallback)
+		size_bursts(sk);
+	report(sk, ACK, flag, 0, rs);
+	if (slot)
+		slot->number = flow->number;
+	return 0;
+}
+
+SEC(".struct_ops.link")
+struct tcp_congestion_ops selfclock = {
+	/* May be the default of a namespace. */
+	.flags = TCP_CONG_NON_RESTRICTED,
+	.init = (void *)begin,
+	.release = (void *)end,
+	.ssthresh = (void *)threshold,
+	.set_state = (void *)change_state,
+	.undo_cwnd = (void *)undo,
+	.cwnd_event = (void *)restart,
+	.cong_control = (void *)control_window,
+	.name = "selfclock",
+};

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the kernel does not do where there is a cong_control: PRR, and the rate that sizes bursts; and Reno, for a flow whose
+ * algorithm does not answer. */
+#ifndef SELFCLOCK_WINDOW_H
+#define SELFCLOCK_WINDOW_H
+
+#include "report.h"
+
+/* RFC 6937 with its slow-start bound, as tcp_cwnd_reduction() of Linux: the window on the way to its target. */
+INLINE u32 reduced(struct tcp_sock *tp, struct flow *flow, int flag, const struct rate_sample *rs)
+{
+	u32 flight = flight_of(tp), acked = rs->acked_sacked, prior = MAX(tp->prior_cwnd, 1u);
+	s32 room = (s32)flow->target - (s32)flight, count, least = tp->prr_out ? 0 : 1;
+
+	if (!acked)
+		return tp->snd_cwnd;
+	flow->prr_delivered += acked;
+	if (room < 0) {
+		count = (s32)(((u64)flow->target * flow->prr_delivered + prior - 1) / prior) - (s32)tp->prr_out;
+	} else {
+		count = MAX((s32)flow->prr_delivered - (s32)tp->prr_out, (s32)acked);
+		if (flag & FLAG_SND_UNA_ADVANCED && rs->losses == 0)
+			count++;
+		count = MIN(count, room);
+	}
+	return flight + MAX(count, least);
+}
+
+/* Reno, counting segments as tcp_reno_cong_avoid() does. */
+INLINE u32 reno(struct tcp_sock *tp, struct flow *flow, int flag, u32 acked)
+{
+	u32 cwnd = tp->snd_cwnd;
+
+	if (!(flag & FLAG_SND_UNA_ADVANCED) || !acked)
+		return cwnd;
+	if (cwnd < tp->snd_ssthresh)
+		return BITS(tp, is_cwnd_limited) || cwnd < 2 * tp->max_packets_out ? MIN(cwnd + acked, MAX(tp->snd_ssthresh, cwnd + 1)) : cwnd;
+	if (!BITS(tp, is_cwnd_limited))
+		return cwnd;
+	flow->count += acked;
+	if (flow->count < cwnd)
+		return cwnd;
+	flow->count -= cwnd;
+	return cwnd + 1;
+}
+
+/* As tcp_update_pacing_rate(): sizes bursts where nothing is paced. */
+INLINE void size_bursts(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_of(sk);
+	u64 percent = tp->snd_cwnd < tp->snd_ssthresh / 2 ? 200 : 120;
+	u64 rate = (u64)tp->mss_cache * ((1000000 / 100) << 3) * percent * MAX(tp->snd_cwnd, tp->packets_out);
+	u32 srtt = tp->srtt_us;
+
+	if (srtt)
+		rate /= srtt;
+	sk->sk_pacing_rate = MIN(rate, sk->sk_max_pacing_rate);
+}
+
+/* An algorithm that does not pace must not be paced by what controlled the socket before it, unless the application has
+ * asked for a limit. */
+INLINE void unpace(struct sock *sk)
+{
+	if (sk->sk_pacing_status == PACING_NEEDED && sk->sk_max_pacing_rate == ~0ul)
+		sk->sk_pacing_status = PACING_NONE;
+}
+
+#endif

@@ -1,0 +1,91 @@
+//! From the kernel's events to answers, without a kernel: pure, the same on every system, and what [`replay`](crate::log) runs
+//! again.
+
+mod answer;
+mod flow;
+mod history;
+
+use std::collections::BTreeMap;
+
+pub use answer::{Answer, NO_THRESHOLD, flags};
+pub use flow::{Control, Flow, in_flight, setup};
+pub use history::LossHistory;
+use selfclock_congestion::Setup;
+
+use crate::event::{KernelEvent, kind};
+
+/// The connections under one algorithm.
+#[derive(Debug)]
+pub struct Bridge<C, M> {
+    make: M,
+    flows: BTreeMap<u32, Flow<C>>,
+    counts: Counts,
+}
+
+/// What has happened so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Events.
+    pub events: u64,
+    /// Connections.
+    pub flows: u64,
+    /// Connections that were under way when their first event came.
+    pub adopted: u64,
+    /// Times that events of a connection were missing: its algorithm began anew.
+    pub gaps: u64,
+    /// Events of a connection that Reno controlled meanwhile.
+    pub fallback_events: u64,
+}
+
+impl<C: Control, M: FnMut(Setup) -> C> Bridge<C, M> {
+    /// No connections yet. `make` makes the algorithm of one.
+    pub const fn new(make: M) -> Self {
+        let counts = Counts { events: 0, flows: 0, adopted: 0, gaps: 0, fallback_events: 0 };
+        Self { make, flows: BTreeMap::new(), counts }
+    }
+
+    /// An event, in the order of the ring. A connection whose events do not follow one another is begun anew from the window
+    /// in force: its algorithm would take what is missing for one huge ACK. The old flow is then returned with the answer.
+    pub fn on(&mut self, event: &KernelEvent) -> (Option<Answer>, Option<Flow<C>>) {
+        self.counts.events += 1;
+        self.counts.fallback_events += u64::from(event.fallback != 0);
+        if event.kind == kind::RELEASE {
+            let mine = self.flows.get(&event.slot).is_some_and(|flow| flow.last().id == event.id);
+            return (None, if mine { self.flows.remove(&event.slot) } else { None });
+        }
+        let last = self.flows.get(&event.slot).map(|flow| (flow.last().id, flow.last().number));
+        let follows = last == Some((event.id, event.number.wrapping_sub(1))) && event.kind != kind::INIT;
+        let mut ended = None;
+        if !follows {
+            match last {
+                Some((id, _)) if id == event.id => self.counts.gaps += 1,
+                _ => self.counts.flows += 1,
+            }
+            self.counts.adopted += u64::from(event.kind != kind::INIT);
+            ended = self.flows.remove(&event.slot);
+        }
+        let make = &mut self.make;
+        let flow = self.flows.entry(event.slot).or_insert_with(|| Flow::new(event, make));
+        (Some(flow.on(event)), ended)
+    }
+
+    /// The connections, by their slots.
+    pub fn flows(&self) -> impl Iterator<Item = &Flow<C>> {
+        self.flows.values()
+    }
+
+    /// The connection in this slot.
+    pub fn flow(&self, slot: u32) -> Option<&Flow<C>> {
+        self.flows.get(&slot)
+    }
+
+    /// The connections, which end here.
+    pub fn into_flows(self) -> impl Iterator<Item = Flow<C>> {
+        self.flows.into_values()
+    }
+
+    /// What has happened so far.
+    pub const fn counts(&self) -> Counts {
+        self.counts
+    }
+}

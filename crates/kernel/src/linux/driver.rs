@@ -1,0 +1,349 @@
+//! The loop that drives connections: events from the ring, answers into the slots.
+
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use selfclock_congestion::failure::Failure;
+use selfclock_congestion::{Controller, Selection, Setup};
+
+use super::found::{Found, find};
+use super::latency::Histogram;
+use super::load::{BRIDGE, LoadError, Map, Registration, create_map, kernel_types, load, update};
+use super::object::Object;
+use super::ring::Ring;
+use super::slots::{Control, SLOTS, SlotCounts, Slots, Totals};
+use super::sys;
+use crate::bridge::{Bridge, Counts, Flow};
+use crate::event::KernelEvent;
+use crate::log::{Entry, Writer};
+
+/// How the loop waits for events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Poll {
+    /// Look, then sleep so long. After 20 ms without an event it waits to be woken.
+    Nap(Duration),
+    /// Look again at once: takes a core.
+    Busy,
+    /// Every event wakes it.
+    Woken,
+}
+
+/// What to run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Name of the congestion control in the kernel.
+    pub name: String,
+    /// The algorithm.
+    pub selection: Selection,
+    /// How to wait for events.
+    pub poll: Poll,
+    /// Run before all other processes (SCHED_FIFO).
+    pub realtime: bool,
+    /// File of the events and answers.
+    pub record: Option<PathBuf>,
+}
+
+/// A connection, for a table.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowStatus {
+    /// Its last event.
+    pub last: KernelEvent,
+    /// Payload acknowledged since its first event.
+    pub acknowledged: u64,
+    /// Time of its first event, ns.
+    pub began: u64,
+    /// What the algorithm is doing.
+    pub phase: &'static str,
+    /// What the kernel part has counted.
+    pub counts: SlotCounts,
+}
+
+/// What has happened so far.
+#[derive(Clone, Debug, Default)]
+pub struct Status {
+    /// Connections now.
+    pub flows: Vec<FlowStatus>,
+    /// Sums over all connections.
+    pub counts: Counts,
+    /// The kernel part's.
+    pub totals: Totals,
+    /// Kernel counts of the connections that are over, summed.
+    pub ended: SlotCounts,
+    /// From an event to its answer.
+    pub latency: Histogram,
+    /// Processor time of the loop, ns; and of it what was spent on events.
+    pub time: (u64, u64),
+    /// Algorithms that failed: flow and reason. Reno took over.
+    pub failures: Vec<(u64, Failure)>,
+    /// The record cannot be written any more.
+    pub record_error: Option<String>,
+    /// Why the thread does not run before all others.
+    pub realtime_error: Option<String>,
+    /// Why the loop has ended by itself: someone asked for it.
+    pub asked_to_stop: bool,
+}
+
+/// A congestion control in the kernel whose decisions are made here. Dropped, its name is gone; its connections go on under
+/// Reno.
+#[derive(Debug)]
+pub struct Session {
+    options: Options,
+    shared: Shared,
+    registration: Mutex<Option<Registration>>,
+    writer: Mutex<Option<Record>>,
+    stop: AtomicBool,
+    status: Mutex<Status>,
+    /// Connections that a process before this one had left behind.
+    pub taken_over: u32,
+}
+
+type Record = Writer<BufWriter<File>>;
+
+fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What the loop works on.
+#[derive(Debug)]
+struct Shared {
+    ring: Ring,
+    slots: Slots,
+    control: Control,
+}
+
+fn failed(step: &'static str) -> impl FnOnce(io::Error) -> LoadError {
+    move |error| LoadError::Failed(step, error)
+}
+
+/// The maps of a process that is gone, with its connections; or new ones.
+fn maps_for(name: &str, object: &Object) -> Result<(Vec<Map>, u32), LoadError> {
+    // Without CAP_SYS_ADMIN what is there cannot be seen: then everything is new.
+    let mut orphan: Option<Found> = None;
+    for found in find().unwrap_or_default() {
+        if found.control.name() != name {
+            continue;
+        }
+        if found.is_registered() {
+            return Err(LoadError::NameTaken(name.to_owned()));
+        }
+        if found.slots.used() > orphan.as_ref().map_or(0, |orphan| orphan.slots.used()) {
+            orphan = Some(found);
+        }
+    }
+    if let Some(found) = orphan {
+        let flows = found.slots.used();
+        return Ok((found.maps, flows));
+    }
+    let maps: Vec<Map> = object.maps.iter().map(create_map).collect::<Result<_, _>>()?;
+    let free = maps.iter().find(|map| map.name == "free_slots").ok_or(LoadError::BadObject)?;
+    for slot in (0..SLOTS).rev() {
+        update(free.fd.as_fd(), &[], &slot.to_ne_bytes()).map_err(failed("fill the free slots"))?;
+    }
+    Ok((maps, 0))
+}
+
+impl Shared {
+    fn new(maps: &[Map]) -> Result<Self, LoadError> {
+        let map = |name| maps.iter().find(|map| map.name == name).ok_or(LoadError::BadObject);
+        let events: OwnedFd = map("events")?.fd.try_clone().map_err(failed("share the ring"))?;
+        Ok(Self {
+            ring: Ring::new(events).map_err(failed("map the ring"))?,
+            slots: Slots::new(map("slots")?.fd.as_fd()).map_err(failed("map the slots"))?,
+            control: Control::new(map("control")?.fd.as_fd()).map_err(failed("map the control page"))?,
+        })
+    }
+}
+
+fn map_id(maps: &[Map], name: &str) -> Result<u32, LoadError> {
+    let map = maps.iter().find(|map| map.name == name).ok_or(LoadError::BadObject)?;
+    let information = super::load::information(map.fd.as_fd()).map_err(failed("look at a map"))?;
+    Ok(u32::from_ne_bytes([information[4], information[5], information[6], information[7]]))
+}
+
+impl Session {
+    /// Loads the kernel part and registers it. Connections are driven while [`Session::run`] runs.
+    pub fn start(options: Options) -> Result<Self, LoadError> {
+        let object = Object::read(BRIDGE).ok_or(LoadError::BadObject)?;
+        let types = kernel_types()?;
+        let (maps, taken_over) = maps_for(&options.name, &object)?;
+        let shared = Shared::new(&maps)?;
+        let loaded = load(&object, &maps, &types)?;
+        shared.ring.skip();
+        let registration = loaded.register(&options.name)?;
+        // Not before: where nothing is registered nothing is recorded.
+        let writer = options.record.as_ref().map(|path| {
+            let about = format!("{} on Linux {}", options.name, sys::kernel_release());
+            let file = BufWriter::with_capacity(1 << 18, File::create(path)?);
+            Writer::new(file, &options.selection, &about)
+        });
+        let writer = Mutex::new(writer.transpose().map_err(failed("write the record"))?);
+        let ids = [map_id(&maps, "slots")?, map_id(&maps, "events")?, map_id(&maps, "free_slots")?];
+        shared.control.claim(&options.name, [ids[0], ids[1], ids[2], registration.id]);
+        let (registration, status) = (Mutex::new(Some(registration)), Mutex::default());
+        Ok(Self { options, shared, registration, writer, stop: AtomicBool::new(false), status, taken_over })
+    }
+
+    /// Drives the connections from this thread, until [`Session::stop`] or someone else ends it.
+    pub fn run(&self) {
+        sys::exact_naps();
+        let realtime = if self.options.realtime { sys::realtime() } else { Ok(()) };
+        let mut own = Loop::new(self, locked(&self.writer).take());
+        own.own.realtime_error = realtime.err().map(|error| error.to_string());
+        own.run(&self.stop);
+    }
+
+    /// What has happened so far.
+    pub fn status(&self) -> Status {
+        locked(&self.status).clone()
+    }
+
+    /// Takes the name away, and lets [`Session::run`] return.
+    pub fn stop(&self) {
+        *locked(&self.registration) = None;
+        self.stop.store(true, Ordering::Release);
+    }
+}
+
+type Make<'a> = Box<dyn FnMut(Setup) -> Controller + 'a>;
+
+struct Loop<'a> {
+    shared: &'a Shared,
+    poll: Poll,
+    bridge: Bridge<Controller, Make<'a>>,
+    writer: Option<Record>,
+    status: &'a Mutex<Status>,
+    /// What is published now and then.
+    own: Status,
+}
+
+/// Between two publications of the status.
+const PUBLISH: u64 = 200_000_000;
+/// Without an event for so long, the loop waits to be woken.
+const QUIET: u64 = 20_000_000;
+
+impl<'a> Loop<'a> {
+    fn new(session: &'a Session, writer: Option<Record>) -> Self {
+        let Session { options, shared, status, .. } = session;
+        let make: Make<'a> = Box::new(|setup| options.selection.controller(setup));
+        let own = Status::default();
+        Self { shared, poll: options.poll, bridge: Bridge::new(make), writer, status, own }
+    }
+
+    fn run(mut self, stop: &AtomicBool) {
+        let control = &self.shared.control;
+        control.set_quiet(self.poll != Poll::Woken);
+        let (mut last_event, mut published) = (sys::now(), 0);
+        while !stop.load(Ordering::Acquire) && !control.stop_asked() {
+            let before = sys::thread_time();
+            let events = self.drain();
+            let now = sys::now();
+            if events > 0 {
+                last_event = now;
+                self.own.time.1 += sys::thread_time() - before;
+            }
+            if now - published > PUBLISH {
+                self.publish();
+                published = now;
+            }
+            if events == 0 {
+                self.wait(now - last_event);
+            }
+        }
+        self.own.asked_to_stop = control.stop_asked();
+        control.set_quiet(true);
+        if let Some(writer) = self.writer.take()
+            && let Err(error) = writer.finish()
+        {
+            self.own.record_error = Some(error.to_string());
+        }
+        self.publish();
+    }
+
+    /// Waits for events, `idle` ns after the last.
+    fn wait(&mut self, idle: u64) {
+        let Shared { ring, control, .. } = self.shared;
+        match self.poll {
+            Poll::Busy => std::hint::spin_loop(),
+            Poll::Woken => ring.wait(100),
+            Poll::Nap(span) if idle < QUIET => std::thread::sleep(span),
+            Poll::Nap(_) => {
+                control.set_quiet(false);
+                // An event that came before the kernel part saw that does not wake.
+                if self.drain() == 0 {
+                    ring.wait(20);
+                }
+                control.set_quiet(true);
+            }
+        }
+    }
+
+    /// Answers the events that are there.
+    fn drain(&mut self) -> usize {
+        let Self { shared, bridge, writer, own, .. } = self;
+        shared.ring.drain(4096, |event| {
+            let (answer, ended) = bridge.on(event);
+            if let Some(answer) = &answer {
+                shared.slots.answer(event, answer);
+                own.latency.add(sys::now().saturating_sub(event.now));
+                if answer.flags & crate::bridge::flags::GIVE_UP != 0 {
+                    note_failure(&mut own.failures, bridge.flows(), event);
+                }
+            }
+            if let Some(writing) = writer
+                && let Err(error) = writing.write(&Entry { event: *event, answer })
+            {
+                own.record_error = Some(error.to_string());
+                *writer = None;
+            }
+            if ended.is_some() {
+                add(&mut own.ended, shared.slots.counts(event.slot));
+            }
+        })
+    }
+
+    fn publish(&mut self) {
+        let Self { shared, bridge, own, .. } = self;
+        own.counts = bridge.counts();
+        own.totals = shared.control.totals();
+        own.time.0 = sys::thread_time();
+        let status = |flow: &Flow<Controller>| FlowStatus {
+            last: *flow.last(),
+            acknowledged: flow.acknowledged(),
+            began: flow.began(),
+            phase: flow.control().snapshot().phase.name(),
+            counts: shared.slots.counts(flow.last().slot),
+        };
+        // A flow whose end the ring had no room for is not in its slot any more.
+        let alive = |flow: &FlowStatus| flow.counts.flow == flow.last.id;
+        own.flows = bridge.flows().map(status).filter(alive).collect();
+        locked(self.status).clone_from(own);
+    }
+}
+
+fn note_failure<'a>(
+    failures: &mut Vec<(u64, Failure)>,
+    mut flows: impl Iterator<Item = &'a Flow<Controller>>,
+    event: &KernelEvent,
+) {
+    if failures.iter().any(|(id, _)| *id == event.id) {
+        return;
+    }
+    let flow = flows.find(|flow| flow.last().id == event.id);
+    if let Some(failure) = flow.and_then(|flow| flow.control().failure()) {
+        failures.push((event.id, failure.clone()));
+    }
+}
+
+fn add(sum: &mut SlotCounts, one: SlotCounts) {
+    sum.fallbacks += one.fallbacks;
+    sum.fallback_acks += one.fallback_acks;
+    sum.lost_events += one.lost_events;
+    sum.applied += one.applied;
+    sum.torn += one.torn;
+    sum.late += one.late;
+}

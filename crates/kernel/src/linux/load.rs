@@ -1,0 +1,317 @@
+//! Loads an object through `bpf(2)` and registers it as a congestion control. The kernel itself puts its offsets into the
+//! programs (CO-RE).
+
+use std::fmt;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+use super::btf::{Btf, kind};
+use super::object::{MapSpec, Object, Program};
+use super::sys::{Attributes, bpf_do, bpf_open, command};
+
+/// The kernel part: `bpf/bridge.bpf.c`, compiled. It holds no offset of a particular kernel.
+pub const BRIDGE: &[u8] = include_bytes!("../../bpf/bridge.bpf.o");
+
+/// Where the kernel's types are.
+pub const KERNEL_TYPES: &str = "/sys/kernel/btf/vmlinux";
+
+const STRUCT_OPS: u32 = 27;
+const MAP_STRUCT_OPS: u32 = 26;
+const ATTACH_STRUCT_OPS: u32 = 44;
+const LINK: u32 = 1 << 13;
+
+/// Why nothing was loaded.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// The process may not load programs.
+    NotAllowed,
+    /// The kernel does not say what its structures look like.
+    NoTypes(io::Error),
+    /// The kernel cannot take it: what it lacks.
+    TooOld(&'static str),
+    /// A congestion control of this name is there.
+    NameTaken(String),
+    /// The name is not one of 1 to 15 letters, digits, `_` and `-`.
+    BadName(String),
+    /// The verifier refused a program: which, and the end of what it says.
+    Refused(String, String),
+    /// A step failed.
+    Failed(&'static str, io::Error),
+    /// The object cannot be read.
+    BadObject,
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAllowed => f.write_str(
+                "this needs the capabilities CAP_BPF and CAP_NET_ADMIN, and CAP_PERFMON: run it as root",
+            ),
+            Self::NoTypes(error) => {
+                write!(f, "{KERNEL_TYPES}: {error}; the kernel must be built with CONFIG_DEBUG_INFO_BTF=y")
+            }
+            Self::TooOld(what) => write!(
+                f,
+                "this kernel ({}) has no {what}; Linux 6.10 or later has",
+                super::sys::kernel_release()
+            ),
+            Self::NameTaken(name) => write!(
+                f,
+                "a congestion control named {name:?} is registered already; choose another name with --name"
+            ),
+            Self::BadName(name) => write!(
+                f,
+                "{name:?} cannot name a congestion control: 1 to 15 letters, digits, '_' and '-' can"
+            ),
+            Self::Refused(program, said) => write!(f, "the kernel refused the program {program:?}: {said}"),
+            Self::Failed(step, error) => write!(f, "{step}: {error}"),
+            Self::BadObject => f.write_str("the compiled kernel part cannot be read"),
+        }
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+fn failed(step: &'static str) -> impl FnOnce(io::Error) -> LoadError {
+    move |error| match error.raw_os_error() {
+        Some(libc::EPERM | libc::EACCES) => LoadError::NotAllowed,
+        Some(libc::ENOSYS) => LoadError::TooOld("bpf system call"),
+        _ => LoadError::Failed(step, error),
+    }
+}
+
+/// The kernel's types.
+pub fn kernel_types() -> Result<Vec<u8>, LoadError> {
+    std::fs::read(KERNEL_TYPES).map_err(LoadError::NoTypes)
+}
+
+/// A map, made anew or found.
+#[derive(Debug)]
+pub struct Map {
+    /// Its name.
+    pub name: String,
+    /// Its descriptor.
+    pub fd: OwnedFd,
+}
+
+/// Makes a map. Its name in the kernel says whose it is.
+pub fn create_map(spec: &MapSpec) -> Result<Map, LoadError> {
+    let MapSpec { name, kind, key_size, value_size, entries, flags } = spec;
+    let attributes = [*kind, *key_size, *value_size, *entries, *flags, 0, 0]
+        .into_iter()
+        .fold(Attributes::new(), Attributes::number)
+        .name(&format!("sc_{name}"));
+    let fd = bpf_open(command::MAP_CREATE, attributes).map_err(failed("create a map"))?;
+    Ok(Map { name: name.clone(), fd })
+}
+
+/// Puts a value into a map.
+pub fn update(map: BorrowedFd<'_>, key: &[u8], value: &[u8]) -> io::Result<()> {
+    let attributes = Attributes::new().fd(map).number(0).read(key).read(value).long(0);
+    bpf_do(command::MAP_UPDATE_ELEM, attributes)
+}
+
+/// What the kernel says of an object: `struct bpf_map_info` or `struct bpf_link_info`.
+pub fn information(fd: BorrowedFd<'_>) -> io::Result<[u8; 80]> {
+    let mut information = [0; 80];
+    let attributes = Attributes::new().fd(fd).number(80).written(&mut information);
+    bpf_do(command::OBJ_GET_INFO_BY_FD, attributes)?;
+    Ok(information)
+}
+
+/// The structure of congestion controls, as this kernel has it.
+struct Operations<'a> {
+    types: Btf<'a>,
+    /// `tcp_congestion_ops`, and `bpf_struct_ops_tcp_congestion_ops` around it.
+    own: u32,
+    around: u32,
+    /// Where the first is in the second.
+    at: usize,
+}
+
+impl<'a> Operations<'a> {
+    fn find(types: &'a [u8]) -> Result<Self, LoadError> {
+        let bad = || LoadError::TooOld("readable types");
+        let types = Btf::read(types).ok_or_else(bad)?;
+        let name = "bpf_struct_ops_tcp_congestion_ops";
+        let around = types.find(name, kind::STRUCT);
+        let around = around.ok_or(LoadError::TooOld("congestion controls in BPF (CONFIG_BPF_JIT)"))?;
+        let own = types.find("tcp_congestion_ops", kind::STRUCT).ok_or_else(bad)?;
+        let data = types.members(around).into_iter().find(|member| member.name == "data");
+        let at = data.ok_or_else(bad)?.offset;
+        let operations = Self { types, own, around, at };
+        if operations.arguments("cong_control") != Some(4) {
+            return Err(LoadError::TooOld("cong_control with four arguments"));
+        }
+        Ok(operations)
+    }
+
+    /// Index and place of a member.
+    fn member(&self, name: &str) -> Option<(u32, usize)> {
+        let members = self.types.members(self.own);
+        let index = members.iter().position(|member| member.name == name)?;
+        Some((index as u32, self.at + members[index].offset))
+    }
+
+    /// Number of arguments of a member that points to a function.
+    fn arguments(&self, name: &str) -> Option<u32> {
+        let members = self.types.members(self.own);
+        let pointer = members.iter().find(|member| member.name == name)?.kind;
+        let function = self.types.size(pointer)?;
+        (self.types.kind(function) == Some(kind::FUNC_PROTO)).then(|| self.types.count(function))?
+    }
+}
+
+/// Programs in the kernel, not registered yet.
+#[derive(Debug)]
+pub struct Loaded {
+    btf: OwnedFd,
+    around: u32,
+    /// What is registered: descriptors in the places of the members, and the flags.
+    image: Vec<u8>,
+    name_at: usize,
+    /// Kept until they are registered.
+    programs: Vec<OwnedFd>,
+}
+
+/// Loads the programs of an object, with these maps. The kernel verifies each.
+pub fn load(object: &Object, maps: &[Map], kernel_types: &[u8]) -> Result<Loaded, LoadError> {
+    let operations = Operations::find(kernel_types)?;
+    let bytes = object.btf.as_slice();
+    let attributes = Attributes::new().read(bytes).long(0).number(bytes.len() as u32).number(0).number(0);
+    let btf = bpf_open(command::BTF_LOAD, attributes).map_err(failed("load types"))?;
+    let size = operations.types.size(operations.around).ok_or(LoadError::BadObject)?;
+    let mut image = vec![0; size as usize];
+    let mut programs = Vec::new();
+    for program in &object.programs {
+        let missing = LoadError::TooOld("operation of congestion controls that is needed");
+        let (index, at) = operations.member(&program.member).ok_or(missing)?;
+        let fd = load_program(program, maps, btf.as_fd(), (operations.own, index))?;
+        image[at..at + 8].copy_from_slice(&(fd.as_raw_fd() as u64).to_ne_bytes());
+        programs.push(fd);
+    }
+    let place = |name| operations.member(name).map(|(_, at)| at).ok_or(LoadError::BadObject);
+    let flags = place("flags")?;
+    image[flags..flags + 4].copy_from_slice(&object.flags.to_ne_bytes());
+    Ok(Loaded { btf, around: operations.around, image, name_at: place("name")?, programs })
+}
+
+fn load_program(
+    program: &Program,
+    maps: &[Map],
+    btf: BorrowedFd<'_>,
+    (operations, member): (u32, u32),
+) -> Result<OwnedFd, LoadError> {
+    let mut code = program.code.clone();
+    for (at, name) in &program.maps {
+        let map = maps.iter().find(|map| map.name == *name).ok_or(LoadError::BadObject)?;
+        // BPF_PSEUDO_MAP_FD, the source register of a load of 64 bits.
+        code[at + 1] = code[at + 1] & 15 | 1 << 4;
+        code[at + 4..at + 8].copy_from_slice(&map.fd.as_raw_fd().to_ne_bytes());
+    }
+    let mut log = vec![0; 1 << 16];
+    let once = |log: &mut [u8]| {
+        let level = u32::from(!log.is_empty());
+        let length = log.len() as u32;
+        let attributes = Attributes::new()
+            .number(STRUCT_OPS)
+            .number((code.len() / 8) as u32)
+            .read(&code)
+            .read(b"GPL\0")
+            .number(level)
+            .number(length)
+            .written(log)
+            .number(0)
+            .number(0)
+            .name(&program.member)
+            .number(0)
+            .number(member)
+            .fd(btf)
+            .number(8)
+            .read(&program.functions)
+            .number((program.functions.len() / 8) as u32)
+            .number(0)
+            .long(0)
+            .number(0)
+            .number(operations)
+            .number(0)
+            .number((program.accesses.len() / 16) as u32)
+            .long(0)
+            .read(&program.accesses)
+            .number(16)
+            .number(0);
+        bpf_open(command::PROG_LOAD, attributes)
+    };
+    let error = match once(&mut []) {
+        Ok(fd) => return Ok(fd),
+        Err(error) if error.raw_os_error() == Some(libc::EPERM) => return Err(LoadError::NotAllowed),
+        Err(error) => error,
+    };
+    // Again, and the verifier is to say why.
+    let _ = once(&mut log);
+    let said = log.split(|byte| *byte == 0).next().unwrap_or_default();
+    let said = String::from_utf8_lossy(said);
+    let last = said.lines().rev().find(|line| !line.starts_with("processed ") && !line.is_empty());
+    let said = last.map_or_else(|| error.to_string(), |line| format!("{error}: {line}"));
+    Err(LoadError::Refused(program.member.clone(), said))
+}
+
+/// A registered congestion control. It is gone when this is dropped, or the process ends.
+#[derive(Debug)]
+pub struct Registration {
+    link: OwnedFd,
+    /// Number of the map behind it.
+    pub id: u32,
+}
+
+impl Registration {
+    /// Takes the name away. Connections go on.
+    pub fn detach(&self) -> io::Result<()> {
+        detach(self.link.as_fd())
+    }
+}
+
+/// Takes the name of a registration away.
+pub fn detach(link: BorrowedFd<'_>) -> io::Result<()> {
+    bpf_do(command::LINK_DETACH, Attributes::new().fd(link))
+}
+
+impl Loaded {
+    /// Registers the programs under a name.
+    pub fn register(mut self, name: &str) -> Result<Registration, LoadError> {
+        let good = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        if name.is_empty() || name.len() > 15 || !name.chars().all(good) {
+            return Err(LoadError::BadName(name.to_owned()));
+        }
+        self.image[self.name_at..self.name_at + name.len()].copy_from_slice(name.as_bytes());
+        let attributes = [MAP_STRUCT_OPS, 4, self.image.len() as u32, 1, LINK, 0, 0]
+            .into_iter()
+            .fold(Attributes::new(), Attributes::number)
+            .name("sc_operations")
+            .number(0)
+            .fd(self.btf.as_fd())
+            .number(0)
+            .number(0)
+            .number(self.around);
+        let map = bpf_open(command::MAP_CREATE, attributes).map_err(failed("create the registration"))?;
+        update(map.as_fd(), &[0; 4], &self.image).map_err(failed("fill the registration"))?;
+        let information = information(map.as_fd()).map_err(failed("look at the registration"))?;
+        let id = u32::from_ne_bytes([information[4], information[5], information[6], information[7]]);
+        let attributes = Attributes::new().fd(map.as_fd()).number(0).number(ATTACH_STRUCT_OPS).number(0);
+        let link = bpf_open(command::LINK_CREATE, attributes).map_err(|error| {
+            if error.raw_os_error() == Some(libc::EEXIST) {
+                LoadError::NameTaken(name.to_owned())
+            } else {
+                failed("register the congestion control")(error)
+            }
+        })?;
+        self.programs.clear();
+        Ok(Registration { link, id })
+    }
+
+    /// Programs that the kernel has accepted.
+    pub fn programs(&self) -> usize {
+        self.programs.len()
+    }
+}

@@ -1,0 +1,18 @@
+//! The kernel part of a running Linux: loaded, registered, driven.
+
+mod btf;
+pub mod check;
+pub mod driver;
+mod elf;
+pub mod found;
+pub mod latency;
+pub mod load;
+pub mod object;
+pub mod ring;
+pub mod slots;
+mod sys;
+
+pub use check::{Finding, check};
+pub use driver::{FlowStatus, Options, Poll, Session, Status};
+pub use found::{Unloaded, list, unload};
+pub use load::LoadError;

@@ -1,0 +1,196 @@
+//! An object as the compiler wrote it, made ready for the kernel: functions linked into programs, maps and types read.
+
+use super::btf::{self, Btf, Records, kind};
+use super::elf::{Elf, Relocation, u32_at};
+
+/// A map that the object declares.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MapSpec {
+    /// Its name.
+    pub name: String,
+    /// `BPF_MAP_TYPE_*`.
+    pub kind: u32,
+    /// Bytes of a key.
+    pub key_size: u32,
+    /// Bytes of a value.
+    pub value_size: u32,
+    /// How many.
+    pub entries: u32,
+    /// `BPF_F_*`.
+    pub flags: u32,
+}
+
+/// A program with everything that it calls.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// The member of `tcp_congestion_ops` that it implements.
+    pub member: String,
+    /// Instructions.
+    pub code: Vec<u8>,
+    /// Where in the code which map is named.
+    pub maps: Vec<(usize, String)>,
+    /// `struct bpf_func_info`: of each function its first instruction and its type.
+    pub functions: Vec<u8>,
+    /// `struct bpf_core_relo`: accesses to kernel structures, into which the kernel puts its own offsets.
+    pub accesses: Vec<u8>,
+}
+
+/// An object.
+#[derive(Clone, Debug, Default)]
+pub struct Object {
+    /// Its maps.
+    pub maps: Vec<MapSpec>,
+    /// Its programs.
+    pub programs: Vec<Program>,
+    /// `tcp_congestion_ops.flags`.
+    pub flags: u32,
+    /// Its types, ready to be loaded.
+    pub btf: Vec<u8>,
+}
+
+const OPS: &str = ".struct_ops.link";
+const INSTRUCTION: usize = 8;
+
+impl Object {
+    /// Reads an object; `None` if it is none that can be loaded.
+    pub fn read(file: &[u8]) -> Option<Self> {
+        let elf = Elf::read(file)?;
+        let btf = btf::mended(&elf)?;
+        let types = Btf::read(&btf)?;
+        let ops = elf.find(OPS)?;
+        let members = types.members(types.find("tcp_congestion_ops", kind::STRUCT)?);
+        let member = |offset| members.iter().find(|member| member.offset == offset).map(|member| member.name);
+        let mut programs = Vec::new();
+        for Relocation { offset, symbol, .. } in elf.relocations(ops)? {
+            let mut program = Linker::link(&elf, &types, symbol.section)?;
+            program.member = member(offset)?.to_owned();
+            programs.push(program);
+        }
+        let flags = members.iter().find(|member| member.name == "flags")?.offset;
+        let flags = u32_at(elf.sections[ops].data, flags)?;
+        let maps = maps(&types)?;
+        Some(Self { maps, programs, flags, btf })
+    }
+}
+
+/// The maps: variables of a section, each a structure whose members say by their types what it is.
+fn maps(types: &Btf<'_>) -> Option<Vec<MapSpec>> {
+    let section = types.find(".maps", kind::DATASEC)?;
+    let row = |number: u32| {
+        let at = 3 + 3 * number as usize;
+        types.word_of(section, at)
+    };
+    (0..types.count(section)?).map(|number| map(types, row(number)?)).collect()
+}
+
+fn map(types: &Btf<'_>, variable: u32) -> Option<MapSpec> {
+    let mut spec = MapSpec { name: types.name(variable)?.to_owned(), ..MapSpec::default() };
+    for member in types.members(types.size(variable)?) {
+        // A pointer to what the member says: an array of so many elements, or a type of that size.
+        let pointed = types.size(member.kind)?;
+        let number = || (types.kind(pointed) == Some(kind::ARRAY)).then(|| types.elements(pointed)).flatten();
+        match member.name {
+            "type" => spec.kind = number()?,
+            "max_entries" => spec.entries = number()?,
+            "map_flags" => spec.flags = number()?,
+            "value_size" => spec.value_size = number()?,
+            "key" => spec.key_size = types.bytes(pointed)?,
+            "value" => spec.value_size = types.bytes(pointed)?,
+            _ => return None,
+        }
+    }
+    Some(spec)
+}
+
+/// A function in the program that is being linked.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    section: usize,
+    start: usize,
+    end: usize,
+    /// Where it is in the program.
+    base: usize,
+}
+
+struct Linker<'e, 'a> {
+    elf: &'e Elf<'a>,
+    program: Program,
+    pieces: Vec<Piece>,
+}
+
+impl Linker<'_, '_> {
+    /// The program that is in a section, with the functions that it calls behind it.
+    fn link(elf: &Elf<'_>, types: &Btf<'_>, section: usize) -> Option<Program> {
+        let mut linker = Linker { elf, program: Program::default(), pieces: Vec::new() };
+        linker.add(section, 0, elf.sections.get(section)?.data.len())?;
+        let mut done = 0;
+        while let Some(piece) = linker.pieces.get(done).copied() {
+            linker.resolve(piece)?;
+            linker.describe(types, piece)?;
+            done += 1;
+        }
+        Some(linker.program)
+    }
+
+    fn add(&mut self, section: usize, start: usize, end: usize) -> Option<usize> {
+        let base = self.program.code.len();
+        self.program.code.extend_from_slice(self.elf.sections.get(section)?.data.get(start..end)?);
+        self.pieces.push(Piece { section, start, end, base });
+        Some(base)
+    }
+
+    /// Where the function is that begins here.
+    fn function(&mut self, section: usize, start: usize) -> Option<usize> {
+        let own = |piece: &&Piece| piece.section == section && piece.start == start;
+        if let Some(piece) = self.pieces.iter().find(own) {
+            return Some(piece.base);
+        }
+        let function = self
+            .elf
+            .symbols
+            .iter()
+            .find(|symbol| symbol.is_function && symbol.section == section && symbol.value == start)?;
+        self.add(section, start, start + function.size)
+    }
+
+    fn resolve(&mut self, piece: Piece) -> Option<()> {
+        let relocations = self.elf.relocations(piece.section)?;
+        for offset in (piece.start..piece.end).step_by(INSTRUCTION) {
+            let at = piece.base + offset - piece.start;
+            let relocation = relocations.iter().find(|relocation| relocation.offset == offset);
+            let (code, registers) = (self.program.code[at], self.program.code[at + 1]);
+            if code == 0x85 && registers >> 4 == 1 {
+                let steps = i64::from(u32_at(&self.program.code, at + 4)? as i32) + 1;
+                let (section, from) = match relocation {
+                    Some(Relocation { symbol, .. }) => (symbol.section, symbol.value),
+                    None => (piece.section, offset),
+                };
+                let target = usize::try_from(from as i64 + steps * INSTRUCTION as i64).ok()?;
+                let base = self.function(section, target)?;
+                let distance = (base as i64 - at as i64) / INSTRUCTION as i64 - 1;
+                self.program.code[at + 4..at + 8].copy_from_slice(&(distance as i32).to_le_bytes());
+            } else if let Some(Relocation { symbol, .. }) = relocation {
+                if self.elf.sections.get(symbol.section)?.name != ".maps" {
+                    return None;
+                }
+                self.program.maps.push((at, symbol.name.to_owned()));
+            }
+        }
+        Some(())
+    }
+
+    fn describe(&mut self, types: &Btf<'_>, piece: Piece) -> Option<()> {
+        let extra = btf::extra(self.elf, types, self.elf.sections.get(piece.section)?.name)?;
+        let moved = |records: &Records<'_>, unit: usize, out: &mut Vec<u8>| {
+            for (offset, rest) in records.iter().filter(|record| (piece.start..piece.end).contains(&record.0))
+            {
+                out.extend_from_slice(&(((piece.base + offset - piece.start) / unit) as u32).to_le_bytes());
+                out.extend_from_slice(rest);
+            }
+        };
+        // The kernel counts functions in instructions, accesses in bytes.
+        moved(&extra.functions, INSTRUCTION, &mut self.program.functions);
+        moved(&extra.accesses, 1, &mut self.program.accesses);
+        Some(())
+    }
+}

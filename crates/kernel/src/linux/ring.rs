@@ -1,0 +1,77 @@
+//! The ring of events: `BPF_MAP_TYPE_RINGBUF`, as user space sees it.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use super::sys::{Mapping, page, wait_readable};
+use crate::event::KernelEvent;
+
+/// Bytes of the ring; `bpf/report.h` has the same.
+pub const SIZE: usize = 1 << 22;
+/// Words before a record: its length, and where it came from.
+const HEADER: usize = 1;
+const BUSY: u64 = 1 << 31;
+const DISCARDED: u64 = 1 << 30;
+const WORDS: usize = KernelEvent::SIZE / 8;
+
+/// The ring of events.
+#[derive(Debug)]
+pub struct Ring {
+    fd: OwnedFd,
+    /// Up to where it has been read, in bytes since the beginning.
+    consumer: Mapping,
+    /// A page that says up to where it has been written, then the records, twice, so that none is cut.
+    producer: Mapping,
+}
+
+impl Ring {
+    /// Maps the ring.
+    pub fn new(fd: OwnedFd) -> io::Result<Self> {
+        let consumer = Mapping::new(fd.as_fd(), page(), 0, true)?;
+        let producer = Mapping::new(fd.as_fd(), page() + 2 * SIZE, page(), false)?;
+        Ok(Self { fd, consumer, producer })
+    }
+
+    /// Its descriptor.
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+
+    /// Passes over what is there.
+    pub fn skip(&self) {
+        self.consumer.store(0, self.producer.load(0, Acquire), Release);
+    }
+
+    /// Hands over the events that are there, at most `most`, in their order. Returns their number.
+    pub fn drain(&self, most: usize, mut take: impl FnMut(&KernelEvent)) -> usize {
+        let mut read = self.consumer.load(0, Relaxed);
+        let records = page() / 8;
+        let mut taken = 0;
+        while taken < most && read < self.producer.load(0, Acquire) {
+            let at = records + (read as usize % SIZE) / 8;
+            let header = self.producer.load(at, Acquire) & 0xffff_ffff;
+            if header & BUSY != 0 {
+                break;
+            }
+            let length = (header & !(BUSY | DISCARDED)) as usize;
+            if header & DISCARDED == 0 && length == KernelEvent::SIZE {
+                let mut bytes = [0; KernelEvent::SIZE];
+                for (word, bytes) in bytes.chunks_exact_mut(8).enumerate().take(WORDS) {
+                    let value = self.producer.load(at + HEADER + word, Relaxed);
+                    bytes.copy_from_slice(&value.to_le_bytes());
+                }
+                take(&KernelEvent::from_bytes(&bytes));
+                taken += 1;
+            }
+            read += (length.next_multiple_of(8) + 8 * HEADER) as u64;
+            self.consumer.store(0, read, Release);
+        }
+        taken
+    }
+
+    /// Waits for an event, at most so many milliseconds.
+    pub fn wait(&self, milliseconds: i32) {
+        wait_readable(self.fd(), milliseconds);
+    }
+}

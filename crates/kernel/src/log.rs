@@ -1,0 +1,324 @@
+//! Events and answers of real connections in a file, and their replay.
+//!
+//! `selfkern`, the version, then the algorithm and its parameters (the head of a [trace](selfclock_congestion::trace)) and a
+//! text that says where the record was made. Then a record for each event: the slot, a mask of the fields that differ from the
+//! slot's record before, and the differences, zigzag-coded, seven bits a byte. Last an end mark with the number of events:
+//! without it the file is incomplete.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, Write};
+
+use selfclock_congestion::trace::{Reader as TraceReader, Recorder, TraceError};
+use selfclock_congestion::{Registry, Selection, Setup};
+
+use crate::bridge::{Answer, Bridge, Flow};
+use crate::event::{KernelEvent, kind};
+
+const MAGIC: &[u8; 8] = b"selfkern";
+/// Version of the format; changes with the fields of an event.
+pub const VERSION: u8 = 1;
+/// Stands where a slot would.
+const END: u64 = u32::MAX as u64 + 1;
+const FIELDS: usize = KernelEvent::FIELDS + Answer::FIELDS;
+const _: () = assert!(FIELDS <= 64, "the mask has 64 bits");
+
+type Fields = [u64; FIELDS];
+
+/// One event, and its answer if it has one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// What happened.
+    pub event: KernelEvent,
+    /// What was answered; `None` at the end of a connection.
+    pub answer: Option<Answer>,
+}
+
+/// Why a log could not be read, or was not replayed.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum LogError {
+    /// It does not begin as a log does.
+    NotALog,
+    /// It is of this version.
+    Version(u8),
+    /// It ends without its end mark, after this many whole events.
+    Incomplete(u64),
+    /// The algorithm cannot be made from it.
+    Algorithm(TraceError),
+    /// An answer differs from the one on record.
+    Differs(Box<Difference>),
+}
+
+/// Where a replay differs from its log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// Events before it, this one included.
+    pub events: u64,
+    /// The event.
+    pub event: KernelEvent,
+    /// The answer on record.
+    pub recorded: Option<Answer>,
+    /// The answer now.
+    pub answered: Option<Answer>,
+}
+
+impl fmt::Display for LogError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotALog => f.write_str("this is no record of kernel events"),
+            Self::Version(version) => {
+                write!(f, "the record is of version {version}; this program reads version {VERSION}")
+            }
+            Self::Incomplete(events) => write!(f, "the record ends in the middle, after {events} events"),
+            Self::Algorithm(error) => write!(f, "the algorithm of the record: {error}"),
+            Self::Differs(difference) => {
+                let Difference { events, event, recorded, answered } = &**difference;
+                let KernelEvent { id, number, .. } = event;
+                write!(
+                    f,
+                    "event {events}, number {number} of flow {id}: answered {answered:?}, on record {recorded:?}, to \
+                     {event:?}"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for LogError {}
+
+fn write_number(out: &mut Vec<u8>, mut number: u64) {
+    while number > 0x7f {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+fn read_number(from: &mut &[u8]) -> Option<u64> {
+    let mut number = 0_u64;
+    for shift in (0..64).step_by(7) {
+        let (&byte, rest) = from.split_first()?;
+        *from = rest;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+const fn zigzag(difference: u64) -> u64 {
+    (difference << 1) ^ ((difference as i64 >> 63) as u64)
+}
+
+const fn unzigzag(coded: u64) -> u64 {
+    (coded >> 1) ^ (coded & 1).wrapping_neg()
+}
+
+/// Fields of the last record of each slot.
+#[derive(Clone, Debug, Default)]
+struct Before(BTreeMap<u32, Fields>);
+
+impl Before {
+    fn of(&mut self, slot: u32) -> &mut Fields {
+        self.0.entry(slot).or_insert([0; FIELDS])
+    }
+}
+
+/// Writes a log.
+#[derive(Debug)]
+pub struct Writer<W> {
+    out: W,
+    before: Before,
+    events: u64,
+    buffer: Vec<u8>,
+}
+
+impl<W: Write> Writer<W> {
+    /// Begins a log of connections under this algorithm. `about` says where it was made.
+    pub fn new(mut out: W, selection: &Selection, about: &str) -> io::Result<Self> {
+        let algorithm = Recorder::new(selection, Setup::default()).finish();
+        let mut buffer = MAGIC.to_vec();
+        buffer.push(VERSION);
+        for part in [algorithm.as_slice(), about.as_bytes()] {
+            write_number(&mut buffer, part.len() as u64);
+            buffer.extend_from_slice(part);
+        }
+        out.write_all(&buffer)?;
+        Ok(Self { out, before: Before::default(), events: 0, buffer })
+    }
+
+    /// Adds an event and its answer.
+    pub fn write(&mut self, entry: &Entry) -> io::Result<()> {
+        let before = self.before.of(entry.event.slot);
+        let fields = fields(entry, before);
+        let mut mask = 0_u64;
+        for (index, (now, before)) in fields.iter().zip(before.iter()).enumerate() {
+            mask |= u64::from(now != before) << index;
+        }
+        self.buffer.clear();
+        write_number(&mut self.buffer, entry.event.slot.into());
+        write_number(&mut self.buffer, mask);
+        for (now, before) in fields.iter().zip(before.iter()).filter(|(now, before)| now != before) {
+            write_number(&mut self.buffer, zigzag(now.wrapping_sub(*before)));
+        }
+        *before = fields;
+        self.events += 1;
+        self.out.write_all(&self.buffer)
+    }
+
+    /// Writes the end mark. Returns what was written to.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.buffer.clear();
+        write_number(&mut self.buffer, END);
+        write_number(&mut self.buffer, self.events);
+        self.out.write_all(&self.buffer)?;
+        self.out.flush()?;
+        Ok(self.out)
+    }
+}
+
+fn fields(entry: &Entry, before: &Fields) -> Fields {
+    let mut fields = *before;
+    let (event, answer) = fields.split_at_mut(KernelEvent::FIELDS);
+    event.copy_from_slice(&entry.event.numbers());
+    if let Some(own) = entry.answer {
+        answer.copy_from_slice(&own.numbers());
+    }
+    fields
+}
+
+/// Reads a log: its head first, then its entries one by one. After an error there are no more.
+#[derive(Clone, Debug)]
+pub struct Reader<'a> {
+    algorithm: &'a [u8],
+    about: &'a str,
+    rest: Option<&'a [u8]>,
+    before: Before,
+    events: u64,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads the head.
+    pub fn new(log: &'a [u8]) -> Result<Self, LogError> {
+        let mut rest = log.strip_prefix(MAGIC).ok_or(LogError::NotALog)?;
+        let (&version, after) = rest.split_first().ok_or(LogError::NotALog)?;
+        if version != VERSION {
+            return Err(LogError::Version(version));
+        }
+        rest = after;
+        let mut part = || {
+            let length = usize::try_from(read_number(&mut rest)?).ok()?;
+            let (part, after) = rest.split_at_checked(length)?;
+            rest = after;
+            Some(part)
+        };
+        let (algorithm, about) = part().zip(part()).ok_or(LogError::NotALog)?;
+        let about = std::str::from_utf8(about).map_err(|_| LogError::NotALog)?;
+        Ok(Self { algorithm, about, rest: Some(rest), before: Before::default(), events: 0 })
+    }
+
+    /// The algorithm with its parameters.
+    pub fn selection(&self, registry: &Registry) -> Result<Selection, LogError> {
+        TraceReader::new(self.algorithm)
+            .and_then(|reader| reader.selection(registry))
+            .map_err(LogError::Algorithm)
+    }
+
+    /// Where it was made.
+    pub const fn about(&self) -> &'a str {
+        self.about
+    }
+
+    fn entry(&mut self, mut rest: &'a [u8]) -> Option<Option<Entry>> {
+        let slot = read_number(&mut rest)?;
+        if slot == END {
+            return (read_number(&mut rest)? == self.events).then_some(None);
+        }
+        let before = self.before.of(u32::try_from(slot).ok()?);
+        let mask = read_number(&mut rest)?;
+        let mut fields = *before;
+        for (index, field) in fields.iter_mut().enumerate() {
+            if mask >> index & 1 != 0 {
+                *field = field.wrapping_add(unzigzag(read_number(&mut rest)?));
+            }
+        }
+        *before = fields;
+        let (event, answer) = fields.split_first_chunk()?;
+        let event = KernelEvent::from_numbers(*event);
+        let answer = Answer::from_numbers(*answer.first_chunk()?);
+        self.rest = Some(rest);
+        self.events += 1;
+        Some(Some(Entry { event, answer: (event.kind != kind::RELEASE).then_some(answer) }))
+    }
+}
+
+impl Iterator for Reader<'_> {
+    type Item = Result<Entry, LogError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let rest = self.rest.take()?;
+        match self.entry(rest) {
+            Some(entry) => entry.map(Ok),
+            None => Some(Err(LogError::Incomplete(self.events))),
+        }
+    }
+}
+
+/// What a replay went through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Replay {
+    /// Events that were told.
+    pub events: u64,
+    /// Answers that were compared, all equal.
+    pub answers: u64,
+    /// Connections.
+    pub flows: u64,
+}
+
+/// Runs the events of a log through new connections under `selection`, or the algorithm of the log, and compares every answer,
+/// bit for bit.
+pub fn replay(registry: &Registry, log: &[u8], selection: Option<&Selection>) -> Result<Replay, LogError> {
+    let reader = Reader::new(log)?;
+    let own = reader.selection(registry);
+    let selection = match selection {
+        Some(other) => other.clone(),
+        None => own?,
+    };
+    let mut bridge = Bridge::new(|setup| selection.controller(setup));
+    let mut done = Replay::default();
+    for entry in reader {
+        let Entry { event, answer: recorded } = entry?;
+        let (answered, _) = bridge.on(&event);
+        done.events += 1;
+        done.answers += u64::from(answered.is_some());
+        if answered != recorded {
+            let events = done.events;
+            return Err(LogError::Differs(Box::new(Difference { events, event, recorded, answered })));
+        }
+    }
+    done.flows = bridge.counts().flows;
+    Ok(done)
+}
+
+/// Runs the events of a log again and hands over every connection as a [trace](selfclock_congestion::trace), with its last
+/// event.
+pub fn traces(
+    registry: &Registry,
+    log: &[u8],
+    mut take: impl FnMut(KernelEvent, Vec<u8>),
+) -> Result<(), LogError> {
+    let reader = Reader::new(log)?;
+    let selection = reader.selection(registry)?;
+    let mut bridge = Bridge::new(|setup| Recorder::new(&selection, setup));
+    let mut over = |flow: Flow<Recorder>| {
+        let last = *flow.last();
+        take(last, flow.into_control().finish());
+    };
+    for entry in reader {
+        bridge.on(&entry?.event).1.map(&mut over);
+    }
+    bridge.into_flows().for_each(over);
+    Ok(())
+}

@@ -1,0 +1,101 @@
+//! A record's connections as the simulator's table of flows: the same quantities, sampled at a fixed interval.
+
+use std::collections::BTreeMap;
+
+use selfclock_congestion::{Controller, Registry};
+
+use crate::bridge::{Bridge, Flow, in_flight, setup};
+use crate::log::{LogError, Reader};
+
+/// Samples of connections, in columns. A sample shows the state after everything that happened up to and at its time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Series {
+    /// Time since the first event of the record, s.
+    pub time_s: Vec<f64>,
+    /// Number of the connection.
+    pub flow: Vec<u64>,
+    /// Congestion window as the algorithm has it, bytes.
+    pub cwnd_bytes: Vec<f64>,
+    /// Slow start threshold, bytes; infinite before the first loss.
+    pub ssthresh_bytes: Vec<f64>,
+    /// Payload in flight, bytes, in whole segments.
+    pub in_flight_bytes: Vec<u64>,
+    /// Pacing rate on the wire, bit/s; NaN where the algorithm paces nothing.
+    pub pacing_bps: Vec<f64>,
+    /// Smoothed round-trip time, s; NaN before the first sample.
+    pub srtt_s: Vec<f64>,
+    /// Highest payload byte sent so far.
+    pub sent_bytes: Vec<u64>,
+    /// Payload acknowledged cumulatively so far, bytes.
+    pub acknowledged_bytes: Vec<u64>,
+    /// Payload known to have arrived so far, bytes, in whole segments.
+    pub delivered_bytes: Vec<u64>,
+    /// Name of the phase.
+    pub phase: Vec<&'static str>,
+    /// Available bandwidth as the estimator has it, bit/s; NaN without.
+    pub available_bps: Vec<f64>,
+    /// Physical bandwidth as the estimator has it, bit/s; NaN without.
+    pub capacity_bps: Vec<f64>,
+    /// Retransmissions so far.
+    pub retransmissions: Vec<u64>,
+    /// Window in force in the kernel, segments: the algorithm's but for recovery and Reno's turns.
+    pub kernel_cwnd_segments: Vec<u64>,
+    /// Reno controls it for want of answers.
+    pub fallback: Vec<bool>,
+}
+
+impl Series {
+    fn sample(&mut self, time_s: f64, flow: &Flow<Controller>, delivered_before: u32) {
+        let (last, control) = (flow.last(), flow.control());
+        let (decision, snapshot) = (control.decision(), control.snapshot());
+        let mss = setup(last).mss.get();
+        let known = |value: Option<f64>| value.unwrap_or(f64::NAN);
+        self.time_s.push(time_s);
+        self.flow.push(last.id);
+        self.cwnd_bytes.push(snapshot.cwnd_segments * mss as f64);
+        self.ssthresh_bytes.push(snapshot.ssthresh_segments * mss as f64);
+        self.in_flight_bytes.push(u64::from(in_flight(last)) * mss);
+        self.pacing_bps.push(known(decision.pacing.map(|pacing| pacing.bytes_per_second() * 8.0)));
+        self.srtt_s.push(if last.srtt_us > 0 { f64::from(last.srtt_us) * 1e-6 } else { f64::NAN });
+        let outstanding = last.snd_nxt.wrapping_sub(last.snd_una);
+        self.sent_bytes.push(flow.acknowledged() + u64::from(outstanding));
+        self.acknowledged_bytes.push(flow.acknowledged());
+        self.delivered_bytes.push(u64::from(last.tp_delivered.wrapping_sub(delivered_before)) * mss);
+        self.phase.push(snapshot.phase.name());
+        self.available_bps.push(known(snapshot.path.available_bps));
+        self.capacity_bps.push(known(snapshot.path.capacity_bps));
+        self.retransmissions.push(last.total_retrans.into());
+        self.kernel_cwnd_segments.push(last.cwnd.into());
+        self.fallback.push(last.fallback != 0);
+    }
+}
+
+/// Samples the connections of a record every `interval_ns`, from its first event on.
+///
+/// # Errors
+/// The record cannot be read, or its algorithm is unknown.
+pub fn series(registry: &Registry, log: &[u8], interval_ns: u64) -> Result<Series, LogError> {
+    let reader = Reader::new(log)?;
+    let selection = reader.selection(registry)?;
+    let mut bridge = Bridge::new(|setup| selection.controller(setup));
+    let mut series = Series::default();
+    let interval = interval_ns.max(1);
+    let mut began = None;
+    // Of each connection the number of its next sample, and what had been delivered before the first.
+    let mut next: BTreeMap<u64, (u64, u32)> = BTreeMap::new();
+    for entry in reader {
+        let event = entry?.event;
+        let began = *began.get_or_insert(event.now);
+        let time = event.now.saturating_sub(began);
+        let (number, delivered) =
+            next.entry(event.id).or_insert((time.div_ceil(interval), event.tp_delivered));
+        if let Some(flow) = bridge.flow(event.slot).filter(|flow| flow.last().id == event.id) {
+            while *number * interval < time {
+                series.sample((*number * interval) as f64 * 1e-9, flow, *delivered);
+                *number += 1;
+            }
+        }
+        bridge.on(&event);
+    }
+    Ok(series)
+}

@@ -1,0 +1,300 @@
+//! Events of the kernel as events of the algorithms, one rule at a time: a recorder of the trace format says what was told.
+
+use selfclock_congestion::trace::{Reader, Record, Recorder};
+use selfclock_congestion::{Bytes, Controller, Duration, Event, Selection, Setup};
+use selfclock_kernel::bridge::{Answer, Bridge, Flow, NO_THRESHOLD, flags};
+use selfclock_kernel::event::{KernelEvent, flag, kind, state};
+
+const MSS: u32 = 1448;
+
+/// A connection over IPv4 with timestamps, ten segments of window, RTT 20 ms.
+fn first() -> KernelEvent {
+    KernelEvent {
+        id: 5,
+        now: 1_000_000,
+        number: 1,
+        bytes_acked: 1,
+        rtt_us: -1,
+        interval_us: -1,
+        delivered: -1,
+        cwnd: 10,
+        ssthresh: NO_THRESHOLD,
+        mss: MSS,
+        srtt_us: 20_000,
+        family: 2,
+        tcp_header: 32,
+        kind: kind::INIT,
+        ..KernelEvent::default()
+    }
+}
+
+/// The event that follows: so much later, of this kind.
+fn next(before: &KernelEvent, kind: u8) -> KernelEvent {
+    let KernelEvent { now, number, .. } = *before;
+    KernelEvent { kind, now: now + 1_000_000, number: number + 1, state: before.new_state, ..*before }
+}
+
+/// An ACK of two full segments out of a full window.
+fn ack(before: &KernelEvent) -> KernelEvent {
+    KernelEvent {
+        bytes_acked: before.bytes_acked + 2 * u64::from(MSS),
+        tp_delivered: before.tp_delivered + 2,
+        data_segs_out: before.data_segs_out + 4,
+        flag: 0x404,
+        rtt_us: 20_500,
+        acked_sacked: 2,
+        packets_out: 10,
+        prior_in_flight: 10,
+        max_packets_out: 10,
+        snd_nxt: before.snd_una.wrapping_add(10 * MSS),
+        ..next(before, kind::ACK)
+    }
+}
+
+fn flow(label: &str) -> Flow<Recorder> {
+    let selection = Selection::from_label(label).expect("listed");
+    Flow::new(&first(), |setup| Recorder::new(&selection, setup))
+}
+
+/// What was told.
+fn told(flow: Flow<Recorder>) -> Vec<Event> {
+    let trace = flow.into_control().finish();
+    let records = Reader::new(&trace).expect("a trace").map(|record| record.expect("whole"));
+    records.filter_map(|record| if let Record::Event(event) = record { Some(event) } else { None }).collect()
+}
+
+/// Tells events, the first of them of the connection.
+fn tell(label: &str, events: &[KernelEvent]) -> (Vec<Answer>, Vec<Event>) {
+    let mut flow = flow(label);
+    let answers = events.iter().map(|event| flow.on(event)).collect();
+    (answers, told(flow))
+}
+
+fn change(before: &KernelEvent, to: u8) -> KernelEvent {
+    KernelEvent { new_state: to, packets_out: 10, lost_out: 1, ..next(before, kind::STATE) }
+}
+
+#[test]
+fn a_connection_begins() {
+    let Setup { mss, header, initial_window, initial_ssthresh, seed, .. } =
+        selfclock_kernel::bridge::setup(&first());
+    assert_eq!(
+        (mss, header, initial_window, initial_ssthresh, seed),
+        (Bytes(1448), Bytes(52), 10.0, f64::INFINITY, 5)
+    );
+    // IPv6 without timestamps, taken over in congestion avoidance.
+    let other = KernelEvent { family: 10, tcp_header: 20, ssthresh: 40, cwnd: 50, ..first() };
+    let Setup { header, initial_window, initial_ssthresh, .. } = selfclock_kernel::bridge::setup(&other);
+    assert_eq!((header, initial_window, initial_ssthresh), (Bytes(60), 50.0, 40.0));
+    let (_, events) = tell("reno", &[first()]);
+    assert!(
+        matches!(events[..], [Event::Established(event)] if event.rtt == Some(Duration::from_milliseconds(20)))
+    );
+}
+
+/// Four segments have left since the last report, then two are acknowledged: slow start adds two.
+#[test]
+fn an_ack_advances() {
+    let begun = first();
+    let (answers, events) = tell("reno", &[begun, ack(&begun)]);
+    let [_, Event::Sent(sent), Event::Acknowledged(acked)] = events[..] else { panic!("{events:?}") };
+    assert_eq!((sent.size, sent.in_flight), (Bytes(4 * 1448), Bytes(10 * 1448)));
+    assert_eq!((acked.size, acked.acknowledged_total), (Bytes(2896), Bytes(2896)));
+    assert_eq!(acked.sent_total, Bytes(2896 + 14480));
+    assert_eq!(
+        (acked.rtt, acked.smoothed_rtt),
+        (Some(Duration::from_microseconds(20_500)), Some(Duration::from_milliseconds(20)))
+    );
+    assert_eq!(acked.minimum_rtt, acked.rtt);
+    // In slow start the window limits while it is below twice what was in flight.
+    assert!(acked.window_limited && !acked.recovering && acked.rate.is_none());
+    assert_eq!(
+        answers[0],
+        Answer {
+            cwnd: 10,
+            ssthresh: NO_THRESHOLD,
+            pacing: 0,
+            flags: flags::PRR | flags::EXTRAPOLATE,
+            slope: 0
+        }
+    );
+    // One segment for each delivered, 1 in 16.16.
+    assert_eq!((answers[1].cwnd, answers[1].slope), (12, 65536));
+}
+
+/// An ACK that acknowledges nothing is a duplicate if it has SACK blocks, or changes nothing; a window update is none.
+#[test]
+fn duplicates() {
+    let begun = first();
+    let advanced = ack(&begun);
+    let still = |before: &KernelEvent, flag| KernelEvent { flag, ..next(before, kind::ACK) };
+    let sacked = KernelEvent { rtt_us: 21_000, ..still(&advanced, flag::DATA_SACKED) };
+    let plain = still(&sacked, 0);
+    let update = still(&plain, 0x02);
+    let (_, events) = tell("reno", &[begun, advanced, sacked, plain, update]);
+    let counts: Vec<_> = events
+        .iter()
+        .filter_map(|event| {
+            if let Event::DuplicateAck(event) = event { Some((event.count, event.rtt)) } else { None }
+        })
+        .collect();
+    // The kernel part reports an RTT where it has one: here the test's events repeat it.
+    assert_eq!(counts.iter().map(|(count, _)| *count).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(counts[0].1, Some(Duration::from_milliseconds(21)));
+}
+
+/// Fast recovery: told at its beginning with the flight, ended after the ACK that ends it, on which nothing grows.
+#[test]
+fn recovery() {
+    let begun = first();
+    let advanced = ack(&begun);
+    let enter = change(&advanced, state::RECOVERY);
+    let inside = ack(&enter);
+    let leave = change(&inside, state::OPEN);
+    let last = ack(&leave);
+    let (answers, events) = tell("reno", &[begun, advanced, enter, inside, leave, last]);
+    let told: Vec<_> = events.iter().filter(|event| !matches!(event, Event::Sent(_))).collect();
+    let [
+        _,
+        _,
+        Event::LossDetected(loss),
+        Event::Acknowledged(during),
+        Event::Acknowledged(ending),
+        Event::RecoveryEnded(ended),
+    ] = told[..]
+    else {
+        panic!("{told:?}")
+    };
+    assert_eq!((loss.flight_size, loss.lost), (Bytes(14480), Bytes(1448)));
+    assert!(during.recovering && ending.recovering && ended.now == ending.now);
+    // Half of the ten in flight; and nothing is extrapolated.
+    assert_eq!(
+        answers[2..].iter().map(|answer| (answer.cwnd, answer.slope)).collect::<Vec<_>>(),
+        [(5, 0); 4]
+    );
+}
+
+/// CWR is due to a mark if the ACK that follows echoes one and ECN is negotiated; else to a loss that a probe repaired.
+#[test]
+fn marks_and_repaired_losses() {
+    for (ecn, flag, is_mark) in
+        [(1, 0x404 | flag::ECE, true), (1, 0x404, false), (0, 0x404 | flag::ECE, false)]
+    {
+        let begun = KernelEvent { ecn, ..first() };
+        let enter = change(&begun, state::CWR);
+        let following = KernelEvent { flag, ..ack(&enter) };
+        let (answers, events) = tell("reno", &[begun, enter, following]);
+        assert_eq!(events.iter().any(|event| matches!(event, Event::EcnEcho(_))), is_mark, "{ecn} {flag}");
+        assert_eq!(
+            events.iter().any(|event| matches!(event, Event::LossDetected(_))),
+            !is_mark,
+            "{ecn} {flag}"
+        );
+        // Not before it is known what it was.
+        assert_eq!((answers[1].cwnd, answers[2].cwnd), (10, 5));
+    }
+}
+
+/// A timeout, a second one, and the news that they were spurious: the window is what it was.
+#[test]
+fn timeouts_and_undo() {
+    let begun = first();
+    let advanced = ack(&begun);
+    let timeout = change(&advanced, state::LOSS);
+    let again = KernelEvent { retransmits: 1, ..change(&timeout, state::LOSS) };
+    let undone = next(&again, kind::UNDO);
+    let (answers, events) = tell("reno", &[begun, advanced, timeout, again, undone]);
+    let repeated: Vec<_> = events
+        .iter()
+        .filter_map(|event| if let Event::Timeout(event) = event { Some(event.repeated) } else { None })
+        .collect();
+    assert_eq!(repeated, [false, true]);
+    assert_eq!(answers.iter().map(|answer| answer.cwnd).collect::<Vec<_>>(), [10, 12, 1, 1, 12]);
+}
+
+/// A segment after an idle time is told once, not again with the ACK that follows.
+#[test]
+fn restart_from_idle() {
+    let begun = first();
+    let start = next(&begun, kind::START);
+    let acked = KernelEvent { data_segs_out: 1, prior_in_flight: 1, ..ack(&start) };
+    let (_, events) = tell("bbr3", &[begun, start, acked]);
+    let sent: Vec<_> = events.iter().filter(|event| matches!(event, Event::Sent(_))).collect();
+    let [Event::Sent(sent)] = sent[..] else { panic!("{sent:?}") };
+    assert!(sent.app_limited && sent.in_flight == Bytes(1448));
+}
+
+/// The rate sample by hand: 4 segments in 10 ms are 4.63 Mbit/s; 2 were lost since the segment left.
+#[test]
+fn rate_samples_and_pacing() {
+    let begun = first();
+    let sample = KernelEvent {
+        delivered: 4,
+        interval_us: 10_000,
+        prior_delivered: 0,
+        losses: 2,
+        tp_lost: 2,
+        ..ack(&begun)
+    };
+    let (answers, events) = tell("bbr3", &[begun, sample]);
+    let rate = events
+        .iter()
+        .find_map(|event| if let Event::Acknowledged(event) = event { event.rate } else { None });
+    let rate = rate.expect("it asks for rates");
+    assert_eq!(rate.delivery_rate.bits_per_second(), 4 * 1448 * 8 * 100);
+    assert_eq!(
+        (rate.newly_lost, rate.delivered, rate.delivered_total),
+        (Bytes(2896), Bytes(5792), Bytes(2896))
+    );
+    assert_eq!(
+        rate.tx_in_flight,
+        Bytes(2 * 1448),
+        "what was delivered since, nothing being known of losses before"
+    );
+    // It paces: nothing is extrapolated. Its rate counts payload, 1448 of 1500 bytes.
+    let bbr = Selection::from_label("bbr3").expect("listed");
+    let mut flow = Flow::new(&begun, |setup| bbr.controller(setup));
+    flow.on(&begun);
+    flow.on(&sample);
+    let wire = flow.control().decision().pacing.expect("paced").bytes_per_second();
+    assert_eq!(answers[1].flags, flags::PRR | flags::PACE);
+    assert!((answers[1].pacing as f64 - wire * 1448.0 / 1500.0).abs() < 1.0);
+}
+
+/// A segment of another size: the window stays the same number of bytes.
+#[test]
+fn segments_change_their_size() {
+    let begun = first();
+    let smaller = KernelEvent { mss: 724, ..next(&begun, kind::ACK) };
+    let (answers, _) = tell("reno", &[begun, smaller]);
+    assert_eq!((answers[0].cwnd, answers[1].cwnd), (10, 20));
+}
+
+/// The table: a slot that is used again is another connection; events that are missing begin an algorithm anew, from the window
+/// in force; the end of a connection that is not known ends nothing.
+#[test]
+fn connections_come_and_go() {
+    let selection = Selection::default();
+    let mut bridge = Bridge::new(|setup| -> Controller { selection.controller(setup) });
+    let begun = first();
+    let advanced = ack(&begun);
+    for event in [begun, advanced] {
+        assert!(bridge.on(&event).0.is_some());
+    }
+    let missed = KernelEvent { number: 9, cwnd: 33, ssthresh: 20, fallback: 1, ..ack(&advanced) };
+    let (answer, ended) = bridge.on(&missed);
+    assert_eq!(answer.map(|answer| answer.cwnd), Some(33));
+    assert!(ended.is_some());
+    let reused = KernelEvent { id: 6, ..first() };
+    assert_eq!(bridge.on(&reused).1.map(|flow| flow.last().id), Some(5));
+    let gone = KernelEvent { kind: kind::RELEASE, ..next(&missed, kind::RELEASE) };
+    assert!(matches!(bridge.on(&gone), (None, None)), "of the connection before");
+    let over = next(&reused, kind::RELEASE);
+    assert_eq!(bridge.on(&over).1.map(|flow| flow.last().id), Some(6));
+    let counts = bridge.counts();
+    assert_eq!(
+        (counts.events, counts.flows, counts.adopted, counts.gaps, counts.fallback_events),
+        (6, 2, 1, 1, 2)
+    );
+    assert_eq!(bridge.flows().count(), 0);
+}

@@ -1,0 +1,189 @@
+//! Records of real connections: the format, and the corpora in `tests/logs`, each replayed to the bit.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use selfclock_congestion::trace::replay as replay_trace;
+use selfclock_congestion::{Registry, Selection};
+use selfclock_kernel::bridge::Answer;
+use selfclock_kernel::event::{KernelEvent, kind, state};
+use selfclock_kernel::log::{Entry, LogError, Reader, VERSION, Writer, replay, traces};
+use selfclock_kernel::series::series;
+
+fn entries() -> Vec<Entry> {
+    let event = |number: u64| KernelEvent {
+        id: 1 + number % 2,
+        slot: (number % 2) as u32,
+        number: 1 + number / 2,
+        now: number * 1_000_003,
+        rtt_us: if number.is_multiple_of(3) { -1 } else { i32::MAX },
+        mss: 1448,
+        family: 2,
+        kind: if number == 9 { kind::RELEASE } else { kind::ACK },
+        snd_una: u32::MAX.wrapping_add(number as u32),
+        ..KernelEvent::default()
+    };
+    let entry = |number| Entry {
+        event: event(number),
+        answer: (number != 9).then(|| Answer {
+            cwnd: number as u32,
+            pacing: u64::MAX / (1 + number),
+            ..Answer::default()
+        }),
+    };
+    (0..10).map(entry).collect()
+}
+
+fn written() -> Vec<u8> {
+    let mut writer = Writer::new(Vec::new(), &Selection::default(), "a test").expect("memory");
+    entries().iter().for_each(|entry| writer.write(entry).expect("memory"));
+    writer.finish().expect("memory")
+}
+
+/// What is written is read: two connections in turns, extreme values, an end without an answer.
+#[test]
+fn a_log_is_read_as_it_was_written() {
+    let log = written();
+    let reader = Reader::new(&log).expect("a log");
+    assert_eq!(reader.about(), "a test");
+    assert_eq!(reader.selection(&Registry::built_in()).expect("built in").label(), "reno");
+    let read: Vec<_> = reader.collect::<Result<_, _>>().expect("whole");
+    assert_eq!(read, entries());
+}
+
+/// However a log is cut off or garbled, it is said; nothing panics, and no half event is taken for one.
+#[test]
+fn damaged_logs() {
+    let log = written();
+    for length in 0..log.len() {
+        let failed = Reader::new(&log[..length]).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+        assert!(
+            matches!(failed, Err(LogError::NotALog | LogError::Incomplete(0..=10))),
+            "{length}: {failed:?}"
+        );
+    }
+    let mut other = log.clone();
+    other[8] = VERSION + 1;
+    let error = Reader::new(&other).expect_err("another version");
+    assert_eq!(
+        error.to_string(),
+        format!("the record is of version {}; this program reads version {VERSION}", VERSION + 1)
+    );
+    for place in 0..log.len() {
+        for bit in 0..8 {
+            let mut garbled = log.clone();
+            garbled[place] ^= 1 << bit;
+            let _ = replay(&Registry::built_in(), &garbled, None);
+        }
+    }
+}
+
+fn corpora() -> BTreeMap<String, Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/logs");
+    let files = fs::read_dir(folder).expect("there").map(|file| file.expect("readable").path());
+    files
+        .map(|path| {
+            let name = path.file_stem().expect("named").to_string_lossy().into_owned();
+            (name, fs::read(path).expect("readable"))
+        })
+        .collect()
+}
+
+/// Real connections of a Linux 6.18: the same decisions, to the bit; and their connections as traces replay, too.
+#[test]
+fn recorded_connections_replay() {
+    let registry = Registry::built_in();
+    let corpora = corpora();
+    assert!(corpora.len() >= 10);
+    for (name, log) in &corpora {
+        let done = replay(&registry, log, None).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(done.events > 500 && done.answers > 500, "{name}: {done:?}");
+        let mut told = 0;
+        traces(&registry, log, |_, trace| {
+            told += replay_trace(&registry, &trace).unwrap_or_else(|error| panic!("{name}: {error}")).events;
+        })
+        .unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(told > done.events / 2, "{name}: {told}");
+    }
+}
+
+/// What the corpora have in them: without these, equality would say little.
+#[test]
+fn corpora_have_every_kind_of_event() {
+    let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
+    for log in corpora().values() {
+        for entry in Reader::new(log).expect("a log") {
+            let KernelEvent { kind, state, new_state, ecn, flag, app_limited, .. } =
+                entry.expect("whole").event;
+            let what = match kind {
+                kind::INIT => "begin",
+                kind::RELEASE => "end",
+                kind::UNDO => "undo",
+                kind::START => "restart from idle",
+                kind::STATE if new_state == state::RECOVERY => "fast recovery",
+                kind::STATE if new_state == state::LOSS && state == state::LOSS => "repeated timeout",
+                kind::STATE if new_state == state::LOSS => "timeout",
+                kind::STATE if new_state == state::CWR => "reduction",
+                kind::ACK if ecn & 1 != 0 && flag & 0x40 != 0 => "echo of a mark",
+                kind::ACK if app_limited != 0 => "application-limited",
+                kind::ACK if flag & 0x20 != 0 => "SACK",
+                _ => "other",
+            };
+            *seen.entry(what).or_default() += 1;
+        }
+    }
+    for what in [
+        "begin",
+        "end",
+        "undo",
+        "restart from idle",
+        "fast recovery",
+        "timeout",
+        "repeated timeout",
+        "reduction",
+        "echo of a mark",
+        "application-limited",
+        "SACK",
+    ] {
+        assert!(seen.contains_key(what), "no {what} in {seen:?}");
+    }
+}
+
+/// An answer that differs is found, at the event where it first does.
+#[test]
+fn another_algorithm_answers_otherwise() {
+    let registry = Registry::built_in();
+    let log = &corpora()["reno"];
+    let other = registry.read("reno:halved=window").expect("built in");
+    let Err(LogError::Differs(difference)) = replay(&registry, log, Some(&other)) else {
+        panic!("it halves something else")
+    };
+    assert_ne!(difference.recorded, difference.answered);
+    assert_eq!((difference.event.kind, difference.event.new_state), (kind::STATE, state::RECOVERY));
+    let said = LogError::Differs(difference).to_string();
+    assert!(said.starts_with("event ") && said.contains("on record"), "{said}");
+}
+
+/// The table of flows: sampled every 10 ms from the first event on, bytes acknowledged never fewer, and what the sample of the
+/// last event says.
+#[test]
+fn a_record_as_a_table() {
+    let log = &corpora()["reno"];
+    let table = series(&Registry::built_in(), log, 10_000_000).expect("a record");
+    let busiest = *table
+        .flow
+        .iter()
+        .max_by_key(|id| table.flow.iter().filter(|other| other == id).count())
+        .expect("some");
+    let rows: Vec<usize> = (0..table.flow.len()).filter(|row| table.flow[*row] == busiest).collect();
+    assert!(rows.len() > 50);
+    for pair in rows.windows(2) {
+        assert!((table.time_s[pair[1]] - table.time_s[pair[0]] - 0.01).abs() < 1e-9);
+        assert!(table.acknowledged_bytes[pair[0]] <= table.acknowledged_bytes[pair[1]]);
+    }
+    for row in rows {
+        assert!(table.sent_bytes[row] >= table.acknowledged_bytes[row] && table.cwnd_bytes[row] >= 1448.0);
+        assert!(table.srtt_s[row] < 1.0 && table.pacing_bps[row].is_nan());
+    }
+}

@@ -1,0 +1,106 @@
+//! The compiled kernel part: what is in it, that both sides know the same structures, and that it is what its source compiles to.
+#![cfg(target_os = "linux")]
+
+use std::path::Path;
+use std::process::Command;
+
+use selfclock_kernel::event::KernelEvent;
+use selfclock_kernel::linux::load::BRIDGE;
+use selfclock_kernel::linux::object::Object;
+use selfclock_kernel::linux::ring;
+use selfclock_kernel::linux::slots::SLOTS;
+
+/// The operations, the maps, and that calls and maps are resolved within the code.
+#[test]
+fn programs_and_maps() {
+    let object = Object::read(BRIDGE).expect("an object");
+    let mut members: Vec<_> = object.programs.iter().map(|program| program.member.as_str()).collect();
+    members.sort_unstable();
+    let expected = ["cong_control", "cwnd_event", "init", "release", "set_state", "ssthresh", "undo_cwnd"];
+    assert_eq!(members, expected);
+    // TCP_CONG_NON_RESTRICTED: it may be the default of a namespace.
+    assert_eq!(object.flags, 1);
+    let maps: Vec<_> = object
+        .maps
+        .iter()
+        .map(|map| (map.name.as_str(), map.kind, map.key_size, map.value_size, map.entries, map.flags))
+        .collect();
+    let expected = [
+        ("control", 2, 4, 128, 1, 1 << 10),
+        ("events", 27, 0, 0, ring::SIZE as u32, 0),
+        ("free_slots", 23, 0, 4, SLOTS, 0),
+        ("slots", 2, 4, 128, SLOTS, 1 << 10),
+    ];
+    let mut sorted = maps.clone();
+    sorted.sort_unstable();
+    assert_eq!(sorted, expected);
+    for program in &object.programs {
+        assert_eq!(program.code.len() % 8, 0);
+        assert!(
+            program.maps.iter().all(|(at, _)| program.code[*at] == 0x18),
+            "{}: loads of 64 bits",
+            program.member
+        );
+        // Every call within the program lands on a function.
+        let functions: Vec<usize> = program
+            .functions
+            .chunks_exact(8)
+            .map(|row| u32::from_le_bytes([row[0], row[1], row[2], row[3]]) as usize)
+            .collect();
+        assert_eq!(functions.first(), Some(&0));
+        for (index, code) in program.code.chunks_exact(8).enumerate() {
+            if code[0] == 0x85 && code[1] >> 4 == 1 {
+                let steps = i32::from_le_bytes([code[4], code[5], code[6], code[7]]);
+                let target = (index as i64 + 1 + i64::from(steps)) as usize;
+                assert!(functions.contains(&target), "{}: {index} calls {target}", program.member);
+            }
+        }
+    }
+}
+
+/// The event of the ring as the C side declares it has the size that is read here; a text that is no object is none.
+#[test]
+fn both_sides_know_the_same_event() {
+    let source = include_str!("../bpf/shared.h");
+    let body =
+        source.split("struct event {").nth(1).and_then(|rest| rest.split("};").next()).expect("declared");
+    let mut size = 0;
+    for line in body.lines() {
+        let code = line.split("/*").next().unwrap_or_default().trim().trim_end_matches(';');
+        let Some((kind, names)) = code.split_once(' ') else { continue };
+        let bytes = match kind {
+            "u64" => 8,
+            "u32" | "s32" => 4,
+            "u16" => 2,
+            "u8" => 1,
+            other => panic!("{other}"),
+        };
+        for name in names.split(',') {
+            let count = name
+                .split_once('[')
+                .map_or(1, |(_, rest)| rest.trim_end_matches(']').parse().expect("a number of elements"));
+            size += bytes * count;
+        }
+    }
+    assert_eq!(size, KernelEvent::SIZE);
+    assert!(Object::read(b"no object").is_none());
+    assert!(Object::read(&BRIDGE[..BRIDGE.len() / 2]).is_none(), "cut off");
+}
+
+/// Where the compiler that the object was made with is installed, it makes the same bytes again.
+#[test]
+fn the_object_is_what_its_source_compiles_to() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("bpf");
+    let version = std::fs::read_to_string(folder.join("COMPILER")).expect("says what it was made with");
+    let major = version.trim();
+    let (clang, strip) = (format!("clang-{major}"), format!("llvm-strip-{major}"));
+    let there = |program: &str| Command::new(program).arg("--version").output().is_ok();
+    if !there(&clang) || !there(&strip) {
+        eprintln!("left out: {clang} and {strip} are not installed");
+        return;
+    }
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bridge.bpf.o");
+    let made = Command::new("sh").arg(folder.join("build.sh")).arg(&out).status().expect("a shell");
+    assert!(made.success());
+    assert!(std::fs::read(&out).expect("made") == BRIDGE, "make kernel-object compiles it again");
+}

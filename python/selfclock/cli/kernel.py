@@ -1,0 +1,306 @@
+"""The algorithm that ran in the simulator controls connections of a stock kernel, unchanged: docs/kernel.md."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from click.exceptions import Exit
+
+from selfclock.cli.layout import Column, console, print_table
+from selfclock.cli.messages import FAILED, UsageError, fail, note, print_document
+from selfclock.cli.options import PATH, json_option
+from selfclock.kernel import record as records
+from selfclock.kernel.machine import Finding, check, unload
+from selfclock.kernel.session import Session
+from selfclock.own import load_algorithms
+from selfclock.scenario.quantity import Time, one
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rich.table import Table
+
+    from selfclock.kernel.session import Status
+
+#: Lines for the end of the help.
+EXAMPLES = (
+    "selfclock kernel check",
+    "selfclock kernel run --algorithm bbr3 --name bbr3",
+    "selfclock kernel run --algorithm my_aimd.py --record results/real",
+    "selfclock kernel replay results/real",
+    "selfclock kernel unload",
+)
+
+#: Name of a congestion control where none is chosen.
+NAME = "selfclock"
+#: Shorter RTTs are over before an answer is there.
+SHORT_RTT_US = 1000
+
+MARKS = {True: "yes", False: "no", None: "-"}
+
+
+@json_option
+def check_command(as_json: bool) -> None:
+    """Say what this machine allows, and what is missing; the kernel verifies the programs, and nothing stays."""
+    findings = check()
+    if as_json:
+        print_document({"findings": [dataclasses.asdict(finding) for finding in findings]})
+    else:
+        print_table(
+            [
+                Column("needed", [finding.what for finding in findings], "name"),
+                Column("there", [MARKS[finding.good] for finding in findings], "word"),
+                Column("found", [finding.found for finding in findings], "text"),
+            ]
+        )
+        sys.stdout.write(f"\n{_verdict(findings)}\n")
+    if any(finding.good is False for finding in findings):
+        raise Exit(FAILED)
+
+
+def _verdict(findings: Sequence[Finding]) -> str:
+    missing = [finding.what for finding in findings if finding.good is False]
+    if missing:
+        return f"selfclock kernel run cannot run here: {', '.join(missing)}"
+    return "selfclock kernel run can run here"
+
+
+@click.option(
+    "--algorithm",
+    "algorithm",
+    required=True,
+    metavar="NAME|FILE.py",
+    help="Algorithm, with settings if wanted (cubic:beta=0.8), or a Python file that registers one.",
+)
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter; may be repeated.")
+@click.option(
+    "--name", default=NAME, show_default=True, metavar="NAME", help="What sockets call it, 15 letters at most."
+)
+@click.option("--nap", default="200 us", show_default=True, metavar="TIME", help="Time between two looks for events.")
+@click.option("--busy", is_flag=True, help="Look all the time: takes a core.")
+@click.option("--woken", is_flag=True, help="Be woken by every event: costs the kernel some 15 us each.")
+@click.option("--realtime", is_flag=True, help="Run before all other processes (SCHED_FIFO).")
+@click.option("--for", "lasts", metavar="TIME", help="End after this time.  [default: at Ctrl-C]")
+@click.option(
+    "--record",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIRECTORY",
+    help="Write events and decisions, a trace of each connection and the series there.",
+)
+@json_option
+def run_command(
+    algorithm: str,
+    settings: Sequence[str],
+    name: str,
+    nap: str,
+    busy: bool,
+    woken: bool,
+    realtime: bool,
+    lasts: str | None,
+    record: Path | None,
+    as_json: bool,
+) -> None:
+    """Let an algorithm control real connections: those whose sockets choose its name (iperf3 -C NAME)."""
+    if busy and woken:
+        raise UsageError("--busy and --woken are two ways to wait; choose one")
+    label = _label(algorithm, settings)
+    nap_us = None if woken else 0 if busy else max(1, round(_seconds("--nap", nap) * 1e6))
+    until = None if lasts is None else time.monotonic() + _seconds("--for", lasts)
+    events = _events_file(record)
+    with Session(label, name, nap_us=nap_us, realtime=realtime, record=events) as session:
+        if session.taken_over:
+            note(f"{session.taken_over} connections of a session before this one are taken over")
+        if not as_json:
+            sys.stderr.write(f"{label} is registered as {name!r}; Ctrl-C ends it\n")
+            sys.stderr.flush()
+        with contextlib.suppress(KeyboardInterrupt):
+            _watch(session, until, live=not as_json and sys.stdout.isatty())
+        status = session.stop()
+    document = {"algorithm": label, "name": name, **dataclasses.asdict(status)}
+    _warn(status)
+    if record is not None:
+        _complete(record, document)
+    if as_json:
+        print_document(document)
+    else:
+        _print_counts(status)
+
+
+def _label(algorithm: str, settings: Sequence[str]) -> str:
+    file, colon, rest = algorithm.partition(":")
+    if file.endswith(".py"):
+        names = load_algorithms(file)
+        if len(names) > 1:
+            raise UsageError(f"--algorithm: {file} registers {', '.join(names)}; a session has one")
+        algorithm = names[0] + colon + rest
+    for setting in settings:
+        if "=" not in setting:
+            raise UsageError(f"--set {setting}: write NAME=VALUE, such as --set beta=0.8")
+        algorithm += ("," if ":" in algorithm else ":") + setting
+    return algorithm
+
+
+def _seconds(option: str, text: str) -> float:
+    seconds = one(text, Time, option).seconds
+    if seconds <= 0:
+        raise UsageError(f"{option}: {text} is not above zero")
+    return seconds
+
+
+def _events_file(directory: Path | None) -> Path | None:
+    if directory is None:
+        return None
+    if (directory / records.EVENTS).exists() or (directory / records.PARTIAL).exists():
+        raise UsageError(f"--record: {directory} has a record already; choose another directory")
+    directory.mkdir(parents=True, exist_ok=True)
+    return directory / records.PARTIAL
+
+
+def _complete(directory: Path, document: dict[str, object]) -> None:
+    try:
+        done = records.complete(directory, document)
+    except records.DifferenceError as error:
+        fail(f"the record does not replay: {error}", FAILED)
+    sys.stderr.write(f"{directory}: {done.events} events of {done.flows} connections, replayed bit for bit\n")
+
+
+def _watch(session: Session, until: float | None, *, live: bool) -> None:
+    """Wait for the end, with a table of the connections where there is a terminal."""
+    if live:
+        from rich.live import Live  # noqa: PLC0415
+
+        with Live(console=console(), auto_refresh=False, transient=True) as screen:
+            _until(session, until, lambda: screen.update(_table(session.status()), refresh=True))
+    else:
+        _until(session, until, lambda: None)
+
+
+def _until(session: Session, until: float | None, show: Callable[[], None]) -> None:
+    shown = 0.0
+    while session.is_running and (until is None or time.monotonic() < until):
+        time.sleep(0.1)
+        if time.monotonic() - shown > 0.5:
+            show()
+            shown = time.monotonic()
+
+
+def _table(status: Status) -> Table:
+    from rich.table import Table  # noqa: PLC0415
+
+    table = Table(box=None, pad_edge=False)
+    for heading in ("connection", "age s", "Mbit/s", "cwnd", "RTT ms", "retransmitted", "phase"):
+        table.add_column(heading, justify="left" if heading in {"connection", "phase"} else "right")
+    for flow in status.flows:
+        rate = flow.acknowledged_bytes * 8e-6 / flow.age_s if flow.age_s > 0 else 0.0
+        table.add_row(
+            f"{flow.port} > {flow.peer}:{flow.peer_port}",
+            f"{flow.age_s:.1f}",
+            f"{rate:.2f}",
+            f"{flow.cwnd}",
+            f"{flow.srtt_us / 1000:.2f}",
+            f"{flow.retransmissions}",
+            "Reno: no answers" if flow.fallback else flow.phase,
+        )
+    late = status.latency_us["p99"]
+    said = "" if late is None else f", answered within {late:.0f} us (99 %)"
+    table.caption = f"{status.events} events{said}, {status.fallbacks} fallbacks, {status.lost_events} events lost"
+    return table
+
+
+def _warn(status: Status) -> None:
+    for failure in status.failures:
+        note(
+            f"flow {failure['flow']}: the algorithm failed after {failure['time_s']:.3f} s, and Reno took over: "
+            f"{failure['reason']}"
+        )
+    if status.realtime_error:
+        note(f"--realtime: {status.realtime_error}; the thread ran as any other")
+    if status.record_error:
+        note(f"--record: {status.record_error}; the record ends there")
+    if status.asked_to_stop:
+        note("selfclock kernel unload ended the session")
+    if status.fallback_events:
+        note(
+            f"Reno controlled a connection at {status.fallback_events} of {status.events} events: answers came too late"
+        )
+    if status.without_slot:
+        note(f"{status.without_slot} connections found no slot: Reno controlled them")
+    if any(0 < flow.srtt_us < SHORT_RTT_US for flow in status.flows):
+        note("RTTs below 1 ms are over before an answer is there; --busy comes nearest")
+
+
+def _print_counts(status: Status) -> None:
+    latency = status.latency_us
+    rows = [
+        ("connections", f"{status.flows_so_far}"),
+        ("events", f"{status.events}"),
+        (
+            "answered within, p50 / p99 / p99.9",
+            " / ".join(_microseconds(latency[key]) for key in ("p50", "p99", "p99.9")),
+        ),
+        ("ACKs under an answer", f"{_sum(status, 'applied')}"),
+        ("ACKs whose answer missed the event before", f"{_sum(status, 'late')}"),
+        ("ACKs under Reno", f"{_sum(status, 'fallback_acks')}"),
+        ("times that Reno took over", f"{status.fallbacks}"),
+        ("events lost, the ring being full", f"{status.lost_events}"),
+        ("connections without a slot", f"{status.without_slot}"),
+        ("processor time, s", f"{status.processor_s:.2f}"),
+    ]
+    print_table([Column("session", [row[0] for row in rows], "name"), Column("", [row[1] for row in rows])])
+
+
+def _sum(status: Status, key: str) -> int:
+    return status.ended[key] + sum(flow.counts[key] for flow in status.flows)
+
+
+def _microseconds(value: float | None) -> str:
+    return "-" if value is None else f"{value:.0f} us"
+
+
+@click.argument("name", required=False, metavar="[NAME]", help="Only this one.")
+@json_option
+def unload_command(name: str | None, as_json: bool) -> None:
+    """End sessions from outside, stopped ones too: their names are gone, connections go on under Reno."""
+    gone = unload(name)
+    if as_json:
+        print_document({"unloaded": [dataclasses.asdict(each) for each in gone]})
+        return
+    if not gone and name is not None:
+        raise UsageError(f"no congestion control of selfclock is named {name!r}")
+    if not gone:
+        sys.stdout.write("nothing of selfclock is in the kernel\n")
+    for each in gone:
+        what = f"unloaded, of process {each.owner}" if each.registered else f"left by process {each.owner}"
+        rest = f"; {each.flows} connections go on under Reno" if each.flows else ""
+        sys.stdout.write(f"{each.name}: {what}{rest}\n")
+
+
+@click.argument("file", type=PATH, metavar="FILE|DIRECTORY", help="Record of `selfclock kernel run --record`.")
+@click.option(
+    "--algorithm", "algorithm", metavar="NAME|FILE.py", help="Another algorithm: where does it answer otherwise first?"
+)
+@click.option(
+    "--load", "files", type=PATH, multiple=True, metavar="FILE.py", help="Python file of the algorithm on record."
+)
+@json_option
+def replay_command(file: Path, algorithm: str | None, files: Sequence[Path], as_json: bool) -> None:
+    """Run the events of a record through the algorithm again and demand the same decisions, bit for bit."""
+    load_algorithms(*files)
+    done = records.replay(file, None if algorithm is None else _label(algorithm, ()))
+    if as_json:
+        print_document(dataclasses.asdict(done))
+        return
+    sys.stdout.write(
+        f"{done.algorithm} ({done.about}): {done.events} events of {done.flows} connections, "
+        f"{done.answers} decisions, all equal\n"
+    )
+
+
+#: The commands of the group, by their names.
+COMMANDS = {"check": check_command, "run": run_command, "unload": unload_command, "replay": replay_command}

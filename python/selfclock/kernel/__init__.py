@@ -1,0 +1,21 @@
+"""Algorithms in control of real Linux TCP connections: a session, its record, and the replay of one."""
+
+from selfclock.kernel.machine import Finding, KernelError, Left, check, registered, unload
+from selfclock.kernel.record import EVENTS, Replay, read_record, replay
+from selfclock.kernel.session import FlowStatus, Session, Status
+
+__all__ = [
+    "EVENTS",
+    "Finding",
+    "FlowStatus",
+    "KernelError",
+    "Left",
+    "Replay",
+    "Session",
+    "Status",
+    "check",
+    "read_record",
+    "registered",
+    "replay",
+    "unload",
+]

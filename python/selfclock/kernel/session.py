@@ -1,0 +1,132 @@
+"""A session: an algorithm registered in the kernel, and the thread that drives its connections."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from selfclock import _core
+from selfclock.kernel.machine import KernelError, need_linux
+
+if TYPE_CHECKING:
+    from os import PathLike
+    from types import TracebackType
+    from typing import Self
+
+
+@dataclass(frozen=True)
+class FlowStatus:
+    """A connection, after its last event."""
+
+    id: int
+    port: int
+    peer: str
+    peer_port: int
+    age_s: float
+    acknowledged_bytes: int
+    #: Segments.
+    cwnd: int
+    ssthresh: int
+    srtt_us: int
+    mss_bytes: int
+    pacing_bytes_per_s: int
+    retransmissions: int
+    phase: str
+    #: Reno controls it: no event was answered in time.
+    fallback: bool
+    #: What the kernel part counts of it.
+    counts: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Status:
+    """What has happened in a session so far."""
+
+    flows: list[FlowStatus]
+    events: int
+    flows_so_far: int
+    #: Connections that were under way when their first event came.
+    adopted: int
+    #: Times that events were missing and an algorithm began anew.
+    gaps: int
+    #: Events of connections that Reno controlled.
+    fallback_events: int
+    without_slot: int
+    lost_events: int
+    fallbacks: int
+    #: What the kernel part counted of the connections that are over.
+    ended: dict[str, int]
+    #: From an event to its answer: p50, p99, p99.9 and max; `None` before the first.
+    latency_us: dict[str, float | None]
+    #: Processor time of the thread; and what of the time went into events.
+    processor_s: float
+    events_s: float
+    #: Algorithms that failed: flow, time and reason.
+    failures: list[dict[str, Any]]
+    record_error: str | None
+    realtime_error: str | None
+    #: `selfclock kernel unload` ended it.
+    asked_to_stop: bool
+
+
+class Session:
+    """An algorithm in control of real connections, until the end of a `with` block.
+
+    Sockets choose it by its name (TCP_CONGESTION). At the end the name is gone and connections go on under Reno.
+    """
+
+    def __init__(
+        self,
+        algorithm: str,
+        name: str = "selfclock",
+        *,
+        nap_us: int | None = 200,
+        realtime: bool = False,
+        record: str | PathLike[str] | None = None,
+    ) -> None:
+        """Register an algorithm such as "cubic+hystart++:beta=0.8".
+
+        `nap_us` is the time between two looks for events: 0 looks all the time and takes a core; `None` is woken by
+        every event, which costs the kernel some 15 µs each.
+        """
+        need_linux()
+        try:
+            self._core = _core.KernelSession(algorithm, name, nap_us, realtime, record)
+        except ValueError as error:
+            raise KernelError(f"algorithm: {error}") from None
+        except OSError as error:
+            raise KernelError(str(error)) from None
+        #: Connections that a process before this one had left behind.
+        self.taken_over: int = self._core.taken_over
+        # A thread of Python: one that Python did not start would need a new thread state for every call of an
+        # algorithm in Python.
+        self._thread = threading.Thread(target=self._core.run, name="selfclock-kernel", daemon=True)
+        self._thread.start()
+
+    def __enter__(self) -> Self:
+        """Return the session."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End it."""
+        self.stop()
+
+    @property
+    def is_running(self) -> bool:
+        """It drives connections; not any more after `selfclock kernel unload`."""
+        return self._thread.is_alive()
+
+    def status(self) -> Status:
+        """Return what has happened so far, at most 0.2 s old."""
+        document = json.loads(self._core.status())
+        return Status(**{**document, "flows": [FlowStatus(**flow) for flow in document["flows"]]})
+
+    def stop(self) -> Status:
+        """Take the name away, complete the record, and return what has happened."""
+        self._core.stop()
+        self._thread.join()
+        return self.status()

@@ -1,0 +1,124 @@
+"""A host of a path: a process in a network namespace of its own, which is gone with it.
+
+`python host.py ADDRESS FD`: hands its TUN device over, then does what it is told, one JSON document a line.
+"""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import ctypes
+import fcntl
+import json
+import os
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+CLONE_NEWNET = 0x40000000
+TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454CA, 1, 0x1000
+PORT = 5001
+#: Between two looks at a connection, s.
+INTERVAL = 0.01
+#: Places in struct tcp_info.
+RTT, SSTHRESH, CWND, RETRANSMITS, ACKED = 68, 76, 80, 100, 120
+
+SYSCTLS = {"tcp_congestion_control": "reno", "tcp_no_metrics_save": "1"}
+
+
+def device(address: str) -> int:
+    """Make the namespace with a device that has this address, and return the device."""
+    if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNET):
+        raise OSError(ctypes.get_errno(), "a network namespace needs root")
+    tun = os.open("/dev/net/tun", os.O_RDWR)
+    fcntl.ioctl(tun, TUNSETIFF, struct.pack("16sH22x", b"tun0", IFF_TUN | IFF_NO_PI))
+    for words in (
+        "link set lo up",
+        f"addr add {address}/24 dev tun0",
+        "link set tun0 up mtu 1500 txqueuelen 1000",
+    ):
+        subprocess.run(["ip", *words.split()], check=True)
+    for name, value in SYSCTLS.items():
+        Path("/proc/sys/net/ipv4", name).write_text(value)
+    return tun
+
+
+def serve() -> None:
+    """Take connections and read what comes."""
+    listener = socket.create_server(("0.0.0.0", PORT), backlog=64)  # noqa: S104  its own namespace
+
+    def read(connection: socket.socket) -> None:
+        with connection, contextlib.suppress(OSError):
+            while connection.recv(1 << 16):
+                pass
+
+    def accept() -> None:
+        while True:
+            connection, _ = listener.accept()
+            threading.Thread(target=read, args=[connection], daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+
+
+def send(order: dict[str, Any]) -> dict[str, Any]:
+    """Send for so many seconds; return what the kernel said of the connection on the way."""
+    pause = order.get("pause", 0.0)
+    with socket.socket() as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, order["control"].encode())
+        if order.get("mss"):
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, order["mss"])
+        connection.connect((order["to"], PORT))
+        connection.setblocking(False)
+        samples: list[tuple[float, int, int, int, int, int]] = []
+        block, began = bytes(1 << 16), time.monotonic()
+        sent, looked = 0, -1.0
+        while (now := time.monotonic() - began) < order["seconds"]:
+            if now - looked >= INTERVAL:
+                looked = now
+                info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
+                u32 = [struct.unpack_from("I", info, at)[0] for at in (RTT, SSTHRESH, CWND, RETRANSMITS)]
+                samples.append((now, *u32, struct.unpack_from("Q", info, ACKED)[0]))
+            # With a pause: half a second of sending, then so much silence.
+            if not pause or now % (0.5 + pause) < 0.5:
+                with contextlib.suppress(BlockingIOError):
+                    sent += connection.send(block)
+            time.sleep(0.002)
+        control = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).split(b"\0")[0].decode()
+        # What is not sent yet is discarded.
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    return {"control": control, "sent": sent, "samples": samples}
+
+
+def sysctl(order: dict[str, Any]) -> dict[str, Any]:
+    """Set a value of the namespace."""
+    Path("/proc/sys/net/ipv4", order["name"]).write_text(order["value"])
+    return {}
+
+
+def main() -> None:
+    """Do what is told until the other end is closed."""
+    link = socket.socket(fileno=int(sys.argv[2]))
+    tun = device(sys.argv[1])
+    link.sendmsg([b"ready\n"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [tun]))])
+    serve()
+    answers = threading.Lock()
+
+    def work(order: dict[str, Any]) -> None:
+        try:
+            done = {"send": send, "sysctl": sysctl}[order["do"]](order)
+        except OSError as error:
+            done = {"error": str(error)}
+        with answers:
+            link.sendall(json.dumps({"number": order["number"], **done}).encode() + b"\n")
+
+    for line in link.makefile():
+        threading.Thread(target=work, args=[json.loads(line)], daemon=True).start()
+
+
+if __name__ == "__main__":
+    main()

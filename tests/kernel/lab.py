@@ -1,0 +1,211 @@
+"""Two hosts in namespaces of their own with a path between them, and sessions of `selfclock kernel run` beside them.
+
+Everything belongs to processes that end with this one: nothing has a name that could be left behind.
+"""
+
+from __future__ import annotations
+
+import array
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HERE = Path(__file__).parent
+ADDRESSES = ("10.9.0.1", "10.9.0.2")
+MSS = 1448
+#: Longer than a recovery on these paths, and shorter than a period, s.
+RECOVERY = 0.25
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """A connection as its sender's kernel described it every 10 ms."""
+
+    control: str
+    #: s, and then: us, segments, segments, segments, bytes.
+    time: list[float]
+    rtt_us: list[int]
+    ssthresh: list[int]
+    cwnd: list[int]
+    retransmits: list[int]
+    acked: list[int]
+
+    def acked_at(self, time: float) -> int:
+        """Return what had been acknowledged by then."""
+        return max((acked for at, acked in zip(self.time, self.acked, strict=True) if at <= time), default=0)
+
+    def goodput(self, start: float = 0.0, end: float | None = None) -> float:
+        """Return Mbit/s between two times."""
+        end = self.time[-1] if end is None else end
+        return (self.acked_at(end) - self.acked_at(start)) * 8e-6 / (end - start)
+
+    def mean(self, what: list[int], start: float = 0.0) -> float:
+        """Return the mean of a column from a time on."""
+        rows = [value for at, value in zip(self.time, what, strict=True) if at >= start]
+        return sum(rows) / len(rows)
+
+    def seconds(self) -> list[float]:
+        """Return the goodput of every second, Mbit/s."""
+        return [self.goodput(second, second + 1) for second in range(int(self.time[-1]))]
+
+    def period(self, start: float = 5.0) -> float | None:
+        """Return the mean time between two reductions, s: falls to less than 0.85 of the highest window since."""
+        falls, highest = [], 0
+        for at, cwnd in zip(self.time, self.cwnd, strict=True):
+            # In recovery the window falls in steps, and below its target: one reduction.
+            if at < start or (falls and at - falls[-1] < RECOVERY):
+                continue
+            highest = max(highest, cwnd)
+            if cwnd < 0.85 * highest:
+                falls.append(at)
+                highest = 0
+        return (falls[-1] - falls[0]) / (len(falls) - 1) if len(falls) > 2 else None
+
+
+class Host:
+    """A process in a namespace of its own."""
+
+    def __init__(self, address: str) -> None:
+        own, other = socket.socketpair()
+        script = [sys.executable, str(HERE / "host.py"), address, str(other.fileno())]
+        self.process = subprocess.Popen(script, pass_fds=[other.fileno()])
+        other.close()
+        _, ancillary, _, _ = own.recvmsg(64, socket.CMSG_SPACE(4))
+        if not ancillary:
+            raise OSError("a host could not be made: is this root?")
+        self.tun = array.array("i", ancillary[0][2])[0]
+        self._link = own
+        self._answers: dict[int, dict[str, Any]] = {}
+        self._came = threading.Condition()
+        self._number = 0
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        for line in self._link.makefile():
+            answer = json.loads(line)
+            with self._came:
+                self._answers[answer["number"]] = answer
+                self._came.notify_all()
+
+    def begin(self, do: str, **order: Any) -> int:  # noqa: ANN401
+        """Give an order; return its number."""
+        self._number += 1
+        document = {"do": do, "number": self._number, **order}
+        self._link.sendall(json.dumps(document).encode() + b"\n")
+        return self._number
+
+    def end(self, number: int, patience: float = 120.0) -> dict[str, Any]:
+        """Wait for an order to be done."""
+        with self._came:
+            if not self._came.wait_for(lambda: number in self._answers, patience):
+                raise TimeoutError(f"order {number}")
+            answer = self._answers.pop(number)
+        if "error" in answer:
+            raise OSError(answer["error"])
+        return answer
+
+    def close(self) -> None:
+        """End the process, and with it the namespace."""
+        self.process.kill()
+        self.process.wait()
+        self._link.close()
+        os.close(self.tun)
+
+
+class Path2:
+    """Two hosts and a bottleneck between them."""
+
+    def __init__(self, mbps: float = 20.0, rtt_ms: float = 20.0, buffer: int = 50_000, mark_above: int = 0) -> None:
+        self.hosts = [Host(address) for address in ADDRESSES]
+        path = {"rate": mbps * 1e6, "delay": rtt_ms / 2000, "buffer": buffer, "mark_above": mark_above}
+        fds = [host.tun for host in self.hosts]
+        script = [sys.executable, str(HERE / "relay.py"), json.dumps({**path, "parent": os.getpid()}), *map(str, fds)]
+        self.relay = subprocess.Popen(script, pass_fds=fds)
+
+    def __enter__(self) -> Path2:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.relay.kill()
+        self.relay.wait()
+        for host in self.hosts:
+            host.close()
+
+    def begin(self, control: str, seconds: float, pause: float = 0.0, mss: int = 0) -> int:
+        """Begin a transfer under a congestion control; return its number."""
+        return self.hosts[0].begin("send", control=control, seconds=seconds, to=ADDRESSES[1], pause=pause, mss=mss)
+
+    def end(self, number: int) -> Transfer:
+        """Wait for a transfer."""
+        answer = self.hosts[0].end(number)
+        columns = [list(column) for column in zip(*answer["samples"], strict=True)]
+        return Transfer(answer["control"], *columns)
+
+    def send(self, control: str, seconds: float, pause: float = 0.0) -> Transfer:
+        """Transfer for so long."""
+        return self.end(self.begin(control, seconds, pause))
+
+    def sysctl(self, name: str, value: str) -> None:
+        """Set a value on both hosts."""
+        for host in self.hosts:
+            host.end(host.begin("sysctl", name=name, value=value))
+
+    def ecn(self) -> None:
+        """Let connections use ECN."""
+        self.sysctl("tcp_ecn", "1")
+
+
+class Run:
+    """A process of `selfclock kernel run`."""
+
+    def __init__(self, name: str, algorithm: str = "reno", *options: str) -> None:
+        self.name = name
+        command = [sys.executable, "-m", "selfclock", "kernel", "run", "--json"]
+        command += ["--algorithm", algorithm, "--name", name, *options]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + 60
+        while name not in available():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                self.process.kill()
+                raise RuntimeError(self.process.communicate()[1])
+            time.sleep(0.05)
+
+    def stop(self) -> dict[str, Any]:
+        """End it as Ctrl-C does; return what it says."""
+        self.process.terminate()
+        out, said = self.process.communicate(timeout=60)
+        if not out:
+            raise RuntimeError(said)
+        document: dict[str, Any] = json.loads(out)
+        return document
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        if self.process.stdout is not None and not self.process.stdout.closed:
+            self.process.communicate()
+
+
+def available() -> list[str]:
+    """Return the names of congestion controls that sockets can choose."""
+    return Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text(encoding="ascii").split()
+
+
+def names(prefix: str) -> Iterator[str]:
+    """Return names for sessions of this process: they are global in the kernel."""
+    number = 0
+    while True:
+        yield f"{prefix}{number}_{os.getpid()}"[:15]
+        number += 1

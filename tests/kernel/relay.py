@@ -1,0 +1,105 @@
+"""The path between two hosts: a bottleneck with a drop-tail buffer towards the second, a delay both ways.
+
+`python relay.py JSON FD FD`: reads packets from one TUN device and writes them to the other, in real time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import sys
+import time
+from collections import deque
+from dataclasses import dataclass, field
+
+#: Bytes of the largest packet.
+PACKET = 2048
+#: Packets that are read at a time.
+BATCH = 64
+
+
+@dataclass
+class Direction:
+    """Packets on their way from one host to the other."""
+
+    source: int
+    sink: int
+    #: One way, s.
+    delay: float
+    #: Bit/s on the wire; 0: no limit.
+    rate: float = 0.0
+    buffer: int = 0
+    #: Packets that find more bytes than this are CE-marked, if they can be; 0: none.
+    mark_above: int = 0
+    #: The transmitter is free from here on.
+    free: float = 0.0
+    waiting: deque[tuple[float, bytes]] = field(default_factory=deque)
+
+    def take(self, packet: bytes, now: float) -> None:
+        """Queue a packet, or drop it."""
+        due = now
+        if self.rate:
+            self.free = max(self.free, now)
+            queued = (self.free - now) * self.rate / 8
+            if queued + len(packet) > self.buffer:
+                return
+            if self.mark_above and queued > self.mark_above and packet[1] & 3 in {1, 2}:
+                packet = marked(packet)
+            self.free += len(packet) * 8 / self.rate
+            due = self.free
+        self.waiting.append((due + self.delay, packet))
+
+    def release(self, now: float) -> None:
+        """Hand over what is due."""
+        while self.waiting and self.waiting[0][0] <= now:
+            _, packet = self.waiting.popleft()
+            try:
+                os.write(self.sink, packet)
+            except OSError:
+                # The host has gone, or its device is full.
+                return
+
+
+def marked(packet: bytes) -> bytes:
+    """Return an IPv4 packet with a CE mark."""
+    header = bytearray(packet[: (packet[0] & 15) * 4])
+    header[1] |= 3
+    header[10:12] = b"\0\0"
+    total = sum(int.from_bytes(header[at : at + 2], "big") for at in range(0, len(header), 2))
+    total = (total & 0xFFFF) + (total >> 16)
+    total = (total & 0xFFFF) + (total >> 16)
+    header[10:12] = (0xFFFF - total).to_bytes(2, "big")
+    return bytes(header) + packet[len(header) :]
+
+
+def main() -> None:
+    """Relay until the parent ends it."""
+    settings, *fds = sys.argv[1:]
+    path, (first, second) = json.loads(settings), map(int, fds)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.set_blocking(first, False)
+    os.set_blocking(second, False)
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
+    there = Direction(first, second, path["delay"], path["rate"], path["buffer"], path["mark_above"])
+    back = Direction(second, first, path["delay"])
+    directions = (there, back)
+    while os.getppid() == path["parent"]:
+        now = time.monotonic()
+        for direction in directions:
+            direction.release(now)
+        nearest = min((one.waiting[0][0] for one in directions if one.waiting), default=now + 0.1)
+        ready, _, _ = select.select([first, second], [], [], max(0.0, nearest - time.monotonic()))
+        for direction in directions:
+            if direction.source in ready:
+                for _ in range(BATCH):
+                    try:
+                        packet = os.read(direction.source, PACKET)
+                    except BlockingIOError:
+                        break
+                    direction.take(packet, time.monotonic())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,284 @@
+"""The figures of docs/kernel.md: `make kernel-validation`, as root, on an idle machine; about 12 minutes.
+
+`python tests/kernel/validation.py [PART...] [--runs N] [--seconds N]` makes some of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from lab import MSS, Path2, Run, Transfer, names
+
+from selfclock.algorithms import algorithms
+from selfclock.kernel import replay
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+NAMES = names("v")
+#: Linux counts segments, halves whole windows and grows slow start by all that is acknowledged.
+LIKE_LINUX = {
+    "reno": "reno:counting=per-byte,threshold=whole-segments,halved=window",
+    "cubic": "cubic+hystart++",
+}
+#: Mbit/s, ms, bytes of buffer: about one bandwidth-delay product.
+PATHS = ((20.0, 20.0, 50_000), (50.0, 40.0, 250_000))
+
+
+def row(*cells: object) -> None:
+    """Print a row of a table."""
+    sys.stdout.write("| " + " | ".join(str(cell) for cell in cells) + " |\n")
+    sys.stdout.flush()
+
+
+def head(*cells: str) -> None:
+    """Print the head of a table."""
+    sys.stdout.write("\n")
+    row(*cells)
+    row(*["---"] * len(cells))
+
+
+def fallbacks(said: dict[str, Any]) -> str:
+    """Say how many events met Reno."""
+    return f"{said['fallback_events']}/{said['events']}"
+
+
+def compare(runs: int, seconds: float) -> None:
+    """The crate's Reno and CUBIC against the kernel's own, in turns."""
+    head("path", "algorithm", "goodput Mbit/s", "mean window", "period s", "retransmissions", "events under Reno")
+    for mbps, rtt, buffer in PATHS:
+        for own, label in LIKE_LINUX.items():
+            results: dict[str, list[Transfer]] = {own: [], label: []}
+            under_reno = 0
+            events = 0
+            for _ in range(runs):
+                with Path2(mbps, rtt, buffer) as path:
+                    results[own].append(path.send(own, seconds))
+                name = next(NAMES)
+                with Path2(mbps, rtt, buffer) as path, Run(name, label) as run:
+                    results[label].append(path.send(name, seconds))
+                    said = run.stop()
+                under_reno += said["fallback_events"]
+                events += said["events"]
+            for what, transfers in results.items():
+                periods = [period for one in transfers if (period := one.period()) is not None]
+                row(
+                    f"{mbps:g} Mbit/s, {rtt:g} ms",
+                    f"{what} (kernel's)" if what == own else what,
+                    f"{statistics.median(one.goodput(2) for one in transfers):.2f}",
+                    f"{statistics.median(one.mean(one.cwnd, 5) for one in transfers):.1f}",
+                    f"{statistics.median(periods):.2f}" if periods else "-",
+                    f"{statistics.median(one.retransmits[-1] for one in transfers):.0f}",
+                    "" if what == own else f"{under_reno}/{events}",
+                )
+
+
+def senders(_runs: int, seconds: float) -> None:
+    """Every sender of the crate in control of a connection on 20 Mbit/s, and the replay of all of them."""
+    head("sender", "goodput Mbit/s", "mean RTT ms", "retransmissions", "fallbacks", "events under Reno", "replayed")
+    total = 0
+    for each in algorithms():
+        if each.part == "estimate":
+            continue
+        label, name = each.name, next(NAMES)
+        with tempfile.TemporaryDirectory() as folder:
+            record = Path(folder, "record")
+            with Path2() as path, Run(name, label, "--record", str(record)) as run:
+                transfer = path.send(name, seconds)
+                said = run.stop()
+            done = replay(record)
+        total += done.answers
+        row(
+            label,
+            f"{transfer.goodput(2):.2f}",
+            f"{transfer.mean(transfer.rtt_us, 2) / 1000:.1f}",
+            transfer.retransmits[-1],
+            said["fallbacks"],
+            fallbacks(said),
+            done.answers,
+        )
+    sys.stdout.write(f"\n{total} decisions replayed, all equal\n")
+
+
+def million(_runs: int, seconds: float) -> None:
+    """Replay of a million real events over ten algorithms: segments of 256 bytes make many ACKs."""
+    head("algorithm", "goodput Mbit/s", "decisions replayed, all equal", "events under Reno")
+    total = 0
+    for label in ("reno", "cubic+hystart++", "bbr3", "altcp", "vegas", "bic", "fast", "highspeed", "prague", "ltcp"):
+        name = next(NAMES)
+        with tempfile.TemporaryDirectory() as folder:
+            record = Path(folder, "record")
+            with Path2(16, 20, 40_000) as path, Run(name, label, "--record", str(record)) as run:
+                transfer = path.end(path.begin(name, seconds, mss=268))
+                said = run.stop()
+            done = replay(record)
+        total += done.answers
+        row(label, f"{transfer.goodput(2):.2f}", done.answers, fallbacks(said))
+    sys.stdout.write(f"\n{total} decisions replayed, all equal\n")
+
+
+def program_time() -> tuple[int, int]:
+    """Return the time of `cong_control` in all programs, ns, and its runs: with kernel.bpf_stats_enabled."""
+    listed = subprocess.run(["bpftool", "prog", "show", "-j"], capture_output=True, text=True, check=True).stdout
+    own = [one for one in json.loads(listed) if one.get("name") == "cong_control"]
+    return sum(one.get("run_time_ns", 0) for one in own), sum(one.get("run_cnt", 0) for one in own)
+
+
+def loopback(name: str, seconds: float) -> float:
+    """Send over the loopback device as fast as it goes; return Gbit/s."""
+    code = (
+        "import socket, sys, threading, time\n"
+        "listener = socket.create_server(('127.0.0.1', 0))\n"
+        "def read():\n"
+        "    one, _ = listener.accept()\n"
+        "    while one.recv(1 << 20):\n"
+        "        pass\n"
+        "threading.Thread(target=read, daemon=True).start()\n"
+        "one = socket.socket()\n"
+        "one.setsockopt(6, socket.TCP_CONGESTION, sys.argv[1].encode())\n"
+        "one.connect(listener.getsockname())\n"
+        "block, sent, began = bytes(1 << 20), 0, time.monotonic()\n"
+        "while time.monotonic() - began < float(sys.argv[2]):\n"
+        "    sent += one.send(block)\n"
+        "print(sent * 8e-9 / (time.monotonic() - began))\n"
+    )
+    words = [sys.executable, "-c", code, name, str(seconds)]
+    return float(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+
+
+def cost(_runs: int, seconds: float) -> None:
+    """Latency and cost of the three ways to wait, and the highest rate of events."""
+    ways: dict[str, Sequence[str]] = {
+        "nap 200 us": [],
+        "nap 200 us, realtime": ["--realtime"],
+        "busy": ["--busy"],
+        "woken": ["--woken"],
+    }
+    has_bpftool = subprocess.run(["which", "bpftool"], capture_output=True, check=False).returncode == 0
+    if has_bpftool:
+        Path("/proc/sys/kernel/bpf_stats_enabled").write_text("1")
+    try:
+        head(
+            "wait", "p50 us", "p99 us", "p99.9 us", "in the kernel, us an ACK", "in the process, us an event", "its CPU"
+        )
+        for what, options in ways.items():
+            name = next(NAMES)
+            with Path2() as path, Run(name, "reno", *options) as run:
+                before = program_time() if has_bpftool else (0, 0)
+                path.send(name, seconds)
+                after = program_time() if has_bpftool else (0, 0)
+                said = run.stop()
+            latency, acks = said["latency_us"], after[1] - before[1]
+            row(
+                what,
+                *(f"{latency[part]:.0f}" for part in ("p50", "p99", "p99.9")),
+                f"{(after[0] - before[0]) / 1000 / acks:.2f}" if acks else "- (needs bpftool)",
+                f"{said['events_s'] * 1e6 / said['events']:.2f}",
+                f"{said['processor_s'] / seconds:.1%}",
+            )
+        name = next(NAMES)
+        with Run(name, "reno", "--busy") as run:
+            speed = loopback(name, 5)
+            said = run.stop()
+        sys.stdout.write(
+            f"\nloopback: {speed:.1f} Gbit/s, {said['events'] / 5:.0f} events/s, {said['lost_events']} lost; "
+            f"{said['events_s'] * 1e6 / said['events']:.2f} us an event\n"
+        )
+    finally:
+        if has_bpftool:
+            Path("/proc/sys/kernel/bpf_stats_enabled").write_text("0")
+
+
+def corpus(_runs: int, _seconds: float) -> None:
+    """Write the corpora of `crates/kernel/tests/logs` again: short connections with everything that can happen."""
+    folder = Path(__file__).parents[2] / "crates/kernel/tests/logs"
+    folder.mkdir(exist_ok=True)
+    situations: dict[str, Callable[[str], None]] = {
+        "reno": plain,
+        "cubic-hystart": plain,
+        "bbr3": application_limited,
+        "altcp": plain,
+        "vegas": plain,
+        "bic": stalled,
+        "highspeed": plain,
+        "fast": plain,
+        "prague": marked,
+        "scalable": marked,
+        "ltcp": stalled,
+        "reno-marked": marked,
+    }
+    labels = {"cubic-hystart": "cubic+hystart++", "reno-marked": "reno"}
+    for title, situation in situations.items():
+        name = next(NAMES)
+        with tempfile.TemporaryDirectory() as temporary:
+            record = Path(temporary, "record")
+            with Run(name, labels.get(title, title), "--record", str(record)) as run:
+                situation(name)
+                run.stop()
+            (folder / f"{title}.log").write_bytes((record / "events.log").read_bytes())
+        row(title, (folder / f"{title}.log").stat().st_size)
+
+
+def plain(name: str) -> None:
+    """A small path with losses."""
+    with Path2(8, 20, 25_000) as path:
+        path.send(name, 5)
+
+
+def application_limited(name: str) -> None:
+    """Half a second of data, then silence, twice."""
+    with Path2(8, 20, 25_000) as path:
+        path.send(name, 3.5, pause=0.7)
+
+
+def marked(name: str) -> None:
+    """ECN."""
+    with Path2(8, 20, 40_000, mark_above=12_000) as path:
+        path.ecn()
+        path.send(name, 5)
+
+
+def stalled(name: str) -> None:
+    """The path stands still for half a second, whose timeout is spurious, and for two, with a second timeout."""
+    with Path2(8, 20, 25_000) as path:
+        number = path.begin(name, 8)
+        for wait, pause in ((1.5, 0.5), (1.5, 2.0)):
+            time.sleep(wait)
+            path.relay.send_signal(19)
+            time.sleep(pause)
+            path.relay.send_signal(18)
+        path.end(number)
+
+
+PARTS = {"compare": compare, "senders": senders, "cost": cost, "million": million, "corpus": corpus}
+
+
+def main() -> None:
+    """Make the figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", help=f"{', '.join(PARTS)}; the first three if none is named")
+    parser.add_argument("--runs", type=int, default=3, help="runs of each algorithm of the comparison")
+    parser.add_argument("--seconds", type=float, help="seconds of each transfer")
+    arguments = parser.parse_args()
+    if os.geteuid() != 0:
+        sys.exit("needs root")
+    load = os.getloadavg()[0]
+    sys.stdout.write(f"Linux {os.uname().release}, {os.cpu_count()} cores, load {load:.1f}, segments of {MSS} bytes\n")
+    seconds = {"compare": 15.0, "senders": 6.0, "cost": 10.0, "million": 32.0}
+    for part in arguments.parts or ("compare", "senders", "cost"):
+        PARTS[part](arguments.runs, arguments.seconds or seconds.get(part, 0.0))
+
+
+if __name__ == "__main__":
+    main()
