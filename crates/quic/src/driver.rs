@@ -88,8 +88,6 @@ enum Control {
 struct Batch {
     size: u64,
     newest_sent: Option<Time>,
-    /// Bytes that the frame newly reports as CE-marked.
-    marked: u64,
 }
 
 /// The last time that the window was reduced.
@@ -101,6 +99,8 @@ struct Reduction {
     in_recovery: bool,
     /// The algorithm knows of the recovery, and waits for its end.
     told: bool,
+    /// It was persistent congestion, of which a stack may tell packet by packet.
+    restarted: bool,
 }
 
 impl Control {
@@ -173,6 +173,11 @@ impl Driver {
         self.control.controller()
     }
 
+    /// The UDP payload of a full packet.
+    pub const fn mtu(&self) -> u64 {
+        self.mss
+    }
+
     /// Bytes in flight, as far as the stack has told.
     pub const fn in_flight(&self) -> u64 {
         self.flight.bytes()
@@ -203,17 +208,17 @@ impl Driver {
         }
     }
 
+    /// A packet is in flight no more, though it was neither acknowledged nor lost: its packet number space is gone.
+    pub fn on_packet_discarded(&mut self, size: u64) {
+        self.flight.correct(self.flight.bytes().saturating_sub(size));
+    }
+
     /// A packet that was sent at `sent` is newly acknowledged. [`Driver::on_acks_end`] follows when the ACK frame has no more.
     pub fn on_packet_acked(&mut self, now: Time, sent: Time, size: u64) {
         self.pass(now);
         self.flight.acknowledged(self.now, sent, size);
         self.batch.size += size;
         self.batch.newest_sent = self.batch.newest_sent.max(Some(sent));
-    }
-
-    /// The ACK frame being processed newly reports these bytes as CE-marked. For a stack that counts them.
-    pub const fn on_marked(&mut self, size: u64) {
-        self.batch.marked += size;
     }
 
     /// The packets of an ACK frame have all been told of. `in_flight`: bytes still in flight, if the stack says;
@@ -224,7 +229,7 @@ impl Driver {
         if let Some(in_flight) = in_flight {
             self.flight.correct(in_flight);
         }
-        let Batch { size, newest_sent, marked } = core::mem::take(&mut self.batch);
+        let Batch { size, newest_sent } = core::mem::take(&mut self.batch);
         let Some(newest_sent) = newest_sent else { return };
         self.acknowledged += size;
         self.last_batch = (self.now, size);
@@ -241,7 +246,6 @@ impl Driver {
         event.in_flight = Bytes(self.flight.bytes());
         event.window_limited = !app_limited;
         event.recovering = self.reduction.in_recovery;
-        event.marked = Bytes(marked);
         event.rate = self.flight.rate_sample(self.round_trips.minimum(), app_limited);
         self.control.tell(event);
         self.flight.forget_before(newest_sent, self.round_trips.longest());
@@ -268,7 +272,7 @@ impl Driver {
         match congestion {
             Congestion::Lost { sent, bytes, persistent } => {
                 self.flight.lost(sent, bytes);
-                if persistent {
+                if persistent && (is_new || !self.reduction.restarted) {
                     self.restart(flight_size, !is_new);
                 } else if is_new {
                     self.reduce(flight_size, bytes);
@@ -279,7 +283,8 @@ impl Driver {
             // of a loss: marks "should be treated just as a congestion loss" (RFC 3168, section 6.1.2).
             Congestion::Marked { .. } if self.marks_are_losses => self.reduce(flight_size, 0),
             Congestion::Marked { .. } => {
-                self.reduction = Reduction { at: Some(self.now), in_recovery: true, ..self.reduction };
+                self.reduction =
+                    Reduction { at: Some(self.now), in_recovery: true, restarted: false, ..self.reduction };
                 self.control.tell(EcnEcho::new(self.now, flight_size));
             }
         }
@@ -294,7 +299,7 @@ impl Driver {
     }
 
     fn reduce(&mut self, flight_size: Bytes, lost: u64) {
-        self.reduction = Reduction { at: Some(self.now), in_recovery: true, told: true };
+        self.reduction = Reduction { at: Some(self.now), in_recovery: true, told: true, restarted: false };
         let mut event = LossDetected::new(self.now, flight_size);
         event.lost = Bytes(lost);
         self.control.tell(event);
@@ -303,7 +308,7 @@ impl Driver {
     /// Persistent congestion: "the sender's congestion window MUST be reduced to the minimum congestion window", and the
     /// recovery is over (section 7.6.2). Without a new loss the threshold is as the first set it.
     fn restart(&mut self, flight_size: Bytes, repeated: bool) {
-        self.reduction = Reduction { at: Some(self.now), in_recovery: false, told: false };
+        self.reduction = Reduction { at: Some(self.now), in_recovery: false, told: false, restarted: true };
         let mut event = Timeout::new(self.now, flight_size);
         event.repeated = repeated;
         self.control.tell(event);
@@ -311,7 +316,7 @@ impl Driver {
 
     /// What was declared lost last has arrived after all.
     pub fn on_spurious_loss(&mut self) {
-        self.reduction = Reduction { in_recovery: false, told: false, ..self.reduction };
+        self.reduction = Reduction { in_recovery: false, told: false, restarted: false, ..self.reduction };
         self.control.tell(SpuriousLoss::new(self.now));
     }
 

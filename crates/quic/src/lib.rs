@@ -6,10 +6,11 @@
 //!
 //! # Where things are
 //!
-//! * [`Factory`]: an algorithm by name, for the connections of a stack. `quinn` and `noq`, behind the features of these names:
+//! * [`Factory`]: an algorithm by name, for the connections of a stack. `quinn`, `noq` and `s2n`, behind the features of these names:
 //!   what implements the traits of the stacks.
 //! * [`driver`]: between a stack and an algorithm, for any stack. [`Traces`]: records of what passes through it.
 
+#[cfg(any(feature = "quinn", feature = "noq"))]
 mod clock;
 pub mod driver;
 mod factory;
@@ -19,6 +20,8 @@ pub mod noq;
 #[cfg(feature = "quinn")]
 pub mod quinn;
 mod round_trip;
+#[cfg(feature = "s2n")]
+pub mod s2n;
 mod traces;
 
 pub use factory::{Factory, FactoryError, Stack};
@@ -26,4 +29,6 @@ pub use factory::{Factory, FactoryError, Stack};
 pub use noq::Noq;
 #[cfg(feature = "quinn")]
 pub use quinn::{Quinn, factory};
+#[cfg(feature = "s2n")]
+pub use s2n::S2n;
 pub use traces::Traces;
