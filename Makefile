@@ -12,7 +12,7 @@ RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DELETE_ON_ERROR:
-.PHONY: help prerequisites build quic quic-test quic-parity reproduce reproduce-full test rust-test python-test untested lint docs docs-long figures chart-library record record-full bench careless package scorecards scorecard-truths sweep-10000 verify verify-night golden instructions instructions-record oracles load misbehaviour mutants fuzz coverage live-test live-validation live-endurance clean
+.PHONY: help prerequisites build quic quic-test quic-parity reproduce reproduce-full test rust-test python-test untested lint docs docs-long figures chart-library record record-full bench careless package scorecards scorecard-truths sweep-10000 verify verify-night golden instructions instructions-record oracles load misbehaviour mutants fuzz coverage live-test live-validation live-bench live-endurance clean
 
 help:
 	@echo 'make reproduce  reproduce the papers; the report is $(OUT)/report.html'
@@ -41,6 +41,7 @@ help:
 	@echo 'make load       100,000 flows, a day, 1 Tbit/s, 10,000 nodes'
 	@echo 'make live-test  what selfclock emulate does as root, and the examples of its page'
 	@echo 'make live-validation  the TCP of this kernel on the emulator against the simulator, into docs/validation-linux.md; 12 minutes, as root, on an idle machine'
+	@echo 'make live-bench  how exact the time of selfclock emulate is, and how much it carries; a minute, as root, on an idle machine'
 	@echo 'make live-endurance  half an hour at 50 Mbit/s: neither memory nor lateness may grow; as root'
 	@echo 'make quic       build with real QUIC stacks, quinn and noq, as flows of a scenario; quic-test: their tests; quic-parity: docs/quic-parity.md'
 	@echo 'make build      set up .venv and build the extension module'
@@ -235,6 +236,9 @@ live-test: build
 # Goes on where it was stopped; a run that was late is run again.
 live-validation: build
 	$(BIN)/python tests/live/validation.py --write
+
+live-bench: build
+	$(BIN)/python tests/live/precision.py
 
 live-endurance: build
 	$(BIN)/python tests/live/endurance.py
