@@ -108,7 +108,7 @@ def delays(*, loaded: bool) -> str:
     return (
         f"one way, {DELAY_S * 1e3:.0f} ms asked, {what}: p50 {p50:.3f} ms, p99 {p99:.3f} ms, "
         f"worst {found[-1] * 1e3:.3f} ms of {len(found):,} probes; the emulator itself: "
-        f"p50 {late['p50_s'] * 1e6:.1f} us, p99 {late['p99_s'] * 1e6:.1f} us, worst {late['worst_s'] * 1e6:.0f} us late, "
+        f"p50 {late['p50_s'] * 1e6:.1f} us, p99 {late['p99_s'] * 1e6:.1f} us, worst {late['worst_s'] * 1e6:.0f} us, "
         f"longest pause {emulation['longest_pause_s'] * 1e6:.0f} us"
     )
 
