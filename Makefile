@@ -12,7 +12,7 @@ RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates/quic -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
 .DELETE_ON_ERROR:
-.PHONY: help prerequisites build quic quic-test quic-parity reproduce reproduce-full test rust-test python-test untested lint docs docs-long figures chart-library record record-full bench adapters careless package scorecards scorecard-truths sweep-10000 verify verify-night golden instructions instructions-record oracles load misbehaviour mutants fuzz coverage clean live-test live-validation live-endurance quic-scorecards kernel-test kernel-validation kernel-object adapters-s2n
+.PHONY: help prerequisites build quic quic-test quic-parity reproduce reproduce-full test rust-test python-test untested lint docs docs-long figures chart-library record record-full bench adapters careless package scorecards scorecard-truths sweep-10000 verify verify-night golden instructions instructions-record oracles load misbehaviour mutants fuzz coverage clean live-test live-validation live-endurance quic-scorecards kernel-test kernel-validation kernel-object adapters-s2n live-bench
 
 help:
 	@echo 'make reproduce  reproduce the papers; the report is $(OUT)/report.html'
@@ -45,6 +45,7 @@ help:
 	@echo 'make load       100,000 flows, a day, 1 Tbit/s, 10,000 nodes'
 	@echo 'make live-test  what selfclock emulate does as root, and the examples of its page'
 	@echo 'make live-validation  the TCP of this kernel on the emulator against the simulator, into docs/validation-linux.md; 12 minutes, as root, on an idle machine'
+	@echo 'make live-bench  how exact the time of selfclock emulate is, and how much it carries; a minute, as root, on an idle machine'
 	@echo 'make live-endurance  half an hour at 50 Mbit/s: neither memory nor lateness may grow; as root'
 	@echo 'make quic       build with real QUIC stacks, quinn and noq, as flows of a scenario; quic-test: their tests; quic-parity, quic-scorecards: their pages in docs/'
 	@echo 'make build      set up .venv and build the extension module'
@@ -272,6 +273,9 @@ live-test: build
 # Goes on where it was stopped; a run that was late is run again.
 live-validation: build
 	$(BIN)/python tests/live/validation.py --write
+
+live-bench: build
+	$(BIN)/python tests/live/precision.py
 
 live-endurance: build
 	$(BIN)/python tests/live/endurance.py

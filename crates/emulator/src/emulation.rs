@@ -12,7 +12,7 @@ use selfclock_simulator::plan::Plan;
 use selfclock_simulator::record::packets::{Codepoint, PacketKind, Packets};
 use selfclock_simulator::wires::{Direction, Fate, Left, LinkState, Parcel, Wires, WiresOutcome};
 use std::collections::BTreeMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
 /// A host of the scenario that sends and receives real packets.
 #[derive(Clone, Debug)]
@@ -31,6 +31,11 @@ impl Host {
     pub fn new(name: &str, addresses: &[IpAddr]) -> Self {
         Self { name: name.to_owned(), addresses: addresses.to_vec(), networks: Vec::new() }
     }
+}
+
+/// Multicast, broadcast, or no address at all.
+fn is_for_many(address: IpAddr) -> bool {
+    address.is_multicast() || address.is_unspecified() || address == IpAddr::V4(Ipv4Addr::BROADCAST)
 }
 
 /// The address begins with the first `length` bits of the prefix.
@@ -231,9 +236,12 @@ impl Emulation {
         self.wires.send(now, slot, direction, &parcel, load);
     }
 
-    /// The host that has this address, or behind which it lies.
+    /// The host that has this address, or behind which it lies. What is for all who listen is for nobody.
     fn host_of(&self, address: IpAddr) -> Option<usize> {
         self.by_address.get(&address).copied().or_else(|| {
+            if is_for_many(address) {
+                return None;
+            }
             let mut behind = self.networks.iter();
             behind.find(|&&(length, prefix, _)| begins_with(address, prefix, length)).map(|&(.., host)| host)
         })
@@ -449,6 +457,14 @@ fn arrived(connection: &mut Connection, done: Time, ecn: Codepoint, load: &Load)
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_for_many_is_for_nobody() {
+        for text in ["224.0.0.22", "255.255.255.255", "0.0.0.0", "ff02::2", "::"] {
+            assert!(is_for_many(text.parse().expect("an address")), "{text}");
+        }
+        assert!(!is_for_many("10.0.0.1".parse().expect("an address")));
+    }
 
     #[test]
     fn prefixes() {
