@@ -62,7 +62,8 @@ def memory_mb() -> float:
 
 def main() -> None:
     """Run it and judge."""
-    scenario = sc.dumbbell(bottleneck="50 Mbps", rtt="40 ms", buffer="1 bdp", flows=["cubic"], duration="1 s")
+    scenario = sc.dumbbell(bottleneck="50 Mbps", rtt="40 ms", buffer="1 bdp", flows=["cubic"], duration="1 h")
+    scenario = scenario.with_overrides(["record.interval=100 ms"])
     hosts = emulated_hosts(scenario)
     program = (sys.executable, str(HERE / "traffic.py"))
     seconds = ARGUMENTS.seconds
