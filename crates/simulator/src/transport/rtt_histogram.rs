@@ -17,7 +17,7 @@ pub struct RttHistogram {
 
 /// A sum of times, ps. Aligned as a u64: every sender has one.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(packed(8))]
+#[repr(Rust, packed(8))]
 struct Sum(u128);
 
 fn bin(picoseconds: u64) -> usize {
