@@ -11,6 +11,7 @@ One-way delays of datagrams over a path of 20 ms, idle and beside 100 Mbit/s; an
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import struct
@@ -47,11 +48,12 @@ def scenario_text(rate: str, delay: str) -> str:
 def send_at(host: str, port: int, every_s: float, size: int) -> None:
     """Send datagrams of this payload in equal intervals, each with its time."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as here:
-        here.connect((host, port))
+        # Not connected: until the sink is there, nobody wants them, and that is no error.
+        there = (socket.gethostbyname(host), port)
         begun = following = time.monotonic()
         while following < begun + SECONDS:
             time.sleep(max(0.0, following - time.monotonic()))
-            here.send(struct.pack("!q", time.monotonic_ns()).ljust(size, b"\0"))
+            here.sendto(struct.pack("!q", time.monotonic_ns()).ljust(size, b"\0"), there)
             following += every_s
 
 
@@ -133,7 +135,9 @@ def main() -> None:
         case ["probe", host]:
             send_at(host, PROBES, PROBE_EVERY_S, 64)
         case ["load", host]:
-            send_at(host, LOAD, (PAYLOAD_BYTES + 28) * 8 / LOAD_BPS, PAYLOAD_BYTES)
+            # The emulation ends before it does, and its host with it.
+            with contextlib.suppress(OSError):
+                send_at(host, LOAD, (PAYLOAD_BYTES + 28) * 8 / LOAD_BPS, PAYLOAD_BYTES)
         case ["sink", file]:
             sink(Path(file))
         case []:
