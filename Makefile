@@ -40,7 +40,7 @@ help:
 	@echo 'make oracles    every table of ns-2 again; the report is results/oracles/report.html'
 	@echo 'make careless   what careless users do to it: signals in every command, little memory, locales'
 	@echo 'make load       100,000 flows, a day, 1 Tbit/s, 10,000 nodes'
-	@echo 'make quic       build with real QUIC stacks, quinn and noq, as flows of a scenario; quic-test: their tests; quic-parity, quic-scorecards: their pages in docs/'
+	@echo 'make quic       build with real QUIC stacks, quinn and noq, as flows of a scenario; quic-test: their tests; quic-parity: docs/quic-parity.md; quic-scorecards: results/quic-scorecards.md'
 	@echo 'make build      set up .venv and build the extension module'
 	@echo 'make clean      remove what make has built'
 
@@ -79,7 +79,8 @@ quic-parity: quic
 	$(BIN)/python -m selfclock.evaluate.parity docs/quic-parity.md
 
 quic-scorecards: quic
-	$(BIN)/python -m selfclock.evaluate.matrix docs/quic-scorecards.md cubic reno bbr3 quinn:cubic quinn:new_reno quinn:bbr noq:cubic noq:new_reno
+	@mkdir -p results
+	$(BIN)/python -m selfclock.evaluate.matrix results/quic-scorecards.md cubic reno bbr3 quinn:cubic quinn:new_reno quinn:bbr noq:cubic noq:new_reno
 
 quic-test: quic adapters
 	cargo clippy -p selfclock-stacks -p selfclock-python --features quic --all-targets --locked -- --deny warnings
