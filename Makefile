@@ -87,7 +87,7 @@ quic-parity: quic
 
 quic-scorecards: quic
 	@mkdir -p results
-	$(BIN)/python -m selfclock.evaluate.matrix results/quic-scorecards.md cubic reno bbr3 quinn:cubic quinn:new_reno quinn:bbr noq:cubic noq:new_reno
+	$(BIN)/python -m selfclock.evaluate.matrix results/quic-scorecards.md cubic reno bbr3 quinn:cubic quinn:new_reno noq:cubic noq:new_reno
 
 quic-test: quic adapters
 	cargo clippy -p selfclock-stacks -p selfclock-python --features quic --all-targets --locked -- --deny warnings
