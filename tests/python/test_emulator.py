@@ -102,6 +102,8 @@ class Ends:
                 if self._all_sent.is_set():
                     return
                 continue
+            if not packet:
+                return
             self.got.append((packet, time.monotonic_ns()))
 
     def start(self) -> None:
@@ -181,7 +183,11 @@ def test_captures_have_real_packets(tmp_path: Path) -> None:
     with ends(scenario(), captures=[(name, tmp_path / f"{name}.pcapng") for name in NAMES]) as both:
         both.send(20, 0.002)
         both.end()
-    sent, got = ([bytes(packet) for packet in PcapNgReader(str(tmp_path / f"{name}.pcapng"))] for name in NAMES)
+    captured = []
+    for name in NAMES:
+        with PcapNgReader(str(tmp_path / f"{name}.pcapng")) as reader:
+            captured.append([bytes(packet) for packet in reader])
+    sent, got = captured
     assert got == [packet[:160] for packet, _ in both.got]
     assert len(sent) == 20
     assert set(got) <= set(sent)
