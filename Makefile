@@ -277,6 +277,7 @@ live-validation: build
 
 live-bench: build
 	$(BIN)/python tests/live/precision.py
+	$(BIN)/python tests/live/tbf.py
 
 live-endurance: build
 	$(BIN)/python tests/live/endurance.py

@@ -60,7 +60,12 @@ def receive(port: int) -> None:
                 chooser.register(connection, selectors.EVENT_READ)
             else:
                 assert isinstance(key.fileobj, socket.socket)
-                if key.fileobj.recv_into(taken) == 0:
+                try:
+                    more = key.fileobj.recv_into(taken)
+                except ConnectionResetError:
+                    # The sender has ended with data in flight.
+                    more = 0
+                if more == 0:
                     chooser.unregister(key.fileobj)
                     key.fileobj.close()
 
