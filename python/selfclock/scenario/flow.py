@@ -115,8 +115,6 @@ class Flow(_Sender):
     #: A name, a label such as "cubic+hystart++", or a table of `window`, `start`, `estimate` or `model` and parameters;
     #: "quinn:bbr" is a stack's own, "cubic@quinn" one of ours in a stack.
     congestion_control: str | Mapping[str, object] | None = None
-    #: A real QUIC stack in the place of the simulated TCP, "quinn" or "noq", where it is built in (make quic).
-    stack: str | None = None
     #: Bytes to send, or of short connections a distribution.
     size: Size | Exponential | Pareto | Lognormal | Mapping[str, object] | str | None = None
     #: At which the application writes.
@@ -129,6 +127,8 @@ class Flow(_Sender):
     group: str | None = None
     #: Settings of this flow over those of all.
     transport: Transport | Mapping[str, object] | None = None
+    #: A real QUIC stack in the place of the simulated TCP, "quinn" or "noq", where it is built in (make quic).
+    stack: str | None = None
 
     QUANTITIES: ClassVar[Kinds] = {
         **_Sender.QUANTITIES,
