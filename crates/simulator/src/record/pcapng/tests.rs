@@ -552,7 +552,7 @@ proptest! {
                 prop_assert!(one.original_length >= packet.size);
                 let (ip, rest) = Ipv4Header::from_slice(&one.data).unwrap();
                 prop_assert_eq!(ip.header_checksum, ip.calc_header_checksum());
-                if packet.kind == PacketKind::Datagram {
+                if matches!(packet.kind, PacketKind::Datagram | PacketKind::Reply) {
                     prop_assert_eq!(rest.len(), UdpHeader::LEN);
                 } else if packet.kind == PacketKind::ResourceDiscovery {
                     prop_assert_eq!((ip.protocol, rest.len()), (IpNumber(253), RESOURCE_DISCOVERY));
