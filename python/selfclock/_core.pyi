@@ -20,6 +20,7 @@ __all__ = [
     "Environments",
     "Established",
     "Grid",
+    "KernelSession",
     "LossDetected",
     "Outcome",
     "RateSample",
@@ -39,6 +40,12 @@ __all__ = [
     "examples",
     "footprint",
     "grid_schema",
+    "kernel_check",
+    "kernel_list",
+    "kernel_replay",
+    "kernel_series",
+    "kernel_traces",
+    "kernel_unload",
     "queue_table",
     "queues",
     "read_packets",
@@ -438,6 +445,7 @@ def run_stream(
     threads: int | None = None,
 ) -> None: ...
 
+@final
 class KernelSession:
     """Linux alone."""
 

@@ -86,6 +86,10 @@ NAMES = {
 }  # fmt: skip
 
 
+#: Keys of QUIC stacks, which only `make quic` builds in.
+STACKS = (".stack", ".controller")
+
+
 @dataclass
 class Case:
     """A document with a value at a place; cases of one quantity are one value in several units."""
@@ -192,8 +196,15 @@ def siblings(place: str, value: object = None) -> Document:
     return found
 
 
+def needs_stacks(schema: Mapping[str, Any], place: str) -> bool:
+    """Of QUIC stacks, which only `make quic` builds in: test_stacks.py has their forms."""
+    return place.endswith(STACKS) or "quinn" in schema.get("pattern", "")
+
+
 def walk(schema: Mapping[str, Any], place: str, put: Put) -> Iterator[Case]:
     """Make the cases of a schema; `put` puts a value where the schema stands."""
+    if needs_stacks(schema, place):
+        return
     for alternative in ("anyOf", "oneOf"):
         for one in schema.get(alternative, ()):
             yield from walk(one, place, put)
@@ -296,7 +307,8 @@ def test_every_key_of_the_schema_is_tried() -> None:
 
     def collect(schema: object) -> None:
         if isinstance(schema, dict):
-            keys.update(schema["properties"] if isinstance(schema.get("properties"), dict) else ())
+            own = schema["properties"] if isinstance(schema.get("properties"), dict) else {}
+            keys.update(key for key in own if not f".{key}".endswith(STACKS))
             for each in schema.values():
                 collect(each)
         elif isinstance(schema, list):

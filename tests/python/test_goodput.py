@@ -7,6 +7,7 @@ import pytest
 
 import selfclock as sc
 from selfclock.figure import Line
+from selfclock.series import flow_series
 from selfclock.traces import Traces, goodput_curve
 
 
@@ -27,7 +28,7 @@ def test_goodput_is_never_above_the_link(name: str, recovery: str, rate_mbps: in
     # From the first sample on, and so in slow start.
     assert np.isfinite(goodput).all()
     assert goodput.max() < rate_mbps * 1e6
-    series = traces.series
+    series = flow_series(result)
     # It is no other measure: over the whole run it is the goodput of the summary, but for what is on its way.
     delivered = series["delivered_bytes"]
     assert delivered[-1] * 8 / duration_s == pytest.approx(flow["goodput_bps"], rel=0.05)

@@ -159,7 +159,7 @@ def test_the_schema_for_editors_has_it_where_its_file_is_named(selfclock: Comman
 
     def words(*arguments: object) -> tuple[list[str], list[str], dict[str, Any]]:
         document = json.loads(selfclock("schema", *arguments).stdout)
-        names, table = document["properties"]["flow"]["items"]["properties"]["congestion_control"]["anyOf"]
+        names, table, _ = document["properties"]["flow"]["items"]["properties"]["congestion_control"]["anyOf"]
         return names["enum"], table["properties"]["model"]["enum"], table["properties"]
 
     names, models, _ = words()

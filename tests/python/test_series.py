@@ -110,8 +110,9 @@ def test_columns_hold_their_memory_and_say_what_they_are_not(result: sc.Result) 
         result.flows.column("cwnd")
     # Some of these connections are not complete at the end, and have no time.
     overload = sc.Path("1 Mbps", "40 ms").scenario([sc.Flow("cubic", load="2 Mbps", size="20 kB")], duration="1 s")
-    with pytest.raises(ValueError, match="completion_s"):
-        overload.run().connections.column("completion_s")
+    completed = np.asarray(cast("Any", overload.run().connections.column("completion_s")))
+    assert np.isnan(completed).any()
+    assert (completed[~np.isnan(completed)] > 0.04).all()
 
 
 def test_packets_have_texts(result: sc.Result) -> None:
