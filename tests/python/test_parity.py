@@ -1,0 +1,43 @@
+"""The page of parity between TCP and QUIC stacks: what it reads off a run, and what it says without stacks."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+import selfclock as sc
+from selfclock import _core
+from selfclock.evaluate.parity import Measured, main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_run_is_measured_and_compared() -> None:
+    """Reno fills 20 Mbit/s behind a buffer of one BDP: 1448 bytes of payload of every 1500, after slow start."""
+    result = sc.dumbbell(bottleneck="20 Mbps", rtt="40 ms", flows=["reno"], duration="60 s").run()
+    measured = Measured.of(result)
+    assert measured.goodput_mbps == pytest.approx(20 * 1448 / 1500, rel=0.03)
+    # Behind one BDP the queue is between empty and full: 40 ms at most, and neither all nor nothing on average.
+    assert 5 < measured.delay_ms < 35
+    assert measured.losses > 0
+    assert 60 / measured.reductions == pytest.approx(float(measured.period.removesuffix(" s")), rel=0.05)
+    assert measured.agrees(measured)
+    assert not measured.agrees(dataclasses.replace(measured, goodput_mbps=measured.goodput_mbps * 0.96))
+    assert not measured.agrees(dataclasses.replace(measured, delay_ms=measured.delay_ms * 1.11))
+    assert dataclasses.replace(measured, reductions=0).period == "-"
+
+
+@pytest.mark.skipif(json.loads(_core.stacks()) != [], reason="this build has stacks: make quic-parity runs it")
+def test_without_stacks_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["parity", str(tmp_path / "page.md")])
+    with pytest.raises(SystemExit, match="make quic"):
+        main()
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setattr(sys, "argv", ["parity"])
+    with pytest.raises(SystemExit, match="name the file"):
+        main()
