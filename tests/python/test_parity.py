@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import sys
 from typing import TYPE_CHECKING
 
@@ -32,8 +31,8 @@ def test_a_run_is_measured_and_compared() -> None:
     assert dataclasses.replace(measured, reductions=0).period == "-"
 
 
-@pytest.mark.skipif(json.loads(_core.stacks()) != [], reason="this build has stacks: make quic-parity runs it")
 def test_without_stacks_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_core, "stacks", lambda: "[]")
     monkeypatch.setattr(sys, "argv", ["parity", str(tmp_path / "page.md")])
     with pytest.raises(SystemExit, match="make quic"):
         main()
