@@ -47,5 +47,17 @@ def main() -> None:
     os.execvp(sys.argv[1], sys.argv[1:])  # noqa: S606
 
 
+def living(mark: str) -> list[int]:
+    """Return the processes that have a mark in their environment."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdecimal() and mark.encode() in (entry / "environ").read_bytes():
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return found
+
+
 if __name__ == "__main__":
     main()

@@ -77,18 +77,6 @@ def until(condition: Callable[[], object], seconds: float = 20.0) -> None:
         time.sleep(0.01)
 
 
-def living(mark: str) -> list[int]:
-    """Return the processes that have a mark in their environment."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdecimal() and mark.encode() in (entry / "environ").read_bytes():
-                found.append(int(entry.name))
-        except OSError:
-            continue
-    return found
-
-
 def test_a_datagram_there_and_back_takes_two_delays(path: Path) -> None:
     """50 ms and the transmission each way: physics below, and above what a busy machine may add to a median."""
     servers = ["--host", "b", "--", *TRAFFIC, "echo", "9"]
@@ -212,11 +200,11 @@ def test_a_signal_leaves_a_whole_result_and_no_process(path: Path, number: int) 
     mark = f"MARK=signalled-{number}-{os.getpid()}"
     command = ["--", "env", mark, "sh", "-c", "trap '' INT TERM; setsid sleep 1000 & sleep 1000; sleep 1000"]
     with subprocess.Popen(words(path, *ANY_TIME, *command), stderr=subprocess.PIPE, text=True) as process:
-        until(lambda: len(living(mark)) >= 3)
+        until(lambda: len(namespaces.living(mark)) >= 3)
         process.send_signal(number)
         _, said = process.communicate(timeout=30)
     assert process.returncode == 128 + number, said
-    assert living(mark) == []
+    assert namespaces.living(mark) == []
     result = sc.Result.load(path.parent / "out")
     assert result.summary["simulated_s"] > 0
     assert sorted(file.name for file in path.parent.iterdir()) == ["out", "path.toml"]
@@ -227,11 +215,11 @@ def test_nothing_is_left_of_a_killed_emulation(path: Path) -> None:
     mark = f"MARK=killed-{os.getpid()}"
     command = ["--record", "--", "env", mark, "sh", "-c", "trap '' INT TERM HUP; setsid sleep 1000 & sleep 1000"]
     with subprocess.Popen(words(path, *ANY_TIME, *command), stderr=subprocess.DEVNULL) as process:
-        until(lambda: len(living(mark)) >= 2)
-        inside = {Path(f"/proc/{number}/ns/net").stat().st_ino for number in living(mark)}
+        until(lambda: len(namespaces.living(mark)) >= 2)
+        inside = {Path(f"/proc/{number}/ns/net").stat().st_ino for number in namespaces.living(mark)}
         assert inside != {Path("/proc/self/ns/net").stat().st_ino}
         process.kill()
-    until(lambda: not living(mark))
+    until(lambda: not namespaces.living(mark))
     until(lambda: not namespaces_with_processes() & inside)
     assert not (path.parent / "out").exists()
     assert len(list(path.parent.glob(".out.*.partial"))) == 1

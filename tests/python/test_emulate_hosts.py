@@ -184,18 +184,6 @@ def test_settings_of_the_kernel() -> None:
 # --- that nothing stays ----------------------------------------------------------------------------------------------
 
 
-def living(mark: str) -> list[int]:
-    """Return the processes that have a mark in their environment."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdecimal() and mark.encode() in (entry / "environ").read_bytes():
-                found.append(int(entry.name))
-        except OSError:
-            continue
-    return found
-
-
 def test_what_a_command_leaves_running_ends_with_the_host() -> None:
     """A daemon, in a session of its own, whose parent has ended."""
     if namespaces.obstacle() is not None:
@@ -203,8 +191,8 @@ def test_what_a_command_leaves_running_ends_with_the_host() -> None:
     mark = f"MARK=forks-{os.getpid()}"
     with sandboxes([namespaces.setup("a", "10.201.0.1")]) as (a,):
         assert ended(a, "env", mark, "sh", "-c", "setsid sleep 1000 & sleep 1000 & exit 0") == 0
-        assert len(living(mark)) == 2, "the test can see them"
-    assert living(mark) == []
+        assert len(namespaces.living(mark)) == 2, "the test can see them"
+    assert namespaces.living(mark) == []
 
 
 def test_nothing_is_left_of_a_process_that_was_killed() -> None:
@@ -226,11 +214,11 @@ with sandboxes([namespaces.setup("a", "10.201.0.1")]) as (a,):
         assert maker.stdout is not None
         assert maker.stdout.readline() == b"there\n"
         until = time.monotonic() + 10
-        while len(living(mark)) < 3:
+        while len(namespaces.living(mark)) < 3:
             assert time.monotonic() < until
-        inside = Path(f"/proc/{living(mark)[0]}/ns/net").stat().st_ino
+        inside = Path(f"/proc/{namespaces.living(mark)[0]}/ns/net").stat().st_ino
         maker.kill()
-    while living(mark) or _in_namespace(inside):
+    while namespaces.living(mark) or _in_namespace(inside):
         assert time.monotonic() < until, "processes are left"
 
 
