@@ -2,8 +2,9 @@
 
 Each row is one flow of the kernel's own reno, cubic or bbr through `selfclock emulate`, and one of the simulator's
 through `selfclock run`, both of 30 s. What is there already is not run again; the table goes to
-docs/validation-linux.md with `--write`. The paths were chosen so that every rate, round-trip time, buffer and queue
-discipline is in one, before the first run.
+docs/validation-linux.md with `--write`. A row with a packet that left too late is run again, up to `--attempts` times:
+lateness alone decides, and it is known before any figure is looked at. The paths were chosen so that every rate,
+round-trip time, buffer and queue discipline is in one, before the first run.
 """
 
 from __future__ import annotations
@@ -156,13 +157,17 @@ def _drops(links: list[Any]) -> int:
     return next(int(link["drops"]) for link in links if link["name"] == "bottleneck")
 
 
-def row(case: Case, name: str, directory: Path) -> dict[str, Any]:
-    """Return a row of the comparison, from its file if it is there and valid."""
+def row(case: Case, name: str, directory: Path, attempts: int) -> dict[str, Any]:
+    """Return a row of the comparison, from its file if it is there and valid, else from the first valid attempt."""
     kept = directory / f"{case.name}-{name}.row.json"
     if kept.exists():
         found: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8"))
         return found
-    kernel, late = emulated(case, name, directory)
+    for attempt in range(attempts):
+        kernel, late = emulated(case, name, directory)
+        sys.stderr.write(f"{case.title}, {name}: attempt {attempt + 1}, worst {late['worst_s'] * 1e3:.1f} ms\n")
+        if late["valid"]:
+            break
     found = {"path": case.title, "algorithm": name, "kernel": asdict(kernel), "lateness": late}
     found["simulator"] = asdict(simulated(case, ALGORITHMS[name]))
     if late["valid"]:
@@ -199,12 +204,9 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", type=Path, default=Path("results/live-validation"))
     parser.add_argument("--write", action="store_true", help="write the table into docs/validation-linux.md")
+    parser.add_argument("--attempts", type=int, default=8, help="runs of a row until none of its packets is too late")
     given = parser.parse_args()
-    rows = []
-    for case in CASES:
-        for name in ALGORITHMS:
-            rows.append(row(case, name, given.out))
-            sys.stderr.write(f"{rows[-1]['path']}, {name}: late {rows[-1]['lateness']['p99_s'] * 1e3:.2f} ms\n")
+    rows = [row(case, name, given.out, given.attempts) for case in CASES for name in ALGORITHMS]
     made = table(rows)
     sys.stdout.write(made)
     if given.write:
