@@ -18,7 +18,7 @@ help:
 	@echo 'make reproduce  reproduce the papers; the report is $(OUT)/report.html'
 	@echo 'make reproduce-full  with the experiments that take minutes, which otherwise are on record'
 	@echo 'make test       set up, then every check and test'
-	@echo 'make lint       formatting, clippy, ruff, mypy'
+	@echo 'make lint       formatting, clippy, ruff, mypy, prose'
 	@echo 'make docs       the documents as a site, in $(SITE); every link checked'
 	@echo 'make docs-long  run the commands of the documents, those that take minutes, too'
 	@echo 'make figures    draw the figures of the README and the first page again'
@@ -148,6 +148,7 @@ lint: build
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/python tests/prose.py subject
 
 # The notice that is turned off advertises another program. Not --quiet: mkdocs does not count what it does not print.
 docs: build

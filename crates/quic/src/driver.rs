@@ -45,7 +45,8 @@ pub enum Congestion {
 /// use selfclock_quic::driver::Driver;
 ///
 /// let cubic = Selection::from_label("cubic+hystart++")?;
-/// let mut driver = Driver::new(&cubic, Setup { mss: selfclock_congestion::Bytes(1200), ..Setup::default() }, None);
+/// let setup = Setup { mss: selfclock_congestion::Bytes(1200), ..Setup::default() };
+/// let mut driver = Driver::new(&cubic, setup, None);
 /// assert_eq!(driver.window(), 12_000);
 ///
 /// let (start, rtt) = (Time::ZERO, Duration::from_milliseconds(50));

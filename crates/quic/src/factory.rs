@@ -63,7 +63,8 @@ impl From<WrittenError> for FactoryError {
 /// ```
 /// use selfclock_quic::{Factory, Quinn};
 ///
-/// let factory = Factory::<Quinn>::read("cubic+hystart++")?.set("beta", 0.8)?.initial_window(20.0)?;
+/// let factory = Factory::<Quinn>::read("cubic+hystart++")?;
+/// let factory = factory.set("beta", 0.8)?.initial_window(20.0)?;
 /// assert_eq!(factory.label(), "cubic+hystart++");
 /// # Ok::<(), selfclock_quic::FactoryError>(())
 /// ```

@@ -26,7 +26,8 @@
 //!
 //! // The last path changes fastest.
 //! let written: Vec<String> = grid.settings(4).map(|setting| setting.to_string()).collect();
-//! assert_eq!(written, ["flow.0.congestion_control=\"cubic\"", "network.bottleneck.queue=\"1 bdp\""]);
+//! assert_eq!(written[0], "flow.0.congestion_control=\"cubic\"");
+//! assert_eq!(written[1], "network.bottleneck.queue=\"1 bdp\"");
 //! let scenario = grid.scenario_at(4)?.with_seed(grid.seeds[1]);
 //! assert!(Simulation::new(&scenario.plan).run()?.summary.flows[0].goodput_bps > 5e6);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
