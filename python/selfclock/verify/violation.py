@@ -8,57 +8,53 @@ from typing import Any
 from selfclock.cells import plural
 from selfclock.verify.promised import SECOND
 
-#: Every rule, and what it says.
+#: Every rule, and its statement.
 RULES = {
-    "acknowledgement": "an acknowledgement tells of what has arrived in order, and there is no more than one "
-    "for each segment",
-    "application": "a flow sends no sooner, no faster and no more than its application lets it",
-    "clock": "the record is in the order of time and ends with the run",
-    "conservation": "a packet that was sent is delivered, dropped, lost, or still on its way at the end",
-    "delay": "a packet is at the end of a link after its transmission, the delay, and no more jitter than there is",
-    "delayed-ack": "an acknowledgement comes at once where it must, and after so many segments or so much "
-    "time at the latest",
-    "drop": "a packet is dropped only where the queue has no room, the discipline may drop early, or a "
-    "mechanism may drop it",
-    "loss": "a packet is lost only on a wire that loses, when its transmission ends",
-    "mark": "only a queue marks, only what understands marks, where its discipline may; receivers echo what "
-    "has arrived marked",
+    "acknowledgement": "an ACK acknowledges data that has arrived in order, at most one ACK per segment",
+    "application": "a flow sends no sooner, no faster and no more than its application allows",
+    "clock": "the record is in order of time and ends with the run",
+    "conservation": "a packet that was sent is delivered, dropped, lost, or in flight at the end",
+    "delay": "a packet reaches the end of a link after its transmission, the delay, and at most the link's jitter",
+    "delayed-ack": "an ACK is immediate where it must be, otherwise within the configured segments or timer",
+    "drop": "a packet is dropped only if the queue is full, the discipline may drop early, or a mechanism may drop it",
+    "loss": "a packet is lost only on a lossy wire, when its transmission ends",
+    "mark": "only a queue marks, only ECN-capable packets, where its discipline may; receivers echo arrived marks",
     "one-end": "nothing happens to a packet after it was delivered, dropped or lost",
-    "order": "a link and each queue is first in, first out",
-    "policer": "no more passes a policer than rate times time plus burst, and nothing less is dropped",
-    "queue-limit": "no more waits in a queue than its limit",
-    "rate": "a transmitter sends one packet at a time, at its rate, and does not stand idle while one waits",
-    "receive-window": "new data is within the advertised window; routers may lower it, not raise it",
-    "replay": "the simulator does with the arrivals of an emulation what the record says",
-    "retransmission": "a segment is sent again only after a duplicate or selective acknowledgement, with RACK after "
-    "the acknowledgement of what was sent later, or after the patience of a timer",
+    "order": "links and queues are first in, first out",
+    "policer": "a policer passes at most rate times time plus burst, and drops nothing less",
+    "queue-limit": "a queue never exceeds its limit",
+    "rate": "a transmitter sends one packet at a time, at its rate, and is never idle while one waits",
+    "receive-window": "new data fits the advertised window; routers may lower it, not raise it",
+    "replay": "in the simulator, the arrivals of an emulation meet the recorded events",
+    "retransmission": "a segment is retransmitted only after a duplicate ACK or SACK, with RACK after the ACK of a "
+    "later transmission, or after the timer's minimum",
     "route": "a packet takes the links of its route, in order, each once",
-    "sack": "SACK blocks are the runs that the receiver holds beyond a gap",
+    "sack": "SACK blocks are the blocks that the receiver holds beyond a gap",
     "sent-once": "a packet is sent once, before anything happens to it",
-    "sequence": "new data follows on what was sent before, in segments, after the handshake",
-    "series": "the series are what the packets make them",
+    "sequence": "new data follows earlier data, in segments, after the handshake",
+    "series": "the series follow from the packets",
     "size": "a packet has the size of its payload, headers and options",
-    "summary": "the summary is what the packets make it",
-    "thinning": "an acknowledgement that is thinned has a successor, and waits for it no longer than the interval",
-    "timestamp": "a timestamp is the time of sending, and one that is echoed has arrived; none older follows",
-    "unchanged": "headers do not change on the way, but for marks, lowered windows and options that routers write",
-    "window": "what is outstanding without a loss is within the congestion window",
+    "summary": "the summary follows from the packets",
+    "thinning": "a thinned ACK has a successor within the interval",
+    "timestamp": "a timestamp is the time of sending; an echoed one has arrived, and none older follows",
+    "unchanged": "headers do not change on the way, except marks, lowered windows and options that routers write",
+    "window": "without a loss, the data outstanding is within the congestion window",
 }
 
 
 @dataclass(frozen=True)
 class Violation:
-    """Something in a record that cannot be."""
+    """A place in a record that breaks a rule."""
 
-    #: Name of the rule that is broken.
+    #: Name of the broken rule.
     rule: str
-    #: When, picoseconds; `None`: of the run as a whole.
+    #: Time in picoseconds; `None`: the run as a whole.
     time: int | None
     #: "link bottleneck", "flow web".
     where: str
     #: Number of the packet.
     packet: int | None
-    #: What the record says, and what is allowed.
+    #: The record's statement, and what is allowed.
     what: str
 
     def __str__(self) -> str:
