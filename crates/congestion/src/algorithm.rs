@@ -40,7 +40,7 @@ enum Kind {
     Model(Model),
 }
 
-/// What an algorithm is made of.
+/// The components of an algorithm.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Roles<S, W, E, M> {
     /// A start and a window algorithm, which know what the estimator finds, if there is one.
@@ -49,7 +49,7 @@ pub(crate) enum Roles<S, W, E, M> {
     Model(M),
 }
 
-/// To be told of an event.
+/// Receives an event.
 pub(crate) type RolesMut<'a> = Roles<&'a mut Start, &'a mut Window, &'a mut Estimate, &'a mut Model>;
 /// To be asked.
 pub(crate) type RolesRef<'a> = Roles<&'a Start, &'a Window, &'a Estimate, &'a Model>;

@@ -321,7 +321,7 @@ impl Controller {
         Bytes((self.state.cwnd * self.state.mss.get() as i64 as f64) as i64 as u64)
     }
 
-    /// What the sender may do now.
+    /// Permission to send at this moment.
     #[inline]
     pub fn decision(&self) -> Decision {
         let window = self.window();
@@ -387,7 +387,7 @@ fn advance(start: &mut Start, window: &mut Window, event: &Acknowledged, state: 
     }
 }
 
-/// What an estimator measures is void.
+/// Discards the estimator's measurements.
 fn abandon(estimate: Option<&mut Estimate>, now: Time) {
     if let Some(estimate) = estimate {
         estimate.abandon(now);
@@ -399,7 +399,7 @@ mod tests {
     use super::*;
     use crate::fixtures::setup;
 
-    /// What is told is held: a window has one segment at least and 10^9 at most, the threshold two.
+    /// Values are clamped: a window to 1 to 10^9 segments, the threshold to at least two.
     #[test]
     fn a_connection_begins_within_bounds() {
         use crate::registry::Selection;

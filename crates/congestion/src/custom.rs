@@ -16,7 +16,7 @@ use crate::part::{ModelPart, StartPart, WindowPart};
 
 /// A user-defined algorithm with the parameters chosen for it. Plain data: a scenario is copied to other threads.
 pub trait Custom: Clone + fmt::Debug + Send + Sync + 'static {
-    /// What runs a connection: a start, a window algorithm or a model.
+    /// The parts that control a connection: a start, a window algorithm or a model.
     type Part: Clone + fmt::Debug + Send + Sync + 'static;
     /// Its row in the registry.
     fn entry(&self) -> Entry;
@@ -471,7 +471,7 @@ mod tests {
         assert!(registry.select("eager").is_ok() && Selection::from_label("eager").is_err());
     }
 
-    /// A window that is none ends it, as it ends a model; the start's pacing is not asked for any more.
+    /// An invalid window ends it, as it ends a model; the start's pacing is no longer consulted.
     #[test]
     fn an_invalid_window_of_a_part_ends_it() {
         let mut registry = Registry::built_in();

@@ -1,4 +1,4 @@
-//! What a congestion control decides, and what a recorder sees of it.
+//! A congestion control's decision, and the view of it that a recorder takes.
 
 use crate::names;
 use crate::state::{PathEstimate, WindowState};
@@ -16,8 +16,8 @@ pub struct Pacing {
 }
 
 impl Pacing {
-    /// A segment of this size on the wire every so many seconds. A rate too low for the connection ever to go on is a
-    /// segment an hour.
+    /// Interval in seconds between segments of this size on the wire. A rate too low for the
+    /// connection ever to go on is a segment an hour.
     pub fn every(seconds: f64, size: Bytes) -> Self {
         const LONGEST: Duration = Duration::from_picoseconds(3600 * PICOSECONDS_PER_SECOND);
         let interval = Duration::from_seconds(seconds).clamp(Duration::from_picoseconds(1), LONGEST);
@@ -27,7 +27,7 @@ impl Pacing {
     pub fn bytes_per_second(&self) -> f64 {
         self.size.get() as f64 / self.interval.seconds()
     }
-    /// Segments of this size on the wire at so many bit/s on the wire, above 0.
+    /// Segments of this size at this rate in bit/s, both on the wire; above 0.
     pub fn at_wire_rate(bits_per_second: f64, size: Bytes) -> Self {
         Self::every(size.get() as f64 * 8.0 / bits_per_second, size)
     }
@@ -51,7 +51,7 @@ pub enum ProbePart {
     PairSecond,
 }
 
-/// What the sender may do now.
+/// Permission to send at this moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
     /// Payload that may be in flight.
@@ -66,7 +66,7 @@ pub struct Decision {
 }
 
 names! {
-    /// What a congestion control is doing.
+    /// Phase of a congestion control.
     #[repr(u8)]
     pub enum Phase {
         /// Below ssthresh.
@@ -103,13 +103,14 @@ pub struct Snapshot {
     pub cwnd_segments: f64,
     /// Slow start threshold, in segments; infinite until the first loss unless set.
     pub ssthresh_segments: f64,
-    /// What it is doing.
+    /// Its phase.
     pub phase: Phase,
-    /// What its estimator has found of the path.
+    /// The estimator's view of the path.
     pub path: PathEstimate,
 }
 
-/// Full segments spaced so that their payload leaves at so many bytes per second; no spacing at rate zero.
+/// Full segments spaced so that payload leaves at this many bytes per second; no spacing at rate
+/// zero.
 #[inline]
 pub(crate) fn paced_at(payload_rate: f64, state: &WindowState) -> Option<Pacing> {
     if payload_rate.is_nan() || payload_rate <= 0.0 {

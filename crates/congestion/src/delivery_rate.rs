@@ -10,7 +10,7 @@
 use crate::event::RateSample;
 use crate::units::{Bytes, Duration, PICOSECONDS_PER_SECOND, Rate, Time};
 
-/// What a segment remembers of the moment when it was last sent.
+/// State recorded with a segment when it was last sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sending {
     /// "P.delivered": payload delivered until then, bytes.

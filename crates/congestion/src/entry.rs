@@ -1,4 +1,4 @@
-//! What is known of one algorithm: its row in the registry.
+//! An algorithm's row in the registry.
 
 use crate::names;
 use crate::parameter::Parameter;
@@ -12,7 +12,7 @@ names! {
         Window => "window",
         /// Both in one.
         Model => "model",
-        /// What measures the path beside a start and a window.
+        /// An estimator beside a start and a window.
         Estimate => "estimate",
     }
 }
@@ -72,7 +72,7 @@ pub struct Entry {
     pub parameters: &'static [Parameter],
     /// The response to marks of a window algorithm or a model.
     pub marks: Marks,
-    /// What it needs of the transport.
+    /// Requirements on the transport.
     pub needs: &'static [Need],
     /// The router mechanism that it depends on.
     pub router: Option<RouterPartner>,

@@ -1,8 +1,8 @@
-//! What can happen to a connection.
+//! Events of a connection.
 //!
-//! Every event is a small struct with a constructor for the fields that it cannot do without; the others are set
-//! afterwards. [`Event`] is any of them: the one door for traces, fuzzers and adapters
-//! ([`Controller::on`](crate::Controller::on)).
+//! Every event is a small struct with a constructor for the fields that it cannot do without; the
+//! others are set afterwards. [`Event`] is any of them: the one door for traces, fuzzers and
+//! adapters ([`Controller::on`](crate::Controller::on)).
 
 use crate::option::PeerOption;
 use crate::units::{Bytes, Duration, Rate, Time};
@@ -128,8 +128,9 @@ impl Sent {
     }
 }
 
-/// What an ACK says of the rate at which data is delivered, after draft-ietf-ccwg-bbr, section 4.1. Only computed for
-/// algorithms that ask for it ([`Controller::wants_rate_samples`](crate::Controller::wants_rate_samples)).
+/// A delivery-rate sample from an ACK, after draft-ietf-ccwg-bbr, section 4.1. Only computed for
+/// algorithms that ask for it
+/// ([`Controller::wants_rate_samples`](crate::Controller::wants_rate_samples)).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct RateSample {
@@ -142,7 +143,7 @@ pub struct RateSample {
     pub delivered: Bytes,
     /// Payload delivered since the connection began, this ACK included.
     pub delivered_total: Bytes,
-    /// What `delivered_total` was when the newest segment acknowledged here was sent.
+    /// `delivered_total` when the newest segment acknowledged here was sent.
     pub prior_delivered: Bytes,
     /// Payload acknowledged or SACKed by this ACK.
     pub newly_acked: Bytes,
@@ -279,7 +280,7 @@ pub struct Timeout {
     pub flight_size: Bytes,
     /// The segment had timed out before: ssthresh stays as the first expiry set it (RFC 5681, section 3.1).
     pub repeated: bool,
-    /// What made it restart.
+    /// Cause of the restart.
     pub cause: RestartCause,
 }
 

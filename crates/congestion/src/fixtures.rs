@@ -5,7 +5,7 @@ use crate::part::{StartPart, WindowPart};
 use crate::state::{PathEstimate, Setup, WindowState};
 use crate::units::{Bytes, Duration, Time};
 
-/// A window of so many 1000-byte segments, in slow start.
+/// A window of `n` 1000-byte segments, in slow start.
 pub fn state(cwnd: f64) -> WindowState {
     WindowState {
         cwnd,
@@ -33,7 +33,7 @@ pub fn setup() -> Setup {
     }
 }
 
-/// An acknowledgement of so many bytes.
+/// An ACK of this many bytes.
 pub fn ack(size: u64) -> Acknowledged {
     Acknowledged::new(Time::ZERO, Bytes(size))
 }
@@ -45,7 +45,7 @@ pub fn ack_at(now: f64, rtt: f64) -> Acknowledged {
     Acknowledged { now, rtt, smoothed_rtt: rtt, minimum_rtt: rtt, ..ack(1000) }
 }
 
-/// A window of so many segments, in congestion avoidance.
+/// A window of `n` segments, in congestion avoidance.
 pub fn avoiding(cwnd: f64) -> WindowState {
     WindowState { cwnd, ssthresh: 2.0, ..crate::fixtures::state(cwnd) }
 }
@@ -105,7 +105,7 @@ impl LoneFlow {
             ..ack_at(self.now, rtt)
         }
     }
-    /// So many acknowledgements.
+    /// `n` ACKs.
     pub fn run(&mut self, window: &mut impl WindowPart, state: &mut WindowState, acknowledgements: u64) {
         for _ in 0..acknowledgements {
             let event = self.next(state.cwnd);

@@ -7,7 +7,7 @@ use core::fmt;
 
 use crate::units::{Bytes, Duration, Packets, Rate};
 
-/// What kind of value a parameter takes.
+/// Kind of value of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `true` or `false`.
@@ -83,11 +83,11 @@ impl Value<'_> {
 pub struct Parameter {
     /// Key in a scenario.
     pub name: &'static str,
-    /// What it does.
+    /// Meaning.
     pub about: &'static str,
     /// Unit of the value; empty where it has none.
     pub unit: &'static str,
-    /// What it takes.
+    /// Type and range.
     pub kind: Kind,
     /// Default, as it would be written in a scenario, or in words where it depends on another setting; empty: there is
     /// none, and a value must be given.

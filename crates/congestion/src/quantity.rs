@@ -13,7 +13,7 @@ use crate::names;
 use crate::units::{Bytes, Duration, Rate};
 
 names! {
-    /// What a quantity measures.
+    /// Dimension of a quantity.
     pub enum Dimension {
         /// A length of time.
         Time => "a time",
@@ -50,9 +50,9 @@ pub enum Quantity {
 /// Why a text is not the wanted quantity, and what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// What is wrong.
+    /// The error.
     pub message: String,
-    /// What is allowed.
+    /// Allowed values.
     pub help: String,
 }
 
@@ -171,7 +171,7 @@ pub fn parse(text: &str, accepted: &[Dimension]) -> Result<Quantity, Refusal> {
     })
 }
 
-/// What follows the digits is part of a number as other programs write it.
+/// Text after the digits that belongs to a number in another notation.
 fn foreign_number(rest: &str) -> Option<&'static str> {
     let mut letters = rest.chars();
     let (first, second) = (letters.next()?, letters.next());

@@ -1,6 +1,7 @@
-//! What an algorithm needs at the receiver: to time pairs, to answer options, to choose how often to acknowledge.
+//! An algorithm's receiver part: times pairs, answers options, chooses the ACK ratio.
 //!
-//! A receiver without such a part ignores the options it gets; the sender then behaves as plain TCP.
+//! A receiver without such a part ignores the options it gets; the sender then behaves as plain
+//! TCP.
 
 use alloc::boxed::Box;
 
@@ -12,7 +13,7 @@ use crate::units::Time;
 /// Time to live of an IP packet that leaves its sender. Each router decrements it.
 pub const INITIAL_TTL: u8 = 64;
 
-/// What the receiver's part asks for when a data segment has arrived.
+/// The receiver part's request after a data segment has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct AckRequest {
     /// Acknowledge now, whatever the delayed-ACK rule says.

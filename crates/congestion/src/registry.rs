@@ -281,7 +281,7 @@ impl Selection {
         self.entries().filter_map(|entry| entry.router)
     }
 
-    /// What it cannot do without, beyond a window that is kept and acknowledgements that are told.
+    /// Requirements beyond a window that the transport respects and ACKs that it reports.
     pub fn needs(&self) -> impl Iterator<Item = (&'static str, Need)> {
         self.entries().flat_map(|entry| entry.needs.iter().map(move |&need| (entry.name, need)))
     }

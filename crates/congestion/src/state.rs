@@ -1,8 +1,8 @@
-//! What a connection begins with, and the window that its algorithm works on.
+//! A connection's set-up, and the window that its algorithm controls.
 
 use crate::units::Bytes;
 
-/// What is known of the path.
+/// Knowledge of the path.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PathEstimate {
     /// Available bandwidth A on the wire, bit/s: the capacity less what others use of it.
@@ -22,7 +22,7 @@ pub struct WindowState {
     pub mss: Bytes,
     /// TCP, IP and constant option bytes that a segment has on the wire beside its payload.
     pub header: Bytes,
-    /// What the receiver advertises; `Bytes::MAX` without a limit.
+    /// Advertised window; `Bytes::MAX` without a limit.
     pub receive_window: Bytes,
     /// Acknowledged bytes count, not acknowledgements: [`Setup::byte_counting`].
     pub byte_counting: bool,
@@ -31,12 +31,12 @@ pub struct WindowState {
     /// until a timeout: in a slow start that follows one L is one segment (section 2.4), because an acknowledgement may then
     /// cover much that left the network long ago. Linux counts all that is acknowledged, also then.
     pub slow_start_limit: f64,
-    /// What the estimator, if there is one, has found of the path.
+    /// The estimator's view of the path, if there is one.
     pub path: PathEstimate,
 }
 
 impl WindowState {
-    /// That of a connection that begins.
+    /// State of a new connection.
     pub(crate) fn new(setup: &Setup) -> Self {
         Self {
             cwnd: setup.initial_window.clamp(1.0, MAXIMUM_WINDOW_SEGMENTS),
@@ -54,7 +54,7 @@ impl WindowState {
     pub(crate) fn hold(&mut self) {
         self.cwnd = self.cwnd.clamp(1.0, MAXIMUM_WINDOW_SEGMENTS);
     }
-    /// What a response to a loss changes.
+    /// State that a response to a loss changes.
     pub(crate) const fn before(&self) -> WindowBefore {
         let Self { cwnd, ssthresh, slow_start_limit, .. } = *self;
         WindowBefore { cwnd, ssthresh, slow_start_limit }
@@ -87,20 +87,21 @@ impl WindowState {
     pub fn segments(&self, size: Bytes) -> f64 {
         size.get() as f64 / self.mss.get() as f64
     }
-    /// What an acknowledgement of this size counts as where each adds to the window: one, and of less than a segment as much
-    /// as it is of one. To count acknowledgements whatever they cover is "a security hole TCP receivers can use to induce the
-    /// sender into increasing the sending rate too rapidly" (RFC 3465): by dividing them.
+    /// Weight of an ACK of this size where each adds to the window: one, or the acknowledged
+    /// fraction of a segment. To count acknowledgements whatever they cover is "a security hole TCP
+    /// receivers can use to induce the sender into increasing the sending rate too rapidly" (RFC
+    /// 3465): by dividing them.
     #[inline]
     pub fn acknowledgements(&self, size: Bytes) -> f64 {
         if size >= self.mss { 1.0 } else { self.segments(size) }
     }
-    /// What an acknowledgement of this size counts as in congestion avoidance, where Reno adds 1/cwnd for each: the segments that
-    /// it acknowledges with byte counting, one without.
+    /// Weight of an ACK of this size in congestion avoidance, where Reno adds 1/cwnd each: the
+    /// segments acknowledged with byte counting, one without.
     #[inline]
     pub fn counted(&self, size: Bytes) -> f64 {
         if self.byte_counting { self.segments(size) } else { self.acknowledgements(size) }
     }
-    /// What an acknowledgement of this size adds to the window in slow start.
+    /// Increase of the window by an ACK of this size in slow start.
     #[inline]
     pub fn slow_start_step(&self, size: Bytes) -> f64 {
         self.segments(size).min(self.slow_start_limit)
@@ -129,7 +130,8 @@ pub struct WindowBefore {
 /// Largest window, in segments: far beyond any path, and small enough that a window in bytes cannot overflow.
 pub const MAXIMUM_WINDOW_SEGMENTS: f64 = 1e9;
 
-/// What a connection begins with. The default is a connection of today: ten segments of 1448 bytes, SACK, byte counting.
+/// Set-up of a connection. The default is a connection of today: ten segments of 1448 bytes, SACK,
+/// byte counting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Setup {
     /// Payload of a full segment.

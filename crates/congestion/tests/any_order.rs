@@ -173,7 +173,7 @@ fn divided_acknowledgements_gain_nothing() {
     }
 }
 
-/// What the fuzzer has found worth keeping.
+/// Findings of the fuzzer worth keeping.
 #[test]
 fn the_corpus_of_the_fuzzer() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/any_order");

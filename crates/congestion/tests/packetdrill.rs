@@ -54,7 +54,7 @@ impl Script {
         self.now += Duration::from_milliseconds(milliseconds);
     }
 
-    /// So many segments are acknowledged now, one by one.
+    /// Acknowledges `n` segments one by one.
     fn ack(&mut self, segments: u64, window_limited: bool) {
         for _ in 0..segments {
             self.acknowledged += MSS;
@@ -98,7 +98,7 @@ impl Script {
     }
 }
 
-/// What `cubic-bulk-166k` publishes: segments acknowledged and the window then.
+/// Published values of `cubic-bulk-166k`: segments acknowledged, and the window then.
 fn bulk() -> Vec<(u64, f64)> {
     let steep = |segment: u64| (segment, 58.0 + (segment - 120) as f64 / 2.0);
     let mut rows = vec![(60, 49.0), (80, 50.0), (100, 52.0), (120, 58.0)];

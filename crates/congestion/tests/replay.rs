@@ -75,7 +75,7 @@ fn a_change_is_seen() {
     assert!(replay_as(&Selection::from_label("reno").expect("built in"), &trace).is_err());
 }
 
-/// What is not a trace is refused, and nothing that is read panics.
+/// Anything but a trace is refused, and reading never panics.
 #[test]
 fn damaged_traces_are_refused() {
     let registry = Registry::built_in();
@@ -98,7 +98,7 @@ fn damaged_traces_are_refused() {
     }
 }
 
-/// What the fuzzer has found worth keeping.
+/// Findings of the fuzzer worth keeping.
 #[test]
 fn the_corpus_of_the_fuzzer() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/replay");

@@ -105,7 +105,7 @@ const ATTACKS: [Attack; 5] = [
         of: |_| true,
     },
     Attack {
-        title: "throws away what every tenth SACK reported",
+        title: "discards what every tenth SACK reported",
         keys: "renege_every = 10",
         transport: "",
         gets: delivered,

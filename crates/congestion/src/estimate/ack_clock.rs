@@ -33,7 +33,7 @@ pub struct Stretch {
 const PAUSE: f64 = 1.0 / 16.0;
 /// Weight of a new gap in the mean.
 const GAP_WEIGHT: f64 = 1.0 / 64.0;
-/// A stretch that tells a rate has so many gaps.
+/// Minimum number of gaps in a stretch that yields a rate.
 const FEWEST_GAPS: f64 = 8.0;
 
 impl AckClock {
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
     use crate::fixtures::ack_at;
 
-    /// So many segments of 1000 B per round trip of 0.1 s, 1 ms apart.
+    /// `n` segments of 1000 B per round trip of 0.1 s, 1 ms apart.
     fn run(per_round_trip: u64) -> AckClock {
         let mut clock = AckClock::default();
         for segment in 0..1000_u64 {

@@ -19,7 +19,7 @@ use crate::part::EstimatePart;
 use crate::state::WindowState;
 use crate::units::{Bytes, Duration, Time};
 
-/// What `selfclock algorithms` says.
+/// Entry in the registry.
 pub const ENTRY: Entry = Entry {
     name: "imtcp",
     about: "Available bandwidth from the spacing of single segments, for paths without interrupt coalescence.",
@@ -52,7 +52,7 @@ const MOST_SEGMENTS: usize = 16;
 const COMPARISONS: f64 = 0.66;
 const DIFFERENCE: f64 = 0.55;
 
-/// A measurement without an answer after so many round trips is given up.
+/// Round trips after which an unanswered measurement is abandoned.
 const PATIENCE: f64 = 8.0;
 
 /// One stream.
@@ -135,7 +135,7 @@ enum Phase {
     Waiting(Time),
     /// Nothing is sent until this has been acknowledged, and there are segments enough for a stream.
     Storing(usize, Bytes),
-    /// So many segments of this stream have been sent.
+    /// Segments of this stream sent so far.
     Sending(usize, usize),
     /// All is sent, and acknowledgements are awaited.
     Collecting,

@@ -1,7 +1,8 @@
-//! What a path can carry, and what it does, estimated from what comes back.
+//! Estimates of a path's capacity and available bandwidth from its ACKs.
 //!
-//! An estimator that can be chosen by name runs beside a start and a window algorithm, which find what it has measured in
-//! [`crate::state::WindowState::path`]. A new one is a file, declared below, and a line in the list.
+//! An estimator that can be chosen by name runs beside a start and a window algorithm, which find
+//! what it has measured in [`crate::state::WindowState::path`]. A new one is a file, declared
+//! below, and a line in the list.
 
 pub mod ack_clock;
 pub mod capacity;

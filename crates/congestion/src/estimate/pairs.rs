@@ -1,8 +1,10 @@
-//! Physical bandwidth alone, from pairs of segments: of the pairs of late the one with the smallest total delay met no other
-//! traffic, and its spacing is one packet's time in the narrowest link (CapProbe: Kapoor, Chen, Lao, Gerla, Sanadidi, 2004).
+//! Physical bandwidth alone, from pairs of segments: of recent pairs, the one with the smallest
+//! total delay met no other traffic, and its spacing is one packet's time in the narrowest link
+//! (CapProbe: Kapoor, Chen, Lao, Gerla, Sanadidi, 2004).
 //!
-//! Where the available bandwidth is measured, too, bursts tell the physical bandwidth also of a path that is never idle: see
-//! [`super::capacity`]. On hosts whose network cards collect packets pairs tell nothing, for both arrive at one time.
+//! Where the available bandwidth is measured, too, bursts tell the physical bandwidth also of a
+//! path that is never idle: see [`super::capacity`]. On hosts whose network cards collect packets
+//! pairs tell nothing, for both arrive at one time.
 
 use crate::entry::{Entry, Need};
 use crate::event::{Acknowledged, Sent};
@@ -12,7 +14,7 @@ use crate::state::WindowState;
 use crate::units::{Bytes, Duration, Time};
 use alloc::collections::VecDeque;
 
-/// What `selfclock algorithms` says.
+/// Entry in the registry.
 pub const ENTRY: Entry = Entry {
     name: "capacity",
     about: "Physical bandwidth from the pair of segments with the smallest delay.",
@@ -40,7 +42,7 @@ enum Phase {
     Waiting(Time),
     /// Nothing is sent until this has been acknowledged, and there are two segments.
     Storing(Bytes),
-    /// So many of the two have been sent.
+    /// Segments of the pair sent so far, at most two.
     Sending(u64),
     /// The first has been acknowledged at this time, if so.
     Collecting(Option<Time>),

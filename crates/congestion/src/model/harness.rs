@@ -1,5 +1,6 @@
-//! A bottleneck in plain code, packet by packet, to judge a model without a transport. Every transmission is a packet of
-//! its own that is acknowledged or lost, never repeated: what a repair sends again counts as any other data.
+//! A bottleneck in plain code, packet by packet, to judge a model without a transport. Every
+//! transmission is a packet of its own that is acknowledged or lost: a retransmission counts as any
+//! other data.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -33,7 +34,7 @@ pub struct Path {
 }
 
 impl Path {
-    /// A path whose queue holds so many bandwidth-delay products.
+    /// A path whose queue holds this many BDP.
     pub fn new(rate: f64, rtt: f64, buffer_bdp: f64) -> Self {
         let mut path = Self { rate, rtt, buffer: 0, mark_at: usize::MAX, loss: 0.0 };
         path.buffer = (path.bdp() * buffer_bdp) as usize;
@@ -45,7 +46,7 @@ impl Path {
     }
 }
 
-/// What the rate sampling of draft-ietf-ccwg-bbr, section 4.1, and loss detection know of a packet.
+/// Per-packet state for rate sampling (draft-ietf-ccwg-bbr, section 4.1) and loss detection.
 #[derive(Clone, Copy, Debug)]
 struct Packet {
     sent: Time,
@@ -121,7 +122,7 @@ enum What {
     Timer,
 }
 
-/// What is looked at every millisecond.
+/// State sampled every millisecond.
 #[derive(Clone, Copy, Debug)]
 pub struct Look {
     pub now: f64,

@@ -15,7 +15,7 @@ use crate::part::ModelPart;
 use crate::state::WindowState;
 use crate::units::{Bytes, Duration, Time};
 
-/// What `selfclock algorithms` says.
+/// Entry in the registry.
 pub const ENTRY: Entry = Entry {
     name: "prague",
     about: "Takes off half of the fraction that was marked, once per round trip, and adds a segment per round trip; \
@@ -69,7 +69,8 @@ pub struct Prague {
     /// A duplicate reported marks. It does not tell what was sent: the response is left to the next acknowledgement
     /// that advances.
     marked_on_duplicate: bool,
-    /// What had been sent when marks last reduced the window: they do so again when more than that is acknowledged.
+    /// Bytes sent when marks last reduced the window: they may do so again once more than that is
+    /// acknowledged.
     reduced_until: Bytes,
     smoothed_rtt: Option<Duration>,
 }

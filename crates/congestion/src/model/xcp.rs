@@ -15,7 +15,7 @@ use crate::receiver::{AckRequest, Partner, ReceiverPart};
 use crate::state::WindowState;
 use crate::units::{Duration, Time};
 
-/// What `selfclock algorithms` says.
+/// Entry in the registry.
 pub const ENTRY: Entry = Entry {
     name: "xcp",
     about: "Changes its window by what the routers on the path say, packet by packet. Needs routers with the mechanism xcp; \
@@ -48,7 +48,8 @@ pub struct Xcp {
     has_partner: bool,
 }
 
-/// What is asked for: a source with much to send wants whatever it can get, and routers only ever lower it.
+/// The demand: a source with much to send asks for as much as possible, and routers only ever lower
+/// it.
 const ALL: i32 = i32::MAX;
 
 impl Xcp {
@@ -157,8 +158,9 @@ mod tests {
         assert_eq!(state.cwnd, 1.0);
     }
 
-    /// What was asked for has come back: no router has seen it. Each acknowledgement added 134 MB to the window, so a path without a
-    /// limit to its queue was filled with as much as memory held. And where the receiver said nothing the window never grew.
+    /// The feedback equals the demand: no router on the path has touched it. Each acknowledgement
+    /// added 134 MB to the window, so a path without a limit to its queue was filled with as much
+    /// as memory held. And where the receiver said nothing the window never grew.
     #[test]
     fn without_routers_or_without_a_partner_it_is_reno() {
         for unanswered in [reply(i32::MAX), ack(1000)] {

@@ -240,7 +240,8 @@ mod tests {
             (&[6, 4, 1], Err(Truncated)),
             (&[6, 0], Err(BadLength)),
             (&[6, 1], Err(BadLength)),
-            // Packet pair: a body of another length than that of its type, none, and a type that is none.
+            // Packet pair: a body of the wrong length for its type, an empty one, and an unknown
+            // type.
             (&[6, 2], Err(BadLength)),
             (&[6, 3, 1], Err(BadLength)),
             (&[6, 5, 2, 7, 7], Err(BadLength)),

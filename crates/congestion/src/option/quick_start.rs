@@ -7,7 +7,8 @@ pub const QUICK_START_IP_OPTION: u8 = 25;
 /// TCP option of a Quick-Start Response (RFC 4782, section 4.2).
 pub const QUICK_START_RESPONSE_KIND: u8 = 27;
 
-/// What Quick-Start puts on a segment. Rates are codes of four bits: 0 is nothing, N is 40000·2^N bit/s.
+/// Quick-Start's options on a segment. Rates are codes of four bits: 0 is nothing, N is 40000·2^N
+/// bit/s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuickStartOption {
     /// In the IP header: the sender asks for a rate. Routers reduce it.

@@ -31,7 +31,7 @@ impl XcpOption {
         f64::from(feedback) / 16.0
     }
 
-    /// The nearest feedback to so many bytes.
+    /// The nearest representable feedback to this many bytes.
     pub fn feedback(bytes: f64) -> i32 {
         (bytes * 16.0) as i32
     }

@@ -20,7 +20,7 @@ pub enum WrittenError {
     Setting {
         /// The parameter as it was written.
         name: String,
-        /// What is wrong with it, and what is allowed.
+        /// The error, and the allowed values.
         message: String,
     },
 }
@@ -170,7 +170,7 @@ fn quantity(accepted: &[Dimension], text: &str) -> Result<Value<'static>, String
     })
 }
 
-/// What quantities of this kind measure.
+/// Dimension of quantities of this kind.
 fn dimensions(kind: Kind) -> Vec<Dimension> {
     match kind {
         Kind::Duration => [Dimension::Time].into(),

@@ -13,7 +13,7 @@ use crate::part::StartPart;
 use crate::state::WindowState;
 use crate::units::Bytes;
 
-/// What `selfclock algorithms` says.
+/// Entry in the registry.
 pub const ENTRY: Entry = Entry {
     name: "bbr-startup",
     about: "BBR's Startup before any window algorithm: paced at 2.77 times the delivery rate until that grows no more, \
@@ -47,7 +47,7 @@ pub struct BbrStartup {
     over: bool,
     /// Largest delivery rate, bytes per second.
     rate: f64,
-    /// What had been delivered when the round trip under way ends.
+    /// Bytes delivered when the current round trip ends.
     round_end: Bytes,
     /// The rate that the next one has to exceed, and for how many round trips it did not.
     full_rate: f64,

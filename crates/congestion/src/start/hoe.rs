@@ -8,7 +8,7 @@ use crate::state::WindowState;
 use crate::units::{Bytes, Duration, Time};
 use crate::{choice, parameters};
 
-/// What `selfclock algorithms` says.
+/// Entry in the registry.
 pub const ENTRY: Entry = Entry {
     name: "hoe",
     about: "Slow start up to the bandwidth-delay product that the spacing of two ACKs gives; after a loss one ACK \

@@ -10,7 +10,7 @@ use crate::part::StartPart;
 use crate::state::WindowState;
 use crate::units::Duration;
 
-/// What `selfclock algorithms` says.
+/// Entry in the registry.
 pub const ENTRY: Entry = Entry {
     name: "hystart++",
     about: "Slow start that turns slower when the round-trip time grows, and ends after five such round trips \

@@ -6,7 +6,7 @@ use crate::parameters;
 use crate::part::StartPart;
 use crate::state::WindowState;
 
-/// What `selfclock algorithms` says.
+/// Entry in the registry.
 pub const ENTRY: Entry = Entry {
     name: "limited",
     about: "Slow start that adds about max_ssthresh/2 segments per round-trip time once the window is above \

@@ -15,7 +15,7 @@ pub struct PacedRoundTrip {
 }
 
 impl PacedRoundTrip {
-    /// From `now` on, `segments` over a round-trip time, after a burst of so many segments.
+    /// From `now` on, `segments` over one RTT, after an initial burst of `burst` segments.
     pub fn new(now: Time, rtt: Duration, segments: f64, burst: f64, state: &WindowState) -> Self {
         Self {
             interval: Duration::from_seconds(rtt.seconds() / segments.max(1.0)),

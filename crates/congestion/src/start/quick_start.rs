@@ -18,7 +18,7 @@ use crate::receiver::{AckRequest, INITIAL_TTL, Partner, ReceiverPart};
 use crate::state::{Setup, WindowState};
 use crate::units::{Bytes, Duration, Rate, Time};
 
-/// What `selfclock algorithms` says.
+/// Entry in the registry.
 pub const ENTRY: Entry = Entry {
     name: "quick-start",
     about: "Asks the routers for a rate with the SYN and begins at what all of them approve; limited slow start then. \
@@ -70,7 +70,7 @@ pub struct QuickStart {
     /// To tell the routers what of their approval is used.
     report: Option<u8>,
     initial_window: f64,
-    /// What is acknowledged.
+    /// Unit of acknowledgement.
     acknowledged: Bytes,
 }
 
@@ -97,7 +97,8 @@ impl QuickStart {
         Some(PeerOption::QuickStart(QuickStartOption::Request { rate, ttl, nonce }))
     }
 
-    /// What all the routers approved; 0 if one did not understand, or the receiver reports more than the routers left.
+    /// The rate approved by all routers; 0 if one did not understand, or the receiver reports more
+    /// than they left.
     fn approved(&self, option: Option<PeerOption>) -> Option<u8> {
         let Some(PeerOption::QuickStart(QuickStartOption::Response { rate, ttl_difference, nonce })) = option
         else {

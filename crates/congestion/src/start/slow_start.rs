@@ -6,7 +6,7 @@ use crate::parameters;
 use crate::part::StartPart;
 use crate::state::WindowState;
 
-/// What `selfclock algorithms` says.
+/// Entry in the registry.
 pub const ENTRY: Entry = Entry {
     name: "slow-start",
     about: "Doubles the window every round-trip time until ssthresh or a loss.",

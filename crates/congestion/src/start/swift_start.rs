@@ -14,7 +14,7 @@ use crate::state::{Setup, WindowState};
 use crate::units::{Bytes, Time};
 use crate::{choice, parameters};
 
-/// What `selfclock algorithms` says.
+/// Entry in the registry.
 pub const ENTRY: Entry = Entry {
     name: "swift-start",
     about: "Four segments; the times of the first two acknowledgements tell the capacity, and a part of it is sent \
@@ -30,14 +30,15 @@ choice! {
     Burst {
         /// Evenly over the round trip.
         None = "none",
-        /// What it exceeds the last window by at once, the rest over the round trip; and the same in the round trips
-        /// after it, in which the window doubles, until the capacity is reached.
+        /// The excess over the last window leaves at once, the rest over the round trip; likewise
+        /// in the following round trips, in which the window doubles, until the capacity is
+        /// reached.
         Difference = "difference",
     }
 }
 
 choice! {
-    /// What to do if the first two acknowledgements do not belong to one segment each.
+    /// Behaviour if the first two ACKs do not cover one segment each.
     NoEstimate {
         /// The window stays what it is until a loss.
         Freeze = "freeze",
@@ -58,7 +59,7 @@ parameters! {
         /// How the first window after the estimate leaves.
         burst: Burst = Burst::None, shown "none", unit "", range (0.0, 0.0),
             source "section 3: pacing spreads the packets over the RTT; section 4.1 and figure 4: difference";
-        /// What to do if the first two acknowledgements do not belong to one segment each.
+        /// Behaviour if the first two ACKs do not cover one segment each.
         no_estimate: NoEstimate = NoEstimate::SlowStart, shown "slow-start", unit "", range (0.0, 0.0),
             source "Lawas-Grodek and Tran (NASA, 2004): falls back to regular TCP; figures 5 and 6: freeze";
     }

@@ -1,4 +1,4 @@
-//! What a trace begins with: an algorithm, its parameters, and the set-up of the connection.
+//! The head of a trace: an algorithm, its parameters, and the connection's set-up.
 
 use alloc::borrow::ToOwned;
 use alloc::string::String;
@@ -53,7 +53,7 @@ impl Setting {
     }
 }
 
-/// What a trace begins with.
+/// The head of a trace.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Header {
     pub(super) parts: Vec<(Part, String)>,

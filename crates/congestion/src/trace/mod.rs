@@ -90,8 +90,8 @@ impl Recorder {
         option
     }
 
-    /// What has been written since the last call: a long trace can go to a file piece by piece. [`Recorder::finish`] then gives
-    /// the last piece.
+    /// Bytes written since the last call: a long trace can go to a file piece by piece.
+    /// [`Recorder::finish`] then gives the last piece.
     pub fn take(&mut self) -> Vec<u8> {
         match &mut self.codec.bytes {
             Bytestream::Write(bytes) => core::mem::take(bytes),
@@ -143,7 +143,7 @@ impl<'a> Reader<'a> {
         self.header.selection(registry)
     }
 
-    /// What the connection began with.
+    /// Set-up of the connection.
     pub const fn setup(&self) -> Setup {
         self.header.setup
     }
@@ -163,7 +163,7 @@ impl Iterator for Reader<'_> {
     }
 }
 
-/// What a replay went through.
+/// Extent of a replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Replay {

@@ -1,4 +1,4 @@
-//! What a trace consists of, and why it could not be read or replayed.
+//! The entries of a trace, and the errors of reading or replaying one.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -50,7 +50,7 @@ pub struct Difference {
 pub enum Record {
     /// Something happened.
     Event(Event),
-    /// What was decided after the event before, if that changed it.
+    /// The decision after the previous event, if it changed.
     Decision(Decision),
     /// The option for a SYN.
     OptionForSyn(Option<PeerOption>),

@@ -10,7 +10,7 @@ use crate::state::WindowState;
 use crate::units::Duration;
 use crate::{choice, parameters};
 
-/// What `selfclock algorithms` says.
+/// Entry in the registry.
 pub const ENTRY: Entry = Entry {
     name: "altcp",
     about: "LTCP that grows K_R = 0.5 RTT^(1/3) times as fast (RTT in ms), until three losses in a row in layers that do \
@@ -237,9 +237,10 @@ mod tests {
         }
     }
 
-    /// Throughput of flows that all lose every so many seconds, in closed form, each without a queue: RTT^-2.5 with
-    /// K_R = 1 and RTT^-2 with K_R on, as W goes with K_R K/RTT and with K^3, up to what the layers' steps add. The
-    /// paper's handler turns K_R off at the third loss, so its law is the former.
+    /// Throughput of flows that all lose every `period` seconds, in closed form, each without a
+    /// queue: RTT^-2.5 with K_R = 1 and RTT^-2 with K_R on, as W goes with K_R K/RTT and with K^3,
+    /// up to what the layers' steps add. The paper's handler turns K_R off at the third loss, so
+    /// its law is the former.
     #[test]
     fn losses_at_the_same_times_have_the_law_of_tcp_only_with_k_r_on() {
         for (compensation, law) in [(Compensation::Paper, 2.5), (Compensation::Always, 2.0)] {

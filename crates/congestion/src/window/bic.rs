@@ -9,7 +9,7 @@ use crate::parameters;
 use crate::part::WindowPart;
 use crate::state::{WindowBefore, WindowState};
 
-/// What `selfclock algorithms` says.
+/// Entry in the registry.
 pub const ENTRY: Entry = Entry {
     name: "bic",
     about: "Binary search between the window after the last loss and the window at which it happened, then probing \
@@ -74,7 +74,7 @@ impl Bic {
         }
     }
 
-    /// What to add in a round trip that begins with this window.
+    /// Increase in a round trip that begins with this window.
     fn increment(&self, window: f64) -> f64 {
         let distance = if window < self.maximum {
             // "inc = (Wmin+Wmax)/2 - Wbic"; "if (no packet losses) Wmin = Wbic", so Wmin is the window itself.
@@ -161,7 +161,7 @@ mod tests {
     use super::*;
     use crate::fixtures::{LoneFlow, avoiding, loss};
 
-    /// Windows at the ends of so many round trips.
+    /// Windows at the ends of the first `count` round trips.
     fn rounds(bic: &mut Bic, state: &mut WindowState, count: usize) -> Vec<f64> {
         let mut flow = LoneFlow::without_queue(0.1);
         let mut windows = Vec::new();

@@ -12,7 +12,7 @@ use crate::part::WindowPart;
 use crate::state::{WindowBefore, WindowState};
 use crate::units::{Bytes, Duration, Time};
 
-/// What `selfclock algorithms` says.
+/// Entry in the registry.
 pub const ENTRY: Entry = Entry {
     name: "cubic",
     about: "A cubic function of the time since the last loss, flat near the window at which it happened; never less \
@@ -54,7 +54,7 @@ struct Epoch {
     estimate: f64,
 }
 
-/// What the window follows, and what a reduction that proves spurious restores.
+/// State of the curve, restored if a reduction proves spurious.
 #[derive(Clone, Copy, Debug)]
 struct Curve {
     /// W_max; `None`: the next stage begins on the plateau, whatever its window is.

@@ -1,11 +1,11 @@
-//! What windows have in common when they shrink.
+//! Window reductions shared by several algorithms.
 
 use crate::choice;
 use crate::event::Timeout;
 use crate::state::WindowState;
 
 choice! {
-    /// What a loss in slow start takes, and a timeout, after which there is slow start.
+    /// Reduction for a loss in slow start, and for an RTO, after which there is slow start.
     SlowStartLoss {
         /// As much as any loss of a window of this size.
         Usual = "usual",

@@ -10,7 +10,7 @@ use crate::part::WindowPart;
 use crate::state::WindowState;
 use crate::units::Duration;
 
-/// What `selfclock algorithms` says.
+/// Entry in the registry.
 pub const ENTRY: Entry = Entry {
     name: "fast",
     about: "Keeps alpha segments of its own in the queue, in steps in proportion to how many are missing.",

@@ -8,7 +8,7 @@ use crate::parameters;
 use crate::part::WindowPart;
 use crate::state::WindowState;
 
-/// What `selfclock algorithms` says.
+/// Entry in the registry.
 pub const ENTRY: Entry = Entry {
     name: "highspeed",
     about: "Grows by a(w) segments per round-trip time and loses b(w) of the window at a loss; Reno up to 38 segments.",
@@ -32,7 +32,8 @@ parameters! {
         /// Part of the window that a loss takes at high_window.
         high_decrease: f64 = 0.1, shown "0.1", unit "", range (0.01, 0.5),
             source "RFC 3649 section 5: High_Decrease";
-        /// What a loss in slow start and a timeout take: as any other loss, or half of the window.
+        /// Reduction for a loss in slow start and for an RTO: as for any other loss, or half of the
+        /// window.
         slow_start_loss: SlowStartLoss = SlowStartLoss::Usual, shown "usual", unit "", range (0.0, 0.0),
             source "RFC 3649 makes no exception; ns-2 halves";
     }
@@ -43,11 +44,11 @@ parameters! {
 pub struct HighSpeed {
     parameters: Parameters,
     reno: Reno,
-    /// a(w) for the window of so many whole segments.
+    /// a(w) for a window of `w` whole segments.
     ///
-    /// a(w) takes a logarithm and an exponential. It changes by less than a segment per segment of w, so it is
-    /// computed for whole segments, once each time the window crosses one: a(w) times in a round trip of w
-    /// acknowledgements.
+    /// a(w) takes a logarithm and an exponential. It changes by less than a segment per segment of
+    /// w, so it is computed for whole segments, once each time the window crosses one: a(w) times
+    /// in a round trip of w acknowledgements.
     increase: (f64, f64),
     /// There has been a loss.
     has_lost: bool,

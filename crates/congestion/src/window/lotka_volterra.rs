@@ -13,7 +13,7 @@ use crate::state::WindowState;
 use crate::units::{Duration, Rate, Time};
 use crate::{choice, parameters};
 
-/// What `selfclock algorithms` says.
+/// Entry in the registry.
 pub const ENTRY: Entry = Entry {
     name: "lotka-volterra",
     about: "Grows as a species in competition, towards what measured physical and available bandwidth leave it.",

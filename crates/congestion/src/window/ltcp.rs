@@ -9,7 +9,7 @@ use crate::parameters;
 use crate::part::WindowPart;
 use crate::state::WindowState;
 
-/// What `selfclock algorithms` says.
+/// Entry in the registry.
 pub const ENTRY: Entry = Entry {
     name: "ltcp",
     about: "Grows by K segments per round-trip time in layer K and loses 15 % at a loss; Reno in the first layer.",

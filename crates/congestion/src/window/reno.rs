@@ -7,7 +7,7 @@ use crate::state::WindowState;
 use crate::units::Bytes;
 use crate::{choice, parameters};
 
-/// What `selfclock algorithms` says.
+/// Entry in the registry.
 pub const ENTRY: Entry = Entry {
     name: "reno",
     about: "One segment more per round-trip time, half the flight at a loss.",
@@ -17,7 +17,7 @@ pub const ENTRY: Entry = Entry {
 };
 
 choice! {
-    /// What congestion avoidance counts.
+    /// Unit of congestion avoidance.
     Counting {
         /// As `byte_counting` of the transport says: bytes with the profile `modern`, acknowledgements with `classic`.
         Transport = "transport",
@@ -29,7 +29,7 @@ choice! {
 }
 
 choice! {
-    /// What is halved at a loss.
+    /// Quantity that a loss halves.
     Halved {
         /// FlightSize, RFC 5681 equation 4: what is outstanding.
         FlightSize = "flight-size",
@@ -39,7 +39,7 @@ choice! {
 }
 
 choice! {
-    /// What ssthresh is rounded to.
+    /// Rounding of ssthresh.
     Threshold {
         /// Nothing: RFC 5681 counts bytes.
         Exact = "exact",
@@ -51,13 +51,13 @@ choice! {
 parameters! {
     /// Parameters of Reno.
     Parameters {
-        /// What congestion avoidance counts.
+        /// Unit of congestion avoidance.
         counting: Counting = Counting::Transport, shown "transport", unit "", range (0.0, 0.0),
             source "RFC 5681 section 3.1, equation 3; RFC 3465 section 2.1; Linux tcp_cong_avoid_ai counts segments";
-        /// What is halved at a loss.
+        /// Quantity that a loss halves.
         halved: Halved = Halved::FlightSize, shown "flight-size", unit "", range (0.0, 0.0),
             source "RFC 5681 section 3.1, equation 4";
-        /// What ssthresh is rounded to.
+        /// Rounding of ssthresh.
         threshold: Threshold = Threshold::Exact, shown "exact", unit "", range (0.0, 0.0),
             source "RFC 5681 section 3.1, equation 4; whole segments: 4.4BSD tcp_input.c, Linux tcp_reno_ssthresh";
         /// React to a congestion mark with `beta_ecn`, not as to a loss.

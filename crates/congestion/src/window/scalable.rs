@@ -9,7 +9,7 @@ use crate::part::WindowPart;
 use crate::state::WindowState;
 use crate::{choice, parameters};
 
-/// What `selfclock algorithms` says.
+/// Entry in the registry.
 pub const ENTRY: Entry = Entry {
     name: "scalable",
     about: "Grows by 0.01 segment per acknowledgement and loses an eighth at a loss; Reno while the window is small.",
@@ -36,7 +36,7 @@ parameters! {
         /// As published, or as in Linux.
         variant: Variant = Variant::Kelly, shown "kelly", unit "", range (0.0, 0.0),
             source "Kelly 2003; Linux: net/ipv4/tcp_scalable.c";
-        /// What an acknowledgement adds, in the published variant.
+        /// Increase per ACK, in the published variant.
         increase: f64 = 0.01, shown "0.01", unit "segments", range (0.0001, 1.0),
             source "Kelly 2003: a = 0.01";
         /// Part of the window that a loss takes.
@@ -48,7 +48,8 @@ parameters! {
         /// Acknowledged segments that add one segment to a larger window, in Linux.
         linux_count: f64 = 100.0, shown "100", unit "segments", range (1.0, 1e6), requires variant = "linux",
             source "Linux tcp_scalable.c: TCP_SCALABLE_AI_CNT, 100; 50 in older kernels";
-        /// What a loss in slow start and a timeout take: as any other loss, or half of the window.
+        /// Reduction for a loss in slow start and for an RTO: as for any other loss, or half of the
+        /// window.
         slow_start_loss: SlowStartLoss = SlowStartLoss::Usual, shown "usual", unit "", range (0.0, 0.0),
             source "Kelly 2003 makes no exception; ns-2 halves";
     }

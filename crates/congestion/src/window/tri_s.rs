@@ -15,7 +15,7 @@ use crate::parameters;
 use crate::part::WindowPart;
 use crate::state::WindowState;
 
-/// What `selfclock algorithms` says.
+/// Entry in the registry.
 pub const ENTRY: Entry = Entry {
     name: "tri-s",
     about: "One segment more or less per round-trip time, by what the last change of the window did to the throughput.",
@@ -28,7 +28,8 @@ pub const ENTRY: Entry = Entry {
 parameters! {
     /// Parameters of Tri-S.
     Parameters {
-        /// What a further segment must add, as a part of the throughput of one segment in transit.
+        /// Minimum gain of one more segment, as a fraction of the throughput of one segment in
+        /// transit.
         gradient: f64 = 0.5, shown "0.5", unit "", range (0.01, 0.99),
             source "Brakmo and Peterson 1995, section 6: one half";
     }
@@ -45,7 +46,7 @@ pub struct TriS {
     sent_under: f64,
     /// Window and throughput, in segments and in segments per second, of the round trip before.
     last: Option<(f64, f64)>,
-    /// What to add to the window; not yet acted on.
+    /// Pending change of the window.
     step: f64,
 }
 

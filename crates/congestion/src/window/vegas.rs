@@ -9,7 +9,7 @@ use crate::part::WindowPart;
 use crate::state::WindowState;
 use crate::{choice, parameters};
 
-/// What `selfclock algorithms` says.
+/// Entry in the registry.
 pub const ENTRY: Entry = Entry {
     name: "vegas",
     about: "Keeps alpha to beta segments of its own in the queue: one segment more or less per round-trip time.",
@@ -55,18 +55,18 @@ pub struct Vegas {
     reno: Reno,
     round: RoundTrip,
     times: RoundTripTimes,
-    /// What to do until the round trip ends.
+    /// Action until the round trip ends.
     advice: Advice,
     /// Slow start pauses in this round trip.
     holding: bool,
 }
 
-/// What the round trip that has ended says of the next.
+/// Conclusion from the last round trip for the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Advice {
     /// Stay.
     Stay,
-    /// So many segments in the queue; not yet acted on.
+    /// Segments in the queue; not yet acted on.
     Queued(f64),
     /// Too few samples to tell (Linux): grow like Reno.
     LikeReno,
@@ -89,7 +89,7 @@ impl Vegas {
         self.parameters.variant == Variant::Linux
     }
 
-    /// What the samples of a round trip say: diff = cwnd (RTT - baseRTT)/RTT segments are queued.
+    /// Result of a round trip's samples: diff = cwnd (RTT - baseRTT)/RTT segments are queued.
     fn advise(&self, times: RoundTripTimes, base: f64, cwnd: f64) -> Advice {
         // Linux wants more than two samples, lest all be of delayed acknowledgements.
         if self.is_linux() && times.count <= 2 {

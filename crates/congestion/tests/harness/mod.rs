@@ -91,7 +91,7 @@ impl Step {
     }
 }
 
-/// What a receiver without a router before it answers when so much of the request was left.
+/// The answer of a receiver without a router before it, for this remainder of the request.
 fn answer_request(request: Option<PeerOption>, left: u8) -> Option<PeerOption> {
     let Some(PeerOption::QuickStart(QuickStartOption::Request { rate, ttl, nonce })) = request else {
         return None;
@@ -331,7 +331,7 @@ pub fn names(part: Part) -> Vec<&'static str> {
 /// A connection, or several in a group, and what happens to them.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// What happens, and to which member of a group.
+    /// An event, and the member of a group that it is for.
     pub events: Vec<(usize, Step)>,
     /// Which values the parameters have.
     pub choices: Vec<u8>,
@@ -389,7 +389,7 @@ impl Case {
         }
     }
 
-    /// The same of a group of so many parallel connections.
+    /// The same for a group of `n` parallel connections.
     pub fn group(&self, Subject { mut selection, .. }: Subject, members: usize) {
         assert!(selection.forms_groups());
         self.choose(&mut selection);

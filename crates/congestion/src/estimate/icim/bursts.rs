@@ -44,7 +44,7 @@ impl Burst {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Interrupt {
     pub at: Time,
-    /// What was acknowledged before them, and with them.
+    /// Bytes acknowledged before the bursts, and with them.
     before: Bytes,
     with: Bytes,
 }
@@ -129,7 +129,7 @@ impl Bursts {
         }
     }
 
-    /// What the bursts have shown, as far as they are planned.
+    /// Results of the bursts planned so far.
     pub fn shown(&self) -> [Shown; MOST] {
         let mut shown = [Shown::default(); MOST];
         for (i, pair) in self.all[..=self.planned].windows(2).enumerate() {

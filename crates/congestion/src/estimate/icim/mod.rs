@@ -38,7 +38,7 @@ use crate::units::{Bytes, Duration, Time};
 use bursts::{Bursts, Interrupt};
 use reading::{Line, Shown, first_that_grew};
 
-/// What `selfclock algorithms` says.
+/// Entry in the registry.
 pub const ENTRY: Entry = Entry {
     name: "icim",
     about: "Available and physical bandwidth from the spacing of bursts of the connection's own segments.",
@@ -63,13 +63,13 @@ parameters! {
         /// Which bursts must have grown.
         verdict: Verdict = Verdict::Strict, shown "strict", unit "", range (0.0, 0.0),
             source "thesis section 2.2.3, 'from burst number j'; first: our choice";
-        /// What the result of a measurement is.
+        /// Definition of a measurement's result.
         reading: Reading = Reading::Line, shown "line", unit "", range (0.0, 0.0),
             source "our choice; edge: thesis section 2.2.3";
         /// Pause between measurements, Q, in smoothed round-trip times.
         wait: f64 = 1.0, shown "1", unit "RTT", range (0.0, 1000.0),
             source "our choice: the thesis has one result in 1 to 4 round trips";
-        /// An available bandwidth that no measurement has confirmed for so many smoothed round-trip times is forgotten.
+        /// Smoothed RTTs after which an unconfirmed available bandwidth expires.
         expiry: f64 = 40.0, shown "40", unit "RTT", range (4.0, 1e9),
             source "our choice: ten times the longest that the thesis takes for a result";
         /// Length of a burst in smoothed round-trip times; 0: one interrupt.
@@ -90,7 +90,7 @@ parameters! {
 /// Part of `span` that the burst for the physical bandwidth takes: its growth is so large that it can be short.
 const CAPACITY_SPAN: f64 = 0.25;
 
-/// A measurement without an answer after so many round trips is given up.
+/// Round trips after which an unanswered measurement is abandoned.
 const PATIENCE: f64 = 4.0;
 
 /// Segments that a burst has at least, as far as there is time for it. Our choice.
@@ -99,7 +99,7 @@ const FEWEST: f64 = 8.0;
 /// A stretch of acknowledgements of this part of a round trip has no pause: a measurement can begin at any time.
 const CONTINUOUS: f64 = 0.9;
 
-/// A measurement with all its bursts and what is stored before takes so many times the length of a burst, at most.
+/// Longest measurement, storage included, in lengths of a burst.
 const BURSTS_IN_STRETCH: f64 = 10.0;
 
 /// A burst of more than one interrupt lasts for so many, or else the rounding of R is worse than having none. Our choice.
@@ -276,7 +276,7 @@ impl Icim {
         self.told = self.interrupt.at;
     }
 
-    /// What nothing confirms is not known, and the next search begins as the first did.
+    /// An unconfirmed bandwidth expires, and the next search starts like the first.
     fn forget_what_is_old(&mut self, round_trip: f64, state: &mut WindowState) {
         if state.path.available_bps.is_some()
             && self.interrupt.at.since(self.told).seconds() > self.parameters.expiry * round_trip

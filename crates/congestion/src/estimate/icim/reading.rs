@@ -1,4 +1,5 @@
-//! What the spacings of a measurement's bursts say: which grew, and the line through those that did.
+//! Interprets the spacings of a measurement's bursts: which grew, and the line through those that
+//! did.
 
 use crate::choice;
 use crate::estimate::capacity::FASTEST;
@@ -14,7 +15,7 @@ choice! {
 }
 
 choice! {
-    /// What the result of a measurement is.
+    /// Definition of a measurement's result.
     Reading {
         /// The rate of the first burst from which on the spacing grew.
         Edge = "edge",

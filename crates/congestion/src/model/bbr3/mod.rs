@@ -52,7 +52,7 @@ use sample::Sample;
 use state::State;
 use undo::{Probing, Undo};
 
-/// What `selfclock algorithms` says.
+/// Entry in the registry.
 pub const ENTRY: Entry = Entry {
     name: "bbr3",
     about: "A model of the path's bandwidth, round-trip time and tolerable inflight sets pacing and window; probes for \

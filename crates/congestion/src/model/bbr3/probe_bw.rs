@@ -87,7 +87,7 @@ enum AckPhase {
     ProbeStopping,
 }
 
-/// What a probe leaves for the phases after it, those outside ProbeBW too.
+/// Results of a probe for later phases, those outside ProbeBW included.
 #[derive(Clone, Debug)]
 pub struct Cycle {
     random: Random,

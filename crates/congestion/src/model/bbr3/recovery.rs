@@ -13,7 +13,7 @@ pub struct Recovery {
     pub prior_cwnd: f64,
 }
 
-/// What has to be acknowledged after a timeout.
+/// Data that must be acknowledged after an RTO.
 #[derive(Clone, Copy, Debug)]
 enum Rto {
     /// Whatever had been sent when the first ACK comes.
@@ -23,7 +23,7 @@ enum Rto {
 }
 
 impl Recovery {
-    /// What SaveCwnd saves: the latest window that neither recovery nor ProbeRTT holds low.
+    /// The window saved by SaveCwnd: the latest that neither recovery nor ProbeRTT holds low.
     pub const fn unmodulated(&self, cwnd: f64, in_probe_rtt: bool) -> f64 {
         if self.is_under_way() || in_probe_rtt { self.prior_cwnd.max(cwnd) } else { cwnd }
     }

@@ -1,4 +1,4 @@
-//! What BBR reads of an ACK with a rate sample.
+//! The fields of a rate sample that BBR uses.
 
 use crate::event::RateSample;
 use crate::units::{Bytes, Time};

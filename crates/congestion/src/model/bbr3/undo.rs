@@ -15,7 +15,7 @@ pub enum Probing {
     ProbeBwUp,
 }
 
-/// What a loss recovery began with.
+/// State at the start of a loss recovery.
 #[derive(Clone, Debug, Default)]
 pub struct Undo {
     saved_at: Option<Time>,

@@ -31,7 +31,7 @@ use crate::state::{Setup, WindowState};
 use crate::units::{Bytes, Duration, Time};
 use crate::{choice, parameters};
 
-/// What `selfclock algorithms` says.
+/// Entry in the registry.
 pub const ENTRY: Entry = Entry {
     name: "modified-swift-start",
     about: "Four segments, of which two are a marked pair; the receiver times the pair and reports the interval, and the \
@@ -43,7 +43,7 @@ pub const ENTRY: Entry = Entry {
 };
 
 choice! {
-    /// What holds the window that follows from a report.
+    /// Bounds the window that follows from a report.
     JumpBound {
         /// The rate at which data is acknowledged.
         AckClock = "ack-clock",
@@ -65,7 +65,7 @@ parameters! {
         /// use; until the first loss.
         continuous_probe: bool = false, shown "false", unit "", range (0.0, 0.0),
             source "our choice; section 3.2 sends all data in pairs and does not say what later ones change";
-        /// What holds the window that follows from a report.
+        /// Bounds the window that follows from a report.
         jump_bound: JumpBound = JumpBound::AckClock, shown "ack-clock", unit "", range (0.0, 0.0),
             source "our choice, the paper has none: twice the rate of acknowledgements, as in slow start";
         /// Largest window that a report can lead to, with `jump_bound = "ack-clock"`.
@@ -171,7 +171,7 @@ impl ModifiedSwiftStart {
         Some(rtt_us / f64::from(microseconds) * (size / full))
     }
 
-    /// What the rate of acknowledgements bears out, in segments.
+    /// The window that the rate of ACKs supports, in segments.
     fn borne_out(&self, rtt: Duration, state: &WindowState) -> f64 {
         match self.parameters.jump_bound {
             JumpBound::None => f64::INFINITY,

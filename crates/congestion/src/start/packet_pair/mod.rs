@@ -18,7 +18,7 @@ use crate::state::WindowState;
 use crate::units::{Bytes, Duration, Time};
 use crate::{choice, parameters};
 
-/// What `selfclock algorithms` says.
+/// Entry in the registry.
 pub const ENTRY: Entry = Entry {
     name: "packet-pair",
     about: "Slow start in pairs that the receiver times; the rest of the window is spaced by the interval it \
@@ -50,7 +50,7 @@ choice! {
 }
 
 choice! {
-    /// What an interval of 0 ticks means.
+    /// Meaning of an interval of 0 ticks.
     ZeroTicks {
         /// The rate is unknown, but at least one segment per tick: no shaping.
         Unshaped = "unshaped",
@@ -72,7 +72,7 @@ parameters! {
         /// number, or exact (10 us clock, releases at any time).
         timer_rounding: TimerRounding = TimerRounding::CounterDifference, shown "counter-difference", unit "", range (0.0, 0.0),
             source "paper, section 4.1.2: difference between timer counter values";
-        /// What an interval of 0 ticks means.
+        /// Meaning of an interval of 0 ticks.
         zero_ticks: ZeroTicks = ZeroTicks::Unshaped, shown "unshaped", unit "", range (0.0, 0.0),
             source "our choice: the paper's own link (8 to 16 ms per segment) often gives 0 ticks, the paper does not say what then";
         /// Which of the replies counts: the last, the smallest, or the median of the last three.

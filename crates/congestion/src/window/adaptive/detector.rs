@@ -49,7 +49,7 @@ impl Gradient {
     }
 }
 
-/// What the detector is doing.
+/// State of the detector.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Detection {
     /// Waiting for the queue to pass the threshold.
@@ -57,8 +57,8 @@ pub enum Detection {
     Waiting,
     /// It has, and k has dropped to 1, in this round trip.
     Triggered { was_strong: bool },
-    /// What is acknowledged in this round trip was sent in that one, in part while k was high: the last of the first
-    /// gradient.
+    /// ACKs of this round trip are for data sent in that one, partly while k was high: the last of
+    /// the first gradient.
     Settling { was_strong: bool },
     /// The second gradient, with k = 1, is being measured.
     Confirming,
@@ -92,7 +92,7 @@ impl Detector {
         self.competition.is_some()
     }
 
-    /// A loss: the measurement begins anew.
+    /// A loss restarts the measurement.
     pub fn begin_epoch(&mut self) {
         let competition = self.competition.map(|competition| Competition { lost: true, ..competition });
         *self = Self { competition, ..Self::default() };

@@ -1,10 +1,11 @@
-//! What a flow of Adaptive TCP knows of its path: its strength and whether others compete.
+//! Adaptive TCP's knowledge of a path: its strength and whether others compete.
 //!
-//! "The collaborative congestion control scheme has shown the usefulness and benefit of collaboration among parallel TCP
-//! flows by sharing dynamic congestion information": what a flow knows of its path is a value that parallel flows can pass
-//! from one to the other. Together they are then one A-TCP of strength k (our reconstruction; the paper gives no more than
-//! this sentence and that A-TCP adjusts "the group strength k of parallel TCP flows"): each of N members grows by k/N, a
-//! loss of one is a loss of all, and the detector looks at the sum of their windows.
+//! "The collaborative congestion control scheme has shown the usefulness and benefit of
+//! collaboration among parallel TCP flows by sharing dynamic congestion information": what a flow
+//! knows of its path is a value that parallel flows can pass from one to the other. Together they
+//! are then one A-TCP of strength k (our reconstruction; the paper gives no more than this sentence
+//! and that A-TCP adjusts "the group strength k of parallel TCP flows"): each of N members grows by
+//! k/N, a loss of one is a loss of all, and the detector looks at the sum of their windows.
 
 use super::detector::{Detection, Detector};
 use super::parameters::Parameters;
@@ -60,7 +61,7 @@ impl Srtt {
     }
 }
 
-/// What a flow of Adaptive TCP knows of its path, alone or together with others: a plain value.
+/// Adaptive TCP's knowledge of a path, alone or shared in a group: a plain value.
 #[derive(Clone, Debug)]
 pub struct Group {
     /// Flows that have joined.
@@ -143,10 +144,12 @@ impl Group {
         }
     }
 
-    /// A loss that all members answer, and which leaves this part of each window: the number of the epoch that it begins.
+    /// A loss that all members answer, and which leaves this part of each window: the number of the
+    /// epoch that it begins.
     ///
-    /// Whatever drained the queue or stopped the increase, the measurement begins anew, and so does k: "the strength k of
-    /// Adaptive TCP is dynamically decided" within each epoch (equation 5 has it go from 1 to its knee).
+    /// Whatever drained the queue or stopped the increase, the measurement and k restart: "the
+    /// strength k of Adaptive TCP is dynamically decided" within each epoch (equation 5 has it go
+    /// from 1 to its knee).
     pub(super) fn lose(&mut self, now: Time, kept: f64) -> u64 {
         self.epoch += 1;
         self.lost_at = now;

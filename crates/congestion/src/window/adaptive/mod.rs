@@ -24,7 +24,7 @@ use crate::part::WindowPart;
 use crate::state::WindowState;
 use crate::units::{Duration, Time};
 
-/// What `selfclock algorithms` says.
+/// Entry in the registry.
 pub const ENTRY: Entry = Entry {
     name: "adaptive",
     about: "As strong as k flows while it is alone and the queue is short, Reno in congestion or competition.",
@@ -40,7 +40,7 @@ pub const ENTRY: Entry = Entry {
 pub struct Adaptive {
     parameters: Parameters,
     reno: Reno,
-    /// What it knows; of a member of a group, what the group knows. Boxed, or every window algorithm would be as large.
+    /// Its own knowledge, or that of its group. Boxed, or every window algorithm would be as large.
     group: Box<Group>,
     round: RoundTrip,
     times: RoundTripTimes,
@@ -205,8 +205,8 @@ mod tests {
         }
     }
 
-    /// One link, this flow, and others that together have so many segments in flight and add so many per round
-    /// trip.
+    /// One link, this flow, and others that together have `others` segments in flight and add
+    /// `others_add` per round trip.
     struct Link {
         capacity: f64,
         base_rtt: f64,
@@ -403,8 +403,8 @@ mod tests {
         assert!((group.window / cut - 1.0).abs() < 1e-9, "the sum of the windows is kept");
     }
 
-    /// What makes the queue that a member measures is the sum of the windows, with what its own has grown by since it last told
-    /// the group.
+    /// The queue that a member measures comes from the sum of the windows, its own growth since its
+    /// last report to the group included.
     #[test]
     fn a_member_sees_the_sum_of_the_windows() {
         let mut group = Group::default();

@@ -4,7 +4,7 @@ use crate::units::Duration;
 use crate::{choice, parameters};
 
 choice! {
-    /// What the strength k does to the increase.
+    /// Effect of the strength k on the increase.
     Increase {
         /// One segment per round trip: TCP/k, on which equation 4 of the paper rests.
         One = "one",
@@ -32,7 +32,7 @@ parameters! {
         /// Largest strength k; 1 is Reno.
         maximum_k: f64 = 64.0, shown "64", unit "", range (1.0, 1e4),
             source "our choice: the paper gives none";
-        /// What is added to k per round trip without congestion and competition.
+        /// Increase of k per round trip without congestion and competition.
         k_step: f64 = 1.0, shown "1", unit "per round trip", range (0.0, 1e3),
             source "our choice: the paper says quickly";
         /// Queueing delay that counts as congestion, as a part of srtt_max - srtt_min over the last two loss
