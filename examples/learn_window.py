@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     #: From observations, a row for each environment, to actions.
     Policy = Callable[[NDArray[Any]], Numbers]
 
-#: What is drawn for each episode. Nobody else is on the path. The window has four segments at least: with one, the
-#: receiver holds its acknowledgement back for 40 ms, and on a short path that looks like a queue that never drains.
+#: Distribution of each episode's path. Nobody else is on the path. The window has four segments at
+#: least: with one, the receiver holds its acknowledgement back for 40 ms, and on a short path that
+#: looks like a queue that never drains.
 PATHS = {
     "rate": ("5 Mbps", "50 Mbps"),
     "rtt": ("10 ms", "100 ms"),
@@ -138,7 +139,7 @@ def built_in(name: str) -> Numbers:
         flow = result.summary["flows"][0]
         throughput = flow["goodput_bps"] / info["path_rate_bps"]
         delay = max(0.0, (flow["rtt_mean_s"] or 0.0) / info["path_rtt_s"] - 1)
-        # Of what was sent, the share that had to be sent again.
+        # Share of retransmitted segments.
         lost = flow["retransmitted_segments"] / max(flow["sent_segments"], 1)
         rows.append([throughput - 0.5 * delay - lost, throughput, delay, lost])
     return np.array(rows)

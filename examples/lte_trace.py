@@ -20,7 +20,7 @@ from dataclasses import dataclass
 SECONDS = 20
 #: Fastest: 36 Mbit/s.
 MOST = 3.0
-#: The cell serves this user every so many milliseconds.
+#: Milliseconds between this user's turns in the cell.
 INTERVAL_MS = 4
 
 

@@ -1,4 +1,4 @@
-//! What a build is made of: the commit, where git knows one, and a digest of the engine's sources.
+//! Inputs of a build: the commit, if git knows one, and a digest of the engine's sources.
 
 use std::fs;
 use std::path::{Path, PathBuf};

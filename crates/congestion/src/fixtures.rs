@@ -5,7 +5,7 @@ use crate::part::{StartPart, WindowPart};
 use crate::state::{PathEstimate, Setup, WindowState};
 use crate::units::{Bytes, Duration, Time};
 
-/// A window of `n` 1000-byte segments, in slow start.
+/// A window of `cwnd` 1000-byte segments, in slow start.
 pub fn state(cwnd: f64) -> WindowState {
     WindowState {
         cwnd,
@@ -45,7 +45,7 @@ pub fn ack_at(now: f64, rtt: f64) -> Acknowledged {
     Acknowledged { now, rtt, smoothed_rtt: rtt, minimum_rtt: rtt, ..ack(1000) }
 }
 
-/// A window of `n` segments, in congestion avoidance.
+/// A window of `cwnd` segments, in congestion avoidance.
 pub fn avoiding(cwnd: f64) -> WindowState {
     WindowState { cwnd, ssthresh: 2.0, ..crate::fixtures::state(cwnd) }
 }

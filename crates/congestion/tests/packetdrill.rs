@@ -54,7 +54,7 @@ impl Script {
         self.now += Duration::from_milliseconds(milliseconds);
     }
 
-    /// Acknowledges `n` segments one by one.
+    /// Acknowledges `segments` segments one by one.
     fn ack(&mut self, segments: u64, window_limited: bool) {
         for _ in 0..segments {
             self.acknowledged += MSS;

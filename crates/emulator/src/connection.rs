@@ -15,7 +15,7 @@ pub const MOST_CONNECTIONS: usize = 100_000;
 const IDLE_AFTER_END: Duration = Duration::from_milliseconds(10_000);
 const IDLE: Duration = Duration::from_milliseconds(60_000);
 
-/// What packets of one connection have in common, in both directions.
+/// Identity shared by the packets of a connection, in both directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     protocol: u8,
@@ -34,7 +34,7 @@ impl Key {
     }
 }
 
-/// What one end of a TCP connection has said of itself.
+/// Options and parameters announced by one end of a TCP connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct End {
     /// Sequence number of its SYN, if that was seen.
@@ -67,7 +67,7 @@ pub struct Connection {
     pub over: bool,
     /// Its ends: that at `from` of its path, and the other.
     pub ends: [End; 2],
-    /// What each of them sends.
+    /// Packet size of each of them.
     pub data: [Data; 2],
     /// When the last byte of each was acknowledged.
     pub acknowledged_at: [Time; 2],

@@ -21,8 +21,8 @@ pub struct Host {
     pub name: String,
     /// Its addresses.
     pub addresses: Vec<IpAddr>,
-    /// What lies behind it: an address and the length of its prefix in bits. What is to no host's address goes to the longest
-    /// prefix that it has.
+    /// The network behind it: an address and the length of its prefix in bits. What is to no host's
+    /// address goes to the longest prefix that it has.
     pub networks: Vec<(IpAddr, u8)>,
 }
 
@@ -58,7 +58,7 @@ pub struct Settings {
     pub duration: Option<Duration>,
     /// Record every packet event.
     pub record: bool,
-    /// What lateness is valid.
+    /// Lateness up to which a run is valid.
     pub bound: Bound,
 }
 
@@ -297,7 +297,7 @@ impl Emulation {
         named.map(|index| (all[index].slot, all[index].name.clone())).collect()
     }
 
-    /// What each link does now.
+    /// Current activity of each link.
     pub fn link_states(&mut self) -> Vec<LinkState> {
         (0..self.paths.plan.links.len()).map(|link| self.wires.link_state(link)).collect()
     }

@@ -25,9 +25,9 @@ pub enum EmulationError {
     AddressTwice {
         /// The address.
         address: IpAddr,
-        /// Who has it first.
+        /// The first owner.
         first: String,
-        /// Who has it, too.
+        /// The second owner.
         second: String,
     },
     /// Fewer than two hosts.
@@ -44,7 +44,7 @@ pub enum EmulationError {
     Device {
         /// Its host.
         host: String,
-        /// What the system says.
+        /// The system's message.
         error: io::Error,
     },
     /// The system refuses to wait for packets.

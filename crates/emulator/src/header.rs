@@ -9,7 +9,7 @@ pub const TCP: u8 = 6;
 /// See [`TCP`].
 pub const UDP: u8 = 17;
 
-/// What is read of a packet's headers.
+/// Fields read from a packet's headers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Header {
     /// Who sent it, and the port: of ICMP the identifier of an echo, else 0.
@@ -28,7 +28,7 @@ pub struct Header {
     pub segment: Option<Segment>,
 }
 
-/// What is read of a TCP header.
+/// Fields read from a TCP header.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Segment {
     /// Where it begins in the packet.

@@ -10,7 +10,7 @@ const BINS_US: [u64; 18] = [
     500_000,
 ];
 
-/// What lateness a valid run may have.
+/// Bounds on the lateness of a valid run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
     /// Of 99 % of the packets at most this.

@@ -1,7 +1,8 @@
-//! What can be known of one direction of a TCP connection on its path.
+//! Properties of one direction of a TCP connection that can be observed on its path.
 //!
-//! The path begins where the sender hands a packet to its device and ends where it is written to that of the receiver. What
-//! the sender knows is what acknowledgements have told it that were written to its device.
+//! The path begins where the sender hands a packet to its device and ends where it is written to
+//! that of the receiver. What the sender knows is what acknowledgements have told it that were
+//! written to its device.
 
 use selfclock_congestion::units::{Duration, Time};
 use selfclock_simulator::RttHistogram;
@@ -51,7 +52,8 @@ pub struct Data {
 }
 
 impl Data {
-    /// The sender begins with this sequence number, which its SYN takes. A SYN that is sent again gives no round-trip sample.
+    /// The sender begins with this sequence number, which its SYN takes. A retransmitted SYN gives
+    /// no round-trip sample.
     pub fn begin(&mut self, now: Time, syn: u32) {
         let first = Some(syn.wrapping_add(1));
         self.begun = (self.first_number != first).then_some(now);
@@ -178,7 +180,8 @@ impl Data {
         self.acknowledged + self.sacked
     }
 
-    /// Payload sent of which the sender knows no arrival; what is lost counts until it is sent again and acknowledged.
+    /// Payload sent and not known to have arrived; lost data counts until it is retransmitted and
+    /// acknowledged.
     pub fn in_flight(&self) -> u64 {
         self.sent - self.delivered().min(self.sent)
     }

@@ -147,8 +147,8 @@ const fn ordered(one: usize, other: usize) -> (usize, usize) {
     if one <= other { (one, other) } else { (other, one) }
 }
 
-/// What routers may read of the TCP flow of the scenario that has this path; it has no timestamps, since those of real segments
-/// are not in records.
+/// Fields that routers may read of the scenario's TCP flow on this path; it has no timestamps,
+/// since those of real segments are not in records.
 fn placeholder(scenario: &Plan, path: &Path) -> TcpPlan {
     let same = scenario.flows.iter().filter(|flow| (flow.from, flow.to) == (path.from, path.to));
     let same = same.filter(|flow| flow.dscp == path.dscp).find_map(|flow| flow.protocol.tcp());

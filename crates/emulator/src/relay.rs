@@ -36,7 +36,7 @@ pub struct Settings {
     pub captured: Vec<bool>,
 }
 
-/// What is handed on while it goes on, in this order.
+/// Reports during an emulation, in this order.
 pub enum Taken {
     /// Places of connections in the records that follow, and their names.
     Names(Vec<(usize, String)>),
@@ -44,11 +44,11 @@ pub enum Taken {
     Packets(Packets),
     /// Packets as they were.
     Captured(Captured),
-    /// What goes on.
+    /// Progress of an emulation.
     Status(Status),
 }
 
-/// What goes on.
+/// Progress of an emulation.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Status {
     /// Time since it began.
@@ -63,12 +63,12 @@ pub struct Status {
     pub lateness: LatenessStatus,
 }
 
-/// What goes on at a link.
+/// Activity at a link.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct LinkStatus {
     /// Its name.
     pub name: String,
-    /// What it sent since the last status.
+    /// Bytes sent since the last status.
     pub rate_bps: f64,
     /// Packets that wait.
     pub queue_packets: u64,
@@ -93,7 +93,7 @@ pub struct LatenessStatus {
     pub worst_s: f64,
 }
 
-/// What drives an emulation.
+/// Drives an emulation.
 pub struct Relay {
     emulation: Emulation,
     devices: Vec<File>,

@@ -9,12 +9,12 @@ use selfclock_simulator::record::packets::{Codepoint, PacketEvent, PacketKind, P
 use selfclock_simulator::wires::{Direction, Parcel, Wires};
 use std::collections::VecDeque;
 
-/// What a record says of one packet event.
+/// A packet event as recorded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Recorded {
     /// When, s: as records have it. Hosts send at whole nanoseconds, which it gives back exactly.
     pub time_s: f64,
-    /// What.
+    /// Kind of event.
     pub event: PacketEvent,
     /// Index of the link; [`u32::MAX`] at hosts.
     pub link: u32,
@@ -82,7 +82,7 @@ pub struct Difference {
     pub what: String,
 }
 
-/// What a replay has come to.
+/// Result of a replay.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Findings {
     /// Packets that hosts sent.
@@ -102,7 +102,7 @@ const MOST_DIFFERENCES: usize = 20;
 pub struct Replay {
     wires: Wires<()>,
     paths: Paths,
-    /// What is recorded, and what has happened here, and was not yet compared.
+    /// Recorded events and those that happened here, not yet compared.
     recorded: VecDeque<Recorded>,
     here: VecDeque<Recorded>,
     findings: Findings,
@@ -150,7 +150,7 @@ impl Replay {
         }
     }
 
-    /// What happens up to here, which is the end of the record.
+    /// Events up to this time, the end of the record.
     pub fn finish(mut self, end: Time) -> Findings {
         // Records of a time are taken when it is over.
         self.advance(end);

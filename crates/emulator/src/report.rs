@@ -1,4 +1,4 @@
-//! What an emulation leaves behind.
+//! Results of an emulation.
 
 use crate::connection::Connection;
 use crate::header::TCP;
@@ -11,7 +11,7 @@ use selfclock_simulator::record::series::{LinkSample, Sampled};
 use selfclock_simulator::record::summary::LinkSummary;
 use serde::Serialize;
 
-/// What an emulation leaves behind.
+/// Results of an emulation.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// Totals.
@@ -45,7 +45,7 @@ pub struct Report {
     pub flows: Vec<FlowReport>,
     /// One entry per link, in the order of the topology.
     pub links: Vec<LinkSummary>,
-    /// What only an emulation has.
+    /// Results that only an emulation has.
     pub emulation: EmulationReport,
 }
 
@@ -101,7 +101,7 @@ pub struct FlowReport {
     pub slot: usize,
 }
 
-/// What only an emulation has.
+/// Results that only an emulation has.
 #[derive(Clone, Debug, Serialize)]
 pub struct EmulationReport {
     /// The hosts and their addresses.
@@ -128,7 +128,7 @@ pub struct EmulationReport {
     pub to_nobody: u64,
     /// Packets between hosts without a path.
     pub without_path: u64,
-    /// What was no IP packet.
+    /// Frames that were no IP packets.
     pub unreadable: u64,
     /// Packets that a device did not take at their departure.
     pub refused: u64,

@@ -1,5 +1,5 @@
-//! What the kernel must be asked for and Rust's standard library has no function for. The only `unsafe` of this crate: each is a
-//! system call with arguments that live as long as it.
+//! Kernel calls without a function in Rust's standard library. The only `unsafe` of this crate:
+//! each is a system call with arguments that live as long as it.
 
 #![allow(unsafe_code)]
 

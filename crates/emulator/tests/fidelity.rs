@@ -53,7 +53,8 @@ struct Compared {
     emulated: Outcome,
 }
 
-/// What must be the same of an event. Options and timestamps of real packets are not in its record.
+/// Fields of an event that must be equal. Options and timestamps of real packets are not in its
+/// record.
 fn shown(record: &PacketRecord) -> (Time, PacketEvent, u32, u32, PacketKind, Codepoint, u64, u32, bool) {
     let PacketRecord { time, event, link, flow, kind, ecn, size, retransmission, .. } = *record;
     let number = if matches!(kind, PacketKind::Ack | PacketKind::SynAck) {
@@ -121,7 +122,7 @@ fn every_discipline_drops_and_marks_the_same() {
     }
 }
 
-/// What the emulator has read off real headers is what the simulated hosts know.
+/// The emulator reads from real headers the fields that simulated hosts know.
 #[test]
 fn flows_are_followed_on_their_path() {
     let Compared { simulated, emulated, .. } = compare(&busy(DisciplinePlan::default()));

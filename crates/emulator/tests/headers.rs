@@ -1,4 +1,4 @@
-//! What the emulator writes into real headers: marks and windows, and nothing else.
+//! The emulator writes marks and windows into real headers, and nothing else.
 
 mod common;
 

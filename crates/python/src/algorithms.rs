@@ -1,4 +1,4 @@
-//! What can be named in a scenario.
+//! Names that a scenario can use.
 
 use pyo3::prelude::*;
 use selfclock_congestion::Registry;

@@ -1,4 +1,4 @@
-//! What the speed cases are compared with, and what a run takes of memory.
+//! The reference of the speed cases, and the memory of a run.
 
 use cpu_time::ThreadTime;
 use pyo3::prelude::*;
@@ -9,8 +9,8 @@ use crate::scenario::Scenario;
 /// Events between two looks at the packets in flight.
 const SLICE: u64 = 50_000;
 
-/// Moves packets with no protocol and no record: `flows` with `packets` in flight each, for so many round trips. Returns the
-/// packet-hops and the CPU time.
+/// Moves packets with no protocol and no record: `flows` with `packets` in flight each, for `laps`
+/// round trips. Returns the packet-hops and the CPU time.
 #[pyfunction]
 #[pyo3(name = "bare_loop")]
 pub fn run_bare_loop(py: Python<'_>, flows: u64, packets: u64, trips: u64) -> (u64, f64) {

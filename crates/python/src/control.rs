@@ -24,10 +24,10 @@ use selfclock_congestion::{Bytes, Duration, Rate, Time};
 use crate::calls::{self, Method};
 use crate::events;
 
-/// What can be named in a scenario in this process.
+/// Names that a scenario in this process can use.
 static REGISTRY: Mutex<Registry> = Mutex::new(Registry::built_in());
 
-/// What can be named in a scenario in this process.
+/// Names that a scenario in this process can use.
 pub fn registry() -> MutexGuard<'static, Registry> {
     REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -71,7 +71,7 @@ impl Number {
     }
 }
 
-/// What does not change.
+/// Constant part.
 #[derive(Clone, Copy, Debug)]
 struct Connection {
     mss: Bytes,
@@ -84,7 +84,7 @@ struct Connection {
 }
 
 thread_local! {
-    /// What the next instance begins with.
+    /// Initial state of the next instance.
     static BEGINS_WITH: Cell<Option<(f64, f64, Connection)>> = const { Cell::new(None) };
 }
 
@@ -199,7 +199,7 @@ impl CongestionControl {
     fn header_bytes(&self) -> u64 {
         self.connection.header.get()
     }
-    /// What the receiver advertises; `None`: no limit.
+    /// Advertised window; `None`: no limit.
     #[getter]
     fn receive_window_bytes(&self) -> Option<u64> {
         events::limited(self.connection.receive_window)
@@ -219,13 +219,13 @@ impl CongestionControl {
         size_bytes / self.connection.mss.get() as f64
     }
 
-    /// What an acknowledgement of this size adds to the window in slow start: the segments that it acknowledges, up to one; with
-    /// `byte_counting` of the transport up to two, until a timeout (RFC 3465).
+    /// Increase of the window by an ACK of this size in slow start: the segments acknowledged, at
+    /// most one; with the transport's `byte_counting` at most two, until an RTO (RFC 3465).
     fn slow_start_step(&self, size_bytes: f64) -> f64 {
         self.segments(size_bytes).min(self.slow_start_limit.get())
     }
-    /// What an acknowledgement of this size counts as in congestion avoidance, where Reno adds 1/cwnd for each: the segments
-    /// that it acknowledges, without `byte_counting` of the transport up to one.
+    /// Weight of an ACK of this size in congestion avoidance, where Reno adds 1/cwnd each: the
+    /// segments acknowledged, without the transport's `byte_counting` at most one.
     fn counted(&self, size_bytes: f64) -> f64 {
         let segments = self.segments(size_bytes);
         if self.connection.byte_counting { segments } else { segments.min(1.0) }
@@ -341,7 +341,7 @@ struct PythonModel {
     object: Option<Py<CongestionControl>>,
     pacing: Option<Pacing>,
     failure: Option<Reason>,
-    /// What the last ACK acknowledged, bytes.
+    /// Bytes acknowledged by the last ACK.
     size: Option<(u64, Py<PyInt>)>,
 }
 
@@ -438,7 +438,7 @@ impl PythonModel {
         Ok(())
     }
 
-    /// What an ACK acknowledges, as Python has it: mostly as much as the one before.
+    /// Size of an ACK as a Python object, reused while it stays the same.
     fn size_bytes(&mut self, py: Python<'_>, bytes: u64) -> Py<PyInt> {
         match &self.size {
             Some((known, size)) if *known == bytes => size.clone_ref(py),

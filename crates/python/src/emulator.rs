@@ -78,7 +78,7 @@ impl Emulator {
         self.0.run(py, stop_fd)
     }
 
-    /// What goes on, as JSON text.
+    /// Progress as JSON text.
     fn status(&self) -> PyResult<String> {
         self.0.status()
     }

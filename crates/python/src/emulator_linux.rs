@@ -169,7 +169,7 @@ impl Running {
     }
 }
 
-/// What records are written to.
+/// Destination of records.
 struct Writer<'a> {
     packets: Option<PacketWriter<'a>>,
     /// Name of each flow of the plan.

@@ -72,7 +72,8 @@ fn order(numbers: &[f64]) -> PyResult<Option<(Command, Duration)>> {
 
 #[pymethods]
 impl Environments {
-    /// So many places, and so many threads (default: one per core, but no more than there are places).
+    /// `places` environments on `threads` threads (default: one per core, but no more than there
+    /// are places).
     #[new]
     #[pyo3(signature = (number, threads = None))]
     fn new(number: usize, threads: Option<usize>) -> PyResult<Self> {

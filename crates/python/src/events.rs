@@ -1,4 +1,5 @@
-//! What an algorithm written in Python is told. The names are those of the Rust events, with the unit after them.
+//! Events as an algorithm in Python receives them. The names are those of the Rust events, with the
+//! unit after them.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyInt, PyString};
@@ -86,7 +87,7 @@ event! {
 }
 
 event! {
-    /// What an acknowledgement says of the rate at which data is delivered, after draft-ietf-ccwg-bbr, section 4.1.
+    /// A delivery-rate sample from an ACK, after draft-ietf-ccwg-bbr, section 4.1.
     RateSample of congestion::RateSample {
         /// Payload delivered per second over the interval; zero if the interval is too short to tell.
         delivery_rate_bps: u64 = |sample| sample.delivery_rate.bits_per_second();
@@ -96,7 +97,7 @@ event! {
         delivered_bytes: u64 = |sample| sample.delivered.get();
         /// Payload delivered since the connection began, this acknowledgement included.
         delivered_total_bytes: u64 = |sample| sample.delivered_total.get();
-        /// What `delivered_total_bytes` was when the newest segment acknowledged here was sent.
+        /// `delivered_total_bytes` when the newest segment acknowledged here was sent.
         prior_delivered_bytes: u64 = |sample| sample.prior_delivered.get();
         /// Payload acknowledged or SACKed by this acknowledgement.
         newly_acked_bytes: u64 = |sample| sample.newly_acked.get();
@@ -163,7 +164,8 @@ event! {
 }
 
 event! {
-    /// Loss was detected; the missing segment is about to be sent again. Reported once per window of data.
+    /// Loss was detected; the missing segment is about to be retransmitted. Reported once per
+    /// window of data.
     LossDetected of congestion::LossDetected {
         /// When.
         now_s: f64 = |event| event.now.seconds();

@@ -60,7 +60,7 @@ impl Grid {
     fn name(&self) -> &str {
         &self.inner.name
     }
-    /// What all points have in common.
+    /// Settings common to all points.
     #[getter]
     fn scenario(&self) -> Scenario {
         Scenario::from(self.inner.scenario.clone())

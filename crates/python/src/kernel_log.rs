@@ -41,7 +41,8 @@ pub fn kernel_traces<'py>(py: Python<'py>, log: &[u8]) -> PyResult<Vec<Traced<'p
     Ok(all.into_iter().map(|(id, port, peer, trace)| (id, port, peer, PyBytes::new(py, &trace))).collect())
 }
 
-/// The connections of a record as the recorder's table of flows, in columns, sampled every so many seconds.
+/// The connections of a record as the recorder's table of flows, in columns, sampled at this
+/// interval in seconds.
 #[pyfunction]
 pub fn kernel_series<'py>(py: Python<'py>, log: &[u8], interval_s: f64) -> PyResult<Bound<'py, PyDict>> {
     let registry = registry().clone();

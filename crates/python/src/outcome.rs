@@ -1,4 +1,4 @@
-//! What a run leaves behind.
+//! Results of a run.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -93,7 +93,7 @@ impl Outcome {
         })
     }
 
-    /// That of an emulation.
+    /// Results of an emulation.
     pub fn emulated(
         py: Python<'_>,
         emulated: selfclock_emulator::Outcome,

@@ -18,12 +18,12 @@ const BYTES_WAITING: usize = 1 << 25;
 /// Bytes of one capture that are written together.
 const BYTES_TOGETHER: std::ops::RangeInclusive<usize> = 1 << 10..=1 << 16;
 
-/// What packet records are written to.
+/// Writers of packet records.
 pub struct PacketFiles {
     pub parquet: PathBuf,
     /// Key and value of what the table says about itself.
     pub metadata: Metadata,
-    /// What is captured, and its file.
+    /// A captured host or link, and its file.
     pub captures: Vec<(Tap, PathBuf)>,
 }
 

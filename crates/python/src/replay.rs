@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// What a summary of an emulation says that a replay must know.
+/// The parts of an emulation's summary that a replay needs.
 struct About {
     nodes: Vec<usize>,
     flows_per_path: u32,

@@ -82,7 +82,7 @@ pub fn run_in_slices(
     run_with(plan, stop, With::default(), goes_on)
 }
 
-/// What a run begins and ends with, if not with nothing.
+/// Initial and final state of a run, if there is any.
 #[derive(Default)]
 pub struct With<'a> {
     /// The beginning that it has in common with other runs.

@@ -33,7 +33,7 @@ impl Scenario {
     pub fn scenario(&self) -> &scenario::Scenario {
         &self.inner
     }
-    /// What stands for the file in messages.
+    /// Name used in messages in place of a file.
     pub fn source(&self) -> &str {
         &self.inner.source_name
     }

@@ -176,7 +176,7 @@ pub fn few_names(codes: Vec<u8>, names: impl IntoIterator<Item = impl AsRef<str>
     dictionary::<UInt8Type>(codes.into(), names)
 }
 
-/// A column of so many rows that could have one of these names and has none.
+/// A column of `rows` rows without any of its possible names.
 pub fn unknown_names(rows: usize, names: impl IntoIterator<Item = impl AsRef<str>>) -> PyResult<ArrayRef> {
     dictionary::<UInt8Type>(PrimitiveArray::new_null(rows), names)
 }

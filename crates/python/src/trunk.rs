@@ -16,7 +16,7 @@ pub struct Trunk {
     common: Arc<CommonTrunk>,
 }
 
-/// What threads share of a [`Trunk`].
+/// State of a [`Trunk`] shared by threads.
 pub struct CommonTrunk {
     plan: Plan,
     until: Time,

@@ -14,7 +14,7 @@ impl Clock {
         Self(now)
     }
 
-    /// What is before the beginning is at the beginning.
+    /// Times before the start are clamped to it.
     pub fn time(&self, instant: Instant) -> Time {
         Time::ZERO + instant.saturating_duration_since(self.0).into()
     }

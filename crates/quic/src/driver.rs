@@ -1,4 +1,4 @@
-//! What is the same for every stack: what it tells becomes [`Event`]s, and the window and the pacing go back.
+//! The part common to all stacks: turns reports into [`Event`]s, and passes window and pacing back.
 //!
 //! The terms in quotation marks are those of RFC 9002.
 
@@ -84,7 +84,7 @@ enum Control {
     Traced(Box<Trace>),
 }
 
-/// What one ACK frame acknowledges.
+/// The packets that one ACK frame acknowledges.
 #[derive(Clone, Copy, Debug, Default)]
 struct Batch {
     size: u64,
@@ -152,7 +152,7 @@ impl Driver {
         self.control.controller().window().get().max(MINIMUM_WINDOW * self.mss)
     }
 
-    /// What [`Driver::window`] was at the beginning, bytes.
+    /// Initial value of [`Driver::window`], bytes.
     pub const fn initial_window(&self) -> u64 {
         self.initial_window
     }
@@ -239,7 +239,8 @@ impl Driver {
 
         let mut event = Acknowledged::new(self.now, Bytes(size));
         event.acknowledged_total = Bytes(self.acknowledged);
-        // What is lost is sent again as new packets: the round trip is over when what is in flight now is acknowledged.
+        // Lost data leaves in new packets: the round trip is over when the current flight is
+        // acknowledged.
         event.sent_total = Bytes(self.acknowledged + self.flight.bytes());
         event.rtt = rtt;
         event.smoothed_rtt = self.round_trips.smoothed();
@@ -291,8 +292,9 @@ impl Driver {
         }
     }
 
-    /// What was outstanding when the ACK frame came that tells of congestion, if one does: as TCP's FlightSize, it holds what
-    /// that frame acknowledges. Loss probes go beyond the window, and RFC 9002 reduces the window, so it is at most that.
+    /// Bytes outstanding when the ACK frame that reports congestion arrived, including those it
+    /// acknowledges, like TCP's FlightSize. Loss probes go beyond the window, and RFC 9002 reduces
+    /// the window, so it is at most that.
     fn flight_size(&self) -> Bytes {
         let (at, size) = self.last_batch;
         let acknowledged = if at == self.now { size } else { 0 };
@@ -315,7 +317,7 @@ impl Driver {
         self.control.tell(event);
     }
 
-    /// What was declared lost last has arrived after all.
+    /// The packets last declared lost have arrived after all.
     pub fn on_spurious_loss(&mut self) {
         self.reduction = Reduction { in_recovery: false, told: false, restarted: false, ..self.reduction };
         self.control.tell(SpuriousLoss::new(self.now));

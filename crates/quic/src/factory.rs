@@ -11,7 +11,7 @@ use selfclock_congestion::{Bytes, Registry, Selection, Setup};
 use crate::driver::Driver;
 use crate::traces::Traces;
 
-/// What a stack does for an algorithm.
+/// A stack's services to an algorithm.
 pub trait Stack {
     /// Its name in messages.
     const NAME: &'static str;
@@ -33,7 +33,7 @@ pub enum FactoryError {
         label: String,
         /// The stack.
         stack: &'static str,
-        /// What it needs, and why the stack does not do it.
+        /// A requirement, and the reason why the stack does not meet it.
         reason: String,
     },
     /// The initial window is not from 1 to 10 000 segments.
@@ -121,7 +121,7 @@ impl<S: Stack> Factory<S> {
         Ok(self)
     }
 
-    /// Connections begin with so many full packets. Default: ten, but not above the larger of 14 720 bytes and two packets
+    /// Initial window in full packets. Default: ten, but not above the larger of 14 720 bytes and two packets
     /// (RFC 9002, section 7.2).
     ///
     /// # Errors
@@ -141,7 +141,7 @@ impl<S: Stack> Factory<S> {
         self
     }
 
-    /// What happens on every connection is recorded.
+    /// Records the events of every connection.
     #[must_use]
     pub fn traced(mut self, traces: &Traces) -> Self {
         self.traces = Some(traces.clone());

@@ -1,4 +1,4 @@
-//! What is in flight, and the delivery rate that is measured with it.
+//! Packets in flight, and the delivery rate measured with them.
 
 use std::collections::VecDeque;
 

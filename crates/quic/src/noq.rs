@@ -49,7 +49,8 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// What is behind it, to look at: `connection.congestion_state(path).into_any().downcast::<Controller>()`.
+    /// The underlying controller:
+    /// `connection.congestion_state(path).into_any().downcast::<Controller>()`.
     pub const fn driver(&self) -> &Driver {
         &self.driver
     }

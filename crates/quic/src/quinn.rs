@@ -51,7 +51,8 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// What is behind it, to look at: `connection.congestion_state().into_any().downcast::<Controller>()`.
+    /// The underlying controller:
+    /// `connection.congestion_state().into_any().downcast::<Controller>()`.
     pub const fn driver(&self) -> &Driver {
         &self.driver
     }

@@ -69,14 +69,14 @@ pub struct Controller {
 /// milliseconds.
 const LATENESS: selfclock_congestion::Duration = selfclock_congestion::Duration::from_milliseconds(1);
 
-/// What a packet keeps.
+/// State kept with a packet.
 #[derive(Clone, Copy, Debug)]
 pub struct PacketInfo {
     sent: Time,
 }
 
 impl Controller {
-    /// What is behind it, to look at.
+    /// The underlying controller.
     pub const fn driver(&self) -> &Driver {
         &self.driver
     }

@@ -84,7 +84,7 @@ impl Traces {
     }
 }
 
-/// What has been recorded of one connection, and where it goes.
+/// Events recorded of one connection, and their destination.
 pub struct Trace {
     recorder: Recorder,
     traces: Traces,

@@ -18,7 +18,7 @@ use selfclock_quic::{Factory, FactoryError, Noq, Quinn, Traces};
 /// Bit/s, and seconds there and back.
 const RATE: f64 = 20e6;
 const RTT: f64 = 0.04;
-/// What fills the path: 100 kB.
+/// Bytes that fill the path: 100 kB.
 const BDP: u64 = (RATE * RTT / 8.0) as u64;
 /// QUIC's packets here: the smallest that every path takes.
 const PACKET: u64 = 1200;
@@ -31,7 +31,7 @@ enum Stack {
 
 const STACKS: [Stack; 2] = [Stack::Quinn, Stack::Noq];
 
-/// What a connection goes through.
+/// Conditions of a connection.
 #[derive(Clone, Copy, Debug)]
 struct Path {
     size: u64,
@@ -146,7 +146,8 @@ fn the_same_again() {
     }
 }
 
-/// What a stack cannot carry is refused, in one line that names the stack and what is needed.
+/// A factory refuses algorithms that a stack cannot carry, in one line that names the stack and the
+/// missing service.
 #[test]
 fn refusals() {
     let refused =
@@ -208,7 +209,8 @@ fn one_reduction_a_round_trip() {
     }
 }
 
-/// Marks in place of drops: the window is reduced, and nothing is lost. An algorithm that knows no marks is told of losses.
+/// Marks in place of drops: the window is reduced, and nothing is lost. An algorithm without a
+/// response to marks receives losses.
 #[test]
 fn marks() {
     for (stack, label) in [(Stack::Quinn, "cubic+hystart++"), (Stack::Noq, "cubic"), (Stack::Noq, "bbr3")] {

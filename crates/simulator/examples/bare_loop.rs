@@ -1,5 +1,6 @@
-//! The limit by itself, for profilers: `cargo run --release --example bare_loop -- FLOWS PACKETS [MILLIONS]`: so many flows
-//! with so many packets in flight each on a dumbbell, for so many million round trips of one packet.
+//! The limit by itself, for profilers: `cargo run --release --example bare_loop -- FLOWS PACKETS
+//! [MILLIONS]`: a dumbbell with FLOWS flows and PACKETS packets in flight each, for MILLIONS
+//! million round trips of one packet.
 
 use selfclock_simulator::bare_loop::bare_loop;
 use std::process::ExitCode;

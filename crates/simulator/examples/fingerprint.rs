@@ -36,7 +36,7 @@ impl Write for Hash {
     }
 }
 
-/// When the scenario has sent so many packets, or ends.
+/// At this number of packets sent, or at the scenario's end.
 fn time_of(plan: &Plan, packets: u64) -> Result<Duration, Stopped> {
     let mut simulation = Simulation::new(plan);
     while simulation.packets_sent_and_in_flight().0 < packets && !simulation.advance(1)?.is_finished() {}

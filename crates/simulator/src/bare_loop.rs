@@ -32,8 +32,8 @@ impl Link {
     }
 }
 
-/// Moves packets on a dumbbell with so many flows and so many packets in flight of each, for so many round trips of one
-/// packet. Returns the packet-hops, six for each trip.
+/// Moves packets on a dumbbell with `flows` flows and `packets` in flight of each, for `trips` round
+/// trips of one packet. Returns the packet-hops, six for each trip.
 pub fn bare_loop(flows: u64, packets: u64, trips: u64) -> u64 {
     // Both directions of the bottleneck, then four links for each flow: to it and back, at both ends.
     let mut links = vec![Link::new(2_400, 20); 2];

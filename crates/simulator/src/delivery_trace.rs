@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use selfclock_congestion::units::{Duration, Rate, Time};
 
-/// What one opportunity carries: in Mahimahi the largest packet of a tunnel device, whose frame has four bytes, and 1500.
+/// Bytes per opportunity: in Mahimahi the largest packet of a tunnel device, 1500 and a frame of
+/// four bytes.
 pub const OPPORTUNITY: u64 = 1504;
 /// The frame of the tunnel device, with which a packet counts there. So a packet of 1500 B takes just one opportunity.
 pub const FRAME: u64 = 4;
@@ -36,7 +37,7 @@ pub struct DeliveryTrace {
 struct Opportunities {
     /// From the beginning of the repetition.
     at: Duration,
-    /// So many opportunities of the repetition have come when these have.
+    /// Opportunities of the period up to and including these.
     until: u64,
 }
 
@@ -64,7 +65,7 @@ pub struct DeliveryTraceBuilder {
 }
 
 impl DeliveryTraceBuilder {
-    /// Adds so many opportunities, one or more, at this time, ms.
+    /// Adds `count` opportunities, one or more, at this time, ms.
     pub fn add(&mut self, milliseconds: u64, count: u64) -> Result<(), Refusal> {
         if milliseconds > LATEST {
             return Err(Refusal::Late);
@@ -187,7 +188,7 @@ impl Server {
         Self { trace, position: 0, used: 0, last: (0, Time::ZERO) }
     }
 
-    /// What nobody has used until now is lost.
+    /// Opportunities unused until now are lost.
     pub fn skip_until(&mut self, now: Time) {
         self.position = self.position.max(self.trace.offered_until(now));
     }
@@ -246,7 +247,8 @@ mod tests {
         assert_eq!([0, 1, 7].map(|at| one.count_until(ms(at))), [0, 1, 7]);
     }
 
-    /// What begins at 0 ends where it begins again: those at 5 ms are the last of one period and the first of the next.
+    /// A period begins where the previous one ends: opportunities at 5 ms are the last of one and
+    /// the first of the next.
     #[test]
     fn a_trace_begins_again_at_its_last_time() {
         let trace = trace(&[(0, 1), (3, 2), (5, 1)]).expect("a trace");

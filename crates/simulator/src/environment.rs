@@ -18,10 +18,10 @@ use selfclock_congestion::registry::Selection;
 use selfclock_congestion::state::WindowState;
 use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
 
-/// What records call the algorithm of the steered flow.
+/// The controlled flow's algorithm in records.
 pub const NAME: &str = "agent";
 
-/// What a step begins with.
+/// State at the start of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Command {
     /// Congestion window in segments; held between 1 and 1e9.
@@ -33,7 +33,7 @@ pub struct Command {
 /// Declares what a step shows: the struct, the names of its fields, and their values in the order of the names.
 macro_rules! step {
     ($($(#[doc = $about:literal])+ $field:ident,)+) => {
-        /// What a steered connection saw in a step. Bytes are payload.
+        /// A controlled connection's observations in a step. Bytes are payload.
         #[derive(Clone, Copy, Debug, Default, PartialEq)]
         pub struct Step {
             $($(#[doc = $about])+ pub $field: f64,)+
@@ -159,7 +159,7 @@ impl Steered {
         self.step = Step { in_flight_bytes: self.step.in_flight_bytes, ..Step::default() };
         (self.rtt_sum_s, self.rtt_samples) = (0.0, 0);
     }
-    /// What there is to tell at the end of a step.
+    /// The observation at the end of a step.
     fn step(&self, window_segments: f64) -> Step {
         let rtt_s = match self.rtt_samples {
             0 => self.last_rtt.seconds(),
@@ -286,7 +286,7 @@ impl Environment {
         self.plan.flows[self.flow].protocol.tcp().map_or(Bytes::ZERO, |tcp| tcp.transport.mss)
     }
 
-    /// What there is to see at the beginning: nothing has happened.
+    /// The observation at the start, before any event.
     pub fn look(&self) -> Step {
         let controller = self.simulation.controller(self.flow);
         let seen = controller.and_then(|controller| {

@@ -5,12 +5,12 @@
 
 use selfclock_congestion::parameter::{Parameter, ParameterError, Value};
 
-/// What is known of a named thing without making one.
+/// Description of a named thing, without an instance.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// Name in scenarios.
     pub name: &'static str,
-    /// What it does, in a sentence.
+    /// Its purpose, in a sentence.
     pub about: &'static str,
     /// RFC or paper.
     pub source: &'static str,
@@ -23,9 +23,9 @@ pub struct Entry {
 pub struct Contradiction {
     /// The setting to point at; empty: none of them more than another.
     pub parameter: &'static str,
-    /// What is wrong with it.
+    /// The error.
     pub message: &'static str,
-    /// What is allowed.
+    /// Allowed values.
     pub help: &'static str,
 }
 
@@ -54,7 +54,7 @@ pub trait Named: Sized {
     /// Each of them, with its defaults.
     fn all() -> impl Iterator<Item = Self> + Clone;
 
-    /// What is known of the one chosen.
+    /// Description of the chosen one.
     fn entry(&self) -> Entry;
 
     /// Sets a setting by its name.

@@ -144,7 +144,7 @@ impl Flags {
     }
 }
 
-/// What few packets carry: SACK blocks, the algorithm's option.
+/// Rare parts of a packet: SACK blocks, the algorithm's option.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Extra {
     /// SACK blocks: first byte, byte after the last.
@@ -155,7 +155,7 @@ pub struct Extra {
     pub option: Option<PeerOption>,
     /// Acknowledgement: the advertised window, bytes, where a router has changed it. `None`: what the receiver advertises.
     pub receive_window: Option<u64>,
-    /// What a resource discovery packet carries.
+    /// Contents of a resource discovery packet.
     pub resource: Option<ResourceDiscovery>,
     /// Label of core-stateless fair queueing: the flow's rate, bit/s.
     pub label: Option<f64>,
@@ -171,7 +171,7 @@ impl Extra {
     }
 }
 
-/// What a resource discovery packet of FICCRD carries.
+/// Contents of a resource discovery packet of FICCRD.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ResourceDiscovery {
     /// "APR": rate at which the flow's packets arrive at the domain, bit/s.
@@ -187,7 +187,7 @@ pub struct ResourceDiscovery {
 pub struct Extras {
     places: Vec<Extra>,
     free: Vec<u32>,
-    /// What was released, in this order, if somebody asks for it.
+    /// Released packets in this order, if requested.
     released: Option<Vec<u32>>,
     /// The bytes of datagrams of foreign stacks, each at the index of its place.
     datagrams: Vec<Vec<u8>>,
@@ -266,7 +266,7 @@ impl Extras {
         self.released = Some(Vec::new());
     }
 
-    /// What was released since the last call, if it is watched.
+    /// Packets released since the last call, if watched.
     pub fn take_released(&mut self) -> impl Iterator<Item = u32> {
         self.released.iter_mut().flat_map(|released| released.drain(..))
     }

@@ -37,7 +37,7 @@ impl<T> Deref for Shared<T> {
     }
 }
 
-/// What is to be changed is copied first if others hold it, too.
+/// Copies shared data before changing it.
 impl<T: Clone> DerefMut for Shared<T> {
     fn deref_mut(&mut self) -> &mut T {
         Arc::make_mut(&mut self.0)

@@ -22,7 +22,7 @@ pub const SMALLEST_DATAGRAM: u32 = 1200;
 pub trait Stack: Debug + Send + Sync {
     /// Name in scenarios.
     fn name(&self) -> &'static str;
-    /// What it is, in a sentence, with its version.
+    /// Its description in a sentence, with its version.
     fn about(&self) -> &'static str;
     /// Names of its own congestion controllers. The first is its default.
     fn controllers(&self) -> &'static [&'static str];
@@ -41,7 +41,7 @@ pub trait Stack: Debug + Send + Sync {
 /// The two ends of a connection: that which sends data and begins the handshake, and that which receives.
 pub type Pair = (Box<dyn Endpoint>, Box<dyn Endpoint>);
 
-/// What decides on the window of a connection.
+/// Congestion control of a connection.
 #[derive(Clone, Debug)]
 pub enum StackControl {
     /// A congestion controller of the stack, by its name.
@@ -53,7 +53,7 @@ pub enum StackControl {
 /// A connection to be.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup<'a> {
-    /// What decides on its window.
+    /// Its congestion control.
     pub control: &'a StackControl,
     /// Of everything that the two ends draw.
     pub seed: u64,
@@ -61,7 +61,7 @@ pub struct Setup<'a> {
     pub start: Time,
     /// Largest UDP payload that the path carries, bytes.
     pub datagram: u16,
-    /// What the receiver takes without being read, bytes.
+    /// Receive buffer, bytes.
     pub receive_window: u64,
 }
 
@@ -79,7 +79,7 @@ pub trait Endpoint: Debug + Send + Sync {
     fn write(&mut self, bytes: u64) -> u64;
     /// The application has written its last byte.
     fn finish(&mut self);
-    /// What is known of it now.
+    /// Its current state.
     fn state(&self) -> State;
     /// The round-trip time that the acknowledgements of the last datagram have measured; each is taken once.
     fn take_round_trip(&mut self) -> Option<Duration>;
@@ -108,7 +108,7 @@ pub struct State {
     pub lost_packets: u64,
     /// Congestion events after which the window was smaller.
     pub congestion_events: u64,
-    /// Times at which the controller was told of persistent congestion.
+    /// Times at which the controller received persistent congestion.
     pub persistent_congestions: u64,
     /// Bytes that the application of the receiving end has read, in order. Both ends tell it, the sending one before it can know.
     pub read: u64,

@@ -32,13 +32,13 @@ use selfclock_congestion::units::{Rate, Time};
 /// Which of a flow's two routes a packet takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// That of data.
+    /// For data.
     Forward,
-    /// That of acknowledgements.
+    /// For ACKs.
     Backward,
 }
 
-/// What the network sees of a packet.
+/// A packet as the network sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parcel {
     /// Size from the IP header on, bytes.
@@ -92,7 +92,7 @@ impl Parcel {
     }
 }
 
-/// What became of a packet.
+/// A packet's fate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It reached the host it was sent to.
@@ -122,13 +122,13 @@ pub struct Left<T> {
     pub flow: usize,
     /// The route that it took.
     pub direction: Direction,
-    /// What became of it.
+    /// Its fate.
     pub fate: Fate,
-    /// What was sent with it.
+    /// Load sent with it.
     pub load: T,
 }
 
-/// What the network leaves behind.
+/// Results of the network.
 #[derive(Clone, Debug)]
 pub struct WiresOutcome {
     /// Totals of every link.
@@ -141,7 +141,7 @@ pub struct WiresOutcome {
     pub events: u64,
 }
 
-/// What a link does at one time.
+/// Activity of a link at one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkState {
     /// Rate of the transmitter.
@@ -176,7 +176,7 @@ pub struct Wires<T> {
     events_run: u64,
     /// By the index of a packet's out-of-line part: each has one, so what the network releases has ended.
     carried: Vec<Option<Carried<T>>>,
-    /// What has left the network since the last call of [`Wires::advance`].
+    /// Packets that have left the network since the last call of [`Wires::advance`].
     left: Vec<Left<T>>,
 }
 
@@ -261,7 +261,7 @@ impl<T> Wires<T> {
         self.network.recorder.as_mut().map_or_else(Packets::default, |recorder| recorder.take_before(now))
     }
 
-    /// What a link does now.
+    /// Current activity of a link.
     pub fn link_state(&mut self, link: usize) -> LinkState {
         let Network { links, samples, .. } = &mut self.network;
         let link = &mut links[link];
@@ -308,7 +308,7 @@ impl<T> Wires<T> {
         self.network.extras.release(packet.extra);
     }
 
-    /// What still has a load when its place is released did not arrive.
+    /// A load still present when its place is released did not arrive.
     fn take_released(&mut self) {
         let Self { network, carried, left, .. } = self;
         for place in network.extras.take_released() {

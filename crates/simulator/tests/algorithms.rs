@@ -154,7 +154,7 @@ fn a_small_decrease_does_not_lead_from_timeout_to_timeout() {
     }
 }
 
-/// So many flows of one model, a second apart, on the same path for 40 s.
+/// `flows` flows of one model, a second apart, on the same path for 40 s.
 fn model(name: &str, flows: u64, transport: &Transport, mark_above: Option<MarkAbove>) -> Outcome {
     let each = (0..flows).map(|number| tcp(name).start(s(number)));
     let mut plan = plan(network().transport(transport.clone()).flows(each).duration(s(40)).every(ms(100)));

@@ -156,7 +156,7 @@ delay = "20 ms"
     same(built, "duration = \"30 s\"", network, &format!("{member}{member}{udp}"));
 }
 
-/// What a file is refused for, in its words.
+/// The messages with which files are refused.
 #[test]
 fn what_cannot_be_is_refused() {
     let path = || dumbbell(mbps(1), ms(20));

@@ -1,4 +1,4 @@
-//! What the fuzzers of `fuzz/` have kept, once more.
+//! Repeats the findings of the fuzzers of `fuzz/`.
 
 #[path = "common/fuzzed.rs"]
 mod fuzzed;

@@ -63,8 +63,8 @@ fn what_is_lost_behind_the_queue_was_marked_in_it() {
         tcp.transport.handshake = false;
     }
     let outcome = run(&plan);
-    // Ten segments leave at once; the first finds nobody, the second nobody waiting. What is sent again is not marked (RFC 3168,
-    // section 6.1.5).
+    // Ten segments leave at once; the first finds nobody, the second nobody waiting.
+    // Retransmissions are not marked (RFC 3168, section 6.1.5).
     assert_eq!(outcome.summary.links[0].ce_marks, 8);
     assert_eq!(count(&outcome, |record| record.event == PacketEvent::Mark), 8);
     let marked_and_lost =
@@ -122,7 +122,7 @@ fn accurate_counts_are_exact() {
     assert!(marked > 1448 * 10);
 }
 
-/// RFC 3168: no codepoint on acknowledgements, handshake and what is sent again (sections 6.1.1, 6.1.4 and 6.1.5).
+/// RFC 3168: no codepoint on ACKs, handshake and retransmissions (sections 6.1.1, 6.1.4 and 6.1.5).
 #[test]
 fn only_new_data_can_be_marked() {
     let mut plan = plan(Ecn::Classic, MarkAbove::Packets(40));

@@ -91,7 +91,7 @@ fn losses_are_told() {
     assert_eq!(timeouts, summary.flows[0].timeouts as f64);
 }
 
-/// What is not changed by a command is not changed by the length of the steps either.
+/// A flow without commands does not depend on the length of the steps.
 #[test]
 fn results_do_not_depend_on_the_length_of_the_steps() {
     let summary = |length| {
@@ -184,7 +184,8 @@ fn a_complete_transfer_is_told() {
     assert_eq!((done.complete, done.over), (1.0, 0.0));
 }
 
-/// What a learner scales its numbers by: a rate of 10 Mbit/s, segments of 1448 bytes, 40 ms and what it takes to send.
+/// A learner's scales: a rate of 10 Mbit/s, segments of 1448 bytes, 40 ms and the transmission
+/// times.
 #[test]
 fn the_path_is_told() {
     let mut environment = Environment::new(&plan(1.0), "flow1").expect("it is a TCP connection");

@@ -203,7 +203,7 @@ fn a_window_that_a_router_writes_is_kept() {
     assert!(goodput < most && goodput > 0.85 * most, "{goodput} of {most}");
 }
 
-/// A receiver that throws away what it has reported by SACK (RFC 2018, section 8) gets it again.
+/// A receiver that discards SACKed data (RFC 2018, section 8) gets it again.
 #[test]
 fn what_a_receiver_takes_back_is_sent_again() {
     for recovery in ["sack", "rack"] {

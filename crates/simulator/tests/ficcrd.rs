@@ -103,8 +103,8 @@ fn window_adaptation_holds_the_queue_at_its_target() {
     assert!((9_900..=10_100).contains(&discoveries.count()));
 }
 
-/// What the source is told: windows in units of the scale (131072 B need a shift of 2), a right edge that never moves left,
-/// the same window on a duplicate.
+/// The windows announced to the source are in units of the scale (131072 B need a shift of 2), with
+/// a right edge that never moves left, and the same window on a duplicate.
 #[test]
 fn the_right_edge_never_moves_left() {
     let outcome = run(&plan(20));
@@ -160,7 +160,7 @@ fn classes_share_by_class() {
     assert!((first / second - 1.0).abs() < 0.1, "{first} {second}");
 }
 
-/// What routers cannot read they cannot change.
+/// Routers cannot change fields that they cannot read.
 #[test]
 fn an_encrypted_transport_is_left_alone() {
     let mut plan = plan(20);

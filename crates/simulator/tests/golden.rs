@@ -23,7 +23,7 @@ fn golden() -> toml::Table {
     golden.parse().expect("TOML")
 }
 
-/// What to do about a fingerprint that is another.
+/// Instructions for a fingerprint that differs.
 const REMEDY: &str = "if it is meant to, write an entry in CHANGELOG.md and run `make golden`";
 
 #[test]

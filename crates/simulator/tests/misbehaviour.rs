@@ -48,7 +48,8 @@ fn beside_another(algorithm: &str, transport: &str, seconds: u32, seed: u32) -> 
     [flows.next().expect("two flows"), flows.next().expect("two flows")]
 }
 
-/// What arrives, whether or not something before it is missing: who acknowledges what is lost has to fetch it otherwise.
+/// Bytes that arrive, whether or not earlier ones are missing: a receiver that acknowledges lost
+/// data has to fetch it otherwise.
 fn received(flow: &FlowSummary) -> f64 {
     flow.throughput_bps
 }
@@ -65,7 +66,7 @@ struct Attack {
     /// Settings of both the honest and the other run.
     transport: &'static str,
     gets: fn(&FlowSummary) -> f64,
-    /// What the attacker gets alone, over what it would get honestly, is no more than this.
+    /// Bound on the attacker's gain alone, over its honest rate.
     bound: Option<f64>,
     of: fn(&str) -> bool,
 }
@@ -128,7 +129,7 @@ fn transports(attack: &Attack) -> (String, String) {
     (attack.transport.to_owned(), with)
 }
 
-/// What the attacker gets alone over what it would get honestly.
+/// The attacker's rate alone, over its honest rate.
 fn gain_alone(attack: &Attack, algorithm: &str, seconds: u32) -> f64 {
     let (without, with) = transports(attack);
     (attack.gets)(&alone(algorithm, &with, seconds)) / (attack.gets)(&alone(algorithm, &without, seconds))
@@ -194,8 +195,9 @@ fn table() {
     assert!(over.is_empty(), "{over:#?}");
 }
 
-/// Found by a receiver that reneges: a segment that was SACKed and then thrown away was never sent again, because a timeout
-/// sent only what was not SACKed, and so the connection stood still for ever.
+/// Found by a receiver that reneges: a segment that was SACKed and then discarded was never
+/// retransmitted, because an RTO sent only data that was not SACKed, and so the connection stood
+/// still for ever.
 #[test]
 fn a_receiver_that_throws_everything_away_stops_nobody() {
     for recovery in ["sack", "rack"] {

@@ -27,7 +27,7 @@ fn with_every_stop(plan: &Plan) -> Plan {
     stopping
 }
 
-/// What the first flows and all links leave behind, but for the number of events.
+/// Results of the first flows and all links, except the number of events.
 fn bytes_of(outcome: &Outcome, flows: usize) -> String {
     let Outcome { summary, flow_series, link_series, .. } = outcome;
     let columns = flow_series.columns();

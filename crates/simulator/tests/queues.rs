@@ -44,7 +44,7 @@ fn named<T: Named>(name: &str, settings: &[(&str, Value<'_>)]) -> T {
     plan
 }
 
-/// What it drops it does not mark.
+/// Packets that it drops it does not mark.
 const DROPS: (&str, Value<'_>) = ("ecn", Value::Switch(false));
 
 /// As drop-tail, the mean delay of the queue is some 100 ms; a manager keeps it near its target, and the link busy: Reno that
@@ -281,8 +281,8 @@ fn contended(discipline: DisciplinePlan, ecn: Ecn, (seed, load, limit): (u64, u6
     plan
 }
 
-/// What a managed queue decides when a packet arrives is what it would decide in the packet's turn. Where packets are recorded each is
-/// held until then, and nothing else differs: totals and samples, bit by bit.
+/// A managed queue decides on arrival as it would in the packet's turn. Where packets are recorded
+/// each is held until then, and nothing else differs: totals and samples, bit by bit.
 #[test]
 fn queues_decide_alike() {
     let mut fewer = 0;

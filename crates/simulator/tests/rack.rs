@@ -43,7 +43,7 @@ fn fewer_timeouts_where_much_is_lost() {
     }
 }
 
-/// A path that does not reorder: what is sent again was lost, except for probes.
+/// A path without reordering: everything retransmitted was lost, except for probes.
 #[test]
 fn nothing_is_sent_again_in_vain() {
     for loss in [0.0, 0.001, 0.02] {
@@ -51,7 +51,7 @@ fn nothing_is_sent_again_in_vain() {
         let flow = &outcome.summary.flows[0];
         let drops: u64 = outcome.summary.links.iter().map(|link| link.drops).sum();
         println!(
-            "loss {loss}: {drops} drops, {} sent again, {} timeouts",
+            "loss {loss}: {drops} drops, {} retransmitted, {} timeouts",
             flow.retransmitted_segments, flow.timeouts
         );
         assert!(

@@ -1,4 +1,4 @@
-//! What today's algorithms do on a bottleneck, against what their documents say.
+//! Today's algorithms on a bottleneck, against their documents.
 
 mod common;
 
@@ -9,7 +9,7 @@ use selfclock_simulator::plan::{
     tcp,
 };
 
-/// 100 Mbit/s, 40 ms there and back, a queue of so many bandwidth-delay products of 1500 B packets.
+/// 100 Mbit/s, an RTT of 40 ms, a queue of `products` BDP in 1500 B packets.
 fn network(products: f64, duration: Duration) -> PlanBuilder {
     let queue = packets((products * 100e6 * 0.040 / 8.0 / 1500.0) as u64);
     dumbbell(mbps(100), ms(40)).access(gbps(1), ms(1)).queue(queue).duration(duration).unrecorded()
@@ -153,10 +153,11 @@ fn cubic_is_as_fast_as_reno_where_the_rfc_says() {
     assert!((cubic / expected - 1.0).abs() < 0.15, "{cubic} {expected}");
 }
 
-/// A window of 50,000 segments that leaves at 1.35 times the rate of the bottleneck: once 3000 wait, every fourth segment is
-/// dropped, so there are 10,000 holes, each of one segment. No timeout repairs them, and each is sent again once. A round
-/// trip is a second, so that the window has left before the first acknowledgement comes; the queue has room for what is sent
-/// again faster than it leaves.
+/// A window of 50,000 segments that leaves at 1.35 times the rate of the bottleneck: once 3000
+/// wait, every fourth segment is dropped, so there are 10,000 holes, each of one segment. No RTO is
+/// needed, and each is retransmitted once. A round trip is a second, so that the window has left
+/// before the first acknowledgement comes; the queue has room for what is sent again faster than it
+/// leaves.
 #[test]
 fn ten_thousand_holes_need_no_timeout() {
     const SEGMENTS: u64 = 50_000;
@@ -178,7 +179,7 @@ fn ten_thousand_holes_need_no_timeout() {
             let outcome = run(&plan);
             let (flow, drops) = (&outcome.summary.flows[0], outcome.summary.links[0].drops);
             println!(
-                "{recovery:?}, prr {prr}: {drops} drops, {} sent again, {} timeouts, {:?} s",
+                "{recovery:?}, prr {prr}: {drops} drops, {} retransmitted, {} timeouts, {:?} s",
                 flow.retransmitted_segments, flow.timeouts, flow.completion_s
             );
             assert!((9_500..10_500).contains(&drops), "{drops}");

@@ -49,7 +49,7 @@ fn a_constant_rate() {
     assert_eq!((flow.delivered_bytes, flow.sent_segments), (4 * 1472, 4));
 }
 
-/// What is left of a gap when the rate changes takes as many bits at the new rate.
+/// The rest of a gap takes as many bits at the new rate when the rate changes.
 #[test]
 fn a_rate_that_changes() {
     let flow = |steps: &str| format!("traffic = {{ rate = \"12 Mbps\", steps = [{steps}] }}");

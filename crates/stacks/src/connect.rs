@@ -89,7 +89,7 @@ fn endpoint_config(
     Ok(Arc::new(config))
 }
 
-/// What the scenario says; the rest is what the stack does by itself.
+/// Settings from the scenario; everything else is the stack's default.
 fn transport(setup: &Setup<'_>, meter: &Arc<Meter>) -> Result<TransportConfig, String> {
     let mut config = TransportConfig::default();
     let window = VarInt::from_u64(setup.receive_window).unwrap_or(VarInt::MAX);

@@ -16,13 +16,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
-/// What an application writes: memory that all connections share.
+/// Data for an application to write: memory that all connections share.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
 /// Least send buffer, bytes. Beside it there is room for twice the window, as Linux sizes that of TCP.
 const LEAST_BUFFER: u64 = 1 << 16;
 
-/// What the pacers of both stacks send in a round trip, in windows, where no rate is set.
+/// Pacing of both stacks, in windows per round trip, where no rate is set.
 const WINDOWS_PER_ROUND_TRIP: f64 = 1.25;
 
 /// One end.

@@ -1,4 +1,4 @@
-//! What a controller is told on its way through a connection, which the stack itself does not tell.
+//! Inputs of a controller on its way through a connection, which the stack itself does not expose.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -66,7 +66,7 @@ impl Meter {
         }
     }
 
-    /// The controller is told of losses each time that there are some. Those that it responds to count.
+    /// The controller receives every loss as it is found. Those that it responds to count.
     pub fn on_congestion_event(&self, (before, after): (u64, u64), persistent: bool, lost: u64) {
         self.congestion_events.fetch_add(u64::from(after < before), Relaxed);
         self.persistent_congestions.fetch_add(u64::from(persistent), Relaxed);

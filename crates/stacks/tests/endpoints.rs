@@ -3,7 +3,7 @@
 use selfclock_simulator::scenario::{Scenario, ScenarioError};
 use selfclock_simulator::{Outcome, Simulation};
 
-/// What can be asked for.
+/// Available stacks and controllers.
 const CONTROLS: [&str; 9] = [
     "quinn:cubic",
     "quinn:bbr",

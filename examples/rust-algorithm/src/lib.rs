@@ -17,9 +17,9 @@ use selfclock_congestion::state::WindowState;
 use selfclock_congestion::units::Bytes;
 
 parameters! {
-    /// What can be set in a scenario: `congestion_control = { model = "my-aimd", decrease = 0.7 }`.
+    /// Parameters for a scenario: `congestion_control = { model = "my-aimd", decrease = 0.7 }`.
     Parameters {
-        /// What a round trip adds to the window in congestion avoidance.
+        /// Increase of the window per round trip in congestion avoidance.
         increase: f64 = 1.0, shown "1", unit "segments", range (0.01, 100.0), source "RFC 5681 section 3.1";
         /// Part of the flight that a loss leaves.
         decrease: f64 = 0.5, shown "0.5", unit "", range (0.1, 0.99), source "RFC 5681 section 3.1";
@@ -54,7 +54,7 @@ pub struct Aimd {
 }
 
 impl Aimd {
-    /// What a loss leaves of so many bytes in flight, in segments, but "2*SMSS" at least.
+    /// Window after a loss with this many bytes in flight, in segments, at least "2*SMSS".
     fn decreased(&self, flight_size: Bytes, state: &WindowState) -> f64 {
         (state.segments(flight_size) * self.parameters.decrease).max(2.0)
     }

@@ -89,7 +89,7 @@ fn its_parameters_are_checked_like_any() {
     assert!(error.message.contains("start and window in one"), "{}", error.message);
 }
 
-/// What is registered belongs to its registry and to nobody else.
+/// Registering affects one registry and no other.
 #[test]
 fn another_registry_does_not_know_it() {
     let text = scenario("\"my-aimd\"", &[]).unwrap().text;
@@ -105,7 +105,7 @@ fn another_registry_does_not_know_it() {
     assert_eq!(registry.entries().filter(|entry| entry.name == "my-aimd").count(), 1);
 }
 
-/// What an editor completes from.
+/// A schema for completion in editors.
 #[test]
 fn the_schema_has_the_algorithms_of_its_registry() {
     let mut registry = Registry::built_in();

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
     use crate::fixtures::ack_at;
 
-    /// `n` segments of 1000 B per round trip of 0.1 s, 1 ms apart.
+    /// `per_round_trip` segments of 1000 B per round trip of 0.1 s, 1 ms apart.
     fn run(per_round_trip: u64) -> AckClock {
         let mut clock = AckClock::default();
         for segment in 0..1000_u64 {

@@ -389,7 +389,7 @@ impl Case {
         }
     }
 
-    /// The same for a group of `n` parallel connections.
+    /// The same for a group of `members` parallel connections.
     pub fn group(&self, Subject { mut selection, .. }: Subject, members: usize) {
         assert!(selection.forms_groups());
         self.choose(&mut selection);

@@ -27,7 +27,7 @@ pub struct Datagram {
     pub ecn: Codepoint,
 }
 
-/// What the two bits of ECN say.
+/// Values of the two ECN bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Codepoint {
     NotCapable,
@@ -51,11 +51,11 @@ pub trait Peer {
     fn window(&self) -> Option<u64>;
     /// The connection has failed.
     fn failure(&self) -> Option<String>;
-    /// What it has counted.
+    /// Counters.
     fn counts(&mut self) -> Counts;
 }
 
-/// What a sender has counted.
+/// Counters of a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Datagrams.
@@ -65,7 +65,7 @@ pub struct Counts {
     pub congestion_events: u64,
 }
 
-/// What is seen while a file is sent.
+/// Observations during a transfer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Transfer {
     /// From the first datagram to the last byte, in simulated time.
@@ -112,7 +112,7 @@ impl Ord for Arrival {
     }
 }
 
-/// What is on its way between the two.
+/// Packets in flight between the two.
 #[derive(Default)]
 struct Flying {
     arrivals: BinaryHeap<Reverse<Arrival>>,

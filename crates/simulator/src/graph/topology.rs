@@ -22,7 +22,7 @@ pub struct PlacedWire<W> {
     pub from: usize,
     /// Index of the node it enters.
     pub to: usize,
-    /// What it is made of: rate, delay, queue.
+    /// Its properties: rate, delay, queue.
     pub wire: W,
 }
 

@@ -1,4 +1,4 @@
-//! What a plan says of the whole network: routes, sizes of queues, and what only both together show.
+//! Consequences of a plan for the whole network: routes, queue sizes, and checks that need both.
 
 use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::{Bytes, Duration};
@@ -15,7 +15,7 @@ pub const USUAL_PACKET: Bytes = Bytes(1500);
 /// The timestamps option with its padding.
 const TIMESTAMPS: Bytes = Bytes(12);
 
-/// What a queue holds at most, before the flows that cross it are known.
+/// Queue limit, before the flows that cross it are known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum QueueSize {
     /// Any number.
@@ -46,7 +46,7 @@ impl QueueSize {
 pub struct Wire {
     /// The link; its name, ends and limit are still to come.
     pub link: LinkPlan,
-    /// What its queue holds at most.
+    /// Its queue limit.
     pub queue: QueueSize,
 }
 
@@ -135,7 +135,7 @@ pub fn check_coalescing(topology: &Topology<Wire>, flows: &[FlowPlan]) -> Result
     Ok(())
 }
 
-/// What a queue in bandwidth-delay products depends on.
+/// Inputs of a queue limit in BDP.
 #[derive(Clone, Copy, Debug, Default)]
 struct Crossing {
     /// Largest base round-trip time of the TCP flows.

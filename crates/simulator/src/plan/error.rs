@@ -3,7 +3,7 @@
 use selfclock_congestion::registry::LabelError;
 use selfclock_congestion::units::{Bytes, Duration};
 
-/// What makes a run impossible. A scenario file shows it at its line.
+/// Reasons why a run is impossible. A scenario file shows it at its line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
@@ -116,7 +116,7 @@ pub enum PlanError {
 }
 
 impl PlanError {
-    /// What is allowed, in the words of a scenario file; may be empty.
+    /// Allowed values, in the words of a scenario file; may be empty.
     pub fn help(&self) -> String {
         let help = match self {
             Self::ReceiveWindow { mss } => return format!("at least {} B, one segment", mss.get()),

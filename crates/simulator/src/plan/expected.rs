@@ -30,7 +30,7 @@ impl Plan {
             .sum()
     }
 
-    /// What a flow would send on a network of its own, bytes on the wire.
+    /// Bytes on the wire that a flow would send on a network of its own.
     fn offered_bytes(&self, flow: &FlowPlan) -> f64 {
         let end = Time::ZERO + self.duration;
         let seconds = flow.stop.min(end).since(flow.start).seconds();
@@ -46,7 +46,7 @@ impl Plan {
     }
 }
 
-/// What an application has to send in this time, bytes.
+/// Bytes that an application has to send in this time.
 fn source_bytes(source: Source, seconds: f64) -> f64 {
     match source {
         Source::Bulk => f64::INFINITY,
@@ -55,7 +55,7 @@ fn source_bytes(source: Source, seconds: f64) -> f64 {
     }
 }
 
-/// What a UDP source sends between two times, bytes.
+/// Bytes that a UDP source sends between two times.
 fn udp_bytes(udp: &UdpPlan, start: Time, stop: Time) -> f64 {
     let ends = udp.rates.iter().skip(1).map(|&(time, _)| time).chain([stop]);
     let periods = udp.rates.iter().zip(ends);
@@ -90,8 +90,8 @@ mod tests {
     use crate::Simulation;
     use crate::scenario::Scenario;
 
-    /// What is expected of paths that are full, or offered less than they carry, is what then crosses them: within a
-    /// tenth, for a start and a sawtooth leave something free, and what is lost is sent again.
+    /// On full or underloaded paths, the expectation matches the bytes that cross them within a
+    /// tenth: start-up and sawtooth leave capacity unused, and losses are retransmitted.
     #[test]
     fn expected_is_what_is_simulated() {
         let network = "[network]\ntopology = \"dumbbell\"\nbottleneck = { rate = \"20 Mbps\", delay = \"5 ms\" }\naccess = { rate = \"1 Gbps\", delay = \"1 ms\" }\n";

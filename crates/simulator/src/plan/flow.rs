@@ -79,7 +79,7 @@ pub struct TcpPlan {
     pub control: Selection,
     /// Name of the algorithm in records: "reno", or "reno+packet-pair" for window and start.
     pub control_name: String,
-    /// What the application has to send.
+    /// The application's data.
     pub source: Source,
     /// Transport settings.
     pub transport: Transport,
@@ -102,17 +102,17 @@ pub struct ConnectionsPlan {
 pub struct StackPlan {
     /// The stack.
     pub stack: &'static dyn Stack,
-    /// What decides on the window.
+    /// The algorithm that controls the window.
     pub control: StackControl,
     /// Name of the algorithm in records: "quinn:bbr" for one of the stack's, "cubic@quinn" for one of ours in it.
     pub control_name: String,
-    /// What the application has to send.
+    /// The application's data.
     pub source: Source,
     /// Size of one write of a source with a rate.
     pub write: Bytes,
     /// Largest UDP payload, bytes.
     pub datagram: u16,
-    /// What the receiver takes without being read.
+    /// Receive buffer.
     pub receive_window: Bytes,
     /// Off: datagrams carry no codepoint, whatever the stack gives them.
     pub ecn: Ecn,

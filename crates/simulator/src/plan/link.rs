@@ -18,7 +18,7 @@ pub struct LinkPlan {
     pub from: usize,
     /// Index of the node it enters.
     pub to: usize,
-    /// What it is made of.
+    /// Its properties.
     pub settings: Shared<LinkSettings>,
 }
 
@@ -35,7 +35,7 @@ impl DerefMut for LinkPlan {
     }
 }
 
-/// What a link is made of.
+/// Properties of a link.
 #[derive(Clone, Debug)]
 pub struct LinkSettings {
     /// Rate of the transmitter; the mean rate of its trace, if it has one.

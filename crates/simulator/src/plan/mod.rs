@@ -59,7 +59,7 @@ pub struct Plan {
     pub routers: Vec<RouterPlan>,
     /// Groups of parallel flows that share their knowledge of the path, each by the indices of its members.
     pub groups: Vec<Vec<usize>>,
-    /// What to record.
+    /// Records to keep.
     pub record: RecordPlan,
 }
 
@@ -82,7 +82,7 @@ impl Plan {
     }
 }
 
-/// What to record.
+/// Records to keep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordPlan {
     /// Interval of the sampled series; `None`: no series.

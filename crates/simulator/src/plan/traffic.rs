@@ -1,8 +1,8 @@
-//! What applications send.
+//! Data that applications send.
 
 use selfclock_congestion::units::{Bytes, Rate, Time};
 
-/// What the application has to send.
+/// The application's data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Source {
     /// Unlimited data.

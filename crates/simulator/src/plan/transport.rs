@@ -227,11 +227,11 @@ pub struct DelayedAck {
     pub every: u32,
     /// Acknowledge at the latest after this time.
     pub timer: Duration,
-    /// What the timer counts from.
+    /// Start of the timer.
     pub clock: AckClock,
 }
 
-/// What the delayed-acknowledgement timer counts from.
+/// Start of the delayed-ACK timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckClock {
     /// The first segment not yet acknowledged.

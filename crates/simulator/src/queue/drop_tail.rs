@@ -74,7 +74,7 @@ impl Batch {
         self.end += self.each;
     }
 
-    /// Of the same, where the end is known to stay before [`Time::NEVER`].
+    /// Like the above, if the end is known to be before [`Time::NEVER`].
     #[inline]
     fn extend_within_time(&mut self) {
         self.count += 1;
@@ -88,7 +88,7 @@ impl Batch {
 pub(crate) struct DropTail {
     /// The first batch. Empty: nothing waits.
     first: Batch,
-    /// So many packets have room behind a first one, if the limit is of packets; zero if it is of bytes.
+    /// Packets that fit behind the first, if the limit is in packets; zero if it is in bytes.
     room_behind: u32,
     /// Size of the packet in service while others wait.
     in_service: u32,
@@ -104,7 +104,7 @@ struct Behind {
     batches: Ring<Batch>,
 }
 
-/// What a queue holds at most.
+/// Queue limit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Places {
     /// The limit.
@@ -191,14 +191,14 @@ impl DropTail {
         count > 0 && ends == end && each == size && self.is_uniform()
     }
 
-    /// So many more packets like those that wait come behind them; see [`DropTail::ends_alike`].
+    /// Appends this many packets like those that wait; see [`DropTail::ends_alike`].
     pub fn extend_by(&mut self, packets: u32) {
         self.first.end += self.first.each.times(packets.into());
         self.first.count += packets;
     }
 
-    /// All that waited has been served; so many packets of this size and transmission time wait, behind another of them, and will
-    /// have been transmitted at `end`.
+    /// Everything that waited has been served; this many packets of this size and transmission time
+    /// wait, behind another of them, and will have been transmitted at `end`.
     pub fn hold(&mut self, packets: u32, size: u32, each: Duration, end: Time) {
         self.serve_all();
         let start = Time::ZERO + end.since(Time::ZERO + each.times(packets.into()));

@@ -9,7 +9,7 @@ use selfclock_congestion::units::Bytes;
 selfclock_congestion::parameters! {
     /// Settings of deficit round robin.
     Parameters {
-        /// What one turn is worth: at least a packet, or turns pass without one.
+        /// Quantum of a round: at least a packet, or rounds pass without one.
         quantum: Bytes = Bytes(1500), shown "1500 B", unit "B", range (1.0, 65535.0), source "Shreedhar and Varghese 1995, section 3.2: a largest packet";
     }
 }

@@ -12,7 +12,7 @@ const LONGEST_RTT: f64 = 0.1;
 /// Share of the transmitter that the classic queue has at least, by bytes, while both wait: the weight of the scheduler in
 /// section 4.1, one sixteenth.
 const CLASSIC_SHARE: f64 = 1.0 / 16.0;
-/// With no more than so many bytes in all nothing is dropped.
+/// Backlog in bytes up to which nothing is dropped.
 const LEAST_BACKLOG: u64 = 2 * 1500;
 
 selfclock_congestion::parameters! {

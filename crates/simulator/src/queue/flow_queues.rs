@@ -21,7 +21,7 @@ pub struct FlowQueues<S> {
 /// One of them.
 #[derive(Clone, Debug, Default)]
 pub struct FlowQueue<S> {
-    /// What waits in it.
+    /// Packets waiting in it.
     pub waiting: Ring<Packet>,
     /// State of what manages it.
     pub state: S,
@@ -32,7 +32,7 @@ pub struct FlowQueue<S> {
     is_active: bool,
 }
 
-/// What manages one queue notes what leaves by other hands.
+/// The per-queue manager also sees packets that others remove.
 pub trait QueueState {
     /// A packet was dropped from the queue to make room.
     fn on_removed(&mut self, packet: &Packet);

@@ -18,7 +18,7 @@ selfclock_congestion::parameters! {
         ecn: bool = true, shown "true", unit "", range (0.0, 0.0), source "RFC 8290, section 5.2.6";
         /// Number of queues among which the hash chooses.
         flows: u32 = 1024, shown "1024", unit "", range (1.0, 65536.0), source "RFC 8290, section 5.2.5";
-        /// What one turn is worth.
+        /// Quantum of a round.
         quantum: Bytes = Bytes(1514), shown "1514 B", unit "B", range (1.0, 65535.0), source "RFC 8290, section 5.2.4";
     }
 }

@@ -22,7 +22,7 @@ selfclock_congestion::parameters! {
         ecn: bool = true, shown "true", unit "", range (0.0, 0.0), source "RFC 8033, section 5.1; our choice, Linux has it off";
         /// Number of queues among which the hash chooses.
         flows: u32 = 1024, shown "1024", unit "", range (1.0, 65536.0), source "Linux sch_fq_pie: flows_cnt";
-        /// What one turn is worth.
+        /// Quantum of a round.
         quantum: Bytes = Bytes(1514), shown "1514 B", unit "B", range (1.0, 65535.0), source "Linux sch_fq_pie: the MTU with its link header";
     }
 }
@@ -41,7 +41,7 @@ pub(crate) struct FqPie {
     flows: FlowQueues<Managed>,
 }
 
-/// What manages one queue.
+/// State that manages one queue.
 #[derive(Clone, Copy, Debug, Default)]
 struct Managed {
     /// `None` until its first packet.

@@ -10,7 +10,7 @@ use crate::named::Settings;
 use crate::packet::{Flags, Packet};
 use selfclock_congestion::units::{Rate, Time};
 
-/// What a discipline knows of its link.
+/// A discipline's view of its link.
 #[derive(Clone, Debug)]
 pub struct LinkSite {
     /// Rate of the transmitter.
@@ -37,7 +37,7 @@ pub trait Discipline: Sized {
     fn decide(&mut self, _packet: &mut Packet, _start: Time, _work: &mut Work) -> Decision {
         Decision::Later
     }
-    /// What waited before `now` in the queue of [`Discipline::decide`] was `work`'s backlog: takes what is due until then, and
+    /// Processes everything due until `now` of `work`'s backlog, for [`Discipline::decide`], and
     /// returns when something is due next.
     fn catch_up(&mut self, _work: &Work) -> Time {
         Time::NEVER
@@ -48,7 +48,7 @@ pub trait Discipline: Sized {
     fn marks(settings: &Self::Settings) -> bool;
 }
 
-/// What is known of a packet that arrives.
+/// Properties of an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// It will be transmitted in its turn.
@@ -59,14 +59,14 @@ pub enum Decision {
     Later,
 }
 
-/// What waits in a queue, and how much may.
+/// A queue's backlog and limit.
 #[derive(Clone, Copy, Debug)]
 pub struct Backlog {
     /// Packets waiting.
     pub packets: u64,
     /// Bytes waiting.
     pub bytes: u64,
-    /// What may wait at most.
+    /// Queue limit.
     pub limit: QueueLimit,
     /// Size of the packet in service, if it takes one of the places.
     in_service: Option<u32>,
@@ -89,12 +89,12 @@ impl Backlog {
     }
 }
 
-/// What a discipline works with, and what it reports.
+/// A discipline's inputs and reports.
 #[derive(Clone, Debug)]
 pub struct Work {
     /// Now.
     pub now: Time,
-    /// What waits; an arriving packet is not yet counted.
+    /// The backlog, without an arriving packet.
     pub backlog: Backlog,
     /// Packets that the discipline has dropped.
     pub dropped: Vec<Packet>,
@@ -135,7 +135,7 @@ impl Work {
 #[derive(Clone, Debug)]
 pub struct ManagedQueue {
     discipline: super::AnyDiscipline,
-    /// What the discipline works with. The lists are emptied after each step and keep their memory.
+    /// The discipline's inputs. The lists are emptied after each step and keep their memory.
     pub work: Work,
     counts_packet_in_service: bool,
     /// When the discipline has something to do whether or not packets come.

@@ -23,7 +23,7 @@ use crate::packet::Packet;
 use managed::{Decision, Discipline as _, LinkSite, Work};
 use selfclock_congestion::units::{Bytes, Time};
 
-/// What a queue holds at most.
+/// Queue limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueLimit {
     /// Any number.

@@ -79,7 +79,7 @@ pub(crate) struct Red {
     adapt_at: Time,
 }
 
-/// What RED does with an arrival.
+/// RED's decision for an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Keep,

@@ -1,4 +1,4 @@
-//! What short connections did: one record for each, and how long they took, by size.
+//! Short connections: one record for each, and completion times by size.
 
 use selfclock_congestion::units::{Duration, Time};
 use serde::Serialize;
@@ -95,7 +95,7 @@ impl SizeClass {
     fn new(largest: u64, times: &mut [f64]) -> Self {
         times.sort_by(f64::total_cmp);
         let count = times.len();
-        // The nearest rank: the smallest time that so many per cent do not exceed.
+        // The nearest rank: the smallest time that at least `percent` per cent do not exceed.
         let percentile = |percent: usize| times[(count * percent).div_ceil(100).max(1) - 1];
         Self {
             up_to_bytes: (largest != u64::MAX).then_some(largest),

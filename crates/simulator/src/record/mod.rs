@@ -1,4 +1,4 @@
-//! What a run leaves behind: a summary, sampled series, and on request every packet.
+//! Results of a run: a summary, sampled series, and on request every packet.
 
 pub mod connections;
 pub(crate) mod packed;

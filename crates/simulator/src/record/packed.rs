@@ -32,7 +32,7 @@ const _: () = assert!(size_of::<Packed>() == 48, "memory per packet event");
 
 const KIND_SHIFT: u32 = 4;
 
-/// What the records of a flow have in common.
+/// Fields shared by the records of a flow.
 #[derive(Clone, Copy, Debug)]
 struct FlowFacts {
     advertised_window: u64,
@@ -202,7 +202,7 @@ impl PacketRecorder {
     }
 }
 
-/// What the flows of a plan have in common in records.
+/// Fields shared by the records of each flow of a plan.
 fn facts(plan: &Plan) -> Arc<[FlowFacts]> {
     let facts = plan.flows.iter().map(|flow| {
         let transport = flow.protocol.tcp().map(|tcp| &tcp.transport);
@@ -408,7 +408,7 @@ mod tests {
         }
     }
 
-    /// What few packets carry takes memory once for the events of a packet on a stretch of its way.
+    /// Rare fields are stored once for the events of a packet on a stretch of its path.
     #[test]
     fn events_of_one_packet_share_what_it_carries() {
         let mut recorder = PacketRecorder::new(&plan());

@@ -8,7 +8,7 @@ use selfclock_congestion::names;
 use selfclock_congestion::units::Time;
 
 names! {
-    /// What happened to a packet.
+    /// Packet events.
     #[repr(u8)]
     pub enum PacketEvent {
         /// An endpoint handed it to its first link.
@@ -33,7 +33,7 @@ names! {
 pub struct PacketRecord {
     /// When.
     pub time: Time,
-    /// What.
+    /// Kind of event.
     pub event: PacketEvent,
     /// Index of the link; `u32::MAX` for events at endpoints (send, deliver).
     pub link: u32,
@@ -74,7 +74,7 @@ pub struct PacketRecord {
     pub sack_blocks: u8,
     /// The algorithm's option.
     pub option: Option<PeerOption>,
-    /// What a resource discovery packet carries.
+    /// Contents of a resource discovery packet.
     pub resource: Option<ResourceDiscovery>,
 }
 

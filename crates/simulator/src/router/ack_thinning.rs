@@ -29,7 +29,7 @@ settings!(
 #[derive(Clone, Debug)]
 pub(crate) struct AckThinning {
     interval: Duration,
-    /// What waits, in the order of its time.
+    /// Held ACKs, in order of time.
     waiting: VecDeque<(Time, Packet)>,
     /// For each connection seen, the number up to which the last one acknowledged.
     acknowledged: Vec<u64>,
@@ -37,7 +37,7 @@ pub(crate) struct AckThinning {
 }
 
 impl AckThinning {
-    /// What waits of the same flow before the same link.
+    /// Held ACKs of the same flow before the same link.
     fn take(&mut self, packet: &Packet) -> Option<Packet> {
         let same = |(_, held): &(Time, Packet)| held.flow == packet.flow && held.hop == packet.hop;
         let position = self.waiting.iter().position(same)?;
@@ -82,7 +82,7 @@ impl Mechanism for AckThinning {
         Fate::Taken
     }
 
-    /// What has waited long enough goes on.
+    /// Forwards ACKs held long enough.
     fn on_timer(&mut self, station: &mut Station<'_>) {
         if !station.timer_is_due(&mut self.timer) {
             return;

@@ -7,7 +7,7 @@ use crate::packet::{Extras, Packet};
 use crate::queue::QueueLimit;
 use selfclock_congestion::units::{Bytes, Rate, Time};
 
-/// What becomes of a packet that a mechanism has seen.
+/// A mechanism's decision on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It goes on, as it now is.
@@ -56,7 +56,7 @@ pub trait Mechanism: Sized {
     }
 }
 
-/// What a mechanism knows of the network when it is made.
+/// A mechanism's view of the network at its creation.
 #[derive(Clone, Copy, Debug)]
 pub struct RouterSite<'a> {
     /// Indices of the links before which it stands.
@@ -109,7 +109,7 @@ pub struct FlowLayout<'a> {
     pub tcp: Option<TcpHeader>,
 }
 
-/// What a router can read in the TCP headers of a flow.
+/// Fields of a flow's TCP headers that a router can read.
 #[derive(Clone, Copy, Debug)]
 pub struct TcpHeader {
     /// Window that the receiver advertises, bytes.
@@ -162,7 +162,7 @@ pub trait Surroundings {
     fn consume(&mut self, now: Time, packet: &Packet);
 }
 
-/// What a mechanism works with: the clock, the event queue, the network.
+/// A mechanism's environment: the clock, the event queue, the network.
 pub struct Station<'a> {
     /// Now.
     pub now: Time,

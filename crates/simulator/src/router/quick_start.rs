@@ -25,11 +25,11 @@ selfclock_congestion::parameters! {
 settings!(
     Parameters,
     "quick-start",
-    "Approves Quick-Start Requests for each of its links, up to a share of the link's rate less what the link carries and what was approved of late, or reduces them.",
+    "Approves Quick-Start Requests for each of its links, up to a share of the link's rate less its traffic and recent approvals, or reduces them.",
     "RFC 4782"
 );
 
-/// Approves up to a share of each link's rate, less what the link carries and what was approved of late. This is the
+/// Approves up to a share of each link's rate, less its traffic and recent approvals. This is the
 /// "Target algorithm" of Sarolahti, Allman and Floyd, the one that RFC 4782 describes for routers.
 #[derive(Clone, Debug)]
 pub(crate) struct QuickStart {
@@ -38,7 +38,7 @@ pub(crate) struct QuickStart {
     random: Stream,
 }
 
-/// What it knows of a link.
+/// State of a link.
 #[derive(Clone, Debug, Default)]
 struct Accounts {
     rate: Rate,

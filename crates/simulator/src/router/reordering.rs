@@ -31,7 +31,7 @@ settings!(
 pub(crate) struct Reordering {
     settings: Parameters,
     stream: Stream,
-    /// What is held, in the order of the time at which it goes on.
+    /// Held packets, in order of release.
     held: VecDeque<(Time, Packet)>,
     timer: Timer,
 }
@@ -62,7 +62,7 @@ impl Mechanism for Reordering {
         Fate::Taken
     }
 
-    /// What was held for long enough goes on.
+    /// Releases packets held long enough.
     fn on_timer(&mut self, station: &mut Station<'_>) {
         if !station.timer_is_due(&mut self.timer) {
             return;

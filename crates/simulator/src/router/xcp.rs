@@ -107,7 +107,7 @@ impl OutputQueue {
         }
     }
 
-    /// What this queue grants a packet, bytes, given what the header asks for.
+    /// Bytes that this queue grants a packet, given its header's request.
     fn grant(&mut self, size: f64, window: f64, rtt: f64, asked: f64) -> f64 {
         self.sum_inverse += rtt * size / window;
         self.sum_rtt += rtt * rtt * size / window;

@@ -14,18 +14,18 @@ use crate::delivery_trace::{DeliveryTrace, DeliveryTraceBuilder, LATEST, MOST_AT
 const LARGEST_FILE: u64 = 256 << 20;
 /// Longest line, in bytes: what is longer is no number.
 const LONGEST_LINE: u64 = 64;
-/// What is shown of a line that is no number, in characters.
+/// Length of the excerpt of an invalid line in messages, in characters.
 const SHOWN: usize = 20;
-/// What a file is made of.
+/// Parts of a file.
 const FORMAT: &str = "each line is the time of one opportunity, whole milliseconds from the beginning, such as 17; no line is empty or a comment";
 
 /// Why a trace was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}{}", if .help.is_empty() { String::new() } else { format!(" ({})", .help) })]
 pub struct DeliveryTraceError {
-    /// What is wrong; in a file with its line.
+    /// The error; in a file with its line.
     pub message: String,
-    /// What is allowed.
+    /// Allowed values.
     pub help: String,
 }
 

@@ -16,9 +16,9 @@ pub struct ScenarioError {
     pub location: Option<Box<Location>>,
     /// The key, as `flow[0].transport.mss`; empty for what concerns the whole file.
     pub key: String,
-    /// What is wrong.
+    /// The error.
     pub message: String,
-    /// What is allowed; may be empty.
+    /// Allowed values; may be empty.
     pub help: String,
 }
 
@@ -133,9 +133,9 @@ pub struct Place {
 pub struct Problem {
     /// Where.
     pub place: Place,
-    /// What is wrong.
+    /// The error.
     pub message: String,
-    /// What is allowed; may be empty.
+    /// Allowed values; may be empty.
     pub help: String,
 }
 

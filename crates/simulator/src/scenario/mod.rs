@@ -163,12 +163,12 @@ struct Checked {
     text: String,
 }
 
-/// What a scenario without a name is called.
+/// Name of a scenario without one.
 fn stem(source_name: &str) -> &str {
     Path::new(source_name).file_stem().and_then(|stem| stem.to_str()).unwrap_or("scenario")
 }
 
-/// What a text is read with.
+/// Context in which a text is read.
 struct Reader<'a> {
     /// The algorithms that can be named.
     registry: &'a Registry,

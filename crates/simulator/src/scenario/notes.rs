@@ -9,7 +9,7 @@ use crate::plan::{Ecn, FlowPlan, LinkPlan, LossPlan, Plan, QueueLimit, RouterPla
 /// Notes of one kind that are written out; thousands of flows could have the same.
 const MOST_OF_A_KIND: usize = 3;
 
-/// What a reader should know of a plan before its results surprise: one sentence each.
+/// Notes on settings whose results may surprise: one sentence each.
 pub fn notes(plan: &Plan) -> Vec<String> {
     let mut notes = Notes::default();
     for flow in plan.flows.iter() {

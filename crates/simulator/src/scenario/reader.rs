@@ -245,7 +245,7 @@ fn type_name(value: &DeValue<'_>) -> &'static str {
     }
 }
 
-/// What a key of a table can be: needed, optional, or a list.
+/// Presence of a key in a table: required, optional, or a list.
 pub trait Field: Sized {
     /// The key must be there.
     const REQUIRED: bool;
@@ -318,7 +318,7 @@ pub fn place_or<'a, T>(written: &'a Maybe<T>, default: &'a Place) -> &'a Place {
 pub struct KeySchema {
     /// Name.
     pub name: &'static str,
-    /// What it does.
+    /// Its purpose.
     pub about: String,
     /// Its values.
     pub schema: Json,

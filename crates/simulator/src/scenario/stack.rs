@@ -39,7 +39,7 @@ fn find(name: &str, place: &Place) -> Result<&'static dyn Stack, Problem> {
     Err(place.problem(format!("unknown stack {name:?}"), allowed(name, names)))
 }
 
-/// What decides on the window of a flow.
+/// The algorithm that controls a flow's window.
 #[derive(Clone, Debug)]
 pub enum Control {
     /// One of our algorithms, in the stack if one is named.

@@ -1,4 +1,4 @@
-//! What applications have to send.
+//! Data that applications have to send.
 
 pub mod size;
 pub mod source;

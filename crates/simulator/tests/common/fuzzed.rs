@@ -1,4 +1,4 @@
-//! What must hold of any input: run by the fuzzers of `fuzz/`, and by `corpus.rs` on what they have kept.
+//! Properties of any input: run by the fuzzers of `fuzz/`, and by `corpus.rs` on their findings.
 #![allow(dead_code)]
 
 use selfclock_congestion::PeerOption;

@@ -35,7 +35,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// A flow between two of so many nodes.
+    /// A flow between two of `nodes` nodes.
     fn flows(nodes: usize)(
         from in 0..nodes, step in 1..nodes,
         start in prop_oneof![2 => Just(0_u64), 1 => (0_u64..40).prop_map(|steps| 10 * steps)],

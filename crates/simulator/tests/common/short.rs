@@ -19,7 +19,7 @@ const ALIKE: [&str; 3] = ["lossy", "marked", "classic"];
 pub struct Short {
     /// Name of the file, without extension.
     pub path: &'static str,
-    /// What it is called among those of that file.
+    /// Its name among those of that file.
     pub name: String,
     /// As `--set` takes them.
     pub overrides: Vec<String>,
@@ -105,9 +105,9 @@ fn choice(path: &str, entry: &Entry, more: &str) -> String {
 /// Where a parameter tells.
 struct Home {
     path: &'static str,
-    /// What else is chosen, as it follows the name of the algorithm.
+    /// Other choices, as they follow the name of the algorithm.
     beside: &'static str,
-    /// What else is changed there.
+    /// Other changes there.
     changes: &'static [&'static str],
 }
 

@@ -55,7 +55,7 @@ impl Reason {
                  acknowledgements before it sends. RFC 6675 takes a segment out once three above it are SACKed."
             }
             Self::Third => {
-                "So many acknowledgements are dropped that one reports three or more segments above a gap. RFC 6675 \
+                "Enough ACKs are dropped for one to report three or more segments above a gap. RFC 6675 \
                  begins the recovery with it; ns-2 waits for the third duplicate."
             }
             Self::News => {

@@ -11,7 +11,7 @@ use selfclock_simulator::plan::{
 use selfclock_simulator::record::packets::PacketEvent;
 use selfclock_simulator::record::packets::PacketKind;
 
-/// What a run is: a key of the file of traces.
+/// Identity of a run: a key of the file of traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     pub recovery: Recovery,
@@ -26,7 +26,7 @@ pub struct Settings {
     pub limited_transmit: bool,
 }
 
-/// What a run did.
+/// Results of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Highest segment sent, counted from 1.
@@ -38,7 +38,7 @@ pub struct Totals {
     pub timeouts: u64,
 }
 
-/// What a run did, packet by packet.
+/// Results of a run, packet by packet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Run {
     pub totals: Totals,

@@ -1,4 +1,4 @@
-//! What noq calls otherwise than quinn.
+//! Names in noq that differ from quinn's.
 
 use super::proto;
 use crate::meter::Meter;

@@ -1,4 +1,4 @@
-//! What quinn calls otherwise than noq.
+//! Names in quinn that differ from noq's.
 
 use super::proto;
 use crate::meter::Meter;

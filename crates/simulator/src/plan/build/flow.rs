@@ -8,7 +8,7 @@ use crate::plan::{
     Arrivals, ConnectionsPlan, PlanError, Protocol, SizeDistribution, Source, TcpPlan, Transport, UdpPlan,
 };
 
-/// What a flow carries.
+/// A flow's payload.
 #[derive(Clone, Debug)]
 enum Carries {
     Tcp(Box<Tcp>),

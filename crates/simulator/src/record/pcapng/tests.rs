@@ -570,7 +570,7 @@ proptest! {
 /// Interface, flags and the source in the IP header.
 type Seen = (u32, u32, [u8; 4]);
 
-/// What a capture of a host has: the names of its interfaces, and each packet.
+/// Contents of a host's capture: the names of its interfaces, and each packet.
 fn host(plan: &Plan, packets: &[PacketRecord], host: usize) -> (Vec<String>, Vec<Seen>) {
     let mut bytes = Vec::new();
     write(&mut bytes, plan, packets.iter().copied(), Tap::Host(host)).unwrap();

@@ -1,4 +1,4 @@
-//! What a core router knows of one output queue: the mean allowed rate and the pressure of the queue.
+//! A core router's state of one output queue: the mean allowed rate and the pressure of the queue.
 
 use super::settings::{MaprRule, Parameters};
 use crate::queue::QueueLimit;
@@ -14,7 +14,7 @@ pub struct CoreQueue {
 /// The queue as it is now.
 #[derive(Clone, Copy, Debug)]
 pub struct Occupancy {
-    /// What waits, in the unit of the size.
+    /// Backlog, in the unit of the size.
     pub queue: f64,
     /// Size of the buffer.
     pub size: f64,
@@ -134,7 +134,8 @@ mod tests {
         let mut core = CoreQueue::default();
         let n = limits.len() as f64;
         let mut rates: Vec<f64> = limits.iter().map(|limit| limit.min(1.0 / n)).collect();
-        // Capacity 1 is 305 packets/s; a step is a millisecond, a flow's rates are told of each 32 packets.
+        // Capacity 1 is 305 packets/s; a step is a millisecond, and a flow reports its rates every
+        // 32 packets.
         let (mut queue, mut due) = (0.0_f64, vec![0.0; limits.len()]);
         for _ in 0..400_000 {
             queue = (queue + (rates.iter().sum::<f64>() - 1.0) * 0.305).clamp(0.0, 200.0);

@@ -1,5 +1,5 @@
-//! What the ingress edge knows of one flow: how far its data and acknowledgements have come, its round-trip time, the
-//! window it was told, the acknowledgements that are held.
+//! An ingress edge's state of one flow: progress of data and ACKs, RTT, the window granted, held
+//! ACKs.
 
 use super::FlowPath;
 use crate::engine::Ring;
@@ -25,7 +25,7 @@ pub(super) struct EdgeFlow {
     pub acknowledged: u64,
     /// Largest payload seen, bytes.
     pub mss: u64,
-    /// Furthest right edge that the source was told of.
+    /// Furthest right edge announced to the source.
     pub right_edge: u64,
     /// From the edge to the receiver and back: the segment that is timed (byte after its last, when it passed), smoothed,
     /// smallest.
@@ -79,7 +79,7 @@ impl EdgeFlow {
         self.last_data = now;
         self.mss = self.mss.max(u64::from(packet.payload));
         if end <= self.highest && packet.payload > 0 {
-            // Karn: what is sent again is not timed.
+            // Karn: retransmissions are not timed.
             if self.timed.is_some_and(|(timed, _)| packet.sequence < timed) {
                 self.timed = None;
             }
@@ -194,7 +194,7 @@ mod tests {
         flow.on_new_ack(at(130), 2000);
         assert_eq!(flow.current_rtt(), Some(Duration::from_microseconds(62_500)));
         assert_eq!(flow.base_rtt(), Some(Duration::from_milliseconds(60)));
-        // Karn: what is sent again is not timed.
+        // Karn: retransmissions are not timed.
         flow.on_data(at(140), &data(2000));
         flow.on_data(at(300), &data(2000));
         flow.on_new_ack(at(310), 3000);

@@ -47,7 +47,7 @@ pub(crate) struct Ficcrd {
     timer: Timer,
 }
 
-/// What is to be done at a time.
+/// Work due at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Wake {
     /// A resource discovery packet of this loop.
@@ -64,7 +64,7 @@ struct FlowPath {
     /// Position in the route of acknowledgements of the link that leaves the egress.
     turn_position: u32,
     control_loop: u32,
-    /// What the receiver advertises, and the shift of its window field.
+    /// Advertised window, and the shift of its field.
     window: u64,
     shift: u8,
     /// Rate at which the source is attached, bit/s: "ER" at the beginning.
@@ -87,7 +87,7 @@ struct ControlLoop {
     /// The flow whose data came last, and the place of the link that it left by: resource discovery packets take its way.
     flow: u32,
     hop: u32,
-    /// What the last packet that came back allows each flow, bit/s.
+    /// Rate allowed to each flow by the last packet that came back, bit/s.
     allowed: Option<f64>,
 }
 

@@ -40,7 +40,7 @@ selfclock_congestion::choice! {
 }
 
 selfclock_congestion::choice! {
-    /// What has a control loop of its own.
+    /// Unit of control.
     ControlUnit {
         /// Each flow.
         Flow = "flow",
@@ -94,8 +94,8 @@ selfclock_congestion::parameters! {
         longest_hold: Duration = Duration::from_milliseconds(100), shown "100 ms", unit "s", range ABOVE_ZERO, source "our choice: below half a minimum RTO";
         /// Most flows in the table of an edge; others are not controlled.
         flows: u32 = 4096, shown "4096", unit "flows", range (1.0, 4294967295.0), source "our choice";
-        /// What has a control loop: each flow, or each class of flows with one DSCP between the same edges, which then share
-        /// its rate.
+        /// Unit of control: each flow, or each class of flows with one DSCP between the same edges,
+        /// which then share its rate.
         unit: ControlUnit = ControlUnit::Flow, shown "flow", unit "", range (0.0, 0.0), source "our choice: the paper has both";
     }
 }

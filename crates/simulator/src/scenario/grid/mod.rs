@@ -62,7 +62,7 @@ const NOTED: u64 = 100;
 pub struct Grid {
     /// Name in reports.
     pub name: String,
-    /// What all points have in common.
+    /// Settings common to all points.
     pub scenario: Scenario,
     /// The grid as TOML.
     pub text: String,

@@ -14,11 +14,11 @@ pub struct Axis {
     pub path: String,
     /// Bytes of the text where the path stands.
     pub span: Range<usize>,
-    /// What the key can be.
+    /// Types of the key's value.
     pub values: Values,
 }
 
-/// What a key can be.
+/// Types of a key's value.
 #[derive(Clone, Debug)]
 pub enum Values {
     /// Each as TOML, and the bytes of the text where it stands.
@@ -51,7 +51,7 @@ pub struct Random {
     pub draws: u64,
     /// Seed of the draws.
     pub seed: u64,
-    /// What is drawn.
+    /// Distribution to draw from.
     pub over: Vec<Axis>,
 }
 

@@ -121,7 +121,7 @@ fn flow_template(
     })
 }
 
-/// What the file says of each flow, a table once for each of its copies.
+/// The file's flows, a table once for each copy.
 fn written(file: &ScenarioTable) -> impl Iterator<Item = &Located<FlowTable>> {
     file.flow.iter().flat_map(|flow| std::iter::repeat_n(flow, copies(&flow.value) as usize))
 }
@@ -163,7 +163,7 @@ fn tcp(file: &ScenarioTable, profile: Profile, flow: &FlowTable) -> Result<Proto
     })
 }
 
-/// What a TCP flow stands for.
+/// The traffic of a TCP flow.
 pub(super) enum TcpTraffic {
     /// One connection.
     One(Source),

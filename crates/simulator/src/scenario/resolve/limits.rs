@@ -82,7 +82,7 @@ fn available() -> Option<(u128, &'static str)> {
     .min()
 }
 
-/// What the control group of this process, or one that it is in, leaves of its limit: cgroup v2, or v1.
+/// Memory left by the control group of this process or an ancestor: cgroup v2, or v1.
 fn control_group() -> Option<u128> {
     let groups = read("/proc/self/cgroup");
     let mut least = None;

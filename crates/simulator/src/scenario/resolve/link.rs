@@ -73,7 +73,7 @@ fn rate_or_trace(
     }
 }
 
-/// What the path becomes; what a change does not name stays as it was.
+/// The new path; values that a change does not name stay.
 fn changes(file: &WireTable, rate: Rate) -> Vec<LinkChange> {
     let (mut rate, mut delay) = (rate, file.delay.value);
     let written = file.changes.iter().flat_map(|changes| &changes.value.0);

@@ -76,7 +76,7 @@ pub fn resolve(
     Ok(plan)
 }
 
-/// What to record, with samples at this interval.
+/// Records to keep, with samples at this interval.
 fn record_plan(file: &ScenarioTable, interval: Option<Duration>) -> Result<RecordPlan, Problem> {
     let Some(record) = &file.record else { return Ok(RecordPlan { interval, ..RecordPlan::NOTHING }) };
     let record = &record.value;

@@ -114,7 +114,7 @@ fn overlay_timer(timer: &mut RetransmissionTimer, written: &TimerTable) {
     set(&mut timer.samples, &written.samples, |samples| *samples);
 }
 
-/// What no key shows alone.
+/// Checks across several keys.
 fn check(transport: &Transport, layers: &[&TransportTable]) -> Result<(), Problem> {
     transport.check().map_err(|error| {
         error.at(&match error {

@@ -33,7 +33,7 @@ table! {
         start_jitter: Maybe<Duration>,
         /// When the application stops to produce data. Default: the end of the run.
         stop: Maybe<Duration>,
-        /// What the application sends. Default: "bulk". UDP needs a table with a rate.
+        /// The application's data. Default: "bulk". UDP needs a table with a rate.
         traffic: Maybe<Traffic>,
         /// Differentiated services codepoint of its packets, 0 to 63. Default: 0.
         dscp: Maybe<Dscp>,

@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
 table! {
-    /// What a link is made of.
+    /// Properties of a link.
     WireTable {
         /// Rate of the transmitter. A link has a rate or a delivery trace.
         rate: Maybe<Rate>,
@@ -22,9 +22,9 @@ table! {
         delivery_trace: Maybe<WrittenTrace>,
         /// Propagation delay.
         delay: Needed<Duration>,
-        /// What the queue holds at most. "1 bdp" is the rate times the largest base round-trip time
-        /// of the TCP flows that cross the link. A table has the limit, the discipline and its settings.
-        /// Default: "1 bdp"; "unlimited" for access links.
+        /// Queue limit. "1 bdp" is the rate times the largest base round-trip time of the TCP flows
+        /// that cross the link. A table has the limit, the discipline and its settings. Default: "1
+        /// bdp"; "unlimited" for access links.
         queue: Maybe<Queue>,
         /// Whether the limit is of the packets that wait, or of those in the system, which includes the one
         /// in service. Default: "waiting"; "in-system" in the classic profile.
@@ -92,7 +92,7 @@ table! {
     }
 }
 
-/// What the limit of a queue is of.
+/// Whether the queue limit includes the packet in service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueCounts {
     /// Packets that wait.
@@ -153,7 +153,7 @@ impl FromItem for WrittenTrace {
     }
 }
 
-/// What a link becomes from a time on, as written.
+/// A change of a link, as written.
 #[derive(Clone, Copy, Debug)]
 pub struct Change {
     /// When.

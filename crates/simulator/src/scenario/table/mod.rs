@@ -45,7 +45,7 @@ table! {
         router: Several<RouterTable>,
         /// Transport settings of every flow, over the profile.
         transport: Maybe<TransportTable>,
-        /// What to record.
+        /// Records to keep.
         record: Maybe<RecordTable>,
     }
 }

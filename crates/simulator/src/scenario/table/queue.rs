@@ -37,7 +37,7 @@ impl FromItem for QueueSize {
 /// A queue, as written: its limit, or a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Queue {
-    /// What it holds at most. `None`: the default of its place in the network.
+    /// Queue limit. `None`: the default of its place in the network.
     pub limit: Option<QueueSize>,
     /// Who is dropped or marked, and who goes first.
     pub discipline: DisciplinePlan,

@@ -1,4 +1,4 @@
-//! What to record.
+//! Records to keep.
 
 use super::value::Positive;
 use crate::scenario::error::Problem;
@@ -7,7 +7,7 @@ use selfclock_congestion::units::Duration;
 use serde_json::{Value as Json, json};
 
 table! {
-    /// What to record.
+    /// Records to keep.
     RecordTable {
         /// Interval of the sampled series; "auto": a thousandth of the duration, or longer so that there are
         /// at most two million rows; "off": no series. Default: "auto".

@@ -1,4 +1,4 @@
-//! What applications send.
+//! Data that applications send.
 
 use super::value::{PacketSize, Positive, ranges};
 use crate::plan::{Arrivals, SizeDistribution};
@@ -9,8 +9,8 @@ use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
 use serde_json::{Value as Json, json};
 
 table! {
-    /// What the application sends: a size or a rate; short connections have a size and a load or an interval; a UDP source
-    /// has a rate, a packet size and arrivals.
+    /// The application's data: a size or a rate; short connections have a size and a load or an
+    /// interval; a UDP source has a rate, a packet size and arrivals.
     TrafficTable {
         /// Bytes to send, then the flow is complete; of short connections, the size of each, or its distribution. TCP only.
         size: Maybe<Size>,
@@ -90,7 +90,7 @@ ranges! {
     Sigma(f64) = number_within, "number", 0.0, 4.0;
 }
 
-/// What the application sends, as written.
+/// The application's data, as written.
 #[derive(Clone, Debug)]
 pub enum Traffic {
     /// As much as the connection takes.

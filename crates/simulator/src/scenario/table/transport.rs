@@ -88,7 +88,7 @@ table! {
         every: Maybe<SmallCount>,
         /// Acknowledge at the latest after this time. Modern: "40 ms"; classic: "200 ms".
         timer: Maybe<Positive<Duration>>,
-        /// What the timer counts from: the first segment not yet acknowledged, or a free-running clock.
+        /// Start of the timer: the first segment not yet acknowledged, or a free-running clock.
         /// Modern: "segment"; classic: "grid".
         clock: Maybe<AckClock>,
     }
@@ -134,7 +134,7 @@ ranges! {
     Ahead(u32) = integer, "integer", 0, 1_000_000;
     /// Repetitions of an acknowledgement.
     Repeats(u32) = integer, "integer", 0, 1000;
-    /// What a receiver multiplies what it reports by.
+    /// Factor on a receiver's reports.
     ReportFactor(f64) = number_within, "number", 0.001, 1000.0;
     /// Factor of a timer at each expiry.
     Backoff(f64) = number_within, "number", 1.0, 100.0;

@@ -2,7 +2,7 @@
 
 use super::{DUMBBELL, flow_with, parse, refused_flow, tcp};
 
-/// What would be silently without effect.
+/// Settings that would silently have no effect are refused.
 #[test]
 fn a_parameter_without_its_partner_is_refused() {
     for (alone, partner) in [

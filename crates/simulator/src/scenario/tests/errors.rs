@@ -1,4 +1,4 @@
-//! What is refused, and how it is said.
+//! Errors, and their messages.
 
 use super::{DUMBBELL, GRAPH, PARKING_LOT, edited, parse, plan, refused, refused_flow};
 use crate::scenario::Scenario;

@@ -1,4 +1,4 @@
-//! What no memory can hold, and how fine series are.
+//! Scenarios that no memory can hold, and the resolution of series.
 
 use super::{DUMBBELL, PARKING_LOT, edited, parse, plan_with, refused_flow};
 use selfclock_congestion::units::{Duration, Time};

@@ -1,4 +1,4 @@
-//! What is chosen by name: queue disciplines and router mechanisms.
+//! Things chosen by name: queue disciplines and router mechanisms.
 
 use super::{DUMBBELL, edited, plan};
 use crate::named::{Entry, Named};

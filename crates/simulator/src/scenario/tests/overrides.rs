@@ -76,7 +76,7 @@ fn the_file_alone_must_be_valid() {
     assert_eq!((error.source_name.as_str(), error.line()), ("s.toml", Some(2)), "{error}");
 }
 
-/// What further overrides make of a scenario is what they make of its text.
+/// Further overrides act on a scenario as on its text.
 #[test]
 fn a_scenario_with_further_overrides_is_the_text_with_them() {
     let overrides = |list: &[&str]| list.iter().map(|&one| one.to_owned()).collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! What applications send.
+//! Data that applications send.
 
 use super::{DUMBBELL, flow_with, parse, refused, refused_flow, tcp};
 use crate::plan::{Arrivals, Protocol, SizeDistribution, Source};
