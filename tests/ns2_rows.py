@@ -25,7 +25,7 @@ class Row:
     goodput_mbps: float
     drops: int
     mean_queue: float
-    #: What is known to differ and not held to the tolerances.
+    #: Known differences, not held to the tolerances.
     differs: tuple[str, ...] = ()
 
 

@@ -1,4 +1,4 @@
-"""What no test runs: line coverage of Rust and Python; and every public function that no test calls: there may be none.
+"""Reports lines that no test runs, of Rust and Python, and fails if no test calls a public function.
 
 `make test` writes two reports in the format of lcov before: what `cargo test` runs of the crates, and what the tests of
 Python and the commands that they start run of the package. Without cargo-llvm-cov there is no report of Rust. Lines and

@@ -1,7 +1,7 @@
 """Verifies the packet records of every scenario in the repository and of random ones: make verify, make verify-night.
 
 Scenarios that would record more than some million packet events run for less simulated time here: the length is in
-`SHORTENED`. Of those that the papers build in Python some of each part run, for the time in which so many packet-hops
+`SHORTENED`. Of those that the papers build in Python some of each part run, for the time of this many packet-hops
 are expected as `PAPER_HOPS` says.
 """
 
@@ -26,7 +26,7 @@ from selfclock.reproduce import PAPERS  # noqa: E402
 from selfclock.verify import verify  # noqa: E402
 from test_verify import recorded  # noqa: E402
 
-#: What the record of a scenario is kept small with, by its path; the others run as they are.
+#: Overrides that keep the record of a scenario small, by its path; the others run as they are.
 SHORTENED = {
     "examples/holes.toml": "1.2 s",
     "examples/two-paths-graph.toml": "25 s",
@@ -48,7 +48,7 @@ SHORTENED = {
     "python/selfclock/benches/W.toml": "0.5 s",
 }
 
-#: Of each part of a paper's study so many scenarios are run, spread over the part, until about so many packet-hops.
+#: Scenarios per part of a paper's study, spread over the part, until about this many packet-hops.
 PAPER_RUNS, PAPER_HOPS = 6, 30_000
 #: And no less than this, s: before it some networks send nothing.
 LEAST_S = 0.3
@@ -108,7 +108,7 @@ def verify_paper(paper: str) -> bool:
 
 
 def verify_random(count: int, start: int) -> None:
-    """Verify so many random scenarios; the first that fails is made as small as it can be and shown."""
+    """Verify this many random scenarios; shrink and show the first that fails."""
     events = 0
 
     @seed(start)

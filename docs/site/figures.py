@@ -60,7 +60,7 @@ def _run(scenario: sc.Scenario) -> Result:
 
 
 def _rate_mbps(series: pl.DataFrame, span: int = 20) -> pl.Series:
-    """Rate of what was delivered, averaged over so many samples."""
+    """Rate of delivered data, averaged over this many samples."""
     delivered = series["delivered_bytes"].cast(pl.Float64)
     return delivered.diff(span) * 8e-6 / series["time_s"].diff(span)
 
@@ -224,7 +224,7 @@ def feedback() -> Figure:
 
 
 def cell() -> Figure:
-    """What is deployed today over the made-up cell of the examples: rate, queue, window."""
+    """Deployed algorithms over the synthetic cell of the examples: rate, queue, window."""
     figure = Figure(3, 3, x="time (s)", width=8.4, height=5.4, same_scale=True)
     example = sc.Scenario.load(Path(__file__).parents[2] / "examples" / "lte.toml")
     dualpi2 = 'network.bottleneck.queue={ discipline = "dualpi2", limit = "100 packets" }'
@@ -261,7 +261,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
 
 
 def today() -> Figure:
-    """What is deployed today, side by side: the figure of the README, which `selfclock compare` draws.
+    """Deployed algorithms side by side: the figure of the README, which `selfclock compare` draws.
 
     It is narrower, so that its words can be read on a phone.
     """

@@ -1,4 +1,4 @@
-"""What the pages show and nobody types: parameters, verdicts, keys, figures. mkdocs calls the functions named on_*."""
+"""Fills pages with generated tables and figures: parameters, verdicts, keys. mkdocs calls the functions named on_*."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LINK = re.compile(r"(\]\()([^)#\s:/][^)#\s:]*)(#[^)\s]*)?(?=\))")
 #: `<!-- parameters: packet-pair -->` stands for what `tables.TABLES["parameters"]` makes of "packet-pair".
 TABLE = re.compile(r"^<!-- (?P<kind>[a-z-]+): (?P<what>[^>]*?) -->$", re.MULTILINE)
 
-#: What a browser fetches by itself to show a page.
+#: Elements whose content a browser fetches by itself.
 FETCHED = re.compile(r'<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)="(?:https?:)?//[^"]*"')
 
 

@@ -29,7 +29,7 @@ PARTS = {
     "router": "Router mechanisms",
 }
 
-#: What a value of the schema is called, by what its pattern ends with.
+#: Names of the schema's values, by the end of their pattern.
 KINDS = {
     "ps|ns|us|µs|μs|ms|s|min|h": "time",
     "bps|kbps|Mbps|Gbps|Tbps|bit/s|kbit/s|Mbit/s|Gbit/s|Tbit/s": "rate",
@@ -79,7 +79,7 @@ def algorithms(part: str) -> str:
 
 
 def overview(part: str) -> str:
-    """What there is of one part, a line each."""
+    """The list of one part, one entry per line."""
     return _table(
         ["name", "what it does", "source"],
         [
@@ -133,7 +133,7 @@ def paper_page(paper: str, readings: str) -> str:
 
 
 def commands(_: str) -> str:
-    """What every command says of itself."""
+    """The help text of every command."""
     context = app.make_context("selfclock", [], resilient_parsing=True, terminal_width=100, max_content_width=100)
     texts = {}
     for name in COMMANDS:
@@ -264,7 +264,7 @@ def _cell(text: str) -> str:
     return re.sub(r"\s+", " ", text).replace("|", r"\|").replace("<", "&lt;")
 
 
-#: What a page can ask for, by the word before the colon.
+#: Tables that a page can ask for, by the word before the colon.
 TABLES: dict[str, Callable[[str], str]] = {
     "algorithms": algorithms,
     "claims": claims,

@@ -1,4 +1,4 @@
-"""What can be named in a scenario."""
+"""The names that a scenario can use."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Parameter:
     allowed: list[str] | dict[str, float | None]
     #: Where the default comes from.
     source: str
-    #: What must stand beside it, or it does nothing: 'abe = true'.
+    #: Companion without which it has no effect: 'abe = true'.
     requires: str | None = None
 
     @property

@@ -24,7 +24,8 @@ CASES = (
     *("H100", "H1000", "J100", "Q100", "B100", "L100", "R1"),
 )
 
-#: What is divided by less than this tells more of the page size and the allocator than of flows or packets.
+#: Below this divisor, the quotient shows the page size and the allocator rather than flows or
+#: packets.
 FEWEST_FLOWS = 1000
 PACKETS_PER_FLOW = 10_000
 
@@ -65,7 +66,7 @@ class Case(TypedDict):
 
 
 class Mechanism(TypedDict):
-    """What a queue discipline or a router mechanism costs beside drop-tail: time of a packet, and memory of a flow.
+    """The cost of a queue discipline or router mechanism relative to drop-tail: time per packet, memory per flow.
 
     `cpu_s_per_packet` is CPU time of a run over packets at the bottleneck; `of_drop_tail` the same over drop-tail's.
     """

@@ -111,7 +111,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Findings:
-    """What a paper's package returns."""
+    """The results of a paper's package."""
 
     claims: list[Claim]
     figures: list[Illustration]

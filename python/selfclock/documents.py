@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Document:
-    """What a result says as JSON, and what it was made of."""
+    """Results as JSON, and their provenance."""
 
     #: Name of its file.
     name: str

@@ -351,7 +351,7 @@ class Figure:
         #: Row by row.
         self.panels = [[Panel(Axis(x if row == rows - 1 else ""), Axis(y)) for _ in range(columns)]
                        for row in range(rows)]  # fmt: skip
-        #: What the reader is told below the figure: how it was thinned, what is left out.
+        #: Remarks below the figure: thinning, omissions.
         self.notes: list[str] = []
 
     @property

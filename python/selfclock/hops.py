@@ -1,4 +1,4 @@
-"""What a packet record says of every packet on every link: when it came, when its sending began, when it arrived."""
+"""Arrival, start of transmission and delivery of every packet on every link, from a packet record."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _COLUMNS = ("time_s", "event", "link", "flow", "kind", "ecn", "retransmission", 
 
 
 class UnrecordedError(BadInputError):
-    """What is wanted needs a record of packets."""
+    """The request needs a record of packets."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"{what} needs a record of packets: run with --set record.packets=true, or --replay 5s")

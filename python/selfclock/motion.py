@@ -35,7 +35,7 @@ class Motion:
 
     document: dict[str, Any]
     columns: bytes
-    #: What the reader has to know: what was cut or folded.
+    #: Remarks for the reader: packets cut or folded.
     notes: tuple[str, ...]
 
     @property

@@ -22,7 +22,7 @@ class NetworkLink:
     #: Rate of the transmitter; the mean rate of its delivery trace, if it has one.
     rate_bps: int
     delay_s: float
-    #: What the queue holds at most; both are none if anything.
+    #: The queue limit; both are none if it is unlimited.
     limit_packets: int | None
     limit_bytes: int | None
     discipline: str
@@ -71,7 +71,7 @@ class NetworkFlow:
 
 @dataclass(frozen=True)
 class Capacity:
-    """What one bottleneck and the path around it hold, in full packets."""
+    """Capacity of a bottleneck and the path around it, in full packets."""
 
     link: NetworkLink
     #: Rate times base round-trip time.
@@ -128,7 +128,7 @@ class Network:
         return next(link for link in self.links if link.name in found)
 
     def capacity(self) -> Capacity | None:
-        """Return what the path holds; none unless bottleneck, base round-trip time and packet size are one for all."""
+        """Return the path's capacity; none unless bottleneck, base RTT and packet size are common to all flows."""
         link, flows = self.bottleneck(), self.tcp()
         paths = {(round(flow.delay_s, 12), flow.packet_bytes) for flow in flows}
         constant = all(each.constant for flow in flows for each in (*flow.forward, *flow.reverse))

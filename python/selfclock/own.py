@@ -38,7 +38,7 @@ EVENTS = (
     "on_recovery_ended",
     "on_spurious_loss",
 )
-#: What an event method sets.
+#: Attributes that an event method can set.
 SETTABLE = ("cwnd", "cwnd_bytes", "ssthresh", "pacing_bps")
 #: Without these there is no congestion control.
 NEEDED = ("on_ack", "on_loss", "on_timeout")
@@ -90,7 +90,7 @@ _registered: dict[str, type[CongestionControl]] = {}
 #: Folders of the files that were loaded.
 _folders: set[Path] = set()
 
-#: What each was made of when it was registered, by name.
+#: Provenance of each algorithm at its registration, by name.
 _sources: dict[str, Source] = {}
 
 

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 else:
     from selfclock.lazy import pl
 
-#: The threshold of slow start is drawn for so many flows; of more, nobody could tell whose it is.
+#: Largest number of flows whose slow start threshold is drawn; beyond it, nobody could tell them
+#: apart.
 MOST_THRESHOLDS = 4
 
 #: Links whose queues are drawn: those with the longest ones.
@@ -34,7 +35,7 @@ MOST_MARKS = 5_000
 
 
 def window(panel: Panel, traces: Traces, *, named: bool = True) -> None:
-    """Congestion windows in segments, slow start thresholds, and what the path holds.
+    """Congestion windows in segments, slow start thresholds, and the path's capacity.
 
     Of an emulation what is in flight stands for the window, which only the sender knows.
     """
@@ -90,7 +91,7 @@ def rate(panel: Panel, traces: Traces, *, named: bool = True, unit: Unit | None 
 
 
 def _offered(result: Result) -> list[tuple[str, Values, Values]]:
-    """What delivery traces of links offered: name, times, rates in bit/s."""
+    """The rates offered by delivery traces: name, times, bit/s."""
     times = Samples(result.links, "link").times
     span = max(1, round(len(times) * RATE_WINDOW))
     found = []

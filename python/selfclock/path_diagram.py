@@ -60,7 +60,7 @@ def draw_path(
     start_s: float | None = None,
     duration_s: float | None = None,
 ) -> list[str]:
-    """Draw what `path_diagram` draws into a panel, and return what a reader has to be told of it."""
+    """Draw the diagram of `path_diagram` into a panel, and return the remarks for its reader."""
     chosen = _chosen(result, flow)
     begin, last = recorded_span(result, "the time-distance diagram")
     first = events_of(result, chosen.name).select(pl.col("time_s").min()).collect().item()
@@ -90,7 +90,7 @@ def draw_path(
 
 @dataclass(frozen=True)
 class _Scale:
-    """What a second is on the axis, and the shortest transmission that is drawn, seconds."""
+    """Length of a second on the axis, and the shortest transmission that is drawn, seconds."""
 
     factor: float
     shortest: float

@@ -53,7 +53,7 @@ class Plot:
         return figure
 
     def window(self) -> Figure:
-        """Congestion window and slow start threshold against time, and what the path holds, in segments."""
+        """Congestion window and slow start threshold against time, and the path's capacity, in segments."""
         figure = self._figure()
         panels.window(figure.panel, self._traces)
         figure.notes += [*self._notes, *self._capacity_note]
@@ -102,7 +102,7 @@ class Plot:
         return path_diagram(self._result, flow, start_s, duration_s)
 
     def network(self, width: int = 820) -> Sketch:
-        """Return a sketch of the network, so many pixels wide: hosts, routers, links, and the ways of the flows."""
+        """Return a sketch of the network, this many pixels wide: hosts, routers, links, and the paths of the flows."""
         return self._result.scenario.sketch(width)
 
     def _figure(self, rows: int = 1, height: float = 3.2) -> Figure:
@@ -131,7 +131,7 @@ class Plot:
         ]
 
     def _bytes(self, panel: Panel) -> None:
-        """What was sent and acknowledged, from the sampled series."""
+        """Data sent and acknowledged, from the sampled series."""
         traces = self._traces
         sent = traces.curves(lambda flow: traces.column(flow, "sent_bytes"))
         acknowledged = traces.curves(lambda flow: traces.column(flow, "acknowledged_bytes"))

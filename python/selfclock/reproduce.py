@@ -46,7 +46,7 @@ class PaperSummary(TypedDict):
 
 
 class PaperModule(Protocol):
-    """What a paper's package has."""
+    """The contents of a paper's package."""
 
     TITLE: str
     REFERENCE: str

@@ -1,4 +1,4 @@
-"""What a run leaves behind."""
+"""The results of a run."""
 
 from __future__ import annotations
 
@@ -92,7 +92,8 @@ class LatenessSummary(TypedDict):
     p99_s: float
     p999_s: float
     worst_s: float
-    #: Packets that were late by at most so many seconds and more than by those of the entry before; null: any more.
+    #: Packets late by at most this many seconds, and more than the previous entry's; null: any
+    #: more.
     histogram: list[tuple[float | None, int]]
     bound_p99_s: float
     bound_worst_s: float
@@ -100,10 +101,10 @@ class LatenessSummary(TypedDict):
 
 
 class EmulationSummary(TypedDict):
-    """What only an emulation has."""
+    """The results that only an emulation has."""
 
     lateness: LatenessSummary
-    #: What was asked of the system and refused.
+    #: Requests to the system that were refused.
     notes: list[str]
 
 

@@ -98,7 +98,7 @@ class Wanted:
 
     @property
     def identity(self) -> str:
-        """What two scenarios have in common if and only if they are the same run, whatever their names."""
+        """The identity of a run: equal for two scenarios if and only if they are the same run, whatever their names."""
         return hashlib.sha256(self.scenario.settings.encode()).hexdigest()
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 FORMATS = ("png", "svg", "pdf")
 #: A capture is of what a host sends and receives, or of what crosses a link.
 CaptureKind = Literal["host", "link"]
-#: What a sweep keeps its runs in.
+#: Files that hold a sweep's runs.
 SWEEP_FILES = ("runs.parquet", "journal.jsonl")
 #: Errors of a disk that takes no more.
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)

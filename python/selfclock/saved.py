@@ -82,7 +82,7 @@ class SavedTable:
 
 
 class SavedOutcome:
-    """What a run has left in a directory, in the shape of `_core.Outcome`."""
+    """A run saved in a directory, in the shape of `_core.Outcome`."""
 
     def __init__(self, directory: str | PathLike[str]) -> None:
         self.directory = Path(directory)

@@ -77,7 +77,7 @@ class Sketch:
 
 
 def sketch(network: Network, width: int = WIDE, layout: Layout | None = None, *, flows: bool = True) -> Sketch:
-    """Draw a network, so many pixels wide, with this layout of it or its usual one, with or without its flows.
+    """Draw a network, this many pixels wide, with this layout of it or its usual one, with or without its flows.
 
     It is wider where more nodes stand in a row than their names have room for; a page then scrolls it.
     Of a router with more than eight hosts the rest are one bundle; a network of more than 40 routers is only counted.
@@ -179,7 +179,7 @@ class _Drawing:
         return _svg(self.width, height, self.parts, title, shrinks=self.width == self.page)
 
     def curve(self, cable: Cable, aside: float = 0.0) -> tuple[list[tuple[float, float]], str]:
-        """Return ends and middle of a cable's line, shifted to its side by so many pixels, and its SVG path."""
+        """Return ends and middle of a cable's line, shifted to its side by this many pixels, and its SVG path."""
         (ax, ay), (bx, by) = (self.spot(self.layout.places[end]) for end in (cable.a, cable.b))
         length = max(((bx - ax) ** 2 + (by - ay) ** 2) ** 0.5, 1e-9)
         dx, dy = -(by - ay) / length * aside, (bx - ax) / length * aside

@@ -19,7 +19,7 @@ DIGITS = 16
 
 @dataclass(frozen=True)
 class Source:
-    """What an algorithm's results depend on beside the scenario."""
+    """An algorithm's dependencies beside the scenario."""
 
     #: Texts by path relative to the folder of the algorithm's file, which is the first.
     files: dict[str, str]

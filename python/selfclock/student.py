@@ -22,7 +22,7 @@ def half_width(deviation: float, count: int, confidence: float) -> float | None:
 
 @functools.cache
 def quantile(confidence: float, degrees: int) -> float:
-    """Return the t that |T| stays below with this probability, for so many degrees of freedom."""
+    """Return the t that |T| stays below with this probability, for these degrees of freedom."""
     outside = 1 - confidence
     high = 1.0
     while _outside(high, degrees) > outside:

@@ -29,7 +29,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Study:
-    """What is to be run, part by part, and what follows from what was read off the runs: a list for each part."""
+    """Runs in parts, and the conclusions from their measurements: a list for each part."""
 
     parts: Sequence[Part]
     findings: Callable[[Sequence[list[Any]]], Findings]

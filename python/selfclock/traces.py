@@ -133,7 +133,7 @@ class Traces:
 
     @property
     def note(self) -> str:
-        """What the curves are, if there is not one a flow."""
+        """The meaning of the curves, if there is not one per flow."""
         short = any(flow["connections"] for flow in self.result.summary["flows"])
         said = ["Short connections have no curves."] if short else []
         if self.many:
@@ -230,7 +230,7 @@ def goodput_curve(times: Values, delivered: Values, segment: float) -> Values:
 
     Of what is delivered, not of what is acknowledged: that jumps when a loss is repaired, to more than a link carries.
     Without SACK the sender learns late of some of what is delivered, and a jump remains after a timeout.
-    At its fastest the flow delivers `FEWEST_SEGMENTS` in an average, if it delivers so many in half of the run. Early
+    At its fastest the flow delivers `FEWEST_SEGMENTS` in an average, if it delivers that many in half of the run. Early
     averages begin with the run, in which nothing was delivered before.
     """
     samples = len(times)

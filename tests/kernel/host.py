@@ -66,7 +66,7 @@ def serve() -> None:
 
 
 def send(order: dict[str, Any]) -> dict[str, Any]:
-    """Send for so many seconds; return what the kernel said of the connection on the way."""
+    """Send for this many seconds; return the kernel's reports on the connection meanwhile."""
     pause = order.get("pause", 0.0)
     with socket.socket() as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, order["control"].encode())

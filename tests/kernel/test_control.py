@@ -70,7 +70,7 @@ def test_this_machine_is_fit() -> None:
 def test_reno_fills_the_path(name: str, wait: list[str]) -> None:
     """At least 90 % of what 20 Mbit/s of wire carry in payload, 1448 of 1500 bytes.
 
-    After slow start Reno's window swings between half and the whole of what the path holds, 67 segments: 50 in the
+    After slow start Reno's window swings between half and the whole of the path's capacity, 67 segments: 50 in the
     mean. A fifth more or less, since a loaded machine delays packets and repeats losses.
     """
     with Path2() as path, Run(name, "reno", *wait) as run:
@@ -275,7 +275,7 @@ def test_more_connections_than_slots(name: str) -> None:
 def test_a_full_ring(name: str) -> None:
     """A process that is stopped while the ring overflows: events are lost and counted, nothing stands still.
 
-    Afterwards the algorithm begins anew from the window in force.
+    Afterwards the algorithm restarts from the window in force.
     """
     code = (
         "import socket, sys, threading, time\n"

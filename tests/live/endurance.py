@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 
-#: What memory may grow by, MB for an hour: samples of six links, ten a second, 100 bytes each, in vectors that double.
+#: Bound on the growth of memory, MB per hour: samples of six links, ten a second, 100 bytes each,
+#: in vectors that double.
 GROWTH_MB_PER_HOUR = 6 * 36_000 * 100 * 2 / 1e6
 
 #: The first tenth is not judged: memory is taken once, and caches are cold.

@@ -58,7 +58,7 @@ def send_at(host: str, port: int, every_s: float, size: int) -> None:
 
 
 def sink(file: Path) -> None:
-    """Take probes until a second has passed without one, after the first; the load's are thrown away by the kernel."""
+    """Take probes until a second has passed without one, after the first; the kernel discards the load's."""
     delays = []
     with (
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probes,

@@ -46,7 +46,7 @@ class Case:
 
     @property
     def title(self) -> str:
-        """What it is, for people."""
+        """Its description, for people."""
         return f"{self.rate_mbps} Mbit/s, {self.rtt_ms} ms, {self.buffer_bdp:g} BDP, {self.queue}"
 
     def scenario(self, control: str) -> str:
@@ -94,7 +94,7 @@ ALGORITHMS = {
 
 @dataclass(frozen=True)
 class Measured:
-    """What is compared, after `SETTLED_S`; drops are those of the whole run."""
+    """Compared measurements, after `SETTLED_S`; drops are those of the whole run."""
 
     goodput_mbps: float
     srtt_ms: float

@@ -1,4 +1,4 @@
-"""What careless users typed, named and grouped: what is given, the exit status, and words of the message.
+"""Inputs of careless users, named and grouped: input, exit status, and words of the message.
 
 `test_careless.py` runs them. A case is a change of a small scenario, an algorithm, a grid, or a command line. What
 needs more than that, a full disk or a signal, is in `test_careless_places.py`.
@@ -320,7 +320,7 @@ C3 = [
     _own("the name of a built-in", '"test-own"', '"reno"', 2, "reno", traceback=False),
     _own("an empty name", '"test-own"', '""', 2, "own.py", traceback=False),
     _own("a default out of range", "parameter(1.0", "parameter(100.0", 2, "gain", traceback=False),
-    _own("a default that is none", "parameter(1.0", "parameter(None", 2, "gain"),
+    _own("an invalid default", "parameter(1.0", "parameter(None", 2, "gain"),
     _own("a syntax error", "def on_ack(self, event):", "def on_ack(self, event)", 2, "own.py|SyntaxError"),
     _own("an indentation", "        self.cwnd /= 2", "  self.cwnd /= 2", 2, "own.py|IndentationError"),
     _own("an import that fails", "import selfclock as sc", "import nowhere\nimport selfclock as sc", 2, "nowhere"),

@@ -1,4 +1,4 @@
-"""What the charts of a page hold, read back."""
+"""Reads back the contents of a page's charts."""
 
 from __future__ import annotations
 

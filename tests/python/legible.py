@@ -1,4 +1,4 @@
-"""What every figure must hold: axes with quantities and units, series that show something and can be told apart."""
+"""Properties of every figure: axes with quantities and units, series that show something and can be told apart."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ NOT_RUN = {
     "cargo run --release -p my-aimd": "its crate has a test of its own, which `make test` runs",
 }
 
-#: What stands around a part of a scenario that a page shows.
+#: The scenario around a part that a page shows.
 NETWORK = """\
 schema = 1
 duration = "1 s"

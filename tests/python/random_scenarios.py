@@ -20,7 +20,7 @@ ANSWER_MARKS = ("reno", "cubic", "prague")
 
 
 def chance(draw: st.DrawFn, of: int) -> bool:
-    """Return true once in so many times; shrinks to false."""
+    """Return true once in `times` times; shrinks to false."""
     return draw(st.integers(0, of - 1)) == of - 1
 
 
@@ -250,7 +250,7 @@ def routers(draw: st.DrawFn, rate: int, links: list[str], duration_ms: int) -> d
 def scenarios(draw: st.DrawFn) -> str:
     """Return the text of a scenario."""
     rate = draw(st.sampled_from([64, 500, 2_000, 10_000, 80_000]))
-    # So many packets of 1500 B at the rate of the bottleneck.
+    # Packets of 1500 B at the rate of the bottleneck in this time.
     duration_ms = min(PACKETS * 12_000 // rate, draw(st.sampled_from([500, 2_000, 10_000])))
     network, links, ends = draw(networks(rate, duration_ms))
     document: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""What `selfclock bench` compares: mechanisms with drop-tail, memory with what it is of, Python with the engine."""
+"""Comparisons of `selfclock bench`: mechanisms with drop-tail, memory per unit, Python with the engine."""
 
 from __future__ import annotations
 

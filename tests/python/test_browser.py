@@ -402,7 +402,7 @@ def test_columns_side_by_side_have_one_cursor(visit: Callable[[str], Visit]) -> 
     assert visited.complaints == []
 
 
-#: What printing finds: theme, charts that are drawn, the widest of them, and tables that are cut.
+#: Findings in print: theme, charts drawn, the widest of them, tables cut.
 AT_PRINT = """() => addEventListener("beforeprint", () => { window.atPrint = {
   theme: document.documentElement.dataset.theme,
   drawn: [...document.querySelectorAll(".chart")].map(
@@ -446,7 +446,7 @@ STROKE = rb"([\d.]+) ([\d.]+) ([\d.]+) RG"
 
 
 def inflated(stream: bytes) -> bytes:
-    """What a stream of a PDF file holds; nothing if it is not packed so."""
+    """Contents of a stream of a PDF file; nothing if it is not packed so."""
     try:
         return zlib.decompress(stream)
     except zlib.error:

@@ -1,4 +1,4 @@
-"""What careless users type: one message that says what is allowed, an exit status, and nothing half-written."""
+"""Inputs of careless users: one message that says what is allowed, an exit status, and nothing half-written."""
 
 from __future__ import annotations
 

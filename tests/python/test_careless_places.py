@@ -214,7 +214,8 @@ def test_a_signal_leaves_nothing_half_written(files: Path, words: list[str], num
     assert left <= {RUNS, ".lock"}
 
 
-#: What pip installs, and a file that tells that the package is being imported: before that Python itself is asked.
+#: Files that pip installs, and one that shows that the package is being imported: before that,
+#: Python itself answers.
 STARTED = """\
 import importlib.abc, pathlib, sys
 class Finder(importlib.abc.MetaPathFinder):

@@ -15,7 +15,8 @@ PACKETS = 2_000_000
 def tolerance(load: float) -> float:
     """Return four standard errors, set before the first run; no less than 1.5 %.
 
-    The relative standard error of the mean wait of M/M/1 after so many packets is about 2 / ((1 - load) sqrt(PACKETS)):
+    The relative standard error of the mean wait of M/M/1 after `PACKETS` packets is about
+    2 / ((1 - load) sqrt(PACKETS)):
     0.7 % at a load of 0.8.
     """
     return max(0.015, 8 / ((1 - load) * math.sqrt(PACKETS)))

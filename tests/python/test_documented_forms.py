@@ -52,7 +52,7 @@ UDP: Document = {"flow": [{"protocol": "udp"}]}
 GRAPH: Document = {"topology": "graph", "nodes": ["a", "b"], "link": [{"from": "a", "to": "b"}]}
 BACK: Document = {"name": "back", "from": "b", "to": "a", "duplex": False, **WIRE}
 
-#: What the reference says must stand in the same table as a key, by the key's place; that of a table ends with a dot.
+#: Requirements in the same table, by the key's place; that of a table ends with a dot.
 SIBLINGS: list[tuple[str, Document]] = [
     (r"\.(bottleneck|reverse|access|sink_access|hop|link)\.(?!rate$|delivery_trace$)\w*$", {"rate": "10 Mbps"}),
     (r"^router\[loss\]\.(links|kinds|from|until|mechanism)?$", {"probability": 0.1}),
@@ -70,7 +70,7 @@ SIBLINGS: list[tuple[str, Document]] = [
     (r"\.size\.(minimum|maximum|shape|distribution=pareto)$",
      {"distribution": "pareto", "minimum": "1 kB", "maximum": "1 MB", "shape": 1.2}),
 ]  # fmt: skip
-#: What must stand elsewhere, by the beginning of the place.
+#: Requirements elsewhere, by the beginning of the place.
 ELSEWHERE: dict[str, Document] = {
     "network[graph]": {"network": GRAPH, "flow": [{"from": "a", "to": "b"}]},
     "network[graph].link.duplex": {"network": {"link": [{}, BACK]}},

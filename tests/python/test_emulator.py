@@ -66,7 +66,7 @@ def datagram(number: int, port: int = 4000, ecn: int = 0, size: int = 1000) -> b
 
 
 class Ends:
-    """Two hosts at the ends of a path, an emulator in a thread, and what the second host has got."""
+    """Two hosts at the ends of a path, an emulator in a thread, and the data received by the second host."""
 
     def __init__(self, given: sc.Scenario, **settings: object) -> None:
         pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in NAMES]

@@ -32,8 +32,8 @@ def register(name: str, attributes: dict[str, Any] | None = None, **events: str)
     return sc.algorithm(name)(type("Own", (space["Own"],), attributes or {}))
 
 
-#: What ten runaway algorithms do; the last five hold, because a loss never raises the window, a timeout makes it one
-#: segment, and what is lost is sent again before anything new.
+#: Ten runaway algorithms; the last five are stopped by the transport, because a loss never raises
+#: the window, an RTO sets it to one segment, and lost data is retransmitted before anything new.
 RUNAWAY = {
     "doubles": {"on_ack": "self.cwnd *= 2"},
     "huge": {"on_ack": "self.cwnd = 1e300"},

@@ -171,7 +171,7 @@ def test_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """What may be wrong with the figures of a session is said beside them."""
+    """Warnings about a session's figures stand beside them."""
     monkeypatch.setattr(_core, "KernelSession", FakeSession, raising=False)
     status, out, said = command(capsys, "run", "--algorithm", "reno", "--set", "halved=window", "--for", "300 ms")
     assert status == 0

@@ -1,4 +1,4 @@
-"""What theory says of windows, queues and buckets, over ranges of what it depends on.
+"""Theory of windows, queues and buckets, over ranges of its parameters.
 
 Tolerances stand beside the checks with their reasons, and were set before the first run unless said otherwise. With
 `pytest -s` each check prints the largest deviation that it sees: the table of docs/validation.md has them.

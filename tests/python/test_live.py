@@ -1,4 +1,4 @@
-"""What `make live-test` runs as root: the examples of the documents, privileges that only root has, and the firewall.
+"""The tests of `make live-test`, as root: the examples of the documents, privileges that only root has, the firewall.
 
 Everything happens in network namespaces of the tests' own, but for devices and rules that are gone afterwards.
 """

@@ -79,7 +79,7 @@ to = "sink2"
 
 @dataclass
 class Seen:
-    """What a record says of a time: packets in each queue and on each link, data packets that have arrived or not."""
+    """The state of a record at a time: packets in each queue and on each link, data packets arrived or not."""
 
     waiting: dict[str, int] = field(default_factory=dict)
     flying: dict[str, int] = field(default_factory=dict)

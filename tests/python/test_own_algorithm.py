@@ -132,7 +132,7 @@ def toml(value: object) -> str:
 
 
 def test_every_command_takes_it(selfclock: Command, my_aimd: Path, tmp_path: Path) -> None:
-    """What is Reno by another name has Reno's numbers wherever it is named."""
+    """Reno under another name has Reno's numbers wherever it is named."""
     file = ("--algorithm", my_aimd)
     compared = selfclock("compare", "my-aimd", "reno", "--rate", "5Mbps", "--duration", "3s", "--json", *file)
     assert compared.returncode == 0, compared.stderr

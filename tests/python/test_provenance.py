@@ -1,4 +1,4 @@
-"""What a result belongs to: the scenario, the engine, and the sources of its algorithms."""
+"""The provenance of a result: the scenario, the engine, and the sources of its algorithms."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def test_a_directory_for_packets_needs_packets(tmp_path: Path) -> None:
 
 
 class Disk(NamedTuple):
-    """What `shutil.disk_usage` says."""
+    """The answer of `shutil.disk_usage`."""
 
     total: int
     used: int

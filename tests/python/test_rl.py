@@ -95,7 +95,7 @@ def test_threads_change_nothing() -> None:
 
 
 def test_each_of_many_has_a_result() -> None:
-    """What the second of two had after twenty steps is what it has alone, with its seed and its actions."""
+    """The second of two environments equals, after twenty steps, a single one with its seed and actions."""
     many = rl.CongestionVectorEnv(2, record=True, **SHORT)
     many.reset(seed=[3, 4])
     alone = make(record=True)
@@ -227,7 +227,7 @@ def test_an_agent_that_does_as_reno_does_is_about_reno() -> None:
 
 
 def test_the_example_learns_something() -> None:
-    """What it learnt in a minute, on paths that it has not seen; the docs have the figures of a hundred."""
+    """The policy learned in a minute, on unseen paths; the docs have the figures of a hundred."""
     module = example()
     learnt = module.linear(np.array([0.518, -2.912, -1.119, 0.546, 1.598, 0.112]))
     environments = rl.CongestionVectorEnv(8, **module.PATHS)

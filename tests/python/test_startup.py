@@ -1,4 +1,4 @@
-"""What a command imports: nothing that it does not use. Times are not asserted; modules are."""
+"""Imports of a command: only those that it uses. Times are not asserted; modules are."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def lines_of(panel: Panel) -> list[Line]:
 
 
 def test_the_figure_has_a_line_for_each_of_the_other_settings(tmp_path: Path) -> None:
-    """What has most values is the axis, logarithmic if it grows by factors; strokes are the intervals."""
+    """The path with the most values is the axis, logarithmic if it grows by factors; strokes are the intervals."""
     paths = {"flow.*.congestion_control": ["reno", "cubic"], "network.bottleneck.queue": ["1 bdp", "4 bdp", "16 bdp"]}
     network = sc.dumbbell(duration="1 s", flows=[{"start_jitter": "500 ms"}])
     found = sc.sweep(sc.Grid.over(network, paths, seeds=3), tmp_path / "out")
@@ -169,7 +169,7 @@ def test_a_measure_that_there_is_not(selfclock: Command, grid: Path) -> None:
 
 
 def test_every_measure_is_one_of_a_run(grid: Path, tmp_path: Path) -> None:
-    """What can be shown is what the dataset holds, each with a name of its own."""
+    """All measures of the dataset can be shown, each with a name of its own."""
     found = sc.sweep(grid, tmp_path / "out")
     assert set(MEASURES) <= set(found.runs.columns)
     assert len({measure.heading for measure in MEASURES.values()}) == len(MEASURES)

@@ -71,7 +71,7 @@ def test_random_scenarios(start: int) -> None:
     each()
 
 
-#: Of each scenario file as much as takes so many packet-hops; `make verify` has more of it.
+#: Packet-hops verified of each scenario file; `make verify` covers more.
 FILE_HOPS = 8_000
 #: And no less than this, s: before it there is little to be seen.
 FILE_LEAST_S = 0.15
@@ -384,7 +384,7 @@ TAMPERED: dict[str, tuple[str, str, Callable[[Rows], None]]] = {
     )
 }
 
-#: What a scenario says in place of what was run: (rule, scenario, written, instead).
+#: Scenarios that contradict their run: (rule, scenario, written, instead).
 ANOTHER_SCENARIO = (
     ("queue-limit", "drop-tail", "5 packets", "4 packets"),
     ("queue-limit", "codel", "50 packets", "3 packets"),
@@ -689,7 +689,7 @@ interval = "10 ms"
 
 def test_a_recovery_begins_with_its_first_repetition() -> None:
     """With NewReno a recovery was held to begin at the first duplicate acknowledgement of all, even if too few
-    followed, so parts of acknowledgements in the next one found no reason to send again."""
+    followed, so parts of acknowledgements in the next one found no reason for a retransmission."""
     check("""\
 schema = 1
 name = "divided acknowledgements"
@@ -731,7 +731,7 @@ links = ["right-sink1"]
 
 
 def test_a_timer_goes_on_while_rack_repairs() -> None:
-    """A retransmission timer was held to begin anew with what RACK sends again by time, though it goes on."""
+    """RACK's retransmissions by time were taken to restart the retransmission timer, which continues."""
     check("""\
 schema = 1
 name = "many datagrams, a short queue"
@@ -827,7 +827,7 @@ feedback = "window"
 
 
 def test_the_timer_of_newreno_may_go_off_in_a_recovery() -> None:
-    """After it had gone off in a recovery, and all outstanding was taken for lost, what was sent again behind the end
+    """After an RTO in a recovery, with everything outstanding taken for lost, retransmissions behind the end
     of that recovery was held to be without a reason."""
     check("""\
 schema = 1

@@ -41,7 +41,7 @@ class Column:
         return max(map(_letters, [*self.heading.split("\n"), *self.cells]), default=0)
 
     def least(self, letters: int) -> int:
-        """Return how narrow it may be if names and texts have at least so many letters."""
+        """Return the smallest width at which names and texts have at least this many letters."""
         if self.kind in {"word", "number"}:
             return self.width
         return min(self.width, max(letters, *map(_letters, self.heading.split("\n"))))

@@ -1,4 +1,4 @@
-"""What a command says, and how it ends: documents, notes, errors, exit statuses."""
+"""Output and end of a command: documents, notes, errors, exit statuses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class UsageError(BadInputError):
     """An argument that means nothing here."""
 
 
-#: What was noted on standard error, for documents.
+#: Notes printed to standard error, for documents.
 _noted: list[str] = []
 
 

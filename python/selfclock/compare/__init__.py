@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "Estimates", "Measures", "compare"]
 
-#: What the note on an algorithm without its marks says, and how a comparison gives it some.
+#: The note on an algorithm without CE marks, and the remedy of a comparison.
 WITHOUT_MARKS, MARKED = "without accurate ECN", " (a comparison: --ecn auto --queue dualpi2)"
 
 #: More seeds than this belong into a sweep, which can be resumed.
@@ -88,12 +88,12 @@ class Comparison:
 
     @property
     def scenarios(self) -> list[Scenario]:
-        """What was run."""
+        """The algorithms and the path compared."""
         return [result.scenario for results in self.runs.values() for result in results]
 
     @property
     def notes(self) -> list[str]:
-        """What the scenarios cannot mean as they stand, with the algorithm that it concerns."""
+        """Settings of the scenarios that have no effect, with the algorithm concerned."""
         noted: dict[str, list[str]] = {}
         for label, result in self.results.items():
             for note in result.scenario.notes:

@@ -1,4 +1,4 @@
-"""What a comparison measures of each run, and over the seeds."""
+"""The measures of a comparison, per run and over the seeds."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Estimates(TypedDict):
     measures: dict[str, Estimate]
 
 
-#: What is estimated over the seeds.
+#: Measures estimated over the seeds.
 ESTIMATED = (
     "goodput_bps", "utilization", "jain", "rtt_mean_s", "rtt_p95_s", "retransmitted_segments", "timeouts",
     "queue_mean_packets", "ce_marks", "completion_mean_s",

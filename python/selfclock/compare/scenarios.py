@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 #: The path where none is given.
 RATE, RTT, BUFFER, FLOWS, DURATION = "100 Mbps", "40 ms", "1 bdp", 1, "60 s"
 
-#: What the network does with ECN: nothing, marks as in RFC 3168, accurate feedback, or what each algorithm responds to.
+#: ECN in the network: off, RFC 3168, accurate feedback, or each algorithm's own kind.
 ECN = ("off", "classic", "accurate", "auto")
 
-#: What an algorithm that responds to marks in this way needs of ECN.
+#: The kind of ECN that an algorithm with this response to marks needs.
 _ECN_OF = {"ignored": "off", "once": "classic", "in proportion": "accurate"}
 
 
@@ -33,7 +33,7 @@ class Path:
     """A path under comparison, before its flows have an algorithm."""
 
     scenario: Scenario
-    #: What the figure and the table say of it.
+    #: Its label in figure and table.
     title: str
     #: Indices of the `[[flow]]` tables whose algorithm is compared, and the names of their flows.
     tables: tuple[int, ...]

@@ -77,5 +77,5 @@ def _cell(estimate: Estimate | None, column: _Column) -> str:
     return cells.digits(value) if column.decimals is None else f"{value:,.{column.decimals}f}"
 
 
-#: What stands for a measure that no run has.
+#: Placeholder for a measure that no run has.
 _NONE: Estimate = {"mean": 0.0, "half_width": None, "runs": 0}

@@ -49,7 +49,7 @@ class SetupError(Exception):
 
 @dataclass(frozen=True)
 class Setup:
-    """What a host is to be."""
+    """Settings of a host."""
 
     #: Host name inside.
     name: str

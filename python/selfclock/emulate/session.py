@@ -39,7 +39,7 @@ PATIENCE_S = 1.0
 
 @dataclass(frozen=True)
 class Command:
-    """What runs on a host."""
+    """A command on a host."""
 
     host: EmulatedHost
     words: tuple[str, ...]
@@ -77,7 +77,7 @@ class Files:
 
 @dataclass(frozen=True)
 class Emulated:
-    """What an emulation leaves behind."""
+    """The results of an emulation."""
 
     outcome: _core.Outcome
     #: Exit status of the last command, as shells have it; 128 and the number of the signal that ended the emulation.

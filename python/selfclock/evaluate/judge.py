@@ -28,7 +28,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Judged:
-    """What a test found."""
+    """The result of a test."""
 
     value: float | None
     verdict: Verdict

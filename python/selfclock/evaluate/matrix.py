@@ -34,7 +34,7 @@ A fail without a number did not get there in the time that it had. A start stand
 
 """
 
-#: What the page is called, and what makes it: of all algorithms, and of those that are named.
+#: Titles of the page and the commands that make it: for all algorithms, and for named ones.
 ALL = ("Scorecards of the built-in algorithms", "scorecards")
 SOME = ("Scorecards of QUIC stacks", "quic-scorecards")
 

@@ -1,4 +1,4 @@
-"""What is read off a run."""
+"""Measurements of a run."""
 
 from __future__ import annotations
 
@@ -82,6 +82,6 @@ class Reading:
 
 
 def thin(times: Numbers, values: Numbers, most: int = 400) -> tuple[list[float], list[float]]:
-    """Return at most so many points of a series, for a small figure."""
+    """Return at most this many points of a series, for a small figure."""
     step = max(1, len(times) // most)
     return [float(time) for time in times[::step]], [float(value) for value in values[::step]]

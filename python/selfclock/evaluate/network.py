@@ -37,7 +37,7 @@ class Path:
     rtt_ms: float
 
     def buffer(self, bdp: float) -> Packets:
-        """Return a queue limit of so many bandwidth-delay products, at least one packet."""
+        """Return a queue limit of this many BDP, at least one packet."""
         return build.Path(mbps(self.rate_mbps), ms(self.rtt_ms)).packets(bdp, PACKET_B)
 
     @property

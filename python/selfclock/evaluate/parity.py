@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 RATE_MBPS, RTT_MS, SECONDS = 20, 40, 60
 BUFFERS_BDP = (0.5, 1, 4)
 
-#: What is asked of an algorithm of ours in a stack, relative to our TCP.
+#: Thresholds for our algorithms in a stack, relative to our TCP.
 GOODPUT, DELAY = 0.03, 0.10
 
 SCENARIO = f"""\
@@ -56,7 +56,7 @@ A period is the time of the run for each reduction of the window.
 
 @dataclass(frozen=True)
 class Measured:
-    """What one run came to."""
+    """The result of one run."""
 
     goodput_mbps: float
     delay_ms: float

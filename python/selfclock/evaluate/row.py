@@ -47,10 +47,10 @@ class Row:
     passes: str
     warns: str
     source: str
-    #: What is run of the algorithm under test, and of every baseline.
+    #: Runs of the algorithm under test, and of every baseline.
     experiments: tuple[Experiment[Any], ...]
     judge: Callable[[Lab, Subject], Judged]
-    #: What its small figure has on its axes; its rules are the marks.
+    #: Axes of its small figure; its rules are the thresholds.
     panel: Panel
     lines: Callable[[Lab, Subject], list[Line]]
     #: Points of the lines are measured one by one, not sampled from a series.

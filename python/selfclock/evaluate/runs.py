@@ -27,7 +27,7 @@ class Experiment(Generic[Read]):
 
 
 class Lab:
-    """What was read off the runs of every experiment and algorithm."""
+    """Measurements of the runs of every experiment and algorithm."""
 
     def __init__(self) -> None:
         self._read: dict[tuple[str, str], dict[Hashable, Any]] = {}

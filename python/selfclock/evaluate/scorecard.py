@@ -112,7 +112,7 @@ def _finite(value: float | None) -> float | None:
 
 @dataclass(frozen=True)
 class Scorecard:
-    """What the rows say of an algorithm."""
+    """The rows' findings about an algorithm."""
 
     subject: Subject
     baselines: tuple[Subject, ...]
@@ -163,7 +163,7 @@ def evaluate(
     """Run the scorecard of an algorithm, with its baselines; of some rows only if they are named.
 
     A name is what `compare` takes: a window algorithm, a start, both as "cubic+hystart++", a model, or an algorithm of
-    one's own.
+    a user-defined one.
 
     >>> import selfclock as sc
     >>> card = sc.evaluate("vegas", against=["reno"], rows=["S1"])

@@ -1,4 +1,4 @@
-"""What is evaluated: an algorithm, with the partners that it needs on its path."""
+"""The algorithm under test, with the partners that it needs on its path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What this machine allows, and what of selfclock is in its kernel."""
+"""Capabilities of this machine, and the parts of selfclock in its kernel."""
 
 from __future__ import annotations
 

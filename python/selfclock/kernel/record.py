@@ -20,7 +20,7 @@ else:
 EVENTS, PARTIAL = "events.log", "events.log.partial"
 #: Series of all connections, as the tables of simulated flows are.
 SERIES = "flows.parquet"
-#: What was run, where, and what was counted.
+#: Command, machine and counters of a session.
 SUMMARY = "kernel.json"
 #: Time between two samples of a connection.
 INTERVAL_S = 0.01
@@ -36,7 +36,7 @@ class DifferenceError(WorkError):
 
 @dataclass(frozen=True)
 class Replay:
-    """What a replay went through."""
+    """The extent of a replay."""
 
     algorithm: str
     #: Where the record was made.

@@ -36,27 +36,27 @@ class FlowStatus:
     phase: str
     #: Reno controls it: no event was answered in time.
     fallback: bool
-    #: What the kernel part counts of it.
+    #: Its counters in the kernel part.
     counts: dict[str, int]
 
 
 @dataclass(frozen=True)
 class Status:
-    """What has happened in a session so far."""
+    """The progress of a session."""
 
     flows: list[FlowStatus]
     events: int
     flows_so_far: int
     #: Connections that were under way when their first event came.
     adopted: int
-    #: Times that events were missing and an algorithm began anew.
+    #: Number of times an algorithm restarted because events were missing.
     gaps: int
     #: Events of connections that Reno controlled.
     fallback_events: int
     without_slot: int
     lost_events: int
     fallbacks: int
-    #: What the kernel part counted of the connections that are over.
+    #: Counters of the connections that have ended, from the kernel part.
     ended: dict[str, int]
     #: From an event to its answer: p50, p99, p99.9 and max; `None` before the first.
     latency_us: dict[str, float | None]

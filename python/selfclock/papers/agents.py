@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-#: What ns-2's agents have by default: TCP/Sack1 with a sink that acknowledges every segment, 1500 B on the wire.
+#: Defaults of ns-2's agents: TCP/Sack1 with a sink that acknowledges every segment, 1500 B on the
+#: wire.
 SACK: dict[str, object] = {
     "recovery": "sack",
     "prr": False,

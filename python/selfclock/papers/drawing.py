@@ -1,4 +1,4 @@
-"""What figures of several papers have in common: what is printed, medians with quartiles, bars side by side."""
+"""Elements shared by figures of several papers: printed values, medians with quartiles, bars side by side."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _DASHES = 20
 
 
 def along(end: float, count: int = _DASHES) -> list[float]:
-    """Return so many places from 0 to `end`, each in the middle of its part."""
+    """Return this many places from 0 to `end`, each in the middle of its part."""
     return [end * (step + 0.5) / count for step in range(count)]
 
 

@@ -409,7 +409,7 @@ class _Panel:
 
 
 class _Quantity:
-    """What an axis measures: of "queue (packets; crosses: drops)" the queue in packets."""
+    """Quantity of an axis: of "queue (packets; crosses: drops)" the queue in packets."""
 
     def __init__(self, axis: Axis) -> None:
         found = re.match(r"(.*?)\s*(?:\(([^();]*)[^()]*\))?\s*(?:\n.*)?$", axis.label, re.DOTALL)

@@ -116,7 +116,7 @@ class _Drawn:
     #: Pixels; the width is the least in which it can be read.
     width: int
     height: int
-    #: What is said below it.
+    #: The remark below it.
     notes: list[str]
 
 

@@ -1,4 +1,4 @@
-"""What the page of the reproduced papers shows: rows, where they lead, and how their runs are made again."""
+"""Contents of the page of the reproduced papers: rows, their links, and the commands that repeat their runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page of a run has above its tables: the sketch of the network, and the replay of its packets."""
+"""Contents of a run's page above its tables: the sketch of the network, and the replay of its packets."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from selfclock.figure import Values
 
-#: A longer series is thinned to the least and the greatest value in each of so many parts of its extent: more than a
-#: wide screen has columns of pixels.
+#: A longer series is thinned to the minimum and maximum of this many parts of its extent: more than
+#: a wide screen has columns of pixels.
 BINS = 1500
 
 

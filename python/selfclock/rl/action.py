@@ -1,4 +1,4 @@
-"""What an agent decides."""
+"""An agent's actions."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ SHORTEST_INTERVAL_S = 1e-6
 
 @dataclass(frozen=True)
 class _Settings:
-    """What the two kinds of environment have in common."""
+    """The common part of both kinds of environment."""
 
     path: Path
     action: Action
@@ -149,7 +149,7 @@ class _Runs:
 
     @property
     def interval(self) -> Interval:
-        """What happened in the last step of each place; a copy."""
+        """A copy of each place's last step."""
         columns = self._steps.T.copy()
         return Interval(
             **{name: columns[column] for name, column in _SHOWN},
@@ -232,7 +232,7 @@ class CongestionEnv(gymnasium.Env["Features", "NDArray[Any]"]):
 
 
 class CongestionVectorEnv(VectorEnv["Features", "NDArray[Any]", "NDArray[Any]"]):
-    """Many environments, stepped on all cores or on so many `threads` with the GIL released.
+    """Many environments, stepped on all cores or on `threads` threads with the GIL released.
 
     Each is as `CongestionEnv` with the same arguments, and gives the same numbers: environment i of a reset with seed s
     is that of a `CongestionEnv` with seed s + i. An episode that has ended begins again at the next step, whose action

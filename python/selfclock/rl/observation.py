@@ -1,4 +1,4 @@
-"""What an agent sees."""
+"""An agent's observations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a control interval was, and what it is worth."""
+"""A control interval, and its reward."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Numbers: TypeAlias = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Interval:
-    """What happened in a control interval. Each is an array with a number for each environment; bytes are payload."""
+    """A control interval. Each field is an array with a number for each environment; bytes are payload."""
 
     #: Simulated time at its end.
     now_s: Numbers

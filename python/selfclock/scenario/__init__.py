@@ -118,7 +118,7 @@ class Scenario:
         return Network.read(self._core.network)
 
     def sketch(self, width: int = 820) -> Sketch:
-        """Return a drawing of the network as SVG, so many pixels wide: hosts, routers, links, the ways of the flows.
+        """Return a drawing of the network as SVG, this many pixels wide: hosts, routers, links, the paths of the flows.
 
         A notebook shows it, and `sketch().save("network.svg")` writes it.
         """

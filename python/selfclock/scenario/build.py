@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from selfclock.scenario.transport import Record, Transport
 
-#: What stands for a flow: its congestion control alone, or a table with the keys of `[[flow]]`.
+#: A flow: its congestion control alone, or a table with the keys of `[[flow]]`.
 AnyFlow = Flow | Background | str | Mapping[str, object]
 
 #: Access links are so much faster than the bottleneck where nothing is said: a packet on them takes a hundredth.
@@ -256,7 +256,7 @@ class Path(Network):
         return [replace(source, between=(ends[0], "left")), replace(sink, between=("right", ends[1]))]
 
     def packets(self, multiple: float = 1.0, size_bytes: int = 1500) -> Packets:
-        """Return so many bandwidth-delay products in packets of a size on the wire, at least one."""
+        """Return this many BDP in packets of a size on the wire, at least one."""
         rate, rtt = one(self._link.rate, Rate, "Path.bottleneck"), one(self.rtt, Time, "Path.rtt")
         return packets(max(1, round(multiple * rate.bps * rtt.seconds / (8 * size_bytes))))
 

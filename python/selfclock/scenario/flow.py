@@ -58,13 +58,13 @@ class Lognormal(Table):
         return {"distribution": "lognormal", **super().table()}
 
 
-#: What the traffic of a flow is made of; everything else is of the flow itself.
+#: The keys of a flow's traffic; all others are the flow's own.
 _TRAFFIC = ("size", "load", "interval", "rate", "packet", "arrivals", "steps")
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Sender(Table):
-    """What both kinds of flow have."""
+    """The keys of both kinds of flow."""
 
     #: Name in records; "flow1", "flow2" and so on where nothing is said.
     name: str | None = None

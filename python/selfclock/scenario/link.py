@@ -13,7 +13,7 @@ from selfclock.scenario.table import Kinds, Named, Setting, Table, plain
 if TYPE_CHECKING:
     from os import PathLike
 
-#: What a queue holds at most.
+#: A queue limit.
 Limit = Packets | Size | Bdp | str
 
 
@@ -109,8 +109,8 @@ class Link(Table):
     rate: Rate | str | None = None
     #: Propagation delay. A `Path` works out what is left out.
     delay: Time | str | None = None
-    #: What the queue holds at most, "unlimited", or a `Queue` with a discipline; one bandwidth-delay product where
-    #: nothing is said, and "unlimited" for access links.
+    #: The queue limit, "unlimited", or a `Queue` with a discipline; by default one BDP, and
+    #: "unlimited" for access links.
     queue: Limit | Queue | Mapping[str, object] | None = None
     #: Whether the limit is of the packets that wait, or of those and the one in service.
     queue_counts: Literal["waiting", "in-system"] | None = None

@@ -20,7 +20,7 @@ _EXACT = Context(prec=50, rounding=ROUND_HALF_EVEN)
 
 _WRITTEN = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([^\W\d].*?)\s*")
 
-#: What can be multiplied with a quantity, numbers of NumPy included.
+#: Factors of a quantity, numbers of NumPy included.
 Number = SupportsFloat
 
 
@@ -39,7 +39,7 @@ class Quantity:
 
     __slots__ = ("_base",)
 
-    #: What it is in messages: "a rate", and how one is written.
+    #: Its name in messages, "a rate", and how one is written.
     KIND: ClassVar[str]
     EXAMPLE: ClassVar[str]
     #: Size of each unit that is written, the largest first; the last is the base unit.

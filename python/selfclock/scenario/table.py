@@ -1,4 +1,4 @@
-"""What every part of a scenario is made of: a table of keys, checked where it is written."""
+"""The base of every part of a scenario: a table of keys, checked where it is written."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Named:
         return f"{type(self).__name__}({', '.join([repr(name[1]), *(f'{key}={value!r}' for key, value in rest)])})"
 
 
-#: What is written as it is.
+#: Values written as they are.
 _SCALARS = (str, bool, int, float, type(None))
 
 

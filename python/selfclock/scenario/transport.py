@@ -142,7 +142,7 @@ class Transport(Table):
 
 @dataclass(frozen=True)
 class Record(Table):
-    """What is recorded."""
+    """The records to keep."""
 
     #: Of the sampled series: a time, "auto" or "off".
     interval: Time | str | None = None

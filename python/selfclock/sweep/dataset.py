@@ -218,7 +218,7 @@ class Dataset:
 
 @contextmanager
 def readable(path: Path, runs: int = 0) -> Iterator[None]:
-    """Turn what the libraries say of a damaged file into one message; at most so many runs are lost with it."""
+    """Turn a library's report of a damaged file into one message; at most this many runs are lost with it."""
     try:
         yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:

@@ -40,7 +40,7 @@ _APART = 0.06
 
 @dataclass(frozen=True)
 class _Series:
-    """What a line is called, and how it looks; points that look alike belong to no line."""
+    """A line's name and look; points that look alike belong to no line."""
 
     label: str
     look: Look

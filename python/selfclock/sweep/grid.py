@@ -96,7 +96,7 @@ class Grid:
 
     @cached_property
     def scenario(self) -> Scenario:
-        """What all points have in common."""
+        """The settings common to all points."""
         return Scenario(self._core.scenario)
 
     @property
@@ -116,7 +116,7 @@ class Grid:
 
     @cached_property
     def notes(self) -> list[str]:
-        """What the scenario cannot mean as it stands at a point among the first."""
+        """Notes on the scenario at the first points: settings without effect."""
         return self._core.notes
 
     @property
@@ -131,7 +131,7 @@ class Grid:
 
     @cached_property
     def paths(self) -> list[str]:
-        """What differs between points, in the order of the file."""
+        """The settings that differ between points, in the order of the file."""
         return self._core.paths
 
     def settings(self, point: int) -> list[Setting]:

@@ -1,4 +1,4 @@
-"""What a sweep measures of a run, and what of it a table and a figure show."""
+"""The measures of a sweep's runs, and those that a table and a figure show."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ MEASURES = {
     "cpu_s": Measure("CPU time of the run", "CPU", "s"),
 }
 
-#: What is shown unless others are chosen.
+#: Measures shown by default.
 USUAL = ("goodput_bps", "utilization", "rtt_mean_s", "queue_mean_packets")
 
 

@@ -1,4 +1,4 @@
-"""What a sweep keeps of a run: one row."""
+"""A sweep's record of a run: one row."""
 
 from __future__ import annotations
 

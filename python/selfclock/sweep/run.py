@@ -74,7 +74,7 @@ class Sweep:
 
     @cached_property
     def errors(self) -> list[str]:
-        """What runs failed of, in the order of the dataset."""
+        """The errors of failed runs, in the order of the dataset."""
         errors = pl.scan_parquet(self.path).select(pl.col("error").drop_nulls()).collect()
         return errors["error"].to_list()
 
@@ -115,7 +115,7 @@ class Sweep:
 
     @property
     def document(self) -> dict[str, object]:
-        """What `selfclock sweep --json` prints."""
+        """The document of `selfclock sweep --json`."""
         return {
             "sweep": self.grid.name,
             "confidence": self.grid.confidence,
@@ -141,7 +141,7 @@ def sweep(
 ) -> Sweep:
     """Run what is missing of a grid, given as such or as a file; results go to a directory.
 
-    `on` is "local", on all cores or so many threads, or "dask://host:port". A run that fails is recorded with its
+    `on` is "local", on all cores or `threads` threads, or "dask://host:port". A run that fails is recorded with its
     error; it is run again only with `retry`. Table and figure show `measures`, columns of the dataset such as "jain".
     `progress` is called with the fraction done and what to say of it.
 

@@ -21,7 +21,7 @@ MOST_FLOWS = 4
 #: With more algorithms than this there are no shares.
 MOST_ALGORITHMS = 6
 
-#: What is measured of each.
+#: Measures of each.
 MEASURES = ("goodput_bps", "rtt_mean_s")
 
 #: Estimates by measure, by who it is, "flow1 (cubic)" or "cubic".

@@ -33,11 +33,11 @@ TOGETHER = 32
 #: Packages of runs that each thread of the cluster has before it.
 AHEAD = 3
 
-#: What a worker has announced and does not hand over in this time is done again, s. Dask asks a lost worker for half a
-#: minute or longer.
+#: Time after which a run that a worker has announced but not delivered is repeated, s. Dask asks a
+#: lost worker for half a minute or longer.
 PATIENCE_S = 10
 
-#: What a worker must have in common with this process.
+#: Properties that a worker must share with this process.
 BUILD = f"{VERSION}, engine {ENGINE}"
 
 Row = dict[str, Any]

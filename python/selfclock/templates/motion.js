@@ -148,7 +148,8 @@
       this.ways = record.edges.map((edge) => this.way(edge));
     }
     boxed(edge) { return edge.most >= LEAST_QUEUE && this.record.places[edge.a].kind === "router"; }
-    // A lane of a cable: to the left of who goes along it. `at` gives the place after so many pixels.
+    // A lane of a cable: to the left of who goes along it. `at` gives the place at this distance in
+    // pixels.
     way(edge) {
       const [[ax, ay], [bx, by]] = [this.spots[edge.a], this.spots[edge.b]];
       const [mx, my] = [(ax + bx) / 2, (ay + by) / 2 + edge.bend * ROW];

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Findings", "Record", "UnknownError", "UnreadableError", "Violation", "load", "verify", "verify_path"]
 
 
-#: What `verify` does one after the other, and how long each takes, as a part of all.
+#: The steps of `verify`, and the share of the time that each takes.
 STEPS = {
     "packets": 0.35,
     "losses": 0.02,

@@ -97,7 +97,7 @@ def _drop_tail(link: Link, crossings: list[tuple[Packet, Hop]], end: int, findin
                 f"its transmission {told}; at {rate} bit/s, first in first out and without a pause, it begins "
                 f"at {seconds(start)}",
             )  # fmt: skip
-        # What the record says goes on: one fault is told of once.
+        # The record's own time is the reference: one fault is reported once.
         start = hop.started if hop.started is not None else start
         if busy:
             waiting.append((start, hop.size))

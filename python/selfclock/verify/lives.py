@@ -100,7 +100,8 @@ class Lives:
     end: int
 
 
-#: What does not change on the way. Routers may lower the window and write into options; queues mark.
+#: Fields that do not change on the way. Routers may lower the window and write into options; queues
+#: mark.
 _FIXED = (
     "flow", "connection", "kind", "retransmission", "sequence", "payload_bytes", "acknowledgement",
     "timestamp_us", "timestamp_echo_us", "marked_bytes", "ece", "cwr", "sack",
@@ -135,7 +136,7 @@ def lives(record: Record, promise: Promise, findings: Findings) -> Lives:
         if event == "send":
             if packet is not None:
                 findings.add(
-                    "sent-once", time, f"flow {packet.flow}", number, f"sent again; it was sent at {packet.sent} ps"
+                    "sent-once", time, f"flow {packet.flow}", number, f"sent twice; it was sent at {packet.sent} ps"
                 )
                 continue
             packet = _sent(columns, row, time)

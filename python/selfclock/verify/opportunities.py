@@ -48,7 +48,7 @@ class Clock:
             self._run, self._begun = 0, self.number
 
     def ahead(self, many: int) -> int:
-        """Return the time of the one that comes so many after the next."""
+        """Return the time of the opportunity this many after the next."""
         periods, rest = divmod(self.number - self._begun + many, self._counts[-1])
         run = next(index for index, count in enumerate(self._counts) if count > rest)
         return self._base + periods * self._times[-1] + self._times[run]

@@ -1,4 +1,4 @@
-"""What a scenario promises, read from its text a second time.
+"""A scenario's promises, read from its text a second time.
 
 A verifier that asked the engine what a link's rate is would believe the engine's mistakes. So this reads the TOML
 that stands in
@@ -79,19 +79,19 @@ def size_of(text: str) -> int:
 
 
 def transmission_time(size: int, rate: int) -> int:
-    """Return how long so many bytes take at a rate in bit/s: picoseconds, to the nearest."""
+    """Return the transmission time of this many bytes at a rate in bit/s: picoseconds, to the nearest."""
     return (size * 8 * SECOND + rate // 2) // rate
 
 
 @dataclass(frozen=True)
 class Limit:
-    """What a queue holds at most: packets, bytes, or neither."""
+    """A queue limit: packets, bytes, or neither."""
 
     packets: int | None = None
     bytes: int | None = None
 
     def has_room(self, packets: int, size: int) -> bool:
-        """Return whether so many packets of so many bytes in all may wait."""
+        """Return whether this many packets of this many bytes in all may wait."""
         return (self.packets is None or packets <= self.packets) and (self.bytes is None or size <= self.bytes)
 
     def __str__(self) -> str:
@@ -231,9 +231,8 @@ class Tcp:
     rto_minimum: int
     rto_initial: int
     rto_tick: int
-    #: What the receiver does that it must not: parts and repetitions of each acknowledgement, how many segments it
-    #: acknowledges beyond what has arrived (`None`: it does not), and at each how manieth report it throws away what
-    #: it has reported.
+    #: The receiver's violations: parts and copies of each ACK, the number of segments that it
+    #: acknowledges beyond those arrived (`None`: none), and N if it reneges with every Nth report.
     ack_parts: int
     ack_repeats: int
     ack_ahead: int | None

@@ -21,7 +21,7 @@ MOST_PER_ACK = 4
 #: The timestamps option, and kind, length and padding of the SACK option and each of its blocks (RFC 7323, RFC
 #: 2018), bytes.
 TIMESTAMPS, SACK_HEADER, SACK_BLOCK = 12, 4, 8
-#: A receiver remembers so many runs that it has reported; of more, it may forget which it holds.
+#: A receiver remembers this many reported blocks; of more, it may forget some that it holds.
 REMEMBERED = 4
 
 
@@ -43,7 +43,7 @@ class Held:
         return self.ends[-1] if self.ends else self.edge
 
     def discard(self) -> None:
-        """Throw away what is held beyond the edge."""
+        """Discard data held beyond the edge."""
         self.starts, self.ends, self.segments_beyond = [], [], []
 
     def take(self, start: int, end: int) -> bool:
@@ -80,7 +80,7 @@ class Held:
 def check_receivers(
     lives: Lives, promise: Promise, senders: dict[tuple[str, int | None], Sender], findings: Findings
 ) -> dict[tuple[str, int | None], Held]:
-    """Check what every receiver answers; return what each has got."""
+    """Check the ACKs of every receiver; return the data that each has received."""
     held: dict[tuple[str, int | None], Held] = {}
     for key in sorted(lives.sent.keys() | lives.delivered.keys(), key=str):
         flow = promise.flows.get(key[0])
@@ -109,7 +109,7 @@ class Receiver:
         #: The timer goes off at the time of an arrival, and before it.
         self.timer_first = False
         self.arrivals = self.answers = 0
-        #: What is still to come of the acknowledgements that leave together; an honest receiver sends one.
+        #: ACKs still to come of those that leave together; an honest receiver sends one.
         self.numbers: deque[int] = deque()
         self.acknowledged = self.reports = 0
         #: Most runs held at once since nothing was held beyond a gap.
@@ -118,7 +118,7 @@ class Receiver:
         self.seen_mark = False
         #: Without a handshake nothing can be echoed before the first segment in order.
         self.timestamps: set[int] = set() if tcp.handshake else {0}
-        #: What was echoed last.
+        #: The last echo.
         self.echoed: int | None = None
         self.most = tcp.ack_every
         if flow.peer_knows_option and flow.uses("packet-pair"):

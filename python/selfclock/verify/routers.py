@@ -199,7 +199,7 @@ def _thin(
     # Where the queue has a limit it, too, may drop one.
     alone = len(link.mechanisms) == 1
     acks = [(packet, hop, (packet.flow, packet.connection)) for packet, hop in crossings if packet.kind == "ack"]
-    #: What the ACKs of a connection acknowledge that enter the link at an instant.
+    #: Bytes acknowledged by the ACKs of a connection that enter the link at an instant.
     entering: dict[tuple[object, int], int] = {}
     for packet, hop, connection in acks:
         if hop.entered is not None:

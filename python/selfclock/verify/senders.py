@@ -104,7 +104,7 @@ class Sender:
         self.sign = -1
         #: Time and end of what was sent last of what is acknowledged: RACK.xmit_ts and RACK.end_seq of RFC 8985.
         self.latest = (-1, 0)
-        #: What had been sent when the recovery began that a duplicate acknowledgement told of last.
+        #: Bytes sent when the recovery that a duplicate ACK last reported began.
         self.recover = 0
         #: Last time at which the retransmission timer was set anew.
         self.progress = 0
@@ -261,7 +261,7 @@ class Sender:
             return
         first = packet.sequence
         if first == self.una and self.outstanding:
-            # Of a segment acknowledged in part the rest is sent again.
+            # Of a partly acknowledged segment, the rest is retransmitted.
             first = self.outstanding[0][0]
         before = self.sent_at.get(first)
         if before is None:
@@ -273,17 +273,17 @@ class Sender:
         if rack:
             # A probe of the tail after two smoothed round-trip times (RFC 8985, section 7.2).
             patience = min(patience, 2 * self.round_trip)
-        # What RACK finds lost by time it sends again without setting the retransmission timer anew (RFC 6298, section
-        # 5), and a probe goes off with that timer at the latest.
+        # RACK retransmits segments found lost by time without restarting the retransmission timer
+        # (RFC 6298, section 5), and a probe leaves with that timer at the latest.
         silent = now - (min(self.progress, now) if rack else max(before, min(self.progress, now)))
         told = self.sign
         if silent + EXACT >= patience and first <= self.una:
-            # A timer may have gone off, after which all that is outstanding may be sent again.
+            # After an RTO, everything outstanding may be retransmitted.
             self.sign = now
         if told >= before and first <= self.una and self.una >= self.recover:
             self.recover = self.next
-        # What arrived was sent after it: lost without a SACK block where that was sent again, as here the delayed
-        # acknowledgement of a hole that was filled tells (RFC 8985, section 6.2, step 5).
+        # A segment sent later has arrived: lost without a SACK block if that was a retransmission,
+        # as the delayed ACK of a filled hole shows here (RFC 8985, section 6.2, step 5).
         overtaken = rack and self.latest > (before, packet.end)
         # NewReno sets its timer anew on the first partial acknowledgement only (RFC 6582): it may go off at any time.
         impatient = self.tcp.recovery == "newreno" and self.una < self.recover
@@ -297,7 +297,7 @@ class Sender:
                 "retransmission",
                 packet,
                 now,
-                f"sent again {seconds(now - before)} after it was sent last, and {seconds(silent)} after the "
+                f"retransmitted {seconds(now - before)} after it was last sent, and {seconds(silent)} after the "
                 f"last sign of life, without a duplicate or selective acknowledgement; the timers wait for "
                 f"{seconds(patience)} at least",
             )

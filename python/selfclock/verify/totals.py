@@ -31,7 +31,7 @@ RELATIVE = 1e-9
 
 @dataclass
 class Replayed:
-    """What the checks of senders and receivers have found of each connection."""
+    """The findings of the checks of senders and receivers on each connection."""
 
     senders: dict[tuple[str, int | None], Sender]
     held: dict[tuple[str, int | None], Held]
@@ -90,7 +90,7 @@ def _same(
 
 
 class OfLink:
-    """What a link did, as lists of times."""
+    """A link's events, as lists of times."""
 
     def __init__(self, link: Link, lives: Lives) -> None:
         self.link, self.end = link, lives.end
@@ -99,7 +99,7 @@ class OfLink:
         # With a trace and places for what is in the system, a packet has its place until its last byte has left.
         self.whole = fifo and link.trace is not None and link.counts_packet_in_service
         self.entered = sorted(hop.entered for _, hop in crossings if hop.entered is not None)
-        #: What left the queue: transmitted or dropped from it.
+        #: Packets that left the queue: transmitted or dropped from it.
         self.left = sorted(
             time
             for _, hop in crossings
@@ -299,7 +299,7 @@ def _flow_summary(
 
 
 def _after_its_end(sender: Sender | None, packet: Packet) -> bool:
-    """What arrives when a short connection is gone is not counted."""
+    """Packets that arrive after a short connection has ended are not counted."""
     gone = sender.gone if sender is not None else None
     return gone is not None and packet.delivered is not None and packet.delivered >= gone
 
@@ -339,7 +339,7 @@ def _latest(history: list[tuple[int, int]], times: Times) -> Times:
 
 
 def _window(rows: pl.DataFrame, times: Times, outstanding: Times, sender: Sender, findings: Findings) -> None:
-    """What is outstanding was let go by the window of its time.
+    """The data outstanding fits the window of its time.
 
     The record has the window at sample times only. So: where nothing was lost, marked or sent twice since everything
     outstanding was

@@ -1,4 +1,4 @@
-"""What the verifier finds."""
+"""The verifier's findings."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Findings:
         self.violations.append(Violation(rule, time, where, packet, what))
 
     def count(self, rule: str, cases: int = 1) -> None:
-        """So many cases of a rule were looked at."""
+        """A number of cases checked for a rule."""
         self.checked[rule] = self.checked.get(rule, 0) + cases
 
     def verdict(self) -> str:

@@ -118,7 +118,7 @@ TRANSIENT_SEEDS = (1, 2, 3)
 
 @dataclass(frozen=True)
 class Transient:
-    """What a burst of other traffic did, and suffered."""
+    """Effect of a burst of other traffic, and its losses."""
 
     #: Time to 90 % of the path after it has gone, s; or packets that it lost in 100 s.
     number: float

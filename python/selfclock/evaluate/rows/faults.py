@@ -1,4 +1,4 @@
-"""What the network does wrong: an outage, reordering, random loss. S1, S15, S16."""
+"""Network faults: an outage, reordering, random loss. S1, S15, S16."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ else:
 
 # S1.
 CUT_OFF, OUTAGE_S, OUTAGE_END_S, AFTER_S = Path(5, 40), 5.0, 35.0, 60.0
-#: What was in flight, the probe of the tail and the first timeout are over by then.
+#: The flight, the tail loss probe and the first RTO are over by then.
 FIRST_S = 1.0
 #: Twice, less what the granularity of the timer, 1 ms, can take off.
 DOUBLING = Marks(1.95, larger_is_better=True)
@@ -46,7 +46,7 @@ DOUBLING = Marks(1.95, larger_is_better=True)
 
 @dataclass(frozen=True)
 class Outage:
-    """What a sender does while nothing arrives."""
+    """A sender's behaviour during an outage."""
 
     #: Smallest ratio of an interval between two packets to the one before it.
     ratio: float
@@ -140,8 +140,8 @@ def _judge_reordering(lab: Lab, subject: Subject) -> Judged:
     own = lab.readings(OUT_OF_ORDER, subject)
     ratio = Samples.of(own[True, seed][0] / max(1.0, own[False, seed][0]) for seed in SEEDS)
     found = case("goodput over goodput in order", ratio, Marks(0.9, 0.7, larger_is_better=True))
-    again = Case("segments sent again", Samples.of(own[True, seed][1] for seed in SEEDS).mean)
-    in_order = Case("segments sent again in order", Samples.of(own[False, seed][1] for seed in SEEDS).mean)
+    again = Case("segments retransmitted", Samples.of(own[True, seed][1] for seed in SEEDS).mean)
+    in_order = Case("segments retransmitted in order", Samples.of(own[False, seed][1] for seed in SEEDS).mean)
     return Judged(found.value, found.verdict, (found, again, in_order))
 
 

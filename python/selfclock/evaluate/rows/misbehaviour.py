@@ -38,7 +38,7 @@ _TOLD = {"packet-pair", "modified-swift-start", "quick-start", "xcp"}
 
 @dataclass(frozen=True)
 class Cheat:
-    """What a receiver does, and what an honest one does in its place."""
+    """A receiver's misbehaviour, and its honest baseline."""
 
     name: str
     misbehaviour: Mapping[str, object]
@@ -50,7 +50,7 @@ LIES = Cheat("reports a tenth of the interval, ten times the rate", {"interval_f
 
 
 def _cheats(subject: Subject) -> list[Cheat]:
-    """What a receiver of the algorithm can do."""
+    """The misbehaviours available to a receiver of the algorithm."""
     return [DIVIDES, *([LIES] if _TOLD & set(map(str, subject.control.values())) else [])]
 
 

@@ -84,7 +84,7 @@ START_JITTER_S = 1.0
 
 @dataclass(frozen=True)
 class Use:
-    """What a bottleneck carried and lost in the steady state."""
+    """Throughput and losses of a bottleneck in the steady state."""
 
     loss: float
     utilisation: float

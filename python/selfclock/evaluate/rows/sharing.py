@@ -172,7 +172,7 @@ METRICS = ("rate", "p95 round-trip time", "loss")
 
 @dataclass(frozen=True)
 class Shared:
-    """What the deployed flows had, in the order of `METRICS`, and the least share of any flow over 60 s."""
+    """Results of the deployed flows, in the order of `METRICS`, and the least share of any flow over 60 s."""
 
     measures: tuple[float, float, float]
     least_share: float

@@ -24,7 +24,7 @@ ALONE_S = 20.0
 SEEDS = (1, 2)
 ALONE, BESIDE = "alone", "beside CUBIC"
 
-#: What slow start with an initial window of ten segments takes is the measure of it.
+#: The baseline is slow start with an initial window of ten segments.
 MARKS = Marks(1.1, 1.5)
 
 

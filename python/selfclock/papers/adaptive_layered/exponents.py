@@ -43,7 +43,8 @@ USUAL_PERIOD_S, EPOCHS = 2.0, 40
 LOSS, RANDOM_SECONDS, RANDOM_SKIPPED_S = 1e-4, 200.0, 20.0
 RANDOM_SEEDS = range(1, 4)
 
-#: What follows the delay has no law here: without a queue it never meets its own limit.
+#: An algorithm that follows the delay has no law here: without a queue it never meets its own
+#: limit.
 DELAY_BASED = ("fast", "vegas")
 
 #: Every segment of a window at its own time, so that a burst meets each flow.

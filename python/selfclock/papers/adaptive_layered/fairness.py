@@ -1,4 +1,4 @@
-"""What figures 4 and 5 claim: evenness of two flows of one algorithm, and whether web traffic changes it."""
+"""Claims of figures 4 and 5: evenness of two flows of one algorithm, and the effect of web traffic on it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ VARIANTS = {
 }
 
 
-#: What a reader can check where a claim does not hold.
+#: Details for readers of a claim that does not hold.
 WHY = {
     "figure-5-variation": " At 10 Mbit/s the product of 160 ms is 133 packets: FAST's alpha of 100 in the queue is "
     "more than the shorter paths hold, so that both lose as TCP does, and TCP's own spread is no smaller by much.",

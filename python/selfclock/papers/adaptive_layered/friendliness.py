@@ -1,4 +1,4 @@
-"""What SACK TCP gets beside one flow of each algorithm."""
+"""SACK TCP's share beside one flow of each algorithm."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ BESIDE = {name: algorithm for name, algorithm in ALGORITHMS.items() if name != "
 OWN, OTHERS = ("ALTCP", "A-TCP"), ("HighSpeed", "Scalable")
 
 
-#: What a reader can check where a claim does not hold.
+#: Details for readers of a claim that does not hold.
 WHY = {
     "ALTCP-10": " Path and buffer hold 133 packets: with more than 50 of them ALTCP is in its second layer, where it "
     "adds 2 K_R = 4.3 segments per round trip and a loss takes 15 %; TCP adds one, and a loss takes half.",

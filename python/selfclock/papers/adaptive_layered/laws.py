@@ -1,4 +1,4 @@
-"""What the exponents say: RTT fairness of ALTCP, of K_R always on, and of more random losses."""
+"""Claims on exponents: RTT fairness of ALTCP, of K_R always on, and of more random losses."""
 
 from __future__ import annotations
 

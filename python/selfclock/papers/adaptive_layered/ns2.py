@@ -96,7 +96,7 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
 
 @dataclass(frozen=True)
 class Own:
-    """What a run of ours gives for a row."""
+    """Our run's values for a row."""
 
     mbps: tuple[float, float]
     drops: int

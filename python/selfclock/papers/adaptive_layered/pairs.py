@@ -28,7 +28,7 @@ JITTER_S = 10.0
 SAME_RTT, DIFFERENT_RTT = "same", "different"
 
 
-#: What the claims compare with the algorithm that a figure is about.
+#: Baselines of the claims about a figure's algorithm.
 COMPARED = {SAME_RTT: ("TCP", "FAST", "Scalable"), DIFFERENT_RTT: ("TCP", "HighSpeed", "Scalable")}
 
 
@@ -50,7 +50,7 @@ class Setting:
 
     @property
     def suffix(self) -> str:
-        """What ends the identifiers of its claims."""
+        """The suffix of the identifiers of its claims."""
         return "-public" if self.public else ""
 
     @property
@@ -107,7 +107,7 @@ SETTINGS = (
 
 @dataclass(frozen=True)
 class Point:
-    """What a point of a figure is of."""
+    """The setting of a point of a figure."""
 
     pair: str
     algorithm: str

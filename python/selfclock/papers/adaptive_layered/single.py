@@ -35,7 +35,7 @@ MEASURED_S = {"reno": (300.0, 1000.0), "altcp": (300.0, 600.0)}
 #: Reno needs some 1100 s to grow to the path's product from a small window.
 GROWTH_S = {"reno": 1200.0, "altcp": 600.0}
 
-#: What the overshoot of slow start brings, timeouts included, is over after this.
+#: The overshoot of slow start and its RTOs are over after this.
 SETTLED_S = 12.0
 
 #: 10000 packets of 1500 B are in flight on a full path.

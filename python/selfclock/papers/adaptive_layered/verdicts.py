@@ -24,7 +24,7 @@ SAME = 0.95
 #: Half of that is the right direction.
 ROUGHLY_SAME = 0.5
 
-#: What the paper itself calls the same: a difference of 5 % is neither more nor less.
+#: The paper itself calls this the same: a difference of 5 % is neither more nor less.
 MARGIN = 1 - SAME
 
 #: Exponents of one law.

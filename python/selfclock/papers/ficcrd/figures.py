@@ -292,7 +292,7 @@ def _controlled(
             measured=f"{gain.text(4)} times",
             verdict=gain_verdict(gain),
             note=f"Without random delays {own.total:.3f} against {tail.total:.3f} Mbit/s. Tail drop with 200 places "
-            f"keeps the link busy all the time (use {tail.use:.4f}), and what it drops is sent again over links that "
+            f"keeps the link busy all the time (use {tail.use:.4f}), and its drops are retransmitted over links that "
             "are idle: there is nothing to gain. RD packets cost what they take of the link, and an empty queue idles.",
             of="paper",
             criterion=f"our criterion: 95 % t-interval of the ratio over ten paired seeds from "

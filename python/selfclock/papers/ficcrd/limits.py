@@ -172,7 +172,7 @@ def parts(scale: float = 1.0) -> list[Part]:
 
 
 def _acknowledged_mbps(result: Result, begin_s: float, end_s: float) -> float:
-    """What the TCP flows had acknowledged per second."""
+    """Bytes acknowledged to the TCP flows per second."""
     series = between(all_flows(result), begin_s, end_s)
     span = series.group_by("flow").agg(pl.col("acknowledged_bytes").max() - pl.col("acknowledged_bytes").min())
     return float(span["acknowledged_bytes"].sum()) * 8 / (end_s - begin_s) / 1e6
@@ -344,7 +344,7 @@ def _floor(blasted: Sequence[tuple[Reading, float]], scale: float) -> Claim:
         if without < with_floor * 0.9
         else "not reproduced",
         note=f"Goodput from 1 s to 21 s after the datagrams; with both {with_floor:.2f} Mbit/s. A fluid stays stopped "
-        "for ever. A TCP source does not: its retransmission timer and its probes of a closed window send again, and "
+        "for ever. A TCP source does not: its retransmission timer and its window probes keep sending, and "
         f"their acknowledgements carry the window of the rate that is allowed then.",
         of="own",
         criterion="our criterion: below half of the rate: reproduced; below 0.9 of what it is with both: direction",

@@ -27,7 +27,7 @@ SENDERS = "Reno of ns-2 (halved = window), classic profile"
 
 @dataclass(frozen=True)
 class Mechanism:
-    """What the routers do, and how it is called and drawn."""
+    """The routers' configuration, its name and its look."""
 
     name: str
     label: str

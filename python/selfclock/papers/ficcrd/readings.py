@@ -1,4 +1,4 @@
-"""What is read off a run, so that the rest of its records can go."""
+"""Measurements of a run, so that the rest of its records can go."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ STARTED_S = 5.0
 
 @dataclass(frozen=True)
 class Reading:
-    """What a run comes to."""
+    """The result of a run."""
 
     #: Over the measured interval, Mbit/s.
     goodputs: tuple[float, ...]

@@ -1,4 +1,4 @@
-"""What stands in FICCRD's place today: every algorithm over every queue discipline, and the L4S experiment."""
+"""Today's alternatives to FICCRD: every algorithm over every queue discipline, and the L4S experiment."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ RATE_MBPS, RTT_MS, SECONDS = 20.0, 40.0, 15.0
 L4S_MBPS, L4S_S = 50.0, 40.0
 L4S_QUEUES = ["drop-tail", "CoDel", "FQ-CoDel", "PIE", "DualPI2"]
 
-#: What DualPI2 promises: rates within a factor of two, and a queueing delay of the scalable flow of a few
+#: DualPI2's goals: rates within a factor of two, and a queueing delay of the scalable flow of a few
 #: milliseconds at most.
 ALIKE, LOW_DELAY_MS = 2.0, 3.0
 
@@ -91,7 +91,7 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
 
 
 def _wait_ms(flow: FlowSummary) -> float:
-    """What a flow's packets wait on the mean, from its round-trip samples."""
+    """Mean queueing delay of a flow's packets, from its RTT samples."""
     return 1e3 * ((flow["rtt_mean_s"] or 0.0) - (flow["rtt_min_s"] or 0.0))
 
 

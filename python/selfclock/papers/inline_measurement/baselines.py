@@ -1,4 +1,4 @@
-"""What the text says of the other five mechanisms in figures 6 and 7."""
+"""Claims of the text on the other five mechanisms in figures 6 and 7."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 FULL_BUFFER = 0.98
 #: "Slightly larger" than the product: between 1 % and 10 %.
 SLIGHTLY = (1.01, 1.10)
-#: "Temporarily very large": so many times as long as before the change.
+#: "Temporarily very large": this many times as long as before the change.
 VERY_LARGE = 2.0
 #: "Quite a long time to recover": longer than the × of table 1's responsiveness.
 LONG_S = 20.0

@@ -213,7 +213,7 @@ def cases(scale: float = 1.0) -> list[Case]:
 
 @dataclass(frozen=True)
 class Found:
-    """What a run measured after the start."""
+    """Estimates of a run after the start."""
 
     case: Case
     result: Result

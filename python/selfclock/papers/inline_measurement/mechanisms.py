@@ -65,7 +65,7 @@ class Estimator:
         return {**PROPOSED.control, **self.options}
 
 
-#: What makes ICIM work here, and ICIM as the thesis prints it.
+#: The corrections that make ICIM work here, and ICIM as the thesis prints it.
 REPAIRED = Estimator(
     "repaired", "", {}, 'ICIM repaired (defaults: span = 1/16 RTT, reading = "line", within_interrupt = true)'
 )
@@ -89,7 +89,7 @@ class Buffer:
     per_packet: int
 
     def limit(self, packets: int) -> str:
-        """Room for so many full segments, as a scenario has it."""
+        """Room for this many full segments, as a scenario has it."""
         return f"{packets * self.per_packet} {self.unit}"
 
     @property

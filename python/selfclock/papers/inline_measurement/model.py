@@ -22,7 +22,8 @@ STEP_S = 0.05
 SAME = 0.05
 #: From 1 to 95 % of K, one species alone: ln(99 * 19) / epsilon, 3.9 s.
 ALONE_S = math.log(99 * 19) / EPSILON
-#: "Quickly" is up to so many times as long. Settled when the time constant of two species, 9.7 s, was known.
+#: "Quickly" is up to this many times as long. Settled when the time constant of two species, 9.7 s,
+#: was known.
 QUICKLY = 3.0
 #: A gamma with which the thesis has species die out.
 BEYOND = 1.1

@@ -1,4 +1,4 @@
-"""What measuring costs Reno, and how often there is a result."""
+"""Cost of measuring for Reno, and the rate of results."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ THROUGHPUT_SLACK, SHORTER = 0.01, 2.0
 
 @dataclass(frozen=True)
 class Column:
-    """What stands behind the marks of a mechanism."""
+    """The measurements behind the marks of a mechanism."""
 
     mechanism: Mechanism
     throughput: float

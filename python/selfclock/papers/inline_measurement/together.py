@@ -1,4 +1,4 @@
-"""What the thesis leaves as future work: several connections, other algorithms, round-trip times, errors of K."""
+"""The thesis's future work: several connections, other algorithms, RTTs, errors of K."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ BESIDE_SECONDS = 100.0
 BESIDE = {"Reno": "reno", "CUBIC": "cubic"}
 RTTS_MS = (60.0, 120.0)
 K_ERRORS = (-0.2, 0.0, 0.2)
-#: Half way the path becomes another: half of the rate, twice the round-trip time, two thirds of it. From then on the
-#: link has so many Gbit/s.
+#: Half way the path becomes another: half of the rate, twice the round-trip time, two thirds of it.
+#: Rate of the link from then on, Gbit/s.
 CHANGE_S = 30.0
 CHANGES: dict[str, tuple[dict[str, str], float]] = {
     "half of the rate": ({"rate": "250 Mbps"}, 0.25),

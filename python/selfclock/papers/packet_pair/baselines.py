@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from selfclock.scenario import Scenario
 
-#: What has no limit has one that is never reached.
+#: An unlimited value has a limit that is never reached.
 _NO_LIMIT = "burst = 1e6"
 
 #: Name, label, and start with its parameters. All with the retransmission timer of section 3.1, so that it is no part

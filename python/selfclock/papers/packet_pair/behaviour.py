@@ -1,4 +1,4 @@
-"""What sections 4.2.1 and 5.1 say of the course of a connection: slow start, the end of it, bursts."""
+"""Claims of sections 4.2.1 and 5.1 on the course of a connection: slow start, the end of it, bursts."""
 
 from __future__ import annotations
 
@@ -82,13 +82,13 @@ def claims(courses: Mapping[int, Sequence[Run]], others: Sequence[Sequence[Run]]
 
 
 def slow_start_percent(reno: Run, new: Run) -> float:
-    """What the new TCP has sent when one of the two first loses a segment, less what Reno has; percent of Reno's."""
+    """Excess of the new TCP over Reno in data sent when one of the two first loses a segment, percent of Reno's."""
     end = min([*reno.drops[:1], *new.drops[:1]], default=min(reno.sent[-1], new.sent[-1]))
     return sent_percent(reno, new, end)
 
 
 def sent_percent(reno: Run, new: Run, time: float) -> float:
-    """What the new TCP has sent before a time, less what Reno has; percent of Reno's."""
+    """Excess of the new TCP over Reno in data sent before a time, percent of Reno's."""
     return 100 * (bisect_left(new.sent, time) / bisect_left(reno.sent, time) - 1)
 
 

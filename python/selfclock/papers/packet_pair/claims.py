@@ -1,4 +1,4 @@
-"""What section 5 of the paper prints, and the verdict on it."""
+"""The values printed in section 5 of the paper, and their verdicts."""
 
 from __future__ import annotations
 

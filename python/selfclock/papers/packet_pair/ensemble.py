@@ -132,7 +132,7 @@ class Ensemble:
         return Spread.of(self.counts[figure])
 
     def gain_percent(self, figure: int, baseline: int | None = None) -> Spread:
-        """What a run sends more than the baseline's with the same seed, which starts at the same time."""
+        """Excess of a run over the baseline with the same seed, which starts at the same time."""
         return gain_percent(self.counts[figure], self.counts[BASELINE[figure] if baseline is None else baseline])
 
 
@@ -179,7 +179,7 @@ def with_seeds(scenario_of_run: Scenario, *, interval: str = "off", seeds: Seque
 
 @dataclass(frozen=True)
 class Run:
-    """What is read off a run whose course matters; times in seconds from the flow's first segment."""
+    """Measurements of a run over time, in seconds from the flow's first segment."""
 
     #: Times at which segments were sent for the first time.
     sent: list[float]
@@ -198,7 +198,7 @@ def _new_segments(result: Result) -> pl.Series:
 
 
 def segments_sent(result: Result, seconds: float) -> int:
-    """Count different segments that were sent within so many seconds of the flow's first."""
+    """Count different segments sent within this many seconds of the flow's first."""
     times = _new_segments(result)
     return int((times < times[0] + seconds).sum())
 

@@ -49,7 +49,7 @@ _AVOIDANCE = "congestion avoidance"
 
 @dataclass(frozen=True)
 class Ladder:
-    """What figure 6 shows, of one run."""
+    """Contents of figure 6, of one run."""
 
     #: Every packet that was sent: time_s, arrival, kind, mark (1, 2 or null), id, reply_id, ticks, sequence,
     #: acknowledgement.

@@ -85,7 +85,7 @@ def _marks(panel: Panel, times: Sequence[float], marker: str, what: str, label: 
 
 #: Figure 6 shows the first pair, until t2 of it is back at the receiver, and then ACKs in congestion avoidance.
 _PAIR_S = (0.56, 1.27)
-#: So many ACKs with d are drawn.
+#: Number of ACKs drawn with d.
 _THINNED = 3
 
 

@@ -1,4 +1,4 @@
-"""What ran, in the words of the claims: the mechanism and every option that is not its default."""
+"""The mechanism of a run, in the words of the claims, with every option that is not its default."""
 
 from __future__ import annotations
 

@@ -284,7 +284,7 @@ def _figures_5_and_6(by: Found) -> list[Claim]:
             printed='"it can not find the interval between these segments"',
             measured=f"{falling[1]} segments in the second round trip",
             verdict="reproduced" if falling[1] <= 8 else "not reproduced",
-            note=f"An estimate would send {at_rate / 8:.0f}, an eighth of what the path holds, or more; without "
+            note=f"An estimate would send {at_rate / 8:.0f}, an eighth of the BDP, or more; without "
             f"delayed acknowledgements it is {estimated}.",
             of="paper",
             criterion="our criterion: at most the 8 segments of slow start, with the fallback that "

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 RATE_MBPS, RTT_MS, WINDOW = 50.0, 100.0, "cubic"
 
-#: The long flow has settled when the first short one begins; then one begins every so many seconds.
+#: The long flow has settled when the first short one begins; the interval between short ones, in
+#: seconds.
 BEGIN_S, END_S = 15.0, 45.0
 SIZES = {"100 kB": 0.5, "1 MB": 2.0, "10 MB": 5.0}
 SEEDS = (1, 2, 3)
@@ -66,7 +67,7 @@ def findings(results: Sequence[Result]) -> list[Table]:
         f"{solo:.1f} Mbit/s alone; in "
         f"brackets what exceeds the harm done by slow start with an initial window of 10. Then the mean "
         f"completion of the short flows, "
-        f"and segments sent again by all flows of a run."
+        f"and segments retransmitted by all flows of a run."
     )
     return [Table("Short flows beside an established CUBIC flow", caption, ["start", *SIZES], rows)]
 

@@ -21,7 +21,7 @@ RTTS_MS = (20.0, 100.0, 500.0)
 SIZES = ("100 kB", "1 MB", "10 MB")
 _BYTES = {"100 kB": 1e5, "1 MB": 1e6, "10 MB": 1e7}
 
-#: A queue of one bandwidth-delay product, of so many packets at least.
+#: A queue of one BDP, with this minimum in packets.
 LEAST_QUEUE = 20
 
 CELLS = [(rate, rtt, size) for rate in RATES_MBPS for rtt in RTTS_MS for size in SIZES]

@@ -36,7 +36,7 @@ TRANSPORT: dict[str, object] = {
 }
 DELAYED_ACK: dict[str, object] = {"delayed_ack": {"every": 2, "timer": "200 ms"}}
 
-#: What the paper leaves out is measured with current hosts: RACK-TLP and PRR, acknowledgements delayed by 40 ms.
+#: Cases that the paper leaves out use current hosts: RACK-TLP and PRR, ACKs delayed by 40 ms.
 MODERN: dict[str, object] = {
     "recovery": "rack",
     "prr": True,

@@ -1,4 +1,4 @@
-"""What the paper does not test: many that start together, cross traffic, small buffers, a receiver that lies."""
+"""Cases that the paper does not test: simultaneous starts, cross traffic, small buffers, a lying receiver."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ TOGETHER_S, EARLY_S, FAIR = 30.0, 3.0, 0.9
 
 @dataclass(frozen=True)
 class Together:
-    """What happened when so many started together."""
+    """Results of several transfers that start together."""
 
     #: Part of the packets of the first seconds that was dropped.
     loss: float
