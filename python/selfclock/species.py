@@ -46,7 +46,7 @@ def populations(
 
 
 def limit(species: int, *, capacity: float = 100.0, gamma: float = 0.9) -> float:
-    """Return the equilibrium of each of `n` equal species: K / (1 + gamma (n - 1))."""
+    """Return the equilibrium of each of n = `species` equal species: K / (1 + gamma (n - 1))."""
     return capacity / (1 + gamma * (species - 1))
 
 

@@ -20,7 +20,7 @@ ANSWER_MARKS = ("reno", "cubic", "prague")
 
 
 def chance(draw: st.DrawFn, of: int) -> bool:
-    """Return true once in `times` times; shrinks to false."""
+    """Return true once in `of` times; shrinks to false."""
     return draw(st.integers(0, of - 1)) == of - 1
 
 

@@ -27,7 +27,13 @@ EXAMPLES = (
 )
 
 
-@click.argument("name", required=False, metavar="[NAME]", help="Only this one.", shell_complete=complete_named)
+@click.argument(
+    "name",
+    required=False,
+    metavar="[NAME]",
+    help="An algorithm, queue discipline or router mechanism.",
+    shell_complete=complete_named,
+)
 @click.option("--queues", "only_queues", is_flag=True, help="Queue disciplines instead of algorithms.")
 @click.option("--routers", "only_routers", is_flag=True, help="Router mechanisms instead of algorithms.")
 @algorithm_option
@@ -35,7 +41,7 @@ EXAMPLES = (
 def command(
     name: str | None, only_queues: bool, only_routers: bool, algorithm_files: Sequence[Path], as_json: bool
 ) -> None:
-    """Without a name one line for each; with a name all parameters of that one."""
+    """Without a name, one line each; with a name, all parameters."""
     load_algorithms(*algorithm_files)
     asked = [*(queues() if only_queues else []), *(routers() if only_routers else [])]
     known = asked or [*algorithms(), *([] if name is None else [*queues(), *routers()])]

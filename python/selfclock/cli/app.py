@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 #: Every command, with the first line of its help. Its module has `command`, or `COMMANDS` of its own, and `EXAMPLES`.
 COMMANDS = {
     "init": "Write a commented scenario to begin with, or copy an example.",
-    "run": "Run one simulation: a summary, figures and Parquet tables.",
+    "run": "Run a scenario: summary, figures and Parquet tables.",
     "emulate": "Put real programs on the links of a scenario, in real time (Linux).",
-    "compare": "Run the same path under each algorithm, side by side.",
-    "reproduce": "Run the experiments of papers: a table of claims and every figure, in one HTML report.",
-    "evaluate": "Give an algorithm its scorecard after RFC 9743: what is safe, what is not, beside what is deployed.",
-    "sweep": "Run every point of a grid with every seed; what is there already is not run again.",
-    "algorithms": "List what can be run, with parameters, units, defaults and sources.",
+    "compare": "Compare algorithms side by side on one path.",
+    "reproduce": "Reproduce the papers: a table of claims and every figure, in one HTML report.",
+    "evaluate": "Test an algorithm against RFC 9743, beside deployed ones: the scorecard.",
+    "sweep": "Run every point of a grid with every seed, skipping runs already on record.",
+    "algorithms": "List algorithms, queues and routers: parameters, units, defaults, sources.",
     "bench": "Measure the speed of the simulator on the standard cases.",
     "kernel": "Let algorithms control real TCP connections of Linux; record and replay them.",
-    "verify": "Check a packet record for what cannot be, without the engine.",
+    "verify": "Check a packet record for protocol and physical violations, without the engine.",
     "schema": "Print the JSON Schema of scenario files.",
 }
 
@@ -41,14 +41,14 @@ CONTEXT = {"help_option_names": ["-h", "--help"]}
 
 
 class Commands(click.Group):
-    """A group whose commands are imported when they are called."""
+    """A group that imports a command when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names of the commands."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Import a command; none has another name."""
+        """Import a command."""
         if cmd_name not in COMMANDS:
             return None
         from selfclock.cli.messages import guarded  # noqa: PLC0415

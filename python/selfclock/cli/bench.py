@@ -32,12 +32,12 @@ EXAMPLES = (
     "cases",
     nargs=-1,
     metavar="[CASE]...",
-    help=f"Cases: {', '.join(CASES)}; all if none is named.",
+    help=f"Cases: {', '.join(CASES)}.  [default: all]",
     shell_complete=completing(lambda: CASES),
 )
 @json_option
 def command(cases: Sequence[str], as_json: bool) -> None:
-    """Each case runs in a process of its own; all of them take about half a minute."""
+    """Each case runs in its own process; all take about half a minute."""
     for case in cases:
         if case not in CASES:
             raise UsageError(unknown("case", case, CASES))

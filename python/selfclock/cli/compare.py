@@ -58,7 +58,7 @@ SPARE = {"busy\n%": 2, "Jain": 1}
     "names",
     nargs=-1,
     metavar="[ALGORITHM]...",
-    help="Such as reno, cubic+hystart++, or with parameters cubic:beta=0.8.",
+    help="For example reno, cubic+hystart++, or cubic:beta=0.8 with a parameter.",
     shell_complete=complete_algorithm,
 )
 @click.option("--rate", metavar="RATE", help=f"Rate of the bottleneck.  [default: {RATE}]")
@@ -70,7 +70,7 @@ SPARE = {"busy\n%": 2, "Jain": 1}
     "--scenario",
     type=PATH,
     metavar="FILE",
-    help="The path and the flows of a scenario file (TOML) in place of a dumbbell.",
+    help="Take path and flows from a scenario file (TOML) instead of a dumbbell.",
 )
 @click.option(
     "--flow", multiple=True, metavar="NAME", help="Compare the algorithm of this flow alone; may be repeated."
@@ -79,10 +79,10 @@ SPARE = {"busy\n%": 2, "Jain": 1}
 @click.option(
     "--queue",
     metavar="DISCIPLINE",
-    help="Of the bottleneck, such as dualpi2 or codel:target=5ms.",
+    help="Queue of the bottleneck, such as dualpi2 or codel:target=5ms.",
     shell_complete=completing(lambda: [queue.name for queue in queues()]),
 )
-@click.option("--ecn", metavar="MODE", help=f"{', '.join(ECN)}: what each algorithm responds to.")
+@click.option("--ecn", metavar="MODE", help=f"One of {', '.join(ECN)}; auto: what each algorithm supports.")
 @seed_option
 @click.option(
     "--seeds",
@@ -117,7 +117,7 @@ def command(
     algorithm_files: Sequence[Path],
     as_json: bool,
 ) -> None:
-    """The path is that of a scenario, or a dumbbell; the default is one flow of 60 s over 100 Mbit/s and 40 ms."""
+    """The path is a scenario's or a dumbbell; by default one flow of 60 s over 100 Mbit/s and 40 ms."""
     kinds = parse_formats(formats)
     load_algorithms(*algorithm_files)
     directory = destination(out, Path("results/compare"), only_printed=as_json and not kinds)

@@ -49,10 +49,10 @@ EXAMPLES = (
 @click.option("--host", metavar="NAME", help="Host of the command that follows: --host b -- COMMAND; may be repeated.")
 @set_option
 @seed_option
-@click.option("--for", "lasts", metavar="TIME", help="End after this time, whatever runs.")
+@click.option("--for", "lasts", metavar="TIME", help="End after this time.")
 @out_option
 @click.option("--record", is_flag=True, help="Record packets, and write a capture for each host.")
-@click.option("--outside", metavar="NAME", help="Host that is this machine itself, with its servers; needs root.")
+@click.option("--outside", metavar="NAME", help="Make this host the machine itself, with its servers; needs root.")
 @click.option("--internet", is_flag=True, help="Let hosts reach the Internet through --outside; needs iptables or nft.")
 @click.option(
     "--sysctl", "sysctls", multiple=True, metavar="NAME=VALUE", help="Kernel setting on every host; may be repeated."
@@ -71,10 +71,10 @@ EXAMPLES = (
     show_default=True,
     help="A run is invalid if any packet is later than this.",
 )
+@click.option("--live/--no-live", default=None, help="Show a status line.  [default: unless the command is a shell]")
 @click.option(
-    "--live/--no-live", default=None, help="A line says what goes on.  [default: unless the command is a shell]"
+    "--clean", "tidy", is_flag=True, help="Remove the remains of a killed emulation with --internet, and exit."
 )
-@click.option("--clean", "tidy", is_flag=True, help="Undo what a killed emulation with --internet left, and end.")
 @format_option
 def command(
     scenario: Path | None,
@@ -94,7 +94,7 @@ def command(
     tidy: bool,
     formats: str,
 ) -> None:  # fmt: skip
-    """It lasts as long as the last command, and passes on its exit status. Tables go to standard error."""
+    """Ends with the last command, whose exit status it returns. Tables go to standard error."""
     note(*(f"undone, of an emulation that was killed: {line}" for line in clean()))
     if tidy:
         return

@@ -46,21 +46,21 @@ EXAMPLES = (
 @click.argument(
     "name",
     metavar="ALGORITHM",
-    help="Such as cubic, packet-pair or cubic+hystart++.",
+    help="For example cubic, packet-pair or cubic+hystart++.",
     shell_complete=complete_algorithm,
 )
 @click.option(
     "--against",
     multiple=True,
     metavar="ALGORITHM,...",
-    help=f"Baselines, with commas or one at a time.  [default: {','.join(BASELINES)}]",
+    help=f"Baselines, comma-separated or repeated.  [default: {','.join(BASELINES)}]",
     shell_complete=complete_algorithms,
 )
 @click.option(
     "--rows",
     multiple=True,
     metavar="ROW,...",
-    help="Only these rows.  [default: all of them]",
+    help="Rows to run.  [default: all]",
     shell_complete=completing(lambda: [row.id for row in ROWS], several=True),
 )
 @threads_option

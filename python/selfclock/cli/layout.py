@@ -55,7 +55,7 @@ def _letters(text: str) -> int:
 
 
 def columns_of(table: TableOfTexts) -> list[Column]:
-    """Return the columns of a table; what a heading shares with the one before it stands there once."""
+    """Return the columns of a table; consecutive headings show their common part once."""
     columns: list[Column] = []
     above = None
     for number, heading in enumerate(table.columns):

@@ -32,7 +32,7 @@ _noted: list[str] = []
 
 
 def note(*notes: str | None) -> None:
-    """Say what may be a mistake, and is none that stops anything."""
+    """Print a note on a possible mistake that does not stop the command."""
     for each in notes:
         if each is not None:
             _noted.append(each)
@@ -51,7 +51,7 @@ def print_json(document: object) -> None:
 
 
 def print_document(document: Mapping[str, object]) -> None:
-    """Print the JSON document of a result; its notes are all that were said."""
+    """Print the JSON document of a result, with all notes."""
     print_json({**document, "notes": list(_noted)})
 
 
@@ -66,7 +66,7 @@ def hinted(error: ScenarioError, hint: str | None) -> ScenarioError:
 
 
 def guarded(work: Callable[P, None]) -> Callable[P, None]:
-    """Turn what can go wrong for reasons of the user into one message and an exit status."""
+    """Turn errors that the user can cause into one message and an exit status."""
 
     @functools.wraps(work)
     def command(*args: P.args, **kwargs: P.kwargs) -> None:

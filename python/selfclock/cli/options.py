@@ -95,7 +95,7 @@ threads_option = click.option(
     "--threads",
     type=click.IntRange(1, MOST_THREADS),
     metavar="N",
-    help="Runs at the same time.  [default: one per core]",
+    help="Number of concurrent runs.  [default: one per core]",
 )
 
 #: Formats of the figures, for every command that writes some.
@@ -104,7 +104,7 @@ format_option = click.option(
     "formats",
     default="",
     metavar="FORMATS",
-    help=f"Figures as files: {', '.join(FORMATS)}, several with commas.",
+    help=f"Also write figures as files: {', '.join(FORMATS)}, comma-separated.",
 )
 
 set_option = click.option(
@@ -112,7 +112,7 @@ set_option = click.option(
     "overrides",
     multiple=True,
     metavar="PATH=VALUE",
-    help="Another value for a key: --set transport.mss='512 B'.",
+    help="Override a key: --set transport.mss='512 B'; may be repeated.",
 )
 
 seed_option = click.option(

@@ -43,15 +43,17 @@ EXAMPLES = (
     "papers",
     nargs=-1,
     metavar="[PAPER]...",
-    help="Papers; all if none is named.",
+    help="Papers.  [default: all]",
     shell_complete=completing(lambda: PAPERS),
 )
-@click.option("--full", is_flag=True, help="Run the experiments that take minutes, too; otherwise they are on record.")
+@click.option(
+    "--full", is_flag=True, help="Also run the experiments that take minutes; otherwise recorded values are shown."
+)
 @click.option(
     "--scenarios",
     type=PATH,
     metavar="DIRECTORY",
-    help="Run nothing: write every scenario as DIRECTORY/PAPER/NAME.toml, for selfclock run.",
+    help="Run nothing; write every scenario as DIRECTORY/PAPER/NAME.toml for selfclock run.",
 )
 @threads_option
 @out_option
@@ -66,7 +68,7 @@ def command(
     formats: str,
     as_json: bool,
 ) -> None:
-    """Exit status 1 if a verdict is not the one on record."""
+    """Exit status 1 if a verdict differs from the one on record."""
     kinds = parse_formats(formats)
     chosen = find(papers)
     if scenarios is not None:

@@ -49,12 +49,12 @@ EXAMPLES = (
 @set_option
 @seed_option
 @out_option
-@click.option("--pcap", is_flag=True, help="Record packets and write a capture for each host, both directions in one.")
-@click.option("--pcap-links", is_flag=True, help="Record packets and write a capture for each one-way link.")
+@click.option("--pcap", is_flag=True, help="Record packets, and write a capture of each host with both directions.")
+@click.option("--pcap-links", is_flag=True, help="Record packets, and write a capture of each one-way link.")
 @click.option(
     "--replay",
     metavar="SPAN",
-    help="Record the packets of a span, as 5s or 10s..12s, for a replay in the page.",
+    help="Replay the packets of a span in the page, such as 5s or 10s..12s.",
 )
 @format_option
 @algorithm_option

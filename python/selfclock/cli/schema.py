@@ -22,9 +22,9 @@ EXAMPLES = (
 )
 
 
-@click.option("--grid", is_flag=True, help="Of grid files, which say what a sweep runs.")
+@click.option("--grid", is_flag=True, help="The schema of grid files, for sweeps.")
 @algorithm_option
 def command(grid: bool, algorithm_files: Sequence[Path]) -> None:
-    """Editors complete and check scenario files with it."""
+    """Editors use it to complete and check scenario files."""
     load_algorithms(*algorithm_files)
     print_json(grid_schema() if grid else schema())

@@ -63,7 +63,7 @@ EXAMPLES = (
     help=f"Columns of the dataset for table and figure.  [default: {','.join(USUAL)}]",
     shell_complete=completing(lambda: MEASURES, several=True),
 )
-@click.option("--retry", is_flag=True, help="Run again what failed before.")
+@click.option("--retry", is_flag=True, help="Repeat failed runs.")
 @out_option
 @format_option
 @algorithm_option
@@ -79,7 +79,7 @@ def command(
     algorithm_files: Sequence[Path],
     as_json: bool,
 ) -> None:
-    """A sweep that was stopped goes on where it was: give the same grid and directory."""
+    """An interrupted sweep resumes with the same grid and directory."""
     kinds = parse_formats(formats)
     shown = chosen(listed(measures))
     load_algorithms(*algorithm_files)

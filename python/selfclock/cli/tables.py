@@ -20,7 +20,7 @@ MOST_SHOWN = 20
 
 
 def print_summary(summary: Summary, document: Path) -> None:
-    """Print the tables of a run, whose totals all stand in this document."""
+    """Print the tables of a run from its document."""
     what = "emulated with" if "emulation" in summary else "simulated in"
     sys.stdout.write(
         f"{summary['scenario']}, seed {summary['seed']}: {cells.plain(summary['simulated_s'])} s {what} "
@@ -44,7 +44,7 @@ def print_summary(summary: Summary, document: Path) -> None:
 
 
 def say_more(count: int, what: str, where: Path, *, more: str = "more") -> None:
-    """Say how many rows a table has not, and where they are."""
+    """Say how many rows are omitted, and which file has them."""
     if count > MOST_SHOWN:
         sys.stdout.write(f"… {cells.plural(count - MOST_SHOWN, f'{more} {what}')}: {where}\n")
 
