@@ -47,7 +47,7 @@ def main() -> None:
         going = False
 
     signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, stop)
     longest, count = 0.0, 0
     while going:
         before = time.monotonic()
