@@ -56,7 +56,7 @@ fn flow(label: &str) -> Flow<Recorder> {
     Flow::new(&first(), |setup| Recorder::new(&selection, setup))
 }
 
-/// What was told.
+/// Events received.
 fn told(flow: Flow<Recorder>) -> Vec<Event> {
     let trace = flow.into_control().finish();
     let records = Reader::new(&trace).expect("a trace").map(|record| record.expect("whole"));

@@ -41,7 +41,7 @@ fn written() -> Vec<u8> {
     writer.finish().expect("memory")
 }
 
-/// What is written is read: two connections in turns, extreme values, an end without an answer.
+/// Writing and reading agree: two connections in turns, extreme values, an end without an answer.
 #[test]
 fn a_log_is_read_as_it_was_written() {
     let log = written();
@@ -108,7 +108,7 @@ fn recorded_connections_replay() {
     }
 }
 
-/// What the corpora have in them: without these, equality would say little.
+/// Required contents of the corpora: without these, equality would say little.
 #[test]
 fn corpora_have_every_kind_of_event() {
     let mut seen: BTreeMap<&str, u64> = BTreeMap::new();

@@ -7,7 +7,7 @@ pub struct Section<'a> {
     pub name: &'a str,
     /// `SHT_*`.
     pub kind: u32,
-    /// What is in it.
+    /// Its contents.
     pub data: &'a [u8],
     /// Another section, by number: of a symbol table its strings.
     pub link: usize,
@@ -35,7 +35,7 @@ pub struct Symbol<'a> {
 pub struct Relocation<'a> {
     /// Where, in bytes from the beginning of the section.
     pub offset: usize,
-    /// What with.
+    /// The symbol of a relocation.
     pub symbol: Symbol<'a>,
 }
 

@@ -15,7 +15,7 @@ pub const SLOTS: u32 = 1024;
 pub const LAYOUT: u64 = 1;
 const WORDS: usize = 16;
 
-/// What the kernel part counts of a connection.
+/// Counters of a connection in the kernel part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SlotCounts {
     /// Number of the connection; 0: the slot is free.
@@ -63,7 +63,7 @@ impl Slots {
         put(2, event.number);
     }
 
-    /// What the kernel part has counted.
+    /// Counters of the kernel part.
     pub fn counts(&self, slot: u32) -> SlotCounts {
         let at = slot.min(SLOTS - 1) as usize * WORDS;
         let get = |word: usize| self.0.load(at + word, Relaxed);
@@ -85,7 +85,7 @@ impl Slots {
     }
 }
 
-/// What the kernel part counts of all connections.
+/// Counters of all connections in the kernel part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Connections so far.
@@ -163,7 +163,7 @@ impl Control {
         self.0.load(2, Acquire) != 0
     }
 
-    /// What the kernel part has counted.
+    /// Counters of the kernel part.
     pub fn totals(&self) -> Totals {
         let get = |word: usize| self.0.load(word, Relaxed);
         Totals { flows: get(8), without_slot: get(9), lost_events: get(10), fallbacks: get(11) }

@@ -1,9 +1,11 @@
-//! What is due later, by epochs: stretches of time of one length, each of which is sorted shortly before it begins.
+//! Later values, by epochs: stretches of time of one length, each sorted shortly before it begins.
 //!
-//! Where every flow has a delay of its own, what is scheduled comes in no order, and sorted lanes (see [`super::lanes`])
-//! would be as many as there are delays. A value is appended to its epoch instead, wherever in it it falls: no search, and
-//! no branch that depends on its time. An epoch has some forty values, which are sorted while they are in the first cache.
-//! This is a calendar queue (Brown 1988) whose days are sorted when they come, as in the ladder queue (Tang et al. 2005).
+//! Where every flow has a delay of its own, what is scheduled comes in no order, and sorted lanes
+//! (see [`super::lanes`]) would be as many as there are delays. A value is appended to its epoch
+//! instead, wherever in it it falls: no search, and no branch that depends on its time. An epoch
+//! has some forty values, which are sorted while they are in the first cache. This is a calendar
+//! queue (Brown 1988) whose days are sorted when they come, as in the ladder queue (Tang et al.
+//! 2005).
 
 use super::lanes::Due;
 use super::memory;

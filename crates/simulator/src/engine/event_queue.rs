@@ -7,7 +7,7 @@
 use super::lanes::{CLOSED, Due, Lanes};
 use selfclock_congestion::units::Time;
 
-/// What an event is for, packed into 32 bits.
+/// The addressee of an event, packed into 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// The first packet of this lane of packets in flight reaches its next stop.
@@ -210,7 +210,7 @@ impl EventQueue {
         self.push_here(time, target);
     }
 
-    /// Of the same, a copy for where it is called for each packet.
+    /// Like the above, inlined where it is called for each packet.
     #[inline(always)]
     pub fn push_here(&mut self, time: Time, target: Target) {
         let target = target.pack();

@@ -13,10 +13,10 @@ use super::epochs::{Epochs, MOST_VALUES};
 use super::ring::Ring;
 use selfclock_congestion::units::Time;
 
-/// So many values before its turn the memory of a value is asked for.
+/// Distance in values at which the memory of a value is prefetched.
 const PREFETCHED: usize = 16;
 
-/// What has a place in the order of events.
+/// Position in the order of events.
 pub trait Due: Copy {
     /// When it is due.
     fn time(&self) -> Time;
@@ -44,9 +44,10 @@ pub struct Lanes<T> {
     lanes: Vec<Ring<T>>,
     /// The end of each lane, the latest first. An empty lane keeps its end: nothing can be added before it any more.
     ends: Vec<End>,
-    /// There are more than [`FEW`] lanes, and not so many values that these are better for them.
+    /// There are more than [`FEW`] lanes, and few enough values for epochs to be faster.
     many: bool,
-    /// What is due later, where there would be many lanes, and the lane to which it comes when its epoch is opened.
+    /// Later values where there would be many lanes, and the lane that receives them when their
+    /// epoch is opened.
     epochs: Epochs<T>,
     epoch_lane: Option<u32>,
 }
@@ -177,7 +178,7 @@ impl<T: Due> Lanes<T> {
         ring.prefetch(PREFETCHED);
     }
 
-    /// The value of a lane that comes after so many others.
+    /// The value `ahead` places behind the head of a lane.
     #[inline(always)]
     pub fn get(&self, lane: u32, position: usize) -> Option<&T> {
         self.lanes[lane as usize].get(position)
@@ -236,8 +237,9 @@ mod tests {
         assert_eq!(lanes.lanes.len(), 3);
     }
 
-    /// What a network does with lanes and the event queue: values come in their order, if they are added at the time of the
-    /// clock or later. Returns how many did come, each as the first of those that there were, and whether there were epochs.
+    /// The network's use of lanes and the event queue: values come in their order, if they are
+    /// added at the time of the clock or later. Returns how many did come, each as the first of
+    /// those that there were, and whether there were epochs.
     fn in_turn(steps: &[(u64, usize)], break_openings: bool) -> (usize, bool) {
         let (mut lanes, mut events, mut taken) = (Lanes::default(), EventQueue::default(), 0);
         let mut waiting = BTreeSet::new();

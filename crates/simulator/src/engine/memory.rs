@@ -32,7 +32,7 @@ fn prefetch_line(address: *const u8) {
 #[inline(always)]
 fn prefetch_line(_address: *const u8) {}
 
-/// An empty vector with room for so many values, on large pages if it is large and the system has any.
+/// An empty vector with this capacity, on large pages if it is large and the system has any.
 pub fn vector<T>(capacity: usize) -> Vec<T> {
     let mut values = Vec::with_capacity(capacity);
     let room = values.spare_capacity_mut();
@@ -42,7 +42,7 @@ pub fn vector<T>(capacity: usize) -> Vec<T> {
     values
 }
 
-/// Makes room for exactly so many more values. What is large is extended where it is.
+/// Reserves room for exactly this many more values. What is large is extended where it is.
 pub fn reserve<T>(values: &mut Vec<T>, more: usize) {
     values.reserve_exact(more);
     let bytes = values.capacity() * size_of::<T>();

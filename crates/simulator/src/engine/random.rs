@@ -7,7 +7,7 @@ use rand::Rng;
 use rand_pcg::Pcg64;
 use selfclock_congestion::units::Duration;
 
-/// What a stream is for.
+/// Purpose of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Purpose {
@@ -19,15 +19,15 @@ pub enum Purpose {
     FlowStart = 3,
     /// Packet times of a flow.
     FlowArrivals = 4,
-    /// What a flow's congestion control draws.
+    /// Draws of a flow's congestion control.
     FlowControl = 5,
     /// Sizes of the short connections of a flow.
     ConnectionSize = 6,
     /// Packet sizes of a flow.
     PacketSize = 7,
-    /// What the queue discipline of a link draws.
+    /// Draws of a link's queue discipline.
     LinkQueue = 16,
-    /// What a router mechanism draws.
+    /// Draws of a router mechanism.
     Router = 17,
 }
 

@@ -6,7 +6,7 @@
 
 use super::memory::{self, prefetch};
 
-/// A ring begins with so many places.
+/// Initial capacity of a ring.
 const FEWEST: usize = 8;
 /// One of fewer places grows to twice its size.
 const SMALL: usize = 4096;
@@ -161,7 +161,8 @@ impl<T: Copy> Ring<T> {
         self.length -= 1;
     }
 
-    /// Asks for the memory of the value so many places behind the first, unless it is at the other end of the places.
+    /// Prefetches the value this many places behind the first, unless it is at the other end of the
+    /// storage.
     #[inline(always)]
     pub fn prefetch(&self, position: usize) {
         if let Some(value) = self.places.get(self.front as usize + position) {

@@ -38,7 +38,7 @@ impl Timer {
         deadline >= self.entry
     }
 
-    /// Of the same, where it is known to be quiet.
+    /// Like the above, where the timer is known to be quiet.
     pub fn set_quietly(&mut self, deadline: Time) {
         debug_assert!(self.is_quiet_at(deadline));
         self.deadline = deadline;

@@ -29,10 +29,10 @@ impl Batch {
     }
 }
 
-/// What becomes of the first group of a batch.
+/// Fate of the first group of a batch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passage {
-    /// So many groups, this one among them, do as it does.
+    /// Number of groups that behave alike, this one included.
     pub groups: u64,
     /// Its segments at the receiver, as many as there are.
     received: [Time; MOST_SEGMENTS],
@@ -57,8 +57,8 @@ impl Passage {
 }
 
 impl Network {
-    /// A packet of this lane arrives at the end of its route, and so many others of its flow after it, each a `gap` later. `None`:
-    /// fewer than three, or none may follow.
+    /// A packet of this lane arrives at the end of its route, and `more` others of its flow after
+    /// it, each a `gap` later. `None`: fewer than three, or none may follow.
     #[inline]
     pub(crate) fn batch_gap(&self, lane: u32) -> Option<Duration> {
         let first = self.in_flight.get(lane, 0)?;
@@ -77,7 +77,8 @@ impl Network {
         self.in_flight.get(lane, 0)
     }
 
-    /// What becomes of the groups of a batch, if nothing else happens in the network. `None`: nothing is known.
+    /// Fate of the groups of a batch, if nothing else happens in the network. `None`: nothing is
+    /// known.
     pub(crate) fn passage(&self, batch: &Batch) -> Option<Passage> {
         let mut received = [batch.start; MOST_SEGMENTS];
         let times = received.get_mut(..batch.segments as usize)?;
@@ -116,7 +117,7 @@ impl Network {
         }
     }
 
-    /// So many groups of a batch, not none, have crossed the network.
+    /// Number of groups of a batch, at least one, that have crossed the network.
     pub(crate) fn take_batch(&mut self, batch: &Batch, groups: u64) {
         let mut times = [batch.start; MOST_SEGMENTS];
         let times = &mut times[..batch.segments as usize];
@@ -140,12 +141,13 @@ impl Network {
         self.in_flight.drop_first(lane);
     }
 
-    /// So many acknowledgements are in a lane.
+    /// Number of ACKs in a lane.
     pub(crate) fn batch_length(&self, lane: u32) -> u64 {
         self.in_flight.length_of(lane) as u64
     }
 
-    /// The group that comes after so many others of a batch was sent, `lag` after the first, and its acknowledgement is on its way.
+    /// The group at this position in a batch was sent, `lag` after the first, and its ACK is on its
+    /// way.
     #[inline(always)]
     pub(crate) fn land_acknowledgement(
         &mut self,

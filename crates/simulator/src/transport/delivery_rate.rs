@@ -170,7 +170,7 @@ mod tests {
             (sample.delivered, sample.lost, sample.tx_in_flight),
             (Bytes(3000), Bytes(1000), Bytes(4000))
         );
-        // Nothing is in flight any more: the interval begins anew, and the loss was before it.
+        // Nothing is in flight any more: the interval restarts, and the loss was before it.
         rig.send_again(0, 110);
         rig.ack(210, 4);
         let sample = rig.sample(50);

@@ -40,7 +40,7 @@ impl Count {
     }
 }
 
-/// What both ends have: a stack, a way out, a timer.
+/// The common part of both ends: a stack, an output, a timer.
 #[derive(Clone, Debug)]
 struct End {
     endpoint: Owned,

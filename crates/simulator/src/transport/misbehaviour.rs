@@ -10,7 +10,7 @@ use selfclock_congestion::option::{PacketPairOption, QuickStartOption, SwiftStar
 /// Largest code of a Quick-Start rate: four bits.
 const LARGEST_RATE_CODE: f64 = 15.0;
 
-/// What a receiver does that it must not.
+/// A receiver's protocol violations.
 #[derive(Clone, Debug)]
 pub struct Misbehaviour {
     plan: MisbehaviourPlan,
@@ -48,14 +48,15 @@ impl Misbehaviour {
         divided.chain(std::iter::repeat_n(to, self.plan.repeats as usize))
     }
 
-    /// An acknowledgement has reported data beyond a gap. True if the receiver now throws that data away.
+    /// An acknowledgement has reported data beyond a gap. True if the receiver now discards that
+    /// data.
     pub fn reneges(&mut self) -> bool {
         self.reports = self.reports.wrapping_add(1);
         self.plan.renege_every.is_some_and(|every| self.reports.is_multiple_of(every))
     }
 
-    /// What it reports of the path, in place of the truth: intervals are multiplied by the factor, rates and feedback are
-    /// divided by it.
+    /// Its false reports on the path: intervals are multiplied by the factor, rates and feedback
+    /// are divided by it.
     pub fn falsify(&self, option: PeerOption) -> PeerOption {
         let factor = self.plan.interval_factor;
         if factor == 1.0 {

@@ -23,7 +23,7 @@ use selfclock_congestion::units::Time;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-/// What an endpoint works with: the clock, the event queue, the network.
+/// An endpoint's environment: the clock, the event queue, the network.
 pub struct Context<'a> {
     /// Now.
     pub now: Time,

@@ -1,6 +1,7 @@
-//! What leaves a sender: pacer, leaky bucket, wire.
+//! A sender's output: pacer, leaky bucket, wire.
 //!
-//! The last of a sender's three acts. The outbox is told what leaves; it knows when the next segment may.
+//! The last of a sender's three acts. The outbox is told what leaves; it knows when the next
+//! segment may.
 
 use super::pacer::Pacer;
 use super::{Context, TIMESTAMPS_OPTION};
@@ -10,7 +11,7 @@ use crate::plan::{Ecn, Transport};
 use selfclock_congestion::entry::Marks;
 use selfclock_congestion::{Bytes, Pacing, PeerOption, Time};
 
-/// What an outbox needs to know of a segment.
+/// A segment as an outbox sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Outgoing {
     /// First payload byte.
@@ -35,7 +36,7 @@ pub struct Outbox {
     overhead: u32,
     /// Size of a SYN on the wire without the algorithm's option, bytes.
     syn_size: u32,
-    /// What the next segment of new data carries.
+    /// Header fields of the next segment of new data.
     data_flags: Flags,
     classic_ecn: bool,
     /// Once something is spaced or shaped.

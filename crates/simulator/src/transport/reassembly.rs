@@ -1,4 +1,4 @@
-//! What the receiver holds beyond the next byte it expects.
+//! Data held by the receiver beyond the next expected byte.
 
 use crate::packet::{Extra, MAXIMUM_SACK_BLOCKS};
 use std::collections::VecDeque;
@@ -11,7 +11,7 @@ struct Block {
     segments: u64,
 }
 
-/// What a data segment brought.
+/// Effect of a data segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
     /// The next byte expected, and nothing was held: the usual case.
@@ -35,7 +35,7 @@ pub struct Reassembly {
     has_gap: bool,
 }
 
-/// What is held beyond a gap.
+/// Data held beyond a gap.
 #[derive(Clone, Debug, Default)]
 struct Held {
     blocks: VecDeque<Block>,

@@ -25,7 +25,8 @@ pub struct Receiver {
     sack: bool,
     timestamps: bool,
     ecn: Ecn,
-    /// What acknowledgements carry: ECE from a mark until the sender says that it has reduced its window (classic).
+    /// Feedback in ACKs: ECE from a mark until the sender reports that it has reduced its window
+    /// (classic).
     echo: Flags,
     /// Wire bytes that arrived, repeated segments included.
     arrived_bytes: u64,
@@ -37,7 +38,7 @@ pub struct Receiver {
     misbehaviour: Option<Box<Misbehaviour>>,
     reassembly: Reassembly,
     partner: Partner,
-    /// What the routers have left of the packets' time to live.
+    /// Remaining time to live of the packets.
     ttl: u8,
     /// The last segment was marked.
     last_was_marked: bool,
@@ -171,7 +172,7 @@ impl Receiver {
         }
     }
 
-    /// Notes a congestion mark. True if it is to be told of at once.
+    /// Notes a congestion mark. True if an ACK is due at once.
     fn note_mark(&mut self, packet: &Packet) -> bool {
         let marked = packet.flags.has(Flags::CE);
         if self.ecn == Ecn::Classic {
@@ -185,7 +186,7 @@ impl Receiver {
             return false;
         }
         self.marked = self.marked.wrapping_add(if marked { packet.payload } else { 0 });
-        // The first of several is told of at once, as RFC 9768 advises.
+        // The first of several marks is reported at once, as RFC 9768 advises.
         marked && !std::mem::replace(&mut self.last_was_marked, marked)
     }
 

@@ -99,7 +99,7 @@ pub struct Runaway {
     pub segments: usize,
     /// Payload in flight.
     pub bytes: Bytes,
-    /// What cwnd is, segments.
+    /// Value of cwnd, segments.
     pub cwnd: f64,
     /// Memory sets the limit, not the path.
     pub by_memory: bool,
@@ -113,7 +113,7 @@ impl fmt::Display for Runaway {
         f.write_str(if by_memory {
             "this machine has no memory for more"
         } else {
-            "more than the largest TCP window, 1 GiB (RFC 7323), and than four times what the path holds"
+            "more than the largest TCP window, 1 GiB (RFC 7323), and than four times the path's capacity"
         })
     }
 }

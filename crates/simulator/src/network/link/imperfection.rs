@@ -1,4 +1,4 @@
-//! What happens to packets on the wire of some links: loss, jitter, changes of the path, and transmission at the
+//! Events on the wire of some links: loss, jitter, changes of the path, and transmission at the
 //! opportunities of a delivery trace.
 
 use super::loss::Loss;

@@ -75,8 +75,9 @@ impl Link {
         }
     }
 
-    /// What the discipline does at times of its own, up to now, with the packets that waited then of those that the shortcut let
-    /// pass. Comes before anything that serves them; samples that are due earlier come first.
+    /// Runs the discipline's own timers up to now, on the packets that waited then among those that
+    /// the shortcut let pass. Comes before anything that serves them; samples that are due earlier
+    /// come first.
     #[inline]
     pub(super) fn catch_up(&mut self, now: Time, samples: &mut Rows<LinkSample>) {
         while let Some(due) = self.managed().map(|managed| managed.due)

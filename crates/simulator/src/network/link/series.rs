@@ -51,11 +51,11 @@ impl Link {
     }
 }
 
-/// What a sample shows that depends on what most links have not.
+/// Parts of a sample that depend on a link's rare parts.
 struct Sampled {
     /// Transmission time used so far, ps; with a trace, bytes.
     busy: u64,
-    /// What could have been used since the sample before.
+    /// Bytes offered since the previous sample.
     offered: u64,
     /// Packets that a managed queue holds.
     held: u64,

@@ -27,7 +27,7 @@ impl Inflation {
         }
     }
 
-    /// What it takes off the payload in flight.
+    /// Its reduction of the payload in flight.
     pub fn bytes(&self) -> i64 {
         self.bytes
     }

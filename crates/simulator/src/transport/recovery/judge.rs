@@ -1,4 +1,4 @@
-//! What follows from an ACK or an expired timer.
+//! Consequences of an ACK or an expired timer.
 
 use super::duplicates::Inflation;
 use super::prr::Prr;
@@ -11,7 +11,7 @@ use crate::transport::rto::RttEstimator;
 use selfclock_congestion::{RestartCause, Time};
 
 impl LossRecovery {
-    /// What follows from an ACK.
+    /// Consequences of an ACK.
     pub fn judge(&mut self, news: &News, rtt: &RttEstimator) -> Verdict {
         let mut verdict = Verdict { was_recovering: self.fast.is_some(), ..Verdict::default() };
         let new = news.advance.bytes > 0;
@@ -137,7 +137,7 @@ impl LossRecovery {
         }
     }
 
-    /// What follows from an expiry of the retransmission timer.
+    /// Consequences of an expired retransmission timer.
     pub fn on_timeout(&mut self, now: Time, rtt: &RttEstimator) -> Verdict {
         let repeated = self.board.front().is_some_and(Segment::had_timed_out);
         if self.board.front().is_some_and(Segment::is_sacked) {
@@ -150,14 +150,14 @@ impl LossRecovery {
         Verdict { event: Some(event), retransmit_first: true, ..Verdict::default() }
     }
 
-    /// What follows from an expiry of the reordering timer of RACK.
+    /// Consequences of an expired RACK reordering timer.
     pub fn on_reordering_timer(&mut self, now: Time, rtt: &RttEstimator) -> Verdict {
         self.before = self.progress();
         self.detect_by_time(now, rtt);
         self.judge_detected(now, rtt)
     }
 
-    /// What follows from losses that [`LossRecovery::detect_by_time`] has found.
+    /// Consequences of the losses found by [`LossRecovery::detect_by_time`].
     pub fn judge_detected(&mut self, now: Time, rtt: &RttEstimator) -> Verdict {
         let mut verdict = Verdict::default();
         self.begin_if_lost(now, rtt, &mut verdict);
@@ -259,10 +259,10 @@ impl LossRecovery {
         Event::Restart { flight_size, repeated, cause }
     }
 
-    /// What the receiver has reported to hold it has not kept: if it had the first segment outstanding, it would have
-    /// acknowledged it. "After a retransmit timeout the data sender SHOULD turn off all of the SACKed bits, since the timeout
-    /// might indicate that the data receiver has reneged" (RFC 2018, section 5); with this test of it others can stay
-    /// (RFC 6675, section 5.1).
+    /// The receiver has reneged: if it still held the first outstanding segment, it would have
+    /// acknowledged it. "After a retransmit timeout the data sender SHOULD turn off all of the
+    /// SACKed bits, since the timeout might indicate that the data receiver has reneged" (RFC 2018,
+    /// section 5); with this test of it others can stay (RFC 6675, section 5.1).
     #[cold]
     fn forget_sacks(&mut self) {
         let forgotten = self.board.forget_sacks();
@@ -271,8 +271,8 @@ impl LossRecovery {
         }
     }
 
-    /// What has been delivered since the last call lets the window come down. For every ACK in a recovery, after losses are
-    /// marked.
+    /// Reduces the window in proportion to the data delivered since the last call. For every ACK in
+    /// a recovery, after losses are marked.
     #[inline]
     fn reduce_proportionally(&mut self) {
         let Some(&FastRecovery { point, .. }) = self.fast.as_deref() else { return };

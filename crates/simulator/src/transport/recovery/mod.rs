@@ -49,7 +49,7 @@ struct RackTlp {
     purpose: Purpose,
 }
 
-/// What becomes of the timer of RACK and TLP.
+/// Action on the timer of RACK and TLP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RackTimer {
     /// Nothing.
@@ -317,8 +317,8 @@ impl LossRecovery {
 
     // --- the timer of RACK and TLP ------------------------------------------------------------------------------
 
-    /// What becomes of the timer, once everything that can be sent has been. `set` is whether it is set, `retransmission` when
-    /// the retransmission timer expires.
+    /// Action on the timer, once everything that can be sent has been. `set` is whether it is set,
+    /// `retransmission` when the retransmission timer expires.
     #[inline]
     pub fn rack_timer(
         &mut self,

@@ -144,7 +144,7 @@ impl Default for Rack {
     }
 }
 
-/// What the reordering window depends on.
+/// Inputs of the reordering window.
 #[derive(Clone, Copy, Debug)]
 pub struct Conditions {
     /// In loss recovery, after a fast retransmit or a timeout.
@@ -201,7 +201,7 @@ impl Rack {
         self.note_delivered(segment, order, now, echo, minimum_rtt);
     }
 
-    /// A segment with so many sendings before its last one is acknowledged or SACKed for the first time. Steps 2 and 3 of section
+    /// A segment with this many earlier transmissions is acknowledged or SACKed for the first time. Steps 2 and 3 of section
     /// 6.2.
     #[inline]
     fn note_delivered(

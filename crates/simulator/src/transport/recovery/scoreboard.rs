@@ -1,8 +1,8 @@
-//! What is outstanding, segment by segment, and what is known of each.
+//! The segments outstanding, and the state of each.
 //!
-//! Work per acknowledgement is constant on average, however many segments are in flight and however many holes there
-//! are: stretches of SACKed segments are skipped in one step, and the edge below which holes count as lost and the place
-//! to look for the next retransmission only move forward.
+//! Work per acknowledgement is constant on average, however many segments are in flight and however
+//! many holes there are: stretches of SACKed segments are skipped in one step, and the edge below
+//! which holes count as lost and the place to look for the next retransmission only move forward.
 
 use crate::engine::Ring;
 use selfclock_congestion::units::Time;
@@ -61,7 +61,7 @@ impl Segment {
     }
 }
 
-/// What a cumulative acknowledgement took off the scoreboard.
+/// Segments that a cumulative ACK removed from the scoreboard.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Advance {
     /// Payload newly acknowledged, bytes.

@@ -3,7 +3,7 @@
 
 use selfclock_congestion::units::Duration;
 
-/// What the timer of RACK and TLP is set for.
+/// Purpose of the timer of RACK and TLP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Purpose {
     /// To find what is then lost.

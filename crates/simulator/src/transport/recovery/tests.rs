@@ -77,7 +77,7 @@ impl Rig {
         numbers
     }
 
-    /// What is in flight against a window of this number of segments, in segments.
+    /// Segments in flight for a window of this many segments.
     fn pipe(&self, window: u64) -> u64 {
         self.recovery.pipe(window * MSS) / MSS
     }

@@ -1,16 +1,16 @@
-//! What passes between the three acts of a sender: what it learns from an ACK, and what follows from that.
+//! Values passed between the three acts of a sender: the news from an ACK, and its consequences.
 
 use super::scoreboard::Advance;
 use selfclock_congestion::{Duration, PeerOption, RestartCause, Time};
 
-/// What a sender learns from an ACK.
+/// A sender's news from an ACK.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct News {
     /// When it arrived.
     pub now: Time,
     /// Its cumulative acknowledgement number.
     pub acknowledgement: u64,
-    /// What it acknowledges cumulatively; no bytes if it is a duplicate.
+    /// Bytes acknowledged cumulatively; none if it is a duplicate.
     pub advance: Advance,
     /// It carries SACK blocks.
     pub has_blocks: bool,
@@ -30,12 +30,12 @@ pub struct News {
     pub option: Option<PeerOption>,
 }
 
-/// What follows from an ACK or an expired timer.
+/// Consequences of an ACK or an expired timer.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Verdict {
     /// FlightSize before an ACK that shows a tail loss probe to have repaired a loss.
     pub repaired_by_probe: Option<u64>,
-    /// What the ACK is.
+    /// Kind of ACK.
     pub ack: AckKind,
     /// A fast recovery was under way when the ACK arrived.
     pub was_recovering: bool,
@@ -47,9 +47,9 @@ pub struct Verdict {
     pub ended: bool,
     /// The last fast retransmit or timeout was spurious: nothing was lost, and what followed from it is to be undone.
     pub spurious: bool,
-    /// What the congestion control is to react to beside that.
+    /// Further event for the congestion control.
     pub event: Option<Event>,
-    /// What becomes of the retransmission timer before anything is sent.
+    /// Action on the retransmission timer before anything is sent.
     pub timer: RetransmissionTimer,
     /// The next retransmission leaves whatever window and pacing say.
     pub retransmit_first: bool,
@@ -79,7 +79,7 @@ pub enum AckKind {
     Repetition,
 }
 
-/// What a congestion control reacts to.
+/// An event for a congestion control.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Event {
     /// A loss was detected; fast recovery begins.
@@ -107,7 +107,7 @@ pub enum Event {
     },
 }
 
-/// What becomes of the retransmission timer.
+/// Action on the retransmission timer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RetransmissionTimer {
     /// Nothing.

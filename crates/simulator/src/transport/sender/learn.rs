@@ -10,7 +10,7 @@ use crate::transport::rto::RttEstimator;
 use crate::transport::rtt_histogram::RttHistogram;
 use selfclock_congestion::{Duration, RateSample, Time};
 
-/// What a sender measures.
+/// A sender's measurements.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Estimators {
@@ -102,7 +102,7 @@ impl Estimators {
         }
     }
 
-    /// These CE-marked bytes could not be told of: the next ACK reports them.
+    /// No event reported these CE-marked bytes: the next ACK does.
     pub fn keep_marked(&mut self, marked: u64) {
         self.newly_marked = marked;
     }

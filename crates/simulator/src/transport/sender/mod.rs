@@ -46,7 +46,7 @@ enum Connection {
     Established,
 }
 
-/// What made the sender look for something to send.
+/// The reason why the sender looks for something to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Opportunity {
     /// The application has written.
@@ -82,7 +82,7 @@ pub struct Sender {
     /// The algorithm is user-defined: it may want more than a window from one ACK to the next.
     custom: bool,
     mss: u64,
-    /// What the last ACK let through of what the receiver advertises: a router may lower it.
+    /// Advertised window as it arrived with the last ACK: a router may lower it.
     receive_window: u64,
     retransmission_timer: Timer,
     recovery: LossRecovery,
@@ -97,7 +97,7 @@ pub struct Sender {
     handshake: bool,
     /// `plain` when no router has lowered the window and no loss probe is unaccounted for.
     plain_by_plan: u32,
-    /// What the receiver advertises.
+    /// Advertised window.
     advertised_window: u64,
     /// Probes of a closed window, one after the other.
     window_probes: u32,

@@ -1,7 +1,8 @@
-//! What the scripts of packetdrill (github.com/google/packetdrill, folder `gtests/net/tcp`) publish of which segment Linux sends on
-//! which acknowledgement, and of its window then: slow start, HyStart, proportional rate reduction. Segments are numbered from 0 and
-//! have 1000 bytes, times are milliseconds, as in the scripts. Where Linux and the RFC differ the row says so. The windows of CUBIC in
-//! congestion avoidance are in `selfclock-congestion`, `tests/packetdrill.rs`.
+//! Linux's segments and windows from the scripts of packetdrill (github.com/google/packetdrill,
+//! folder `gtests/net/tcp`): slow start, HyStart, proportional rate reduction. Segments are
+//! numbered from 0 and have 1000 bytes, times are milliseconds, as in the scripts. Where Linux and
+//! the RFC differ the row says so. The windows of CUBIC in congestion avoidance are in
+//! `selfclock-congestion`, `tests/packetdrill.rs`.
 
 use super::tests::Rig;
 use crate::packet::PacketKind;

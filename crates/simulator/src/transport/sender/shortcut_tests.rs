@@ -7,8 +7,9 @@ use crate::plan::{Recovery, RttSamples, Source, Transport};
 use proptest::prelude::*;
 use selfclock_congestion::{Bytes, Rate, Selection};
 
-/// What happens to a sender: an ACK of this many segments more (less a part of one), this many duplicates of the last, one
-/// with a SACK block, one that closes the window; each this many milliseconds after the last.
+/// Events of a sender: an ACK of this many segments more (less a part of one), this many duplicates
+/// of the last, one with a SACK block, one that closes the window; each this many milliseconds
+/// after the last.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     New { segments: u64, less: u64 },
@@ -50,7 +51,7 @@ impl Rig {
         false
     }
 
-    /// What was sent since the last call, and all that decides on what will be.
+    /// Segments sent since the last call, and everything that determines the next ones.
     fn state(&mut self) -> String {
         let sent = self.sent();
         let Sender { recovery, estimators, congestion, totals, completed, .. } = &self.sender;

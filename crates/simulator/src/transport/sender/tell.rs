@@ -20,7 +20,7 @@ pub struct Congestion {
     classic_ecn: bool,
 }
 
-/// What is common to what is told of every ACK of new data.
+/// The common part of the events of all ACKs of new data.
 pub(super) struct Advanced {
     pub now: Time,
     pub size: u64,
@@ -51,8 +51,8 @@ impl Congestion {
         }
     }
 
-    /// What leaves, and when, is up to the window alone: the algorithm spaces nothing, probes nothing, needs no options and
-    /// no word of what is sent; neither does this transport space anything.
+    /// The window alone decides what leaves, and when: the algorithm paces nothing, probes nothing,
+    /// needs no options and no event for sent segments; neither does this transport pace anything.
     pub fn is_window_alone(&self, transport: &Transport) -> bool {
         let unspaced = transport.pacing_gain.is_none() && transport.shaper.is_none();
         unspaced && (self.controller.only_grows() || self.controller.is_custom())

@@ -18,7 +18,7 @@ pub(super) struct Rig {
     network: Network,
     pub(super) sender: Sender,
     reported: usize,
-    /// What acknowledgements carry.
+    /// Feedback in ACKs.
     flags: Flags,
     marked: u32,
     echo: Time,
@@ -167,7 +167,8 @@ fn made_up_duplicate_acknowledgements_inflate_no_further_than_what_was_outstandi
     for time in 100..300 {
         rig.ack(time, 0, &[]);
     }
-    // Half of the window of 20 and 20 for what may have arrived, less the 20 outstanding: ten, beside the one sent again.
+    // Half of the window of 20 and 20 for what may have arrived, less the 20 outstanding: ten,
+    // beside the retransmission.
     assert_eq!(rig.sent(), std::iter::once(0).chain(20..30).collect::<Vec<u64>>());
 }
 
@@ -183,8 +184,9 @@ fn partial_acknowledgements_within_a_round_trip_allow_no_more_repetitions() {
             rig.ack(101 + next, next, &[]);
         }
     }
-    // ssthresh is 10. 21 were outstanding at the beginning; each partial acknowledgement deflates by the segment that it
-    // acknowledges and adds one back, so that it lets the one go that it sends again.
+    // ssthresh is 10. 21 were outstanding at the beginning; each partial ACK deflates by the
+    // segment that it acknowledges and adds one back, so that it releases the segment that it
+    // retransmits.
     let new = rig.sent().iter().filter(|&&segment| segment >= 22).count();
     assert!(new <= 21 - 10 + 14, "{new} new segments after {before}");
 }
@@ -327,8 +329,8 @@ fn the_timer_and_the_congestion_control_have_samples_of_their_own() {
     }
 }
 
-/// Karn: with one segment timed at a time, a segment first sent during a recovery, lost, and sent again in the same
-/// recovery, used to give a sample that began at its first sending.
+/// Karn: with one segment timed at a time, a segment first sent during a recovery, lost, and
+/// retransmitted in the same recovery, used to give a sample that began at its first transmission.
 #[test]
 fn a_timed_segment_that_is_sent_again_gives_no_sample() {
     let mut settings = transport(Recovery::Sack, 10.0);
@@ -500,8 +502,9 @@ fn marked_bytes_are_reported_once() {
     assert_eq!((rig.sender.estimators.newly_marked, rig.sender.estimators.marked_seen), (0, 3000));
 }
 
-/// RFC 8985, section 7: the last segment of a transfer is lost. Two smoothed round-trip times (and the delay of an
-/// acknowledgement for a single segment) later it is sent again, long before the retransmission timer.
+/// RFC 8985, section 7: the last segment of a transfer is lost. Two smoothed RTTs (and the
+/// delayed-ACK timer for a single segment) later it is retransmitted, long before the
+/// retransmission timer.
 #[test]
 fn a_lost_tail_is_probed() {
     let source = Source::Size(Bytes(4 * MSS));
@@ -564,7 +567,7 @@ fn a_probe_that_repaired_a_loss_reduces_the_window() {
     }
 }
 
-/// What RFC 6675 leaves to the retransmission timer: a retransmission that is lost, too.
+/// Cases that RFC 6675 leaves to the retransmission timer: a lost retransmission, too.
 #[test]
 fn a_lost_retransmission_needs_no_timeout() {
     let mut rig = Rig::new(Source::Bulk, transport(Recovery::Rack, 10.0));
