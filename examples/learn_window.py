@@ -45,7 +45,7 @@ COLUMN = {feature.name: number for number, feature in enumerate(rl.FEATURES)}
 
 
 def seen(observations: NDArray[Any]) -> Numbers:
-    """What the policy knows, a row for each environment: one, queueing, loss, slope of the delay, utility, timeout."""
+    """The policy's features, a row for each environment: one, queueing, loss, slope of the delay, utility, timeout."""
     columns = {name: observations[:, number].astype(np.float64) for name, number in COLUMN.items()}
     known = columns["rtt_min"] > 0
     queueing = np.where(known, columns["rtt"] / np.maximum(columns["rtt_min"], 1e-9) - 1, 0.0)

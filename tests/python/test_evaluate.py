@@ -297,7 +297,7 @@ def test_bbr_takes_more_than_its_share_at_a_shallow_buffer() -> None:
 
 def test_packet_pair_is_worth_nothing_and_costs_nothing_without_its_partner() -> None:
     # Without a reply it sent one segment per 10 ms after the first loss, for ever: 10 MB took 60 s, not 4. What is
-    # left is the spacing of the segments after a repair: a round trip, 40 ms of the 0.6 s of 1 MB.
+    # left is the spacing of the segments after a recovery: a round trip, 40 ms of the 0.6 s of 1 MB.
     lab = {
         (way, size): read(misbehaviour.ABSENT, "packet-pair", (way, f"{size} at 20 Mbit/s"))[0]
         for way in (misbehaviour.WITHOUT, misbehaviour.PLAIN)

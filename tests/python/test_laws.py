@@ -58,14 +58,14 @@ def sawtooth(buffer: float) -> tuple[float, float, float]:
     The window grows by a segment each round trip from a to 1 + b products, a = (1 + b)/2. Below 1 a round trip takes
     the propagation alone and the link is idle for part of it; above, the queue is what is beyond 1, and a round trip
     takes as long as its window. So with w the window, time and what is sent are the integrals of max(1, w) and of w,
-    and the round trip of the repair, in which the window is low and does not grow.
+    and the round trip of the recovery, in which the window is low and does not grow.
     """
     high, low = 1 + buffer, (1 + buffer) / 2
     full = max(low, 1.0)
     busy = (high**2 - full**2) / 2
-    repair = 1 / PRODUCT
-    time = max(0.0, 1 - low) + busy + repair * full
-    sent = max(0.0, 1 - low**2) / 2 + busy + repair * low
+    recovery = 1 / PRODUCT
+    time = max(0.0, 1 - low) + busy + recovery * full
+    sent = max(0.0, 1 - low**2) / 2 + busy + recovery * low
     queue = (high**3 - full**3) / 3 - (high**2 - full**2) / 2
     return sent / time, queue / time, time
 
@@ -76,7 +76,7 @@ def test_the_sawtooth_of_reno(buffer: float) -> None:
 
     A cycle is 50 round trips or more. What theory leaves out is the one in which a loss is not yet known: 2 % of
     utilisation, 6 % of the period; of the mean queue, which goes with the square, 12 % and a packet. (The first run
-    showed that the time in which a segment is sent and that of the repair could not be left out: 8 % of the period.)
+    showed that the time in which a segment is sent and that of the recovery could not be left out: 8 % of the period.)
     """
     queue = sc.packets(round(buffer * PRODUCT))
     result = run([sc.Flow("reno")], 200, queue, interval="50 ms")
@@ -277,7 +277,7 @@ def test_the_square_root_law(probability: float, every: int) -> None:
 
     a is the number of acknowledgements for each segment: 1/b, and where a window travels as a bunch the timer's, too,
     for what is left of it, (b - 1)/b on average. (That is 4 % at b = 3 and p = 0.001, and was added after the first
-    run.) 1,500 losses: a standard error of 1.5 %. Between the two, and 10 % less for the round trip of each repair.
+    run.) 1,500 losses: a standard error of 1.5 %. Between the two, and 10 % less for the round trip of each recovery.
     With byte counting a is 1 (tests/physics.rs).
     """
     transport = sc.Transport(

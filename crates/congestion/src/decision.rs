@@ -73,9 +73,9 @@ names! {
         SlowStart = 0 => "slow start",
         /// At or above ssthresh.
         CongestionAvoidance = 1 => "congestion avoidance",
-        /// Between loss detection and the end of the repair.
+        /// Between loss detection and the end of the recovery.
         Recovery = 2 => "recovery",
-        /// After a repair, still spacing segments (packet-pair, section 4.2.2 of the paper).
+        /// After a recovery, still spacing segments (packet-pair, section 4.2.2 of the paper).
         SafeTransmit = 3 => "safe-transmit",
         /// BBR: looking for the bandwidth of the path.
         Startup = 4 => "startup",

@@ -122,7 +122,7 @@ impl LoneFlow {
 }
 
 /// Mean window, in segments, when every `period`-th segment is lost: the segments of 20 periods over the round
-/// trips they take, after `settle` periods. A repair takes no time.
+/// trips they take, after `settle` periods. A recovery takes no time.
 pub fn response(
     window: &mut impl WindowPart,
     state: &mut WindowState,

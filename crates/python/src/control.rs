@@ -252,7 +252,7 @@ impl CongestionControl {
     /// The connection starts again: afterwards the window is one segment.
     #[expect(unused_variables, clippy::unused_self, reason = "a derived class has a use for it")]
     fn on_timeout(&self, event: &events::Timeout) {}
-    /// A repair is complete.
+    /// A recovery is complete.
     #[expect(unused_variables, clippy::unused_self, reason = "a derived class has a use for it")]
     fn on_recovery_ended(&self, event: &events::RecoveryEnded) {}
     /// The last loss or timeout was spurious. `cwnd` and `ssthresh` are what they were before it, or above.

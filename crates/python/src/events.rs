@@ -120,7 +120,7 @@ event! {
             size_bytes: PyInt;
             /// The window was what kept the sender from sending more. A window that is not used should not grow.
             window_limited: PyBool;
-            /// The sender is repairing a loss, or the acknowledgement echoes a mark: the window is not to grow on it.
+            /// The sender is in recovery, or the acknowledgement echoes a mark: the window is not to grow on it.
             recovering: PyBool;
         }
         /// When it arrived at the sender.

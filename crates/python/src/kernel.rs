@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::control::registry;
 use crate::run::place;
 
-/// What this machine allows, as JSON text.
+/// Capabilities of this machine, as JSON text.
 #[pyfunction]
 pub fn kernel_check(py: Python<'_>) -> String {
     let findings = py.detach(check);
@@ -39,7 +39,7 @@ pub fn kernel_unload(name: Option<&str>) -> PyResult<String> {
     unload(name).map(unloaded).map_err(PyErr::from)
 }
 
-/// What is there, as JSON text.
+/// Objects in the kernel, as JSON text.
 #[pyfunction]
 pub fn kernel_list() -> PyResult<String> {
     list().map(unloaded).map_err(PyErr::from)
@@ -91,7 +91,7 @@ impl KernelSession {
         self.0.taken_over
     }
 
-    /// What has happened so far, as JSON text.
+    /// Progress of the session, as JSON text.
     fn status(&self, py: Python<'_>) -> String {
         let status = py.detach(|| self.0.status());
         described(py, &status).to_string()

@@ -281,8 +281,8 @@ impl Driver {
                 }
             }
             Congestion::Marked { .. } if !is_new => {}
-            // Our choice: the packets say that marks are understood (ECT), so an algorithm that does not know marks is told
-            // of a loss: marks "should be treated just as a congestion loss" (RFC 3168, section 6.1.2).
+            // Our choice: the packets say that marks are understood (ECT), so an algorithm without a response to marks receives
+            // a loss: marks "should be treated just as a congestion loss" (RFC 3168, section 6.1.2).
             Congestion::Marked { .. } if self.marks_are_losses => self.reduce(flight_size, 0),
             Congestion::Marked { .. } => {
                 self.reduction =

@@ -127,7 +127,7 @@ fn largest_burst(outcome: &Outcome) -> usize {
     sent.chunk_by(|one, next| one == next).map(<[_]>::len).max().unwrap_or(0)
 }
 
-/// Where the reverse link drops duplicate ACKs, the ACK that ends a repair opens the window by more than a dozen segments. With
+/// Where the reverse link drops duplicate ACKs, the ACK that ends a recovery opens the window by more than a dozen segments. With
 /// the limit three go; what is left are the ACKs of four segments and more that the reverse link thins out at other times.
 #[test]
 fn hoe_limits_the_burst_after_a_loss() {

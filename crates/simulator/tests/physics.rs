@@ -95,7 +95,7 @@ fn square_root_constant(probability: f64, every: u32, byte_counting: bool, seed:
 /// The classical constant, for periodic losses, is √(3/2b): 1.22 and 0.87 (Mathis et al. 1997). For independent losses
 /// and a large window the square of the window before a loss is a sum of exponentials, W² = (2/b) Σ E_k/(p 4^k), which
 /// gives √(2/b) / E[√Σ E_k 4^-k] = 1.31/√b (Ott, Kemperman, Mathis 1996). At p = 10^-4 the mean window is 130 segments
-/// and the second form must hold; what it leaves out, the round trip of each repair in which the window does not grow,
+/// and the second form must hold; what it leaves out, the round trip of each recovery in which the window does not grow,
 /// costs about a tenth at p = 10^-2, where a cycle has only some ten round trips. So: 10 % around the classical
 /// constant everywhere, 3 % around the exact one where windows are large. (2,500 losses: standard error about 1 %.)
 #[test]

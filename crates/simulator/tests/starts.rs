@@ -264,7 +264,7 @@ fn a_router_forwards_so_many_packets() {
     let overrides = ["flow.0.traffic=bulk", "duration=60 s", "record.packets=false"];
     let outcome = outcome("slow-start", &overrides, router);
     let packets = outcome.summary.links[0].packets as f64 / 60.0;
-    // Slow start overshoots by a window of 5,000 segments, and its repair takes until 13 s, in which half of the packets are
+    // Slow start overshoots by a window of 5,000 segments, and its recovery takes until 13 s, in which half of the packets are
     // data: a ninth is missing at most.
     assert!(
         packets < 5000.0 * 2.0 / 3.0 * 1.01 && packets > 8.0 / 9.0 * 5000.0 * 2.0 / 3.0,

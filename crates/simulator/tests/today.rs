@@ -156,8 +156,8 @@ fn cubic_is_as_fast_as_reno_where_the_rfc_says() {
 /// A window of 50,000 segments that leaves at 1.35 times the rate of the bottleneck: once 3000
 /// wait, every fourth segment is dropped, so there are 10,000 holes, each of one segment. No RTO is
 /// needed, and each is retransmitted once. A round trip is a second, so that the window has left
-/// before the first acknowledgement comes; the queue has room for what is sent again faster than it
-/// leaves.
+/// before the first acknowledgement comes; the queue has room for retransmissions, which arrive
+/// faster than they leave.
 #[test]
 fn ten_thousand_holes_need_no_timeout() {
     const SEGMENTS: u64 = 50_000;

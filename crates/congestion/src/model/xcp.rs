@@ -152,7 +152,7 @@ mod tests {
         // "cwnd = max(cwnd + H_feedback, s)"
         xcp.on_ack(&reply(i32::MIN), &mut state);
         assert_eq!(state.cwnd, 1.0);
-        // Nothing said, nothing done; and not during a repair.
+        // Nothing said, nothing done; and not during a recovery.
         xcp.on_ack(&ack(1000), &mut state);
         xcp.on_ack(&Acknowledged { recovering: true, ..reply(16_000) }, &mut state);
         assert_eq!(state.cwnd, 1.0);

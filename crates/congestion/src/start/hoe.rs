@@ -207,7 +207,7 @@ mod tests {
         }
     }
 
-    /// A cumulative ACK after a repair opens the window by ten segments: three go, and three more with each ACK, until no more
+    /// A cumulative ACK after a recovery opens the window by ten segments: three go, and three more with each ACK, until no more
     /// than three fit.
     #[test]
     fn one_ack_lets_three_segments_go_after_a_loss() {
@@ -225,7 +225,7 @@ mod tests {
         }
         let nearly_full = Acknowledged { in_flight: Bytes(7000), ..ack(1000) };
         start.on_ack(&Acknowledged { recovering: true, ..nearly_full }, &state);
-        assert_eq!(start.allowance(&state), Bytes(3000), "the repair is under way");
+        assert_eq!(start.allowance(&state), Bytes(3000), "the recovery is under way");
         start.on_ack(&nearly_full, &state);
         assert_eq!(start.allowance(&state), Bytes::MAX);
     }

@@ -126,7 +126,7 @@ impl Cubic {
         self.curve.maximum = Some(if earlier { cwnd * (1.0 + beta) / 2.0 } else { cwnd });
         self.curve.prior = cwnd;
         self.curve.epoch = None;
-        // "ssthresh = flight_size * beta_cubic" (section 4.6). Our choice: of no more than cwnd. While a repair
+        // "ssthresh = flight_size * beta_cubic" (section 4.6). Our choice: of no more than cwnd. While a recovery
         // takes long, more than a window has been sent since the oldest segment outstanding.
         state.segments(flight_size).min(cwnd) * beta
     }
@@ -322,7 +322,7 @@ mod tests {
         }
     }
 
-    /// While a repair takes long, more than the window is outstanding; seen as timeout after timeout.
+    /// While a recovery takes long, more than the window is outstanding; seen as timeout after timeout.
     #[test]
     fn what_is_outstanding_beyond_the_window_does_not_count() {
         let mut cubic = Cubic::new(Parameters::default());

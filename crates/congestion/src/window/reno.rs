@@ -86,7 +86,7 @@ impl Reno {
     });
 
     /// Halves the window instead of the flight. For algorithms that do not grow an unused window: there the flight is
-    /// the window, except while a repair takes so long that more than a window has been sent since the oldest segment
+    /// the window, except while a recovery takes so long that more than a window has been sent since the oldest segment
     /// outstanding, and half of that would be too much.
     pub const OF_WINDOW: Self = Self::new(Parameters {
         counting: Counting::Transport,

@@ -115,7 +115,7 @@ impl WindowPart for Vegas {
     fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState) {
         if self.round.ended(event) {
             let base = event.minimum_rtt.map_or(0.0, |rtt| rtt.seconds());
-            // The round-trip times of a repair say nothing of the queue.
+            // The round-trip times of a recovery say nothing of the queue.
             self.advice =
                 if event.recovering { Advice::Stay } else { self.advise(self.times, base, state.cwnd) };
             self.times = RoundTripTimes::NONE;

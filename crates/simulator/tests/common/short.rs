@@ -146,7 +146,7 @@ fn home(entry: &Entry, parameter: &Parameter) -> Home {
         ("packet-pair", "ack_ratio") => {
             &["network.reverse={ rate = \"4.8 kbps\", delay = \"200 ms\", queue = \"5 packets\" }"]
         }
-        // Duplicate ACKs are dropped, so that the end of a repair opens the window at once.
+        // Duplicate ACKs are dropped, so that the end of a recovery opens the window at once.
         ("hoe", "burst") => &[
             "network.reverse={ rate = \"4.8 kbps\", delay = \"200 ms\", queue = \"5 packets\" }",
             "transport.delayed_ack.every=2",

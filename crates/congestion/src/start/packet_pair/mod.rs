@@ -340,7 +340,7 @@ mod tests {
         let mut state = state(2.0);
         start.on_ack(&Acknowledged { option: reply(4), ..ack(1000) }, &state);
         start.on_loss(&LossDetected::new(Time::ZERO, Bytes(10_000)), &mut state);
-        assert_eq!((start.pacing(&state), start.probe(&state)), (None, None), "awaiting the repair");
+        assert_eq!((start.pacing(&state), start.probe(&state)), (None, None), "awaiting the recovery");
         let timeout = Timeout::new(Time::ZERO, Bytes(10_000));
         start.on_timeout(&timeout);
         assert_eq!(start.probe(&state), Some(Probe::Pair));
