@@ -189,6 +189,11 @@ class Result:
         return found
 
     @property
+    def undivided(self) -> str | None:
+        """Why one thread computed the run where several were asked for; `None` if it was not so."""
+        return self._outcome.undivided
+
+    @property
     def flows(self) -> Table:
         """Series of every flow, sampled at the interval that the scenario sets."""
         return self._outcome.flow_series

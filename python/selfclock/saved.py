@@ -84,6 +84,9 @@ class SavedTable:
 class SavedOutcome:
     """What a run has left in a directory, in the shape of `_core.Outcome`."""
 
+    #: As of a run of which nothing is known but its results.
+    undivided: None = None
+
     def __init__(self, directory: str | PathLike[str]) -> None:
         self.directory = Path(directory)
         self.document = self._document()

@@ -6,20 +6,20 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use cpu_time::ThreadTime;
+use cpu_time::{ProcessTime, ThreadTime};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use selfclock_congestion::units::Time;
 use selfclock_simulator::plan::Plan;
-use selfclock_simulator::{Progress, Simulation, Stopped};
+use selfclock_simulator::{Parallel, Progress, Simulation, Stopped};
 
 use crate::calls::{self, Calls};
 use crate::memory;
 use crate::outcome::{Finished, Outcome, tap_of};
 use crate::packet_file::{PacketFiles, PacketWriter};
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, ScenarioError};
 use crate::trunk::{CommonTrunk, Trunk};
 
 /// Events between two looks at Python's signals: some tens of milliseconds.
@@ -34,6 +34,9 @@ const SLICE_IN_PYTHON: u64 = 5_000;
 /// With fewer events for each call than this, Python takes more of the time than the engine does: it is then held for
 /// a slice, for to let go of it and to take it again costs a tenth of a call, and a wait for another thread each time.
 const EVENTS_PER_CALL: u64 = 16;
+
+/// Most threads of a run.
+const MOST_THREADS: usize = 1024;
 
 /// How often the thread that waits for others looks at Python's signals.
 pub const PATIENCE: Duration = Duration::from_millis(50);
@@ -149,7 +152,33 @@ fn advance(
         writer.write(&std::mem::take(&mut outcome.packets))?;
         packets_written = writer.finish()?;
     }
-    Ok(Finished { outcome, packets_written, cpu_s: clock.elapsed().as_secs_f64() })
+    Ok(Finished { outcome, packets_written, cpu_s: clock.elapsed().as_secs_f64(), undivided: None })
+}
+
+/// A thousandth of a run at first, then as long as takes some [`SLICE`]s.
+fn advance_on_threads(
+    mut parallel: Parallel,
+    mut goes_on: impl FnMut(f64) -> PyResult<()>,
+) -> PyResult<Finished> {
+    let clock = ProcessTime::now();
+    let end = parallel.end();
+    let (mut now, mut span) = (0, end.picoseconds() / 1000 + 1);
+    loop {
+        let before = parallel.events();
+        now += span.min(end.picoseconds() - now);
+        let until = Time::from_picoseconds(now);
+        if parallel.advance_until(until).map_err(|stopped| run_error(&stopped))?.is_finished() {
+            break;
+        }
+        goes_on(until.seconds() / end.seconds())?;
+        match parallel.events() - before {
+            ..SLICE => span = span.saturating_mul(2),
+            few if few > 8 * SLICE => span = span / 2 + 1,
+            _ => {}
+        }
+    }
+    let outcome = parallel.finish();
+    Ok(Finished { outcome, packets_written: 0, cpu_s: clock.elapsed().as_secs_f64(), undivided: None })
 }
 
 fn signals_and_progress(py: Python<'_>, progress: Option<&Py<PyAny>>, done: f64) -> PyResult<()> {
@@ -162,9 +191,9 @@ fn signals_and_progress(py: Python<'_>, progress: Option<&Py<PyAny>>, done: f64)
 
 /// Runs one scenario; `progress` is called now and then with the fraction done. With `packets`, a path and what the file says
 /// about itself, packet records are written there while the run goes on, and `captures` of hosts and links, by kind ("host",
-/// "link") and name. With a `trunk` the run begins with that.
+/// "link") and name. With a `trunk` the run begins with that. On so many `threads`, if the scenario can be divided.
 #[pyfunction]
-#[pyo3(signature = (scenario, progress = None, packets = None, captures = None, trunk = None))]
+#[pyo3(signature = (scenario, progress = None, packets = None, captures = None, trunk = None, threads = 1))]
 pub fn run(
     py: Python<'_>,
     scenario: &Scenario,
@@ -172,8 +201,28 @@ pub fn run(
     packets: Option<(PathBuf, Vec<(String, String)>)>,
     captures: Option<Vec<(String, String, PathBuf)>>,
     trunk: Option<&Trunk>,
+    threads: i64,
 ) -> PyResult<Outcome> {
     let plan = scenario.plan();
+    let threads = usize::try_from(threads)
+        .ok()
+        .filter(|threads| (1..=MOST_THREADS).contains(threads))
+        .ok_or_else(|| {
+            ScenarioError::new_err(format!(
+                "threads: {threads} is out of range; allowed: 1 to {MOST_THREADS}"
+            ))
+        })?;
+    if threads > 1 && packets.is_none() && trunk.is_none() {
+        let goes_on = |done| Python::attach(|py| signals_and_progress(py, progress.as_ref(), done));
+        let finished = py.detach(|| match Parallel::new(plan, threads) {
+            Ok(parallel) => advance_on_threads(parallel, goes_on),
+            Err(why) => {
+                let finished = run_with(plan, None, With::default(), goes_on)?;
+                Ok(Finished { undivided: Some(why.to_string()), ..finished })
+            }
+        })?;
+        return Outcome::new(py, plan.clone(), finished);
+    }
     let captures = captures.into_iter().flatten();
     let captures = captures.map(|(kind, name, path)| Ok((tap_of(plan, &kind, &name)?, path)));
     let captures = captures.collect::<PyResult<Vec<_>>>()?;

@@ -20,6 +20,7 @@ from selfclock.cli.options import (
     json_or_files_option,
     out_option,
     seed_option,
+    run_threads_option,
     set_option,
 )
 from selfclock.cli.tables import print_summary
@@ -35,6 +36,8 @@ from selfclock.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from selfclock.result import Result
 
 #: Lines for the end of the help.
 EXAMPLES = (
@@ -58,6 +61,7 @@ EXAMPLES = (
 )
 @format_option
 @algorithm_option
+@run_threads_option
 @json_or_files_option
 def command(
     scenario: Path,
@@ -69,6 +73,7 @@ def command(
     replay: str | None,
     formats: str,
     algorithm_files: Sequence[Path],
+    threads: int,
     as_json: bool,
 ) -> None:
     """Write report.html, summary.json, Parquet tables and, with --format, figures into a directory."""
@@ -90,7 +95,8 @@ def command(
     note(*loaded.notes, replaced(directory, "summary.json", identity([loaded])) if directory else None)
     if directory is None:
         with progress_bar(loaded.name) as progress:
-            result = loaded.run(progress)
+            result = loaded.run(progress, threads=threads)
+        note(undivided(result, threads))
         print_document(run_document(result).made())
         return
     if loaded.records_packets:
@@ -100,13 +106,19 @@ def command(
             write_run(result, aside, formats=kinds, pcap=taps)
     else:
         with progress_bar(loaded.name) as progress:
-            result = loaded.run(progress)
+            result = loaded.run(progress, threads=threads)
+        note(undivided(result, threads))
         publish_run(result, directory, formats=kinds)
     if as_json:
         print_written(directory / "summary.json")
     else:
         print_summary(result.summary, directory / "summary.json")
         sys.stdout.write(f"\nReport: {directory / 'report.html'}\n")
+
+
+def undivided(result: Result, threads: int) -> str | None:
+    """Return why a run that was to run on several threads ran on one."""
+    return f"--threads {threads}: ran on one: {result.undivided}" if result.undivided else None
 
 
 def recorded(replay: str | None) -> list[str]:

@@ -1,0 +1,382 @@
+//! One run on several threads.
+//!
+//! The network is divided into parts that packets take time between (see [`crate::network::partition`]), and each part is a
+//! [`Simulation`] of its own on a thread of its own. A part may run as far as it has got everything that the others can still
+//! send it: up to their clocks and the least time that a packet takes from there. The order among events at equal times is
+//! that of the network (see [`crate::engine`]), so the result is that of one thread, to the bit, whatever thread is ahead.
+
+mod exchange;
+
+use super::{Outcome, Progress, Simulation, Stopped, summary};
+use crate::network::handover::Handover;
+use crate::network::partition::{Lookahead, Partition};
+use crate::plan::{Plan, Protocol};
+use exchange::Exchange;
+use selfclock_congestion::units::{Duration, Time};
+
+/// Events between two looks at what the other threads have done: some 30 µs.
+const SLICE: u64 = 256;
+
+/// Most parts: each two of them have a list of packets between them.
+const MOST_PARTS: usize = 64;
+
+/// Looks at the others' clocks before a part rests, before its thread lets others of the machine run, and before it sleeps.
+const RESTLESS: u32 = 64;
+const SPINS: u32 = 200;
+const YIELDS: u32 = 400;
+/// How long it sleeps.
+const SLEEP: std::time::Duration = std::time::Duration::from_micros(50);
+
+/// Why a run is for one thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotDivided {
+    /// User-defined algorithms may share state.
+    #[error("user-defined algorithms run on one thread")]
+    Custom,
+    /// The two ends of a foreign stack share state.
+    #[error("real QUIC stacks run on one thread")]
+    Stacks,
+    /// Router mechanisms look at several links at once.
+    #[error("router mechanisms run on one thread")]
+    Routers,
+    /// Short connections are numbered as they come.
+    #[error("short connections run on one thread")]
+    Connections,
+    /// Packet records are written in one order.
+    #[error("packets are recorded on one thread")]
+    Packets,
+    /// All packets meet in one place, or none takes any time between two.
+    #[error("the network cannot be divided: flows share all of their links, or links have no delay")]
+    Nothing,
+    /// Threads would wait for one another longer than they compute.
+    #[error("too few packets are under way for more than one thread")]
+    Small,
+}
+
+/// A run under way on several threads.
+#[derive(Debug)]
+pub struct Parallel {
+    parts: Vec<Simulation>,
+    lookahead: Lookahead,
+    exchange: Exchange,
+}
+
+impl Parallel {
+    /// A run of this plan, at time zero, on so many threads at most.
+    ///
+    /// # Errors
+    /// Where it has to run on one.
+    pub fn new(plan: &Plan, threads: usize) -> Result<Self, NotDivided> {
+        check(plan)?;
+        let divided = Partition::new(plan, threads.min(MOST_PARTS));
+        let Partition { parts, lookahead } = divided.ok_or(NotDivided::Nothing)?;
+        // The memory of a part is best asked for by the thread that fills it.
+        let parts: Vec<Simulation> = std::thread::scope(|scope| {
+            let made: Vec<_> =
+                parts.into_iter().map(|part| scope.spawn(move || Simulation::part(plan, &part))).collect();
+            made.into_iter()
+                .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .collect()
+        });
+        let exchange = Exchange::new((0..parts.len()).map(|part| lookahead.to(part)).collect());
+        Ok(Self { parts, lookahead, exchange })
+    }
+
+    /// Threads that it runs on.
+    pub fn threads(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// Events that have happened.
+    pub fn events(&self) -> u64 {
+        self.parts.iter().map(|part| part.events_run).sum()
+    }
+
+    /// When the run ends.
+    pub fn end(&self) -> Time {
+        self.parts[0].end
+    }
+
+    /// Runs everything up to a time that is not past.
+    ///
+    /// # Errors
+    /// As [`Simulation::advance`].
+    pub fn advance_until(&mut self, time: Time) -> Result<Progress, Stopped> {
+        let until = time.min(self.end());
+        let Self { parts, lookahead, exchange } = self;
+        let (lookahead, exchange) = (&*lookahead, &*exchange);
+        exchange.begin();
+        let (first, others) = parts.split_at_mut(1);
+        std::thread::scope(|scope| {
+            let run = |part, simulation| Worker::new(part, simulation, lookahead, exchange).run(until);
+            let others = others.iter_mut().enumerate();
+            let threads: Vec<_> =
+                others.map(|(index, simulation)| scope.spawn(move || run(index + 1, simulation))).collect();
+            let mut all = first.iter_mut().try_for_each(|simulation| run(0, simulation));
+            for thread in threads {
+                let one = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                all = all.and(one);
+            }
+            all
+        })?;
+        Ok(if until == self.end() { Progress::Finished } else { Progress::Underway })
+    }
+
+    /// Runs to the end and takes the results.
+    ///
+    /// # Errors
+    /// As [`Simulation::advance`].
+    pub fn run(mut self) -> Result<Outcome, Stopped> {
+        self.advance_until(Time::NEVER)?;
+        Ok(self.finish())
+    }
+
+    /// Ends the run where it is and takes the results.
+    pub fn finish(self) -> Outcome {
+        summary::results(self.parts)
+    }
+}
+
+/// Fails for what has to run on one thread.
+fn check(plan: &Plan) -> Result<(), NotDivided> {
+    let has_connections = || plan.flows.iter().any(|flow| matches!(flow.protocol, Protocol::Connections(_)));
+    if plan.has_custom_algorithms() {
+        Err(NotDivided::Custom)
+    } else if plan.has_foreign_stacks() {
+        Err(NotDivided::Stacks)
+    } else if !plan.routers.is_empty() {
+        Err(NotDivided::Routers)
+    } else if plan.record.packets {
+        Err(NotDivided::Packets)
+    } else if has_connections() {
+        Err(NotDivided::Connections)
+    } else {
+        Ok(())
+    }
+}
+
+/// A part at work.
+struct Worker<'a> {
+    part: usize,
+    simulation: &'a mut Simulation,
+    exchange: &'a Exchange,
+    /// Parts from which packets come, and the least time that they take.
+    from: Vec<(usize, Duration)>,
+    /// What has just come.
+    received: Handover,
+    /// Before that nothing more can come, as far as is known.
+    horizon: Time,
+    /// Turns in which nothing could be done.
+    idle: u32,
+    rests: bool,
+}
+
+/// What a turn of a part has led to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    /// It has come further, or knows more.
+    Ahead,
+    /// There is nothing to do before others come further.
+    Waits,
+    /// All has happened up to the time asked for.
+    Done,
+}
+
+impl<'a> Worker<'a> {
+    fn new(
+        part: usize,
+        simulation: &'a mut Simulation,
+        lookahead: &Lookahead,
+        exchange: &'a Exchange,
+    ) -> Self {
+        let others = (0..exchange.parts()).filter(|&other| other != part);
+        let from = others.filter_map(|other| Some((other, lookahead.between(other, part)?))).collect();
+        let (received, horizon) = (Handover::default(), Time::ZERO);
+        Self { part, simulation, exchange, from, received, horizon, idle: 0, rests: false }
+    }
+
+    /// Runs everything up to a time, with a thread of its own.
+    fn run(&mut self, until: Time) -> Result<(), Stopped> {
+        let failing = FailsUnlessForgotten(self.exchange);
+        while !self.exchange.has_failed() {
+            match self.turn(until, SLICE)? {
+                Turn::Done => break,
+                Turn::Ahead => {}
+                Turn::Waits => match self.idle {
+                    ..SPINS => std::hint::spin_loop(),
+                    SPINS..YIELDS => std::thread::yield_now(),
+                    _ => std::thread::sleep(SLEEP),
+                },
+            }
+        }
+        std::mem::forget(failing);
+        Ok(())
+    }
+
+    /// Runs at most so many events of those that can happen now.
+    fn turn(&mut self, until: Time, events: u64) -> Result<Turn, Stopped> {
+        if self.rests {
+            if !self.has_news() {
+                self.idle = self.idle.saturating_add(1);
+                return Ok(Turn::Waits);
+            }
+            self.exchange.rise(self.part);
+            self.rests = false;
+        }
+        let turn = self.step(until, events)?;
+        match turn {
+            Turn::Ahead => self.idle = 0,
+            Turn::Done => self.exchange.end(self.part),
+            Turn::Waits => {
+                self.idle = self.idle.saturating_add(1);
+                if self.idle >= RESTLESS {
+                    self.rests = true;
+                    self.exchange.rest(self.part, self.next(), until);
+                }
+            }
+        }
+        Ok(turn)
+    }
+
+    fn step(&mut self, until: Time, events: u64) -> Result<Turn, Stopped> {
+        let (before, run) = (self.horizon, self.simulation.events_run);
+        self.take_in();
+        // What comes at the horizon may go before what is here then.
+        let limit = Time::from_picoseconds(self.horizon.picoseconds().saturating_sub(1)).min(until);
+        self.simulation.advance_towards(limit, events)?;
+        self.hand_over();
+        let clock = self.next().min(self.horizon);
+        self.exchange.set_clock(self.part, clock);
+        Ok(if clock > until {
+            // It may have had as many events as it was to have.
+            self.simulation.now = until;
+            Turn::Done
+        } else if self.simulation.events_run == run && self.horizon == before {
+            Turn::Waits
+        } else {
+            Turn::Ahead
+        })
+    }
+
+    /// When the next event of this part is.
+    fn next(&self) -> Time {
+        self.simulation.events.peek().map_or(Time::NEVER, |event| event.time)
+    }
+
+    /// Something has come, or nothing comes for longer than was known.
+    fn has_news(&self) -> bool {
+        let Self { part, exchange, from, horizon, .. } = self;
+        let mut known = Time::NEVER;
+        for &(other, lookahead) in from {
+            if exchange.is_posted(other, *part) {
+                return true;
+            }
+            known = known.min(exchange.clock(other) + lookahead);
+        }
+        known.max(exchange.floor(*part)) > *horizon
+    }
+
+    /// Takes in what others have sent, and learns how far they have come.
+    fn take_in(&mut self) {
+        let Self { part, simulation, exchange, from, received, horizon, .. } = self;
+        // The clocks first: what is sent after they were read comes later.
+        let floor = exchange.floor(*part);
+        *horizon = Time::NEVER;
+        for &(other, lookahead) in &*from {
+            *horizon = (*horizon).min(exchange.clock(other) + lookahead);
+            if exchange.receive(other, *part, received) {
+                simulation.network.import(&mut simulation.events, received);
+            }
+        }
+        *horizon = (*horizon).max(floor);
+    }
+
+    /// Posts what goes to others.
+    fn hand_over(&mut self) {
+        let Self { part, simulation, exchange, .. } = self;
+        for to in 0..exchange.parts() {
+            if let Some(packets) = simulation.network.handover_to(to) {
+                exchange.send(*part, to, packets);
+            }
+        }
+    }
+}
+
+/// Lets the other threads end where this one panics or returns early.
+struct FailsUnlessForgotten<'a>(&'a Exchange);
+
+impl Drop for FailsUnlessForgotten<'_> {
+    fn drop(&mut self) {
+        self.0.fail();
+    }
+}
+
+#[cfg(test)]
+#[path = "../../../tests/common/meeting.rs"]
+pub mod meeting;
+
+#[cfg(test)]
+mod tests {
+    use super::meeting::{plan, scenarios};
+    use super::*;
+    use proptest::prelude::*;
+    use std::cell::Cell;
+
+    /// The outcome where parts take turns, in this order and each time for so many events; and how many parts there were.
+    fn in_turn(plan: &Plan, parts: usize, turns: &[(usize, u64)]) -> Result<(usize, Outcome), NotDivided> {
+        let mut parallel = Parallel::new(plan, parts)?;
+        let Parallel { parts, lookahead, exchange } = &mut parallel;
+        let (used, end) = (parts.len(), parts[0].end);
+        let mut workers: Vec<_> = (0..)
+            .zip(parts)
+            .map(|(part, simulation)| (Worker::new(part, simulation, lookahead, exchange), false))
+            .collect();
+        for &(turn, events) in turns.iter().cycle() {
+            let (worker, is_done) = &mut workers[turn % used];
+            if !*is_done {
+                *is_done = worker.turn(end, events).expect("built-in algorithms") == Turn::Done;
+            }
+            if workers.iter().all(|(_, is_done)| *is_done) {
+                break;
+            }
+        }
+        Ok((used, parallel.finish()))
+    }
+
+    /// Whichever part is ahead, for however long. Every part has turns.
+    fn turns() -> impl Strategy<Value = Vec<(usize, u64)>> {
+        let turn = (0_usize..4, prop_oneof![1_u64..4, 1_u64..300, Just(u64::MAX)]);
+        prop::collection::vec(turn, 1..40).prop_map(|mut turns| {
+            turns.extend([(0, 100), (1, 100), (2, 100), (3, 100)]);
+            turns
+        })
+    }
+
+    #[test]
+    fn parts_that_take_turns_are_the_whole() {
+        let (divided, in_three) = (Cell::new(0), Cell::new(0));
+        let config = ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() };
+        let cases = config.cases;
+        proptest!(config, |(text in scenarios(), turns in turns())| {
+            let plan = plan(&text);
+            let alone = format!("{:?}", Simulation::new(&plan).run().expect("built-in algorithms"));
+            for parts in [2, 3, 4] {
+                let Ok((used, outcome)) = in_turn(&plan, parts, &turns) else { continue };
+                prop_assert!((2..=parts).contains(&used));
+                divided.set(divided.get() + 1);
+                in_three.set(in_three.get() + u32::from(used > 2));
+                let found = format!("{outcome:?}");
+                let differ = found.bytes().zip(alone.bytes()).position(|(one, other)| one != other);
+                let at = differ.unwrap_or(0);
+                prop_assert!(
+                    found == alone,
+                    "in {used} parts: ...{} in place of ...{}\nof\n{text}",
+                    &found[at.saturating_sub(120)..(at + 40).min(found.len())],
+                    &alone[at.saturating_sub(20)..(at + 40).min(alone.len())]
+                );
+            }
+        });
+        // Where one flow has the network for itself there is nothing to divide.
+        assert!(divided.get() > cases && in_three.get() > cases / 8, "{divided:?}, {in_three:?} of {cases}");
+    }
+}
