@@ -190,7 +190,7 @@ class Result:
 
     @property
     def undivided(self) -> str | None:
-        """Why one thread computed the run where several were asked for; `None` if it was not so."""
+        """Why one thread computed the run where `threads` allowed several; `None` if several did, or one was asked for."""
         return self._outcome.undivided
 
     @property

@@ -84,7 +84,7 @@ class SavedTable:
 class SavedOutcome:
     """What a run has left in a directory, in the shape of `_core.Outcome`."""
 
-    #: As of a run of which nothing is known but its results.
+    #: The threads of a run are not saved: they change no result.
     undivided: None = None
 
     def __init__(self, directory: str | PathLike[str]) -> None:

@@ -75,7 +75,7 @@ pub struct Finished {
     /// Packet events that are in files.
     pub packets_written: usize,
     pub cpu_s: f64,
-    /// Why it ran on one thread, if it was to run on several.
+    /// Why one thread computed it, if it was to be computed on several.
     pub undivided: Option<String>,
 }
 

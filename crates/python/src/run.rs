@@ -19,7 +19,7 @@ use crate::calls::{self, Calls};
 use crate::memory;
 use crate::outcome::{Finished, Outcome, tap_of};
 use crate::packet_file::{PacketFiles, PacketWriter};
-use crate::scenario::{Scenario, ScenarioError};
+use crate::scenario::Scenario;
 use crate::trunk::{CommonTrunk, Trunk};
 
 /// Events between two looks at Python's signals: some tens of milliseconds.
@@ -34,9 +34,6 @@ const SLICE_IN_PYTHON: u64 = 5_000;
 /// With fewer events for each call than this, Python takes more of the time than the engine does: it is then held for
 /// a slice, for to let go of it and to take it again costs a tenth of a call, and a wait for another thread each time.
 const EVENTS_PER_CALL: u64 = 16;
-
-/// Most threads of a run.
-const MOST_THREADS: usize = 1024;
 
 /// How often the thread that waits for others looks at Python's signals.
 pub const PATIENCE: Duration = Duration::from_millis(50);
@@ -155,7 +152,7 @@ fn advance(
     Ok(Finished { outcome, packets_written, cpu_s: clock.elapsed().as_secs_f64(), undivided: None })
 }
 
-/// A thousandth of a run at first, then as long as takes some [`SLICE`]s.
+/// Runs on several threads, stretch by stretch: a thousandth of the run at first, then as long as takes some [`SLICE`]s.
 fn advance_on_threads(
     mut parallel: Parallel,
     mut goes_on: impl FnMut(f64) -> PyResult<()>,
@@ -191,7 +188,7 @@ fn signals_and_progress(py: Python<'_>, progress: Option<&Py<PyAny>>, done: f64)
 
 /// Runs one scenario; `progress` is called now and then with the fraction done. With `packets`, a path and what the file says
 /// about itself, packet records are written there while the run goes on, and `captures` of hosts and links, by kind ("host",
-/// "link") and name. With a `trunk` the run begins with that. On so many `threads`, if the scenario can be divided.
+/// "link") and name. With a `trunk` the run begins with that. On at most so many `threads`: on one where more would not be quicker.
 #[pyfunction]
 #[pyo3(signature = (scenario, progress = None, packets = None, captures = None, trunk = None, threads = 1))]
 pub fn run(
@@ -201,27 +198,22 @@ pub fn run(
     packets: Option<(PathBuf, Vec<(String, String)>)>,
     captures: Option<Vec<(String, String, PathBuf)>>,
     trunk: Option<&Trunk>,
-    threads: i64,
+    threads: usize,
 ) -> PyResult<Outcome> {
     let plan = scenario.plan();
-    let threads = usize::try_from(threads)
-        .ok()
-        .filter(|threads| (1..=MOST_THREADS).contains(threads))
-        .ok_or_else(|| {
-            ScenarioError::new_err(format!(
-                "threads: {threads} is out of range; allowed: 1 to {MOST_THREADS}"
-            ))
-        })?;
-    if threads > 1 && packets.is_none() && trunk.is_none() {
-        let goes_on = |done| Python::attach(|py| signals_and_progress(py, progress.as_ref(), done));
-        let finished = py.detach(|| match Parallel::new(plan, threads) {
-            Ok(parallel) => advance_on_threads(parallel, goes_on),
-            Err(why) => {
-                let finished = run_with(plan, None, With::default(), goes_on)?;
-                Ok(Finished { undivided: Some(why.to_string()), ..finished })
+    let mut undivided = None;
+    if threads > 1 {
+        match py.detach(|| Parallel::worthwhile(plan, threads)) {
+            Ok(parallel) => {
+                let finished = py.detach(|| {
+                    advance_on_threads(parallel, |done| {
+                        Python::attach(|py| signals_and_progress(py, progress.as_ref(), done))
+                    })
+                })?;
+                return Outcome::new(py, plan.clone(), finished);
             }
-        })?;
-        return Outcome::new(py, plan.clone(), finished);
+            Err(why) => undivided = Some(why.to_string()),
+        }
     }
     let captures = captures.into_iter().flatten();
     let captures = captures.map(|(kind, name, path)| Ok((tap_of(plan, &kind, &name)?, path)));
@@ -234,7 +226,7 @@ pub fn run(
             Python::attach(|py| signals_and_progress(py, progress.as_ref(), done))
         })
     })?;
-    Outcome::new(py, plan.clone(), finished)
+    Outcome::new(py, plan.clone(), Finished { undivided, ..finished })
 }
 
 /// Progress of many runs is counted in thousandths of a run.

@@ -1,5 +1,5 @@
-//! A run on several threads leaves behind what it leaves on one. Random networks, and parts that take turns at random, are in the
-//! tests of `simulation::parallel`.
+//! A run on several threads leaves the bytes that it leaves on one. The tests of `simulation::parallel` have random networks whose
+//! parts take turns at random; here are real threads.
 
 mod common;
 #[path = "common/meeting.rs"]
@@ -8,20 +8,22 @@ pub mod meeting;
 use common::run;
 use meeting::plan;
 use selfclock_congestion::units::{Duration, Time};
-use selfclock_simulator::plan::Plan;
+use selfclock_simulator::plan::{Plan, SizeDistribution, dumbbell, mbps, ms, tcp};
 use selfclock_simulator::{NotDivided, Outcome, Parallel};
 
 fn bytes_of(outcome: &Outcome) -> String {
     format!("{outcome:?}")
 }
 
-/// The outcome on so many threads, in two spans; and on how many it was.
+/// The outcome on at most this many threads, in two spans; and on how many it was.
 fn on_threads(plan: &Plan, threads: usize) -> Result<(usize, Outcome), NotDivided> {
     let mut parallel = Parallel::new(plan, threads)?;
     let used = parallel.threads();
     let middle = Time::from_picoseconds(plan.duration.picoseconds() / 3);
     assert!(!parallel.advance_until(middle).expect("built-in algorithms").is_finished());
+    let events = parallel.events();
     assert!(parallel.advance_until(Time::NEVER).expect("built-in algorithms").is_finished());
+    assert!(parallel.events() > events && parallel.end() == Time::ZERO + plan.duration);
     Ok((used, parallel.finish()))
 }
 
@@ -31,33 +33,68 @@ const DUMBBELL: &str = "schema = 1\nduration = \"3 s\"\n[record]\ninterval = \"1
     access = { rate = \"100 Mbps\", delay = \"1 ms\" }\n[[flow]]\ncount = 40\ncongestion_control = \"cubic\"\n";
 
 #[test]
-fn a_dumbbell_is_divided_in_two() {
+fn a_dumbbell_is_divided() {
     let plan = plan(DUMBBELL);
     let alone = run(&plan);
     assert!(alone.summary.flows.iter().map(|flow| flow.fast_retransmits).sum::<u64>() > 40);
-    for threads in [2, 3, 8] {
+    for threads in [2, 3, 4, 8] {
         let (used, outcome) = on_threads(&plan, threads).expect("forty flows");
-        assert!(used >= 2 && bytes_of(&outcome) == bytes_of(&alone), "{used} threads");
+        assert!(used == threads && bytes_of(&outcome) == bytes_of(&alone), "{used} threads");
+        assert!(outcome.flow_series.columns() == alone.flow_series.columns(), "{used} threads");
+        assert!(outcome.link_series.columns() == alone.link_series.columns(), "{used} threads");
     }
+}
+
+/// More than 500 flows: what they touch is fetched ahead, also where the next stop is of another part.
+#[test]
+fn many_flows_are_divided() {
+    let plan = plan(
+        &DUMBBELL.replace("count = 40", "count = 1200\nstart_jitter = \"100 ms\"").replace("3 s", "1 s"),
+    );
+    let (used, outcome) = on_threads(&plan, 3).expect("many flows");
+    assert!(used == 3 && bytes_of(&outcome) == bytes_of(&run(&plan)));
 }
 
 #[test]
-fn what_runs_on_one_thread_is_said() {
-    let refused =
-        |text: &str, threads| on_threads(&plan(text), threads).map(|(used, _)| used).expect_err("one thread");
-    assert_eq!(refused(DUMBBELL, 1), NotDivided::Nothing);
-    let one = DUMBBELL.replace("count = 40", "count = 1").replace("duration = \"3 s\"", "duration = \"1 s\"");
-    assert_eq!(refused(&one, 2), NotDivided::Nothing);
-    let recorded = DUMBBELL.replace("[record]", "[record]\npackets = true");
-    assert_eq!(refused(&recorded, 2), NotDivided::Packets);
-    let short =
-        format!("{DUMBBELL}traffic = {{ connections = {{ rate = \"10 Mbps\", size = \"20 kB\" }} }}\n");
-    if let Ok(scenario) = selfclock_simulator::scenario::Scenario::parse(&short, "short.toml", &[]) {
-        assert_eq!(Parallel::new(&scenario.plan, 2).map(drop), Err(NotDivided::Connections));
+fn what_cannot_be_divided_says_why() {
+    let refused = |plan: &Plan, threads| Parallel::new(plan, threads).map(|_| ()).expect_err("one thread");
+    let of = |text: &str| refused(&plan(text), 2);
+    assert_eq!(refused(&plan(DUMBBELL), 1), NotDivided::Nothing);
+    assert_eq!(of(&DUMBBELL.replace("count = 40", "count = 1")), NotDivided::Nothing);
+    assert_eq!(
+        of(&DUMBBELL.replace("\"1 ms\"", "\"0 ms\"").replace("\"10 ms\", q", "\"0 ms\", q")),
+        NotDivided::Nothing
+    );
+    assert_eq!(of(&DUMBBELL.replace("[record]", "[record]\npackets = true")), NotDivided::Packets);
+    assert_eq!(of(&format!("{DUMBBELL}[[router]]\nmechanism = \"quick-start\"\n")), NotDivided::Routers);
+    let short = tcp("cubic")
+        .connections(ms(10), SizeDistribution::Constant(selfclock_congestion::units::Bytes(20_000)));
+    let short = dumbbell(mbps(100), ms(48)).flow(short).plan().expect("a plan");
+    assert_eq!(refused(&short, 2), NotDivided::Connections);
+}
+
+/// The choice of the number of threads changes how long a run takes, and nothing else.
+#[test]
+fn several_threads_are_used_where_they_are_quicker() {
+    let small = plan(DUMBBELL);
+    assert_eq!(Parallel::worthwhile(&small, 2).map(|_| ()), Err(NotDivided::Small));
+    let large = DUMBBELL
+        .replace("count = 40", "count = 6000")
+        .replace("3 s", "20 ms")
+        .replace("10 ms\"\n[net", "5 ms\"\n[net");
+    let large = plan(&large);
+    match Parallel::worthwhile(&large, 1000) {
+        Ok(parallel) => {
+            let cores = std::thread::available_parallelism().map_or(1, usize::from);
+            assert!((2..=cores).contains(&parallel.threads()));
+            let outcome = parallel.run().expect("built-in algorithms");
+            assert!(bytes_of(&outcome) == bytes_of(&run(&large)));
+        }
+        Err(why) => assert_eq!(why, NotDivided::OneCore),
     }
 }
 
-/// A thread that fails does not leave the others waiting for it, and nothing is moved by a run that ends between two samples.
+/// A run that ends between two samples.
 #[test]
 fn a_run_may_end_anywhere() {
     let mut plan = plan(DUMBBELL);

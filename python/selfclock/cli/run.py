@@ -11,7 +11,7 @@ import click
 
 from selfclock import hints
 from selfclock._core import ScenarioError
-from selfclock.cli.messages import hinted, note, print_document, print_written
+from selfclock.cli.messages import hinted, note, print_document, print_written, remark
 from selfclock.cli.options import (
     PATH,
     algorithm_option,
@@ -96,19 +96,19 @@ def command(
     if directory is None:
         with progress_bar(loaded.name) as progress:
             result = loaded.run(progress, threads=threads)
-        note(undivided(result, threads))
+        remark(undivided(result, threads))
         print_document(run_document(result).made())
         return
     if loaded.records_packets:
         with staged(directory) as aside:
             with progress_bar(loaded.name) as progress:
-                result = record(loaded, aside, pcap=taps, progress=progress)
+                result = record(loaded, aside, pcap=taps, progress=progress, threads=threads)
             write_run(result, aside, formats=kinds, pcap=taps)
     else:
         with progress_bar(loaded.name) as progress:
             result = loaded.run(progress, threads=threads)
-        note(undivided(result, threads))
         publish_run(result, directory, formats=kinds)
+    remark(undivided(result, threads))
     if as_json:
         print_written(directory / "summary.json")
     else:
@@ -117,8 +117,8 @@ def command(
 
 
 def undivided(result: Result, threads: int) -> str | None:
-    """Return why a run that was to run on several threads ran on one."""
-    return f"--threads {threads}: ran on one: {result.undivided}" if result.undivided else None
+    """Return why one thread computed a run for which several were allowed."""
+    return f"--threads {threads}: one thread, because {result.undivided}" if result.undivided else None
 
 
 def recorded(replay: str | None) -> list[str]:

@@ -20,6 +20,13 @@ const SLICE: u64 = 256;
 /// Most parts: each two of them have a list of packets between them.
 const MOST_PARTS: usize = 64;
 
+/// State of a flow, bytes: hosts and four links; and of a packet under way.
+const FLOW_BYTES: f64 = 3000.0;
+const PACKET_BYTES: f64 = 86.0;
+
+/// Below this, bytes, what a run touches stays in one core's caches, and two threads have been slower than one; see docs/performance.md.
+const LEAST_WORKING_SET: f64 = 8e6;
+
 /// Looks at the others' clocks before a part rests, before its thread lets others of the machine run, and before it sleeps.
 const RESTLESS: u32 = 64;
 const SPINS: u32 = 200;
@@ -31,26 +38,31 @@ const SLEEP: std::time::Duration = std::time::Duration::from_micros(50);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotDivided {
     /// User-defined algorithms may share state.
-    #[error("user-defined algorithms run on one thread")]
+    #[error("user-defined algorithms may share state")]
     Custom,
     /// The two ends of a foreign stack share state.
-    #[error("real QUIC stacks run on one thread")]
+    #[error("the two ends of a real QUIC stack share state")]
     Stacks,
     /// Router mechanisms look at several links at once.
-    #[error("router mechanisms run on one thread")]
+    #[error("router mechanisms look at several links at once")]
     Routers,
     /// Short connections are numbered as they come.
-    #[error("short connections run on one thread")]
+    #[error("short connections are numbered as they start")]
     Connections,
     /// Packet records are written in one order.
-    #[error("packets are recorded on one thread")]
+    #[error("packet records are written in one order")]
     Packets,
     /// All packets meet in one place, or none takes any time between two.
-    #[error("the network cannot be divided: flows share all of their links, or links have no delay")]
+    #[error(
+        "the network cannot be divided: packets of all flows meet everywhere, or take no time in between"
+    )]
     Nothing,
-    /// Threads would wait for one another longer than they compute.
-    #[error("too few packets are under way for more than one thread")]
+    /// Its state fits into the caches of one core: there one thread is quicker.
+    #[error("one thread is quicker with so few flows and packets under way")]
     Small,
+    /// The machine has one core for it.
+    #[error("the machine has one core")]
+    OneCore,
 }
 
 /// A run under way on several threads.
@@ -80,6 +92,24 @@ impl Parallel {
         });
         let exchange = Exchange::new((0..parts.len()).map(|part| lookahead.to(part)).collect());
         Ok(Self { parts, lookahead, exchange })
+    }
+
+    /// The same, on no more threads than the machine has cores for, where that is quicker than one.
+    ///
+    /// # Errors
+    /// Where it has to run on one thread, or is quicker there: packets that pass from one core to another then cost more time than a second
+    /// core saves.
+    pub fn worthwhile(plan: &Plan, threads: usize) -> Result<Self, NotDivided> {
+        check(plan)?;
+        let working_set = plan.flows.len() as f64 * FLOW_BYTES + plan.expected_in_flight() * PACKET_BYTES;
+        if working_set < LEAST_WORKING_SET {
+            return Err(NotDivided::Small);
+        }
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        if cores == 1 {
+            return Err(NotDivided::OneCore);
+        }
+        Self::new(plan, threads.min(cores))
     }
 
     /// Threads that it runs on.
@@ -324,6 +354,16 @@ mod tests {
 
     /// The outcome where parts take turns, in this order and each time for so many events; and how many parts there were.
     fn in_turn(plan: &Plan, parts: usize, turns: &[(usize, u64)]) -> Result<(usize, Outcome), NotDivided> {
+        in_turn_counted(plan, parts, turns, &mut 0)
+    }
+
+    /// The same, and counts the turns.
+    fn in_turn_counted(
+        plan: &Plan,
+        parts: usize,
+        turns: &[(usize, u64)],
+        count: &mut u64,
+    ) -> Result<(usize, Outcome), NotDivided> {
         let mut parallel = Parallel::new(plan, parts)?;
         let Parallel { parts, lookahead, exchange } = &mut parallel;
         let (used, end) = (parts.len(), parts[0].end);
@@ -333,6 +373,7 @@ mod tests {
             .collect();
         for &(turn, events) in turns.iter().cycle() {
             let (worker, is_done) = &mut workers[turn % used];
+            *count += 1;
             if !*is_done {
                 *is_done = worker.turn(end, events).expect("built-in algorithms") == Turn::Done;
             }
@@ -350,6 +391,47 @@ mod tests {
             turns.extend([(0, 100), (1, 100), (2, 100), (3, 100)]);
             turns
         })
+    }
+
+    /// Two sources that send every 100 ms on links of 1 µs: parts that came nearer to the next packet by a lookahead a turn would take
+    /// 100,000 turns for each, 10 million in all.
+    #[test]
+    fn parts_with_nothing_to_do_pass_over_the_time() {
+        let wire = "rate = \"1 Gbps\"\ndelay = \"1 us\"\n";
+        let mut text = String::from(
+            "schema = 1\nduration = \"10 s\"\n[network]\ntopology = \"graph\"\nnodes = [\"a\", \"b\", \"r\", \"z\"]\n",
+        );
+        for (from, to) in [("a", "r"), ("b", "r"), ("r", "z")] {
+            text += &format!("[[network.link]]\nfrom = \"{from}\"\nto = \"{to}\"\n{wire}");
+        }
+        for (from, to) in [("a", "z"), ("b", "z"), ("z", "a")] {
+            text += &format!(
+                "[[flow]]\nprotocol = \"udp\"\nfrom = \"{from}\"\nto = \"{to}\"\n\
+                 traffic = {{ rate = \"80 kbps\", packet = \"1000 B\", arrivals = \"constant\" }}\n"
+            );
+        }
+        let plan = plan(&text);
+        let mut turns = 0;
+        let (used, outcome) =
+            in_turn_counted(&plan, 2, &[(0, 100), (1, 100)], &mut turns).expect("two sources");
+        assert_eq!(used, 2);
+        let alone = Simulation::new(&plan).run().expect("built-in algorithms");
+        assert!(format!("{outcome:?}") == format!("{alone:?}"));
+        // 300 packets; a part rests after 64 idle turns.
+        assert!(turns < 300 * 4 * u64::from(RESTLESS), "{turns} turns");
+    }
+
+    /// The other threads do not wait for one that has failed.
+    #[test]
+    fn a_thread_that_fails_ends_the_others() {
+        let plan =
+            plan("schema = 1\nduration = \"1 s\"\n[network]\ntopology = \"dumbbell\"\n[[flow]]\ncount = 3\n");
+        let mut parallel = Parallel::new(&plan, 2).expect("three flows");
+        let Parallel { parts, lookahead, exchange } = &mut parallel;
+        drop(FailsUnlessForgotten(exchange));
+        // Alone it would wait for ever for the other part.
+        Worker::new(0, &mut parts[0], lookahead, exchange).run(Time::NEVER).expect("an end");
+        assert!(parts[0].now < parts[0].end);
     }
 
     #[test]
