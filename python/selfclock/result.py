@@ -190,7 +190,7 @@ class Result:
 
     @property
     def undivided(self) -> str | None:
-        """Why one thread computed the run where `threads` allowed several; `None` if several did, or one was asked for."""
+        """Why one thread computed the run although `threads` allowed several; `None` if there is no such reason."""
         return self._outcome.undivided
 
     @property

@@ -19,8 +19,8 @@ from selfclock.cli.options import (
     format_option,
     json_or_files_option,
     out_option,
-    seed_option,
     run_threads_option,
+    seed_option,
     set_option,
 )
 from selfclock.cli.tables import print_summary

@@ -203,7 +203,7 @@ fn layout(plan: &Plan, table: &[Hop], routes: &[FlowRoutes]) -> (Things, Vec<Sto
                     break;
                 }
                 work[thing as usize] += CROSSING;
-                lookahead = lookahead + delays[thing as usize];
+                lookahead += delays[thing as usize];
             }
         }
     }
