@@ -29,25 +29,29 @@ def record(
     *,
     pcap: Sequence[CaptureKind] = (),
     progress: Callable[[float], object] | None = None,
+    threads: int = 1,
 ) -> Result:
     """Run a scenario and write its packet events, and captures of hosts or links, into an existing directory.
 
+    Records are written in one order, on one of `threads`; `Result.undivided` says so.
     The files are whole when this returns. After an exception the directory holds parts of them.
     """
     table = directory / PACKETS
     taps = [(kind, name, directory / file) for kind, name, file in captures(scenario, pcap)]
     about = list(metadata(scenario).items())
-    outcome = _core.run(scenario._core, _watching(directory, progress), (table, about), taps)
+    outcome = _core.run(scenario._core, _watching(directory, progress), (table, about), taps, threads=threads)
     return scenario._result(outcome, table)
 
 
-def record_to(scenario: Scenario, directory: Path, progress: Callable[[float], object] | None = None) -> Result:
+def record_to(
+    scenario: Scenario, directory: Path, progress: Callable[[float], object] | None = None, *, threads: int = 1
+) -> Result:
     """Run a scenario and write its packet events to `packets.parquet` in a directory, which is made if there is none.
 
     The file has its name when it is whole: a run that fails or is interrupted leaves nothing.
     """
     with staged(directory) as aside:
-        result = record(scenario, aside, progress=progress)
+        result = record(scenario, aside, progress=progress, threads=threads)
     return result.moved(directory)
 
 

@@ -190,6 +190,11 @@ class Result:
         return found
 
     @property
+    def undivided(self) -> str | None:
+        """Why one thread computed the run although `threads` allowed several; `None` if there is no such reason."""
+        return self._outcome.undivided
+
+    @property
     def flows(self) -> Table:
         """Series of every flow, sampled at the interval that the scenario sets."""
         return self._outcome.flow_series

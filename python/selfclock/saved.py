@@ -84,6 +84,9 @@ class SavedTable:
 class SavedOutcome:
     """A run saved in a directory, in the shape of `_core.Outcome`."""
 
+    #: The threads of a run are not saved: they change no result.
+    undivided: None = None
+
     def __init__(self, directory: str | PathLike[str]) -> None:
         self.directory = Path(directory)
         self.document = self._document()

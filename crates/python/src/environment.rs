@@ -161,6 +161,10 @@ impl Environments {
         let run = run.ok_or_else(|| PyIndexError::new_err("no run has begun there"))?;
         let (simulation, cpu_s) = (run.environment.simulation().clone(), run.cpu_s);
         let outcome = py.detach(|| simulation.finish());
-        Outcome::new(py, run.environment.plan().clone(), Finished { outcome, packets_written: 0, cpu_s })
+        Outcome::new(
+            py,
+            run.environment.plan().clone(),
+            Finished { outcome, packets_written: 0, cpu_s, undivided: None },
+        )
     }
 }

@@ -35,6 +35,7 @@ pub struct Outcome {
     packets: Packets,
     packet_events: usize,
     cpu_s: f64,
+    undivided: Option<String>,
 }
 
 /// Samples, until someone looks at them; a table from then on.
@@ -74,6 +75,8 @@ pub struct Finished {
     /// Packet events that are in files.
     pub packets_written: usize,
     pub cpu_s: f64,
+    /// Why one thread computed it, if it was to be computed on several.
+    pub undivided: Option<String>,
 }
 
 impl Outcome {
@@ -89,6 +92,7 @@ impl Outcome {
             packet_events: packets.len() + finished.packets_written,
             packets,
             cpu_s: finished.cpu_s,
+            undivided: finished.undivided,
             plan,
         })
     }
@@ -128,6 +132,10 @@ impl Outcome {
     #[getter]
     fn cpu_s(&self) -> f64 {
         self.cpu_s
+    }
+    #[getter]
+    fn undivided(&self) -> Option<&str> {
+        self.undivided.as_deref()
     }
     #[getter]
     fn flow_series(&self, py: Python<'_>) -> PyResult<Py<Table>> {

@@ -6,6 +6,10 @@
 //! [`Outcome`] is what it leaves behind, made of the types in [`record`]. [`environment::Environment`] is a run that an
 //! agent steers. [`queue`] and [`router`] have the settings of queue disciplines and router mechanisms.
 
+// What tests inside share with those outside names the crate.
+#[cfg(test)]
+extern crate self as selfclock_simulator;
+
 pub mod bare_loop;
 pub mod delivery_trace;
 mod engine;
@@ -23,10 +27,11 @@ pub mod scenario;
 mod shared;
 mod simulation;
 pub mod stack;
+mod subset;
 mod traffic;
 mod transport;
 pub mod wires;
 
 pub use shared::Shared;
-pub use simulation::{NotForked, Outcome, Progress, Simulation, Stopped, Trunk};
+pub use simulation::{NotDivided, NotForked, Outcome, Parallel, Progress, Simulation, Stopped, Trunk};
 pub use transport::rtt_histogram::RttHistogram;

@@ -27,6 +27,7 @@ use crate::record::packed::Packets;
 use crate::record::packets::{Codepoint, PacketKind};
 use crate::record::series::{LinkSample, Rows, Sampled};
 use crate::record::summary::LinkSummary;
+use crate::subset::Subset;
 use selfclock_congestion::units::{Rate, Time};
 
 /// Which of a flow's two routes a packet takes.
@@ -272,11 +273,11 @@ impl<T> Wires<T> {
 
     /// Ends it at `end`, which is not before any earlier time.
     pub fn finish(mut self, end: Time) -> WiresOutcome {
-        let links = self.network.finish_links(end);
+        let links: Vec<_> = self.network.finish_links(end).map(|(_, link)| link).collect();
         let Network { samples, recorder, .. } = &mut self.network;
-        let series = std::mem::replace(&mut samples.links, Rows::new(0, None));
+        let series = std::mem::replace(&mut samples.links, Rows::new(Subset::none(), 0, None));
         WiresOutcome {
-            link_series: Sampled::new(series, (0..links.len() as u32).collect()),
+            link_series: Sampled::new(vec![series], (0..links.len() as u32).collect()),
             links,
             packets: recorder.take().map_or_else(Packets::default, |recorder| recorder.finish()),
             events: self.events_run,

@@ -39,6 +39,12 @@ def note(*notes: str | None) -> None:
             sys.stderr.write(f"note: {each}\n")
 
 
+def remark(text: str | None) -> None:
+    """Say what concerns the command and no result: unlike a note, it is not in the document."""
+    if text is not None:
+        sys.stderr.write(f"note: {text}\n")
+
+
 def fail(message: str, status: int) -> NoReturn:
     """End the command with a message and an exit status."""
     sys.stderr.write(f"selfclock: {message}\n")

@@ -98,6 +98,14 @@ threads_option = click.option(
     help="Number of concurrent runs.  [default: one per core]",
 )
 
+run_threads_option = click.option(
+    "--threads",
+    type=click.IntRange(1, MOST_THREADS),
+    default=1,
+    metavar="N",
+    help="Compute the run on up to N threads: the same results, sooner with thousands of flows.  [default: 1]",
+)
+
 #: Formats of the figures, for every command that writes some.
 format_option = click.option(
     "--format",

@@ -11,7 +11,7 @@ import click
 
 from selfclock import hints
 from selfclock._core import ScenarioError
-from selfclock.cli.messages import hinted, note, print_document, print_written
+from selfclock.cli.messages import hinted, note, print_document, print_written, remark
 from selfclock.cli.options import (
     PATH,
     algorithm_option,
@@ -19,6 +19,7 @@ from selfclock.cli.options import (
     format_option,
     json_or_files_option,
     out_option,
+    run_threads_option,
     seed_option,
     set_option,
 )
@@ -35,6 +36,8 @@ from selfclock.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from selfclock.result import Result
 
 #: Lines for the end of the help.
 EXAMPLES = (
@@ -58,6 +61,7 @@ EXAMPLES = (
 )
 @format_option
 @algorithm_option
+@run_threads_option
 @json_or_files_option
 def command(
     scenario: Path,
@@ -69,6 +73,7 @@ def command(
     replay: str | None,
     formats: str,
     algorithm_files: Sequence[Path],
+    threads: int,
     as_json: bool,
 ) -> None:
     """Write report.html, summary.json, Parquet tables and, with --format, figures into a directory."""
@@ -90,23 +95,30 @@ def command(
     note(*loaded.notes, replaced(directory, "summary.json", identity([loaded])) if directory else None)
     if directory is None:
         with progress_bar(loaded.name) as progress:
-            result = loaded.run(progress)
+            result = loaded.run(progress, threads=threads)
+        remark(undivided(result, threads))
         print_document(run_document(result).made())
         return
     if loaded.records_packets:
         with staged(directory) as aside:
             with progress_bar(loaded.name) as progress:
-                result = record(loaded, aside, pcap=taps, progress=progress)
+                result = record(loaded, aside, pcap=taps, progress=progress, threads=threads)
             write_run(result, aside, formats=kinds, pcap=taps)
     else:
         with progress_bar(loaded.name) as progress:
-            result = loaded.run(progress)
+            result = loaded.run(progress, threads=threads)
         publish_run(result, directory, formats=kinds)
+    remark(undivided(result, threads))
     if as_json:
         print_written(directory / "summary.json")
     else:
         print_summary(result.summary, directory / "summary.json")
         sys.stdout.write(f"\nReport: {directory / 'report.html'}\n")
+
+
+def undivided(result: Result, threads: int) -> str | None:
+    """Return why one thread computed a run for which several were allowed."""
+    return f"--threads {threads}: one thread, because {result.undivided}" if result.undivided else None
 
 
 def recorded(replay: str | None) -> list[str]:

@@ -120,12 +120,18 @@ impl Network {
         index: usize,
         packet: &Packet,
     ) -> Option<Time> {
-        if stop.is_end() {
-            if stop.coalesces() {
-                at = self.links[index].handed_over(at);
+        if stop.is_end_or_foreign() {
+            if stop.is_end() {
+                if stop.coalesces() {
+                    at = self.links[index].handed_over(at);
+                }
+                if stop.is_ahead() {
+                    return self.deliver_ahead(at, packet);
+                }
             }
-            if stop.is_ahead() {
-                return self.deliver_ahead(at, packet);
+            if stop.is_foreign() {
+                self.export((at, order), hop, packet);
+                return None;
             }
         }
         let (landed, lane, is_news) = self.in_flight.add(at, order, packet);

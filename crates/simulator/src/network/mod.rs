@@ -11,7 +11,9 @@
 pub(crate) mod batch;
 mod forward;
 pub mod gate;
+pub(crate) mod handover;
 pub mod link;
+pub(crate) mod partition;
 mod prefetch;
 mod record;
 mod route_table;
@@ -29,15 +31,20 @@ use crate::record::series::{Samples, Sampling};
 use crate::record::summary::LinkSummary;
 use crate::router::AnyMechanism;
 use crate::shared::Shared;
+use crate::subset::Subset;
 use gate::Gates;
+use handover::Exports;
+use partition::Part;
 use route_table::Hop;
 use selfclock_congestion::units::Time;
 
 /// All links and routes, and the packets on them.
 #[derive(Clone, Debug)]
 pub struct Network {
-    /// Links, in the order of the plan.
+    /// Links, in the order of the plan; of a part of the network, those that it holds.
     pub links: Vec<Link>,
+    /// Which of the plan's they are.
+    held_links: Subset,
     /// What the plan says of them.
     plans: Shared<Vec<LinkPlan>>,
     /// Packets on links, on their way to their next stop.
@@ -66,18 +73,30 @@ pub struct Network {
     /// First and last time at which packets are recorded.
     recorded: (Time, Time),
     sent_beyond_end: u64,
+    /// What goes to other parts, where this is one of several.
+    exports: Option<Box<Exports>>,
 }
 
 impl Network {
     /// The network of a plan.
     pub fn new(plan: &Plan, hosts: Hosts) -> Self {
+        let mut whole = Part::default();
+        if hosts == Hosts::Outside {
+            whole.senders = Subset::none();
+        }
+        Self::part(plan, hosts, &whole)
+    }
+
+    /// A part of the network of a plan.
+    pub(crate) fn part(plan: &Plan, hosts: Hosts, part: &Part) -> Self {
         let end = Time::ZERO + plan.duration;
         let sampling = Sampling::of(plan, end);
-        let mut links: Vec<Link> = memory::vector(plan.links.len());
-        let planned = plan.links.iter().enumerate();
-        links.extend(planned.map(|(index, link)| Link::new(link, plan.seed, index, sampling)));
+        let mut links: Vec<Link> = memory::vector(part.links.count(plan.links.len()));
+        let held = part.links.members(plan.links.len());
+        links.extend(held.map(|index| Link::new(&plan.links[index], plan.seed, index, sampling)));
         let (routers, gates) = gate::mechanisms(plan);
-        let (routes, flow_routes) = route_table::route_table(plan, &gates, hosts);
+        let (mut routes, flow_routes) = route_table::route_table(plan, &gates, hosts);
+        part.restrict(&mut routes);
         // Past the end, and where packets are recorded, no packet just crosses.
         let plain_until = if plan.record.packets { Time::ZERO } else { end };
         for link in &mut links {
@@ -85,6 +104,7 @@ impl Network {
         }
         Self {
             links,
+            held_links: part.links.clone(),
             plans: plan.links.clone(),
             in_flight: Lanes::default(),
             routes,
@@ -92,7 +112,7 @@ impl Network {
             gates,
             routers,
             extras: Extras::default(),
-            samples: Samples::new(plan, sampling, hosts == Hosts::Simulated),
+            samples: Samples::new(plan, sampling, part.senders.clone(), part.links.clone()),
             recorder: plan.record.packets.then(|| PacketRecorder::new(plan)),
             delivered_ahead: Vec::new(),
             packets_sent: 0,
@@ -100,6 +120,7 @@ impl Network {
             end,
             recorded: (plan.record.packets_from, plan.record.packets_until.min(end)),
             sent_beyond_end: 0,
+            exports: part.exports(),
         }
     }
 
@@ -171,11 +192,11 @@ impl Network {
         self.routes[hop as usize].link()
     }
 
-    /// Ends the run of the links at `end`: takes the samples that are still to come, and the totals.
-    pub fn finish_links(&mut self, end: Time) -> Vec<LinkSummary> {
-        let samples = &mut self.samples.links;
-        let each = self.links.iter_mut().zip(&self.plans);
-        each.map(|(link, plan)| link.finish(&plan.name, end, samples)).collect()
+    /// Ends the run of the links at `end`: takes the samples that are still to come, and the totals. Each with the index of its link.
+    pub fn finish_links(&mut self, end: Time) -> impl Iterator<Item = (usize, LinkSummary)> {
+        let Self { links, held_links, plans, samples, .. } = self;
+        let each = held_links.members(plans.len()).zip(links);
+        each.map(move |(index, link)| (index, link.finish(&plans[index].name, end, &mut samples.links)))
     }
 
     /// Packets sent by endpoints so far.

@@ -41,7 +41,10 @@ impl Network {
         while let Some(entry) = self.routes.get(hop)
             && !entry.stops()
         {
-            prefetch::<0, 64, Link>(&self.links[entry.link()]);
+            // The way back from a receiver of another part is not here.
+            if let Some(link) = self.links.get(entry.link()) {
+                prefetch::<0, 64, Link>(link);
+            }
             hop += 1;
         }
     }

@@ -18,8 +18,13 @@ impl Hop {
     const AHEAD: u32 = 1;
     /// Set on the end of a route whose last link hands over packets together.
     const COALESCES: u32 = 2;
+    /// Set on a stop of another part of a network that is divided; its number is from [`Self::PART`] on, and no link is told. See
+    /// [`super::partition`].
+    const FOREIGN: u32 = 1 << 28;
+    /// Bit from which the number of another part stands.
+    const PART: u32 = 2;
     /// The link.
-    const LINK: u32 = Self::END - 1;
+    const LINK: u32 = Self::FOREIGN - 1;
 
     #[inline(always)]
     const fn has(self, flag: u32) -> bool {
@@ -37,6 +42,31 @@ impl Hop {
     #[inline(always)]
     pub const fn is_end(self) -> bool {
         self.has(Self::END)
+    }
+    /// The stop is of another part, or the way ends here.
+    #[inline(always)]
+    pub const fn is_end_or_foreign(self) -> bool {
+        self.has(Self::END | Self::FOREIGN)
+    }
+    /// The stop is of another part.
+    #[inline(always)]
+    pub const fn is_foreign(self) -> bool {
+        self.has(Self::FOREIGN)
+    }
+    /// The stop becomes one of another part.
+    pub const fn lead_to(&mut self, part: u32) {
+        if !self.is_end() {
+            self.0 = Self::STOP;
+        }
+        self.0 |= Self::FOREIGN | part << Self::PART;
+    }
+    /// The part to which a packet goes from here.
+    pub const fn part(self) -> usize {
+        ((self.0 & Self::LINK) >> Self::PART) as usize
+    }
+    /// The link has this place among those that a part of the network holds.
+    pub const fn set_place(&mut self, place: u32) {
+        self.0 = (self.0 & !Self::LINK) | place;
     }
     /// At the end: the receiver is run ahead of the clock.
     #[inline(always)]

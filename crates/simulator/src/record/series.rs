@@ -5,6 +5,7 @@
 
 use crate::engine::memory;
 use crate::plan::Plan;
+use crate::subset::Subset;
 use selfclock_congestion::Phase;
 use selfclock_congestion::units::{Duration, Time};
 
@@ -34,19 +35,21 @@ impl Sampling {
 #[derive(Clone, Debug)]
 pub struct Rows<T> {
     samples: Vec<T>,
-    /// Flows or links.
+    /// Flows or links: which, and how many.
+    members: Subset,
     width: usize,
     /// Time between two samples; zero if none are taken.
     interval: Duration,
 }
 
 impl<T: Copy> Rows<T> {
-    /// No samples yet, of `width` flows or links.
-    pub fn new(width: usize, sampling: Option<Sampling>) -> Self {
+    /// No samples yet, of the members of a list of `all` flows or links.
+    pub fn new(members: Subset, all: usize, sampling: Option<Sampling>) -> Self {
+        let width = members.count(all);
         let expected = sampling.map_or(0, |sampling| sampling.expected.saturating_mul(width));
         let interval = sampling.map_or(Duration::ZERO, |sampling| sampling.interval);
         // With room for all of them they need not be moved to more room again and again.
-        Self { samples: memory::vector(expected.min(MOST_EXPECTED)), width, interval }
+        Self { samples: memory::vector(expected.min(MOST_EXPECTED)), members, width, interval }
     }
 
     /// Time between two samples; zero if none are taken.
@@ -58,7 +61,7 @@ impl<T: Copy> Rows<T> {
     #[inline]
     pub fn put(&mut self, time: Time, index: usize, sample: T) {
         let number = time.ticks(self.interval) as usize - 1;
-        let place = number * self.width + index;
+        let place = number * self.width + self.members.place(index);
         if place >= self.samples.len() {
             self.samples.resize((number + 1) * self.width, sample);
         }
@@ -67,33 +70,46 @@ impl<T: Copy> Rows<T> {
 
     /// All samples of a flow or link. At the end all have as many.
     pub fn of(&self, index: usize) -> impl Iterator<Item = T> {
-        self.samples.chunks_exact(self.width.max(1)).map(move |row| row[index])
+        let place = self.members.place(index);
+        self.samples.chunks_exact(self.width.max(1)).map(move |row| row[place])
+    }
+
+    /// Samples of each flow or link.
+    fn each(&self) -> usize {
+        self.samples.len() / self.width.max(1)
     }
 }
 
 /// Samples of a run, as they were taken. Columns are made when someone looks at them.
 #[derive(Clone)]
 pub struct Sampled<T> {
-    rows: Rows<T>,
+    /// Each has some of the flows or links.
+    rows: Vec<Rows<T>>,
     /// The flows or links whose samples have a meaning.
     indices: Vec<u32>,
 }
 
 impl<T: Copy> Sampled<T> {
     /// The samples of the flows or links with these indices.
-    pub fn new(rows: Rows<T>, indices: Vec<u32>) -> Self {
+    pub fn new(rows: Vec<Rows<T>>, indices: Vec<u32>) -> Self {
         Self { rows, indices }
     }
 
-    /// Samples of each flow or link.
+    /// Samples of each flow or link. Where none is one TCP connection, there are none of flows.
     fn each(&self) -> usize {
-        self.rows.samples.len() / self.rows.width.max(1)
+        self.rows.iter().map(Rows::each).max().unwrap_or(0)
+    }
+
+    /// Those of a flow or link.
+    fn of(&self, index: u32) -> impl Iterator<Item = T> {
+        let held = self.rows.iter().find(move |rows| rows.members.holds(index as usize));
+        held.into_iter().flat_map(move |rows| rows.of(index as usize))
     }
 
     /// All samples, one flow or link after the other.
     fn in_order(&self) -> Vec<T> {
         let mut samples = Vec::with_capacity(self.each() * self.indices.len());
-        self.indices.iter().for_each(|&index| samples.extend(self.rows.of(index as usize)));
+        self.indices.iter().for_each(|&index| samples.extend(self.of(index)));
         samples
     }
 
@@ -104,7 +120,8 @@ impl<T: Copy> Sampled<T> {
 
     /// The time of each of them, s: the first is taken after one interval.
     fn times(&self) -> Vec<f64> {
-        let time = |number| (Time::ZERO + self.rows.interval.times(number)).seconds();
+        let interval = self.rows.first().map_or(Duration::ZERO, |rows| rows.interval);
+        let time = |number| (Time::ZERO + interval.times(number)).seconds();
         self.indices.iter().flat_map(|_| (1..=self.each() as u64).map(time)).collect()
     }
 }
@@ -119,10 +136,12 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// None yet. Those of flows have a meaning only where the plan's hosts send.
-    pub fn new(plan: &Plan, sampling: Option<Sampling>, hosts_send: bool) -> Self {
-        let flows = if hosts_send { Rows::new(plan.flows.len(), sampling) } else { Rows::new(0, None) };
-        Self { flows, links: Rows::new(plan.links.len(), sampling) }
+    /// None yet, of the senders and links that a part of the network holds.
+    pub fn new(plan: &Plan, sampling: Option<Sampling>, senders: Subset, links: Subset) -> Self {
+        Self {
+            flows: Rows::new(senders, plan.flows.len(), sampling),
+            links: Rows::new(links, plan.links.len(), sampling),
+        }
     }
 }
 

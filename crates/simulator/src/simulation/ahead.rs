@@ -5,12 +5,18 @@ use crate::engine::EventQueue;
 use crate::engine::memory::prefetch;
 use crate::network::Network;
 use crate::packet::PacketKind;
+use crate::subset::Held;
 use crate::transport::{Context, sender::TOUCHED};
 
 /// Asks for what the packets touch that are next in this lane: of a far one what is known from the packet alone, of a near one
 /// what that leads to. A flow's packets mostly come in bursts, of which the first asks for all.
 #[inline(always)]
-pub(super) fn prefetch_ahead(network: &Network, sources: &[SendingEnd], sinks: &[ReceivingEnd], lane: u32) {
+pub(super) fn prefetch_ahead(
+    network: &Network,
+    sources: &Held<SendingEnd>,
+    sinks: &Held<ReceivingEnd>,
+    lane: u32,
+) {
     if let Some(far) = network.first_of_burst(lane, 8) {
         network.prefetch_routes(far);
         if far.kind == PacketKind::Ack {
@@ -38,7 +44,7 @@ pub(super) fn prefetch_ahead(network: &Network, sources: &[SendingEnd], sinks: &
 pub(super) fn run_receivers_ahead(
     events: &mut EventQueue,
     network: &mut Network,
-    sinks: &mut [ReceivingEnd],
+    sinks: &mut Held<ReceivingEnd>,
 ) {
     if network.delivered_ahead.is_empty() {
         return;
@@ -47,11 +53,11 @@ pub(super) fn run_receivers_ahead(
     let mut delivered = std::mem::take(&mut network.delivered_ahead);
     for packet in &delivered {
         let mut context = Context { now: packet.arrival, events, network };
-        match &mut sinks[packet.flow as usize] {
-            ReceivingEnd::Tcp(receiver) => receiver.on_packet(&mut context, packet),
-            ReceivingEnd::Udp(sink) => sink.on_packet(packet),
+        match sinks.get_mut(packet.flow as usize) {
+            Some(ReceivingEnd::Tcp(receiver)) => receiver.on_packet(&mut context, packet),
+            Some(ReceivingEnd::Udp(sink)) => sink.on_packet(packet),
             // The receivers of short connections and of foreign stacks are not run ahead.
-            ReceivingEnd::Connections | ReceivingEnd::Stack(_) => {}
+            Some(ReceivingEnd::Connections | ReceivingEnd::Stack(_)) | None => {}
         }
     }
     delivered.clear();

@@ -211,7 +211,7 @@ mod tests {
     fn event_by_event(scenario: &Scenario, plain_acks: bool) -> Outcome {
         let mut simulation = Simulation::new(&scenario.plan);
         simulation.has_batches = false;
-        for source in &mut simulation.sources {
+        for (_, source) in simulation.sources.iter_mut() {
             if let SendingEnd::Tcp(sender) = source
                 && !plain_acks
             {

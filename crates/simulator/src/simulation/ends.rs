@@ -30,6 +30,16 @@ impl SendingEnd {
             Self::Udp(_) | Self::Connections(_) | Self::Stack(_) => None,
         }
     }
+
+    /// Sets the timer that begins the flow.
+    pub fn begin(&mut self, context: &mut Context<'_>, start: Time) {
+        match self {
+            Self::Tcp(sender) => sender.schedule_start(context, start),
+            Self::Connections(source) => source.begin(context, start),
+            Self::Udp(source) => source.begin(context, start),
+            Self::Stack(sender) => sender.schedule_start(context, start),
+        }
+    }
 }
 
 /// The receiving end of a flow.
@@ -59,38 +69,33 @@ pub(super) fn tcp_ends(
     (sender, Receiver::new(number, routes, tcp))
 }
 
-/// The ends of a flow of the plan, ready to begin at `start`.
+/// The ends of a flow of the plan, without the timer that begins it.
 pub(super) fn ends(
     plan: &Plan,
     index: usize,
     routes: FlowRoutes,
     start: Time,
     sampling: Option<Sampling>,
-    context: &mut Context<'_>,
 ) -> (SendingEnd, ReceivingEnd) {
     let (flow, number) = (&plan.flows[index], index as u32);
     match &flow.protocol {
         Protocol::Tcp(tcp) => {
-            let (mut sender, receiver) = tcp_ends(plan, tcp, index, routes, start, sampling);
-            sender.schedule_start(context, start);
+            let (sender, receiver) = tcp_ends(plan, tcp, index, routes, start, sampling);
             (SendingEnd::Tcp(sender), ReceivingEnd::Tcp(receiver))
         }
         Protocol::Connections(each) => {
             let most = runaway::most_in_flight(plan, flow);
-            let mut source = ConnectionSource::new(number, routes, each, plan.seed, flow.stop, most);
-            source.begin(context, start);
+            let source = ConnectionSource::new(number, routes, each, plan.seed, flow.stop, most);
             (SendingEnd::Connections(Box::new(source)), ReceivingEnd::Connections)
         }
         Protocol::Udp(udp) => {
-            let mut source = UdpSource::new(number, routes.forward, udp, plan.seed, flow.stop);
-            source.begin(context, start);
+            let source = UdpSource::new(number, routes.forward, udp, plan.seed, flow.stop);
             (SendingEnd::Udp(source), ReceivingEnd::Udp(UdpSink::default()))
         }
         Protocol::Stack(stack) => {
             let seed = Stream::new(plan.seed, Purpose::FlowControl, index).bits();
             let times = (start, flow.stop);
-            let (mut sender, receiver) = foreign::ends(stack, (number, routes), times, seed, sampling);
-            sender.schedule_start(context, start);
+            let (sender, receiver) = foreign::ends(stack, (number, routes), times, seed, sampling);
             (SendingEnd::Stack(Box::new(sender)), ReceivingEnd::Stack(Box::new(receiver)))
         }
     }

@@ -76,10 +76,12 @@ impl Simulation {
         let routes = self.network.flow_routes[index];
         let sampling = Sampling::of(plan, self.end);
         let (sender, receiver) = tcp_ends(plan, tcp, index, routes, self.starts[index], sampling);
-        if let SendingEnd::Tcp(planned) = &mut self.sources[index] {
+        if let Some(SendingEnd::Tcp(planned)) = self.sources.get_mut(index) {
             *planned = sender.started_by(planned);
         }
-        self.sinks[index] = ReceivingEnd::Tcp(receiver);
+        if let Some(planned) = self.sinks.get_mut(index) {
+            *planned = ReceivingEnd::Tcp(receiver);
+        }
     }
 }
 

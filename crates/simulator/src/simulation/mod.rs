@@ -4,22 +4,25 @@ mod ahead;
 mod batch;
 mod ends;
 mod fork;
+mod parallel;
 mod stop;
 mod summary;
 
 pub use fork::{NotForked, Trunk};
+pub use parallel::{NotDivided, Parallel};
 pub use stop::{Progress, Stopped};
 pub use summary::Outcome;
 
-use crate::engine::memory;
 use crate::engine::random::Purpose;
 use crate::engine::{EventQueue, Stream, Target};
+use crate::network::partition::Part;
 use crate::network::{Hosts, Network};
 use crate::packet::PacketKind;
 use crate::plan::Plan;
 use crate::record::packed::PacketRecorder;
 use crate::record::packets::Packets;
 use crate::record::series::Sampling;
+use crate::subset::Held;
 use crate::transport::connections::Connections;
 use crate::transport::groups::Groups;
 use crate::transport::runaway;
@@ -38,8 +41,8 @@ pub struct Simulation {
     events: EventQueue,
     events_run: u64,
     network: Network,
-    sources: Vec<SendingEnd>,
-    sinks: Vec<ReceivingEnd>,
+    sources: Held<SendingEnd>,
+    sinks: Held<ReceivingEnd>,
     connections: Connections,
     groups: Groups,
     /// There are user-defined algorithms or foreign stacks, which may fail.
@@ -64,11 +67,16 @@ const MANY_FLOWS: usize = 500;
 impl Simulation {
     /// A run of this plan, at time zero.
     pub fn new(plan: &Plan) -> Self {
-        let mut network = Network::new(plan, Hosts::Simulated);
+        Self::part(plan, &Part::default())
+    }
+
+    /// A part of a run of this plan, at time zero.
+    fn part(plan: &Plan, part: &Part) -> Self {
+        let mut network = Network::part(plan, Hosts::Simulated, part);
         let routes = network.flow_routes.clone();
         let mut events = EventQueue::default();
-        let mut sources = memory::vector(plan.flows.len());
-        let mut sinks = memory::vector(plan.flows.len());
+        let mut sources = Held::with_room(part.senders.clone(), plan.flows.len());
+        let mut sinks = Held::with_room(part.receivers.clone(), plan.flows.len());
         let mut starts = Vec::with_capacity(plan.flows.len());
         let sampling = Sampling::of(plan, Time::ZERO + plan.duration);
         // What is recorded packet by packet is not computed in batches.
@@ -76,11 +84,19 @@ impl Simulation {
         for (index, (flow, routes)) in plan.flows.iter().zip(routes).enumerate() {
             let jitter = Stream::new(plan.seed, Purpose::FlowStart, index).duration_below(flow.start_jitter);
             let start = flow.start + jitter;
-            let mut context = Context { now: Time::ZERO, events: &mut events, network: &mut network };
-            let (source, sink) = ends(plan, index, routes, start, sampling, &mut context);
-            sources.push(source);
-            sinks.push(sink);
             starts.push(start);
+            if !sources.holds(index) && !sinks.holds(index) {
+                continue;
+            }
+            let (mut source, sink) = ends(plan, index, routes, start, sampling);
+            if sources.holds(index) {
+                let mut context = Context { now: Time::ZERO, events: &mut events, network: &mut network };
+                source.begin(&mut context, start);
+                sources.push(source);
+            }
+            if sinks.holds(index) {
+                sinks.push(sink);
+            }
         }
         let end = Time::ZERO + plan.duration;
         let connections = Connections::new(plan.flows.len());
@@ -107,7 +123,7 @@ impl Simulation {
     /// Lets flows with user-defined algorithms have no more in flight than fits into so many bytes of memory.
     pub fn limit_memory(&mut self, bytes: u64) {
         let most = runaway::segments_within(&self.plan, bytes);
-        for source in &mut self.sources {
+        for (_, source) in self.sources.iter_mut() {
             if let SendingEnd::Tcp(sender) = source {
                 sender.limit_memory(most);
             }
@@ -238,19 +254,19 @@ impl Simulation {
 
     /// When the last byte of a flow that is one TCP connection was acknowledged.
     pub fn completed(&self, flow: usize) -> Option<Time> {
-        self.sources[flow].tcp()?.completed()
+        self.sources.get(flow)?.tcp()?.completed()
     }
 
     /// The congestion control of a flow that is one TCP connection; `None` for others.
     pub fn controller(&self, flow: usize) -> Option<&Controller> {
-        self.sources[flow].tcp().map(Sender::controller)
+        self.sources.get(flow)?.tcp().map(Sender::controller)
     }
 
     /// Lets someone outside of the run change the congestion control of a flow that is one TCP connection, and sends what it
     /// then may. Does nothing to others.
     pub fn steer(&mut self, flow: usize, change: impl FnOnce(Time, &mut Controller)) {
         let Self { now, events, network, sources, .. } = self;
-        if let SendingEnd::Tcp(sender) = &mut sources[flow] {
+        if let Some(SendingEnd::Tcp(sender)) = sources.get_mut(flow) {
             sender.steer(&mut Context { now: *now, events, network }, change);
             self.run_receivers_ahead();
         }
@@ -370,11 +386,11 @@ mod tests {
             .expect("a plan");
         let mut simulation = Simulation::new(&plan);
         let mut samples: Vec<(Time, RateSample)> = Vec::new();
-        if let SendingEnd::Tcp(sender) = &mut simulation.sources[0] {
+        if let Some(SendingEnd::Tcp(sender)) = simulation.sources.get_mut(0) {
             sender.measure_delivery_rate();
         }
         while !simulation.advance(1).expect("nothing stops it").is_finished() {
-            let SendingEnd::Tcp(sender) = &simulation.sources[0] else { continue };
+            let Some(SendingEnd::Tcp(sender)) = simulation.sources.get(0) else { continue };
             if let Some(sample) = sender.delivery_rate()
                 && samples.last().is_none_or(|(_, last)| last.delivered_total != sample.delivered_total)
             {

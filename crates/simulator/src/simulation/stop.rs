@@ -79,8 +79,10 @@ impl Simulation {
             return Ok(());
         }
         self.check_stacks()?;
-        let of_flows =
-            (0..self.sources.len()).filter_map(|flow| Some((flow, self.controller(flow)?.failure()?)));
+        let of_flows = self
+            .sources
+            .iter()
+            .filter_map(|(flow, source)| Some((flow, source.tcp()?.controller().failure()?)));
         let failures = of_flows.chain(self.connections.failure());
         let Some((flow, failure)) = failures.min_by_key(|(_, failure)| failure.now) else { return Ok(()) };
         let flow = &self.plan.flows[flow];
@@ -94,7 +96,8 @@ impl Simulation {
     }
 
     fn check_stacks(&self) -> Result<(), Stopped> {
-        for (source, flow) in self.sources.iter().zip(self.plan.flows.iter()) {
+        for (index, source) in self.sources.iter() {
+            let flow = &self.plan.flows[index];
             if let (SendingEnd::Stack(sender), Protocol::Stack(stack)) = (source, &flow.protocol)
                 && let Some(reason) = sender.failure()
             {

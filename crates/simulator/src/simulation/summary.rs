@@ -4,11 +4,12 @@ use super::Simulation;
 use super::ends::{ReceivingEnd, SendingEnd};
 use crate::engine::EventQueue;
 use crate::network::Network;
-use crate::plan::Protocol;
+use crate::plan::{Plan, Protocol};
 use crate::record::connections::{ConnectionRecord, ConnectionsSummary};
 use crate::record::packets::Packets;
 use crate::record::series::{FlowSample, LinkSample, Sampled};
-use crate::record::summary::{FlowSummary, Summary};
+use crate::record::summary::{FlowSummary, LinkSummary, Summary};
+use crate::subset::{Held, Subset};
 use crate::transport::Sender;
 use crate::transport::connections::{ConnectionTotals, Connections};
 use crate::transport::foreign::StackSender;
@@ -31,72 +32,126 @@ pub struct Outcome {
     pub packets: Packets,
 }
 
-/// Senders whose memory is given back together.
-const FREED_TOGETHER: usize = 1024;
-
 impl Simulation {
     /// Ends the run where it is and takes the results.
-    pub fn finish(mut self) -> Outcome {
-        let end = self.now;
-        self.events = EventQueue::default();
-        let (connections, totals) = std::mem::replace(&mut self.connections, Connections::new(0)).finish();
-        let mut sampled_flows = Vec::new();
-        for (index, source) in self.sources.iter_mut().enumerate() {
+    pub fn finish(self) -> Outcome {
+        results(vec![self])
+    }
+
+    /// Takes the samples of the senders that are still to come. Returns the flows that have any.
+    fn finish_senders(&mut self) -> impl Iterator<Item = u32> {
+        let Self { now, sources, network, .. } = self;
+        let samples = &mut network.samples.flows;
+        sources.iter_mut().filter_map(move |(index, source)| {
             match source {
-                SendingEnd::Tcp(sender) => sender.finish(end, &mut self.network.samples.flows),
-                SendingEnd::Stack(sender) => sender.finish(end, &mut self.network.samples.flows),
-                SendingEnd::Udp(_) | SendingEnd::Connections(_) => continue,
+                SendingEnd::Tcp(sender) => sender.finish(*now, samples),
+                SendingEnd::Stack(sender) => sender.finish(*now, samples),
+                SendingEnd::Udp(_) | SendingEnd::Connections(_) => return None,
             }
-            sampled_flows.push(index as u32);
-        }
-        let flows = self.flow_summaries(end, &connections, &totals);
-        let links = self.network.finish_links(end);
-        let Network { samples, recorder, .. } = self.network;
-        let summary = Summary {
-            scenario: self.plan.name.clone(),
-            seed: self.plan.seed,
-            simulated_s: end.seconds(),
-            events: self.events_run,
-            packet_hops: links.iter().map(|link| link.packets).sum(),
-            flows,
-            links,
+            Some(index as u32)
+        })
+    }
+}
+
+/// Results of a run from its parts, which have all come equally far.
+pub(super) fn results(mut parts: Vec<Simulation>) -> Outcome {
+    let events = parts.iter().map(|part| part.events_run).sum();
+    let mut ends = Ends::of(&mut parts);
+    let (mut flows, mut links) = (Vec::with_capacity(ends.plan.flows.len()), Vec::new());
+    let (mut flow_rows, mut link_rows, mut sampled) = (Vec::new(), Vec::new(), Vec::new());
+    let mut packets = Packets::default();
+    for mut part in parts {
+        part.events = EventQueue::default();
+        sampled.extend(part.finish_senders());
+        let Simulation { mut network, sources, .. } = part;
+        // The memory of each is free before much more of it is needed.
+        flows.extend(
+            sources.into_iter_from_end().map(|(index, source)| (index, ends.summary(index, &source))),
+        );
+        links.extend(network.finish_links(ends.now));
+        let Network { samples, recorder, .. } = network;
+        flow_rows.push(samples.flows);
+        link_rows.push(samples.links);
+        packets = recorder.map_or(packets, |recorder| recorder.finish());
+    }
+    sampled.sort_unstable();
+    let links = in_order(links);
+    let summary = Summary {
+        scenario: ends.plan.name.clone(),
+        seed: ends.plan.seed,
+        simulated_s: ends.now.seconds(),
+        events,
+        packet_hops: links.iter().map(|link: &LinkSummary| link.packets).sum(),
+        flows: in_order(flows),
+        links,
+    };
+    let sampled_links = (0..summary.links.len() as u32).collect();
+    Outcome {
+        summary,
+        flow_series: Sampled::new(flow_rows, sampled),
+        link_series: Sampled::new(link_rows, sampled_links),
+        connections: std::mem::take(&mut ends.connections),
+        packets,
+    }
+}
+
+/// Values in the order of their indices.
+fn in_order<T>(mut values: Vec<(usize, T)>) -> Vec<T> {
+    values.sort_unstable_by_key(|&(index, _)| index);
+    values.into_iter().map(|(_, value)| value).collect()
+}
+
+/// Totals of a receiver.
+#[derive(Clone, Copy, Debug, Default)]
+struct Received {
+    segments: u64,
+    bytes: u64,
+    wire_bytes: u64,
+}
+
+impl Received {
+    fn of(sink: &ReceivingEnd) -> Self {
+        let (segments, bytes, wire_bytes) = match sink {
+            ReceivingEnd::Tcp(receiver) => {
+                (receiver.delivered_segments(), receiver.delivered_bytes(), receiver.arrived_bytes())
+            }
+            ReceivingEnd::Udp(sink) => (sink.packets, sink.payload_bytes, sink.wire_bytes),
+            ReceivingEnd::Stack(receiver) => {
+                let arrived = receiver.arrived();
+                (arrived.datagrams, receiver.read(), arrived.wire_bytes)
+            }
+            ReceivingEnd::Connections => (0, 0, 0),
         };
-        let packets = recorder.map_or_else(Packets::default, |recorder| recorder.finish());
-        let sampled_links = (0..summary.links.len() as u32).collect();
-        Outcome {
-            summary,
-            flow_series: Sampled::new(samples.flows, sampled_flows),
-            link_series: Sampled::new(samples.links, sampled_links),
-            connections,
-            packets,
+        Self { segments, bytes, wire_bytes }
+    }
+}
+
+/// What the summary of a flow needs beside its sender, which may be in another part than its receiver.
+struct Ends {
+    now: Time,
+    plan: Plan,
+    starts: Vec<Time>,
+    received: Vec<Received>,
+    connections: Vec<ConnectionRecord>,
+    totals: BTreeMap<u32, ConnectionTotals>,
+}
+
+impl Ends {
+    /// Of all parts, which give up their receivers and connections.
+    fn of(parts: &mut [Simulation]) -> Self {
+        let Some(first) = parts.first_mut() else { unreachable!("a run has a part") };
+        let (now, plan, starts) = (first.now, first.plan.clone(), std::mem::take(&mut first.starts));
+        // What has short connections is not divided.
+        let (connections, totals) = std::mem::replace(&mut first.connections, Connections::new(0)).finish();
+        let mut received = vec![Received::default(); plan.flows.len()];
+        for part in parts {
+            let sinks = std::mem::replace(&mut part.sinks, Held::with_room(Subset::none(), 0));
+            sinks.iter().for_each(|(index, sink)| received[index] = Received::of(sink));
         }
+        Self { now, plan, starts, received, connections, totals }
     }
 
-    /// The summaries of all flows, from the last on, so that the memory of each is free before much more of it is needed.
-    fn flow_summaries(
-        &mut self,
-        end: Time,
-        connections: &[ConnectionRecord],
-        totals: &BTreeMap<u32, ConnectionTotals>,
-    ) -> Vec<FlowSummary> {
-        let mut flows = Vec::with_capacity(self.plan.flows.len());
-        while let Some(source) = self.sources.pop() {
-            let index = self.sources.len();
-            if index.is_multiple_of(FREED_TOGETHER) {
-                self.sources.shrink_to_fit();
-            }
-            let mut summary = self.flow_summary(index, &source, end);
-            if let Protocol::Connections(_) = self.plan.flows[index].protocol {
-                let own = connections.iter().filter(|record| record.flow as usize == index);
-                self.add_connections(&mut summary, index, own, totals.get(&(index as u32)));
-            }
-            flows.push(summary);
-        }
-        flows.reverse();
-        flows
-    }
-
-    fn flow_summary(&self, index: usize, source: &SendingEnd, end: Time) -> FlowSummary {
+    fn summary(&self, index: usize, source: &SendingEnd) -> FlowSummary {
         let plan = &self.plan.flows[index];
         let start = self.starts[index];
         let mut summary = FlowSummary {
@@ -118,48 +173,36 @@ impl Simulation {
             completion_s: None,
             connections: None,
         };
-        let mut active_until = end;
+        let mut active_until = self.now;
         match source {
             SendingEnd::Tcp(sender) => {
                 add_sender(&mut summary, sender, start);
-                active_until = sender.completed().unwrap_or(end);
+                active_until = sender.completed().unwrap_or(self.now);
             }
             SendingEnd::Udp(source) => summary.sent_segments = source.sent().0,
             SendingEnd::Stack(sender) => {
                 add_stack(&mut summary, sender, start);
-                active_until = sender.completed().unwrap_or(end);
+                active_until = sender.completed().unwrap_or(self.now);
             }
             SendingEnd::Connections(_) => {}
         }
-        let wire_bytes;
-        (summary.delivered_segments, summary.delivered_bytes, wire_bytes) = match &self.sinks[index] {
-            ReceivingEnd::Tcp(receiver) => {
-                (receiver.delivered_segments(), receiver.delivered_bytes(), receiver.arrived_bytes())
-            }
-            ReceivingEnd::Udp(sink) => (sink.packets, sink.payload_bytes, sink.wire_bytes),
-            ReceivingEnd::Stack(receiver) => {
-                let arrived = receiver.arrived();
-                (arrived.datagrams, receiver.read(), arrived.wire_bytes)
-            }
-            ReceivingEnd::Connections => (0, 0, 0),
-        };
+        let Received { segments, bytes, wire_bytes } = self.received[index];
+        (summary.delivered_segments, summary.delivered_bytes) = (segments, bytes);
         let span = active_until.since(start);
-        summary.goodput_bps = rate_bps(summary.delivered_bytes, span);
+        summary.goodput_bps = rate_bps(bytes, span);
         summary.throughput_bps = rate_bps(wire_bytes, span);
+        if let Protocol::Connections(_) = plan.protocol {
+            self.add_connections(&mut summary, index);
+        }
         summary
     }
 
     /// Completes the summary of a flow that is made of short connections.
-    fn add_connections<'a>(
-        &self,
-        summary: &mut FlowSummary,
-        index: usize,
-        records: impl Iterator<Item = &'a ConnectionRecord>,
-        totals: Option<&ConnectionTotals>,
-    ) {
+    fn add_connections(&self, summary: &mut FlowSummary, index: usize) {
+        let records = self.connections.iter().filter(|record| record.flow as usize == index);
         let span = self.plan.flows[index].stop.min(self.now).since(self.starts[index]);
         summary.connections = Some(ConnectionsSummary::new(records, span));
-        let Some(totals) = totals else { return };
+        let Some(totals) = self.totals.get(&(index as u32)) else { return };
         summary.goodput_bps = rate_bps(totals.delivered_bytes, span);
         summary.throughput_bps = rate_bps(totals.arrived_bytes, span);
         summary.delivered_segments = totals.delivered_segments;

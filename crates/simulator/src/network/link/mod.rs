@@ -449,6 +449,7 @@ fn places(settings: &LinkSettings) -> Places {
 mod tests {
     use super::*;
     use crate::plan::{LinkChange, LossPlan};
+    use crate::subset::Subset;
 
     fn plan(rate: Rate, delay: Duration) -> LinkPlan {
         LinkPlan::new("link", (0, 1), rate, delay)
@@ -486,7 +487,8 @@ mod tests {
             ),
         ] {
             let plan = plan(rate, delay);
-            let (mut link, mut samples) = (Link::new(&plan, 1, 0, None), Rows::new(1, None));
+            let (mut link, mut samples) =
+                (Link::new(&plan, 1, 0, None), Rows::new(Subset::default(), 1, None));
             // As a network asks: the usual way first.
             let found = [(); 4].map(|()| match link.accept_plain(now, 1000) {
                 Some(arrival) => arrival,
@@ -511,7 +513,7 @@ mod tests {
         // Four packets at once, 1 ms each.
         let sampling = Some(Sampling { interval: Duration::from_milliseconds(1), expected: 3 });
         let mut link = Link::new(&plan, 1, 0, sampling);
-        let mut samples = Rows::new(1, sampling);
+        let mut samples = Rows::new(Subset::default(), 1, sampling);
         (0..4).for_each(|_| assert!(matches!(link.accept(ms(0), 1000, &mut samples), Passage::Lost { .. })));
         assert_eq!(link.held(ms(2)), 2);
         let (mut at_the_end, mut others) = (link.clone(), samples.clone());
@@ -527,7 +529,7 @@ mod tests {
     fn the_longest_queue_is_counted_in_packets() {
         let us = |number| Time::ZERO + Duration::from_microseconds(number);
         let plan = plan(Rate::from_bits_per_second(8_000_000), Duration::ZERO);
-        let (mut link, mut samples) = (Link::new(&plan, 1, 0, None), Rows::new(1, None));
+        let (mut link, mut samples) = (Link::new(&plan, 1, 0, None), Rows::new(Subset::default(), 1, None));
         let mut arrive = |now, size| {
             if link.accept_plain(now, size).is_none() {
                 link.accept(now, size, &mut samples);
@@ -554,7 +556,7 @@ mod tests {
             rate: Rate::from_bits_per_second(80_000_000),
             delay: Duration::from_milliseconds(1),
         }];
-        let (mut link, mut samples) = (Link::new(&plan, 1, 0, None), Rows::new(1, None));
+        let (mut link, mut samples) = (Link::new(&plan, 1, 0, None), Rows::new(Subset::default(), 1, None));
         let mut arrival = |now| match link.accept(ms(now), 1000, &mut samples) {
             Passage::Crosses { arrival, .. } => arrival,
             other => panic!("{other:?}"),

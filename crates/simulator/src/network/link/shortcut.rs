@@ -91,6 +91,7 @@ mod tests {
     use crate::plan::{LinkChange, LinkPlan, LinkSettings, LossPlan};
     use crate::queue::{DisciplinePlan, MarkAbove, QueueLimit};
     use crate::record::series::Sampling;
+    use crate::subset::Subset;
     use proptest::prelude::*;
     use selfclock_congestion::units::{Bytes, Duration, Rate};
     use std::cell::Cell;
@@ -185,7 +186,7 @@ mod tests {
         });
         let mut link = Link::new(plan, 1, 0, sampling);
         link.limit_plain(us(plain_until_us));
-        let mut samples = Rows::new(1, sampling);
+        let mut samples = Rows::new(Subset::default(), 1, sampling);
         let (mut now, mut told) = (0, String::new());
         for &(gap, size) in packets {
             now += gap;

@@ -1,0 +1,166 @@
+//! State that the threads of one run share: the clock of each part, and the packets that go from one part to another.
+
+use crate::network::handover::Handover;
+use selfclock_congestion::units::{Duration, Time};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// In a cache line pair of its own: two threads write to what would be neighbours.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Alone<T>(T);
+
+/// Packets from one part to another.
+#[derive(Debug, Default)]
+struct Post {
+    /// There is something.
+    is_full: AtomicBool,
+    handover: Mutex<Handover>,
+}
+
+/// Activity of a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Activity {
+    /// It may do anything.
+    Runs,
+    /// It waits until it is told more, and its next event is at this time.
+    Rests(Time),
+    /// All has happened up to the time asked for.
+    Done,
+}
+
+/// Clocks, and packets on their way between parts.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    parts: usize,
+    /// Of each part a time before which it will do nothing any more.
+    clocks: Vec<Alone<AtomicU64>>,
+    posts: Vec<Alone<Post>>,
+    activities: Mutex<Vec<Activity>>,
+    /// Of each part a time before which nothing more can come to it, learned while all rested.
+    floors: Vec<Alone<AtomicU64>>,
+    /// The least time that a packet takes to each part; `None`: none goes there.
+    lookaheads: Vec<Option<Duration>>,
+    /// A thread has failed: the others are to end.
+    has_failed: AtomicBool,
+}
+
+impl Exchange {
+    /// Between parts to each of which a packet takes at least this time.
+    pub fn new(lookaheads: Vec<Option<Duration>>) -> Self {
+        let parts = lookaheads.len();
+        Self {
+            parts,
+            clocks: (0..parts).map(|_| Alone::default()).collect(),
+            posts: (0..parts * parts).map(|_| Alone::default()).collect(),
+            activities: Mutex::new(vec![Activity::Runs; parts]),
+            floors: (0..parts).map(|_| Alone::default()).collect(),
+            lookaheads,
+            has_failed: AtomicBool::new(false),
+        }
+    }
+
+    /// Number of parts.
+    pub fn parts(&self) -> usize {
+        self.parts
+    }
+
+    /// A time before which this part will do nothing any more. What it sent before this was said is in its post.
+    pub fn clock(&self, part: usize) -> Time {
+        Time::from_picoseconds(self.clocks[part].0.load(Ordering::Acquire))
+    }
+
+    /// This part has posted all that it sent, and will do nothing before this time.
+    pub fn set_clock(&self, part: usize, time: Time) {
+        self.clocks[part].0.store(time.picoseconds(), Ordering::Release);
+    }
+
+    /// A time before which nothing more comes to this part, whatever the clocks of the others say.
+    pub fn floor(&self, part: usize) -> Time {
+        Time::from_picoseconds(self.floors[part].0.load(Ordering::Acquire))
+    }
+
+    fn post(&self, from: usize, to: usize) -> &Post {
+        &self.posts[from * self.parts + to].0
+    }
+
+    /// Posts packets.
+    pub fn send(&self, from: usize, to: usize, packets: &mut Handover) {
+        let post = self.post(from, to);
+        let mut posted = post.handover.lock().unwrap_or_else(PoisonError::into_inner);
+        posted.append(packets);
+        post.is_full.store(true, Ordering::Release);
+    }
+
+    /// Something has been posted.
+    pub fn is_posted(&self, from: usize, to: usize) -> bool {
+        self.post(from, to).is_full.load(Ordering::Acquire)
+    }
+
+    /// Takes what has been posted, into an empty list. False: nothing has.
+    pub fn receive(&self, from: usize, to: usize, packets: &mut Handover) -> bool {
+        if !self.is_posted(from, to) {
+            return false;
+        }
+        let post = self.post(from, to);
+        let mut posted = post.handover.lock().unwrap_or_else(PoisonError::into_inner);
+        post.is_full.store(false, Ordering::Relaxed);
+        std::mem::swap(&mut *posted, packets);
+        true
+    }
+
+    fn activities(&self) -> MutexGuard<'_, Vec<Activity>> {
+        self.activities.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All parts run, towards another time.
+    pub fn begin(&self) {
+        self.activities().fill(Activity::Runs);
+    }
+
+    /// This part does nothing until [`Exchange::rise`]; its next event is at this time. Where all others rest, too, and no packet is on
+    /// its way, nothing comes to a part before the earliest event of all and its lookahead: without that, parts with nothing to do would
+    /// come nearer to their next event by one lookahead a turn.
+    pub fn rest(&self, part: usize, next: Time, until: Time) {
+        let mut activities = self.activities();
+        activities[part] = Activity::Rests(next);
+        let mut earliest = until;
+        for activity in &*activities {
+            match activity {
+                Activity::Runs => return,
+                Activity::Rests(next) => earliest = earliest.min(*next),
+                Activity::Done => {}
+            }
+        }
+        // What is for a part that is done comes after `until`.
+        let waits = |to: usize| activities[to] != Activity::Done;
+        let is_posted = |to| (0..self.parts).any(|from| self.is_posted(from, to));
+        if (0..self.parts).any(|to| waits(to) && is_posted(to)) {
+            return;
+        }
+        for (floor, &lookahead) in self.floors.iter().zip(&self.lookaheads) {
+            let floor_at = lookahead.map_or(Time::NEVER, |lookahead| earliest + lookahead);
+            floor.0.fetch_max(floor_at.picoseconds(), Ordering::Release);
+        }
+    }
+
+    /// This part no longer rests.
+    pub fn rise(&self, part: usize) {
+        self.activities()[part] = Activity::Runs;
+    }
+
+    /// This part has done all up to the time asked for.
+    pub fn end(&self, part: usize) {
+        self.activities()[part] = Activity::Done;
+    }
+
+    /// A thread has failed.
+    pub fn has_failed(&self) -> bool {
+        self.has_failed.load(Ordering::Relaxed)
+    }
+
+    /// Lets the other threads end, too.
+    pub fn fail(&self) {
+        self.has_failed.store(true, Ordering::Relaxed);
+    }
+}
