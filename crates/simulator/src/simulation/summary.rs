@@ -8,10 +8,10 @@ use crate::plan::Protocol;
 use crate::record::connections::{ConnectionRecord, ConnectionsSummary};
 use crate::record::packets::Packets;
 use crate::record::series::{FlowSample, LinkSample, Sampled};
-use crate::record::summary::{FlowSummary, Summary};
+use crate::record::summary::{FailureSummary, FlowSummary, Summary};
 use crate::transport::Sender;
 use crate::transport::connections::{ConnectionTotals, Connections};
-use crate::transport::foreign::StackSender;
+use crate::transport::foreign::{ConnectionFailed, StackSender};
 use crate::transport::rtt_histogram::RttHistogram;
 use selfclock_congestion::units::{Duration, Time};
 use std::collections::BTreeMap;
@@ -117,6 +117,7 @@ impl Simulation {
             rtt_p95_s: None,
             completion_s: None,
             connections: None,
+            failure: None,
         };
         let mut active_until = end;
         match source {
@@ -138,6 +139,7 @@ impl Simulation {
             }
             ReceivingEnd::Udp(sink) => (sink.packets, sink.payload_bytes, sink.wire_bytes),
             ReceivingEnd::Stack(receiver) => {
+                add_failure(&mut summary, receiver.failed());
                 let arrived = receiver.arrived();
                 (arrived.datagrams, receiver.read(), arrived.wire_bytes)
             }
@@ -199,6 +201,16 @@ fn add_stack(summary: &mut FlowSummary, sender: &StackSender, start: Time) {
     summary.rtt_mean_s = sender.round_trips().mean_seconds();
     summary.rtt_p95_s = p95_seconds(sender.round_trips(), state.minimum_rtt);
     summary.completion_s = sender.completed().map(|time| time.since(start).seconds());
+    add_failure(summary, sender.failed());
+}
+
+/// Adds that an end has seen the connection fail. The end that saw it first knows why; the other is told.
+fn add_failure(summary: &mut FlowSummary, failed: Option<&ConnectionFailed>) {
+    let Some(failed) = failed else { return };
+    let time_s = failed.time.seconds();
+    if summary.failure.as_ref().is_none_or(|failure| time_s < failure.time_s) {
+        summary.failure = Some(FailureSummary { time_s, reason: failed.reason.clone() });
+    }
 }
 
 /// Mean rate, bit/s; 0 over no time.

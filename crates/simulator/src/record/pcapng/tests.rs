@@ -75,7 +75,7 @@ fn acknowledgement() -> PacketRecord {
 
 fn bytes(plan: &Plan, packets: &[PacketRecord], link: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
-    write(&mut bytes, plan, packets.iter().copied(), Tap::Link(link)).unwrap();
+    write(&mut bytes, plan, packets.iter().copied(), &Payloads::default(), Tap::Link(link)).unwrap();
     bytes
 }
 
@@ -431,7 +431,8 @@ fn addresses_and_ports_are_distinct_and_run_out_with_an_error() {
 fn records_of_another_plan_are_refused() {
     let plan = plan(Transport::modern());
     let refused = |packet: PacketRecord, link| {
-        let error = write(&mut Vec::new(), &plan, [packet], Tap::Link(link)).unwrap_err();
+        let error =
+            write(&mut Vec::new(), &plan, [packet], &Payloads::default(), Tap::Link(link)).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
         error.to_string()
     };
@@ -465,7 +466,8 @@ fn a_failing_writer_is_an_error() {
             Ok(())
         }
     }
-    let error = write(&mut Full, &plan(Transport::modern()), [data()], Tap::Link(0)).unwrap_err();
+    let error = write(&mut Full, &plan(Transport::modern()), [data()], &Payloads::default(), Tap::Link(0))
+        .unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::StorageFull);
 }
 
@@ -544,7 +546,7 @@ proptest! {
     fn any_record_is_refused_or_read_back(transport in any_transport(), packet in any_record()) {
         let plan = plan(transport);
         let mut file = Vec::new();
-        if write(&mut file, &plan, [packet], Tap::Link(packet.link as usize)).is_ok() {
+        if write(&mut file, &plan, [packet], &Payloads::default(), Tap::Link(packet.link as usize)).is_ok() {
             let found = captured(&plan, &[packet], packet.link as usize);
             prop_assert_eq!(found.len(), usize::from(packet.event == PacketEvent::Transmit));
             for one in found {
@@ -573,7 +575,7 @@ type Seen = (u32, u32, [u8; 4]);
 /// What a capture of a host has: the names of its interfaces, and each packet.
 fn host(plan: &Plan, packets: &[PacketRecord], host: usize) -> (Vec<String>, Vec<Seen>) {
     let mut bytes = Vec::new();
-    write(&mut bytes, plan, packets.iter().copied(), Tap::Host(host)).unwrap();
+    write(&mut bytes, plan, packets.iter().copied(), &Payloads::default(), Tap::Host(host)).unwrap();
     let mut reader = PcapNgReader::new(&bytes[..]).unwrap();
     let (mut interfaces, mut found) = (Vec::new(), Vec::new());
     while let Some(block) = reader.next_block() {
@@ -616,7 +618,7 @@ fn a_host_has_both_directions_of_its_own_packets() {
     let (names, found) = host(&plan, &packets, 1);
     assert_eq!(names, [plan.links[1].name.as_str()]);
     assert_eq!(found, [(0, INBOUND, a), (0, OUTBOUND, b)]);
-    assert!(write(&mut Vec::new(), &plan, packets, Tap::Host(2)).is_err());
+    assert!(write(&mut Vec::new(), &plan, packets, &Payloads::default(), Tap::Host(2)).is_err());
 }
 
 #[test]
