@@ -1,3 +1,4 @@
+use super::super::payload::Secrets;
 use super::*;
 use crate::packet::Codepoint;
 use crate::plan::Name;
@@ -645,4 +646,54 @@ fn a_host_with_two_neighbours_has_two_interfaces() {
     let (a, c) = ([10, 0, 0, 1], [10, 0, 0, 4]);
     assert_eq!(found, [(0, OUTBOUND, a), (1, INBOUND, c), (1, OUTBOUND, a)]);
     assert_eq!(host(&plan, &packets, 1).1, []);
+}
+
+/// Secrets stand before the packets that need them, and not among those of another link. A packet without payload on record
+/// has headers alone.
+#[test]
+fn payload_is_written_and_secrets_before_it() {
+    let plan = plan(Transport::modern());
+    let datagram = |packet, microseconds| PacketRecord {
+        flow: 1,
+        kind: PacketKind::Datagram,
+        time: Time::from_picoseconds(microseconds * 1_000_000),
+        packet,
+        payload: 3,
+        size: 31,
+        ..data()
+    };
+    let mut payloads = Payloads::default();
+    payloads.add(6, &[1, 2, 3]);
+    for (flow, key_log) in [(1, "LABEL 00 01\n"), (9, "of no flow")] {
+        payloads.add_secrets(Secrets {
+            time: Time::from_picoseconds(2_000_000),
+            flow,
+            key_log: key_log.into(),
+        });
+    }
+    let mut file = Vec::new();
+    let packets = [datagram(5, 1), datagram(6, 2), datagram(7, 3)];
+    write(&mut file, &plan, packets, &payloads, Tap::Link(0)).unwrap();
+
+    let mut reader = PcapNgReader::new(&file[..]).unwrap();
+    let mut found = Vec::new();
+    while let Some(block) = reader.next_block() {
+        match block.unwrap() {
+            Block::EnhancedPacket(packet) => {
+                let udp = UdpHeader::from_slice(&packet.data[20..]).unwrap();
+                let ip = Ipv4Header::from_slice(&packet.data).unwrap().0;
+                let payload = if udp.1.is_empty() { &[0; 3] } else { udp.1 };
+                assert_eq!(udp.0.checksum, udp.0.calc_checksum_ipv4(&ip, payload).unwrap());
+                assert_eq!(packet.original_len, 31);
+                found.push(udp.1.to_vec());
+            }
+            // As the format has it: "TLSK", the length, and the lines to a multiple of four bytes.
+            Block::Unknown(block) if block.type_ == 10 => found.push(block.value.into_owned()),
+            _ => {}
+        }
+    }
+    let secrets = b"KSLT\x0c\0\0\0LABEL 00 01\n";
+    assert_eq!(found, [&b""[..], secrets, &[1, 2, 3], b""]);
+    payloads.forget(6);
+    assert!(payloads.is_empty());
 }
