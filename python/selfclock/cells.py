@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from selfclock.units import SIZES, written
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from selfclock.estimate import Estimate
     from selfclock.result import FlowSummary, LinkSummary
 
@@ -49,6 +51,16 @@ def of_flow(flow: FlowSummary) -> list[str]:
         f"{flow['sent_segments']:,}",
         *(counted(flow[key]) for key in ("retransmitted_segments", "timeouts", "fast_retransmits")),
         *(milliseconds(seconds) for seconds in (flow["rtt_min_s"], flow["rtt_mean_s"], flow["rtt_p95_s"])),
+    ]
+
+
+def of_failures(flows: Iterable[FlowSummary]) -> list[str]:
+    """Return a sentence for each connection that failed."""
+    return [
+        f"The connection of {flow['name']} ({flow['algorithm']}) failed at {digits(failure['time_s'])} s: "
+        f"{failure['reason'].rstrip('.')}."
+        for flow in flows
+        if (failure := flow.get("failure")) is not None
     ]
 
 

@@ -42,6 +42,14 @@ class ConnectionsSummary(TypedDict):
     by_size: list[SizeClass]
 
 
+class FailureSummary(TypedDict):
+    """The failure of a connection of a QUIC stack."""
+
+    time_s: float
+    #: As the stack says.
+    reason: str
+
+
 # Names ("from") that are keywords need this form of TypedDict.
 FlowSummary = TypedDict(
     "FlowSummary",
@@ -63,6 +71,7 @@ FlowSummary = TypedDict(
         "rtt_p95_s": float | None,
         "completion_s": float | None,
         "connections": ConnectionsSummary | None,
+        "failure": NotRequired[FailureSummary],
     },
 )
 """Totals of one flow. Of an emulation's what a path cannot know is none: segments, timeouts, fast retransmits."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -11,6 +13,7 @@ import pytest
 import selfclock as sc
 from selfclock import _core
 from selfclock.evaluate.subject import Subject
+from selfclock.recording import record
 from selfclock.series import packet_record
 from selfclock.verify import verify_path
 
@@ -65,6 +68,56 @@ def test_records_show_datagrams_there_and_replies_back() -> None:
     [flow] = result.summary["flows"]
     assert 0 < flow["delivered_bytes"] < arrived["payload_bytes"].sum()
     assert flow["algorithm"] == "quinn:cubic"
+
+
+def _dissected(capture: Path, shown: str, *fields: str) -> list[list[str]]:
+    """Return fields of the packets of a capture that a filter of Wireshark shows, as tshark reads them off."""
+    tshark = shutil.which("tshark")
+    if tshark is None:
+        pytest.skip("no tshark is installed, which decrypts captures")
+    wanted = [argument for field in fields for argument in ("-e", field)]
+    # Without name resolution and preferences of the machine.
+    command = [tshark, "-n", "-r", str(capture), "-o", "udp.check_checksum:TRUE", "-Y", shown, "-T", "fields", *wanted]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return [line.split("\t") for line in said.splitlines()]
+
+
+@built_in
+@pytest.mark.parametrize("control", ["quinn:cubic", "cubic@noq"])
+def test_tshark_decrypts_a_capture(control: str, tmp_path: Path) -> None:
+    """All data is 100,000 zeros on one stream; nothing is lost, so each byte is in one datagram."""
+    path = sc.Path(sc.mbps(20), sc.ms(40))
+    flow = sc.Flow(control, size=sc.kbytes(100))
+    scenario = path.scenario([flow], duration=sc.s(5), record=sc.Record(packets=True))
+    record(scenario, tmp_path, pcap=("host",))
+    [sender, receiver] = sorted(tmp_path.glob("*.pcapng"))
+    for capture in (sender, receiver):
+        assert not _dissected(capture, "udp.checksum.status == 0", "frame.number"), "checksums are those of the payload"
+        shown = _dissected(capture, "tls.handshake", "tls.handshake.type")
+        handshake = {int(kind) for [kinds] in shown for kind in kinds.split(",")}
+        # ClientHello and ServerHello are readable by anyone; what follows is encrypted.
+        assert handshake == {1, 2, 8, 11, 15, 20}
+        streams = _dissected(capture, "quic.stream_data", "quic.stream_data")
+        data = "".join(piece for [pieces] in streams for piece in pieces.split(","))
+        assert data == "00" * 100_000
+
+
+@built_in
+def test_payload_is_kept_where_it_is_asked_for(tmp_path: Path) -> None:
+    sizes = {}
+    for payload in (False, True):
+        path = sc.Path(sc.mbps(20), sc.ms(40))
+        settings = sc.Record(packets=True, payload=payload)
+        result = path.scenario([sc.Flow("quinn:cubic")], duration=sc.s(1), record=settings).run()
+        capture = tmp_path / f"{payload}.pcapng"
+        result.write_host_pcapng("source1", capture)
+        sizes[payload] = capture.stat().st_size
+    streamed = tmp_path / "streamed"
+    streamed.mkdir()
+    record(result.scenario, streamed, pcap=("host",))
+    # Twice the same: from memory, and written while the run goes on.
+    assert (streamed / "source1.pcapng").read_bytes() == (tmp_path / "True.pcapng").read_bytes()
+    assert sizes[True] > 10 * sizes[False]
 
 
 @built_in

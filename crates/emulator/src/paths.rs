@@ -88,6 +88,7 @@ impl Paths {
                 packets: settings.record,
                 packets_from: Time::ZERO,
                 packets_until: Time::NEVER,
+                payload: false,
             },
             ..scenario.clone()
         };

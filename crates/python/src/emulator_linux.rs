@@ -204,7 +204,7 @@ impl<'a> Writer<'a> {
                 }
                 Taken::Packets(records) => {
                     if let Some(packets) = &mut self.packets {
-                        packets.write(&records)?;
+                        packets.write(records)?;
                     }
                 }
                 Taken::Captured(captured) => {

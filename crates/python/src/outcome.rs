@@ -116,6 +116,7 @@ impl Outcome {
             packet_events: packets_written,
             packets,
             cpu_s,
+            undivided: None,
             plan,
         })
     }
@@ -168,7 +169,13 @@ impl Outcome {
         let tap = tap_of(&self.plan, kind, name)?;
         py.detach(|| {
             let mut file = BufWriter::new(File::create(path)?);
-            simulator::record::pcapng::write(&mut file, &self.plan, &self.packets, tap)?;
+            simulator::record::pcapng::write(
+                &mut file,
+                &self.plan,
+                &self.packets,
+                self.packets.payloads(),
+                tap,
+            )?;
             file.flush()
         })?;
         Ok(())

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use parquet::arrow::ArrowWriter;
 use selfclock_simulator::plan::Plan;
-use selfclock_simulator::record::packets::Packets;
+use selfclock_simulator::record::packets::{PacketEvent, Packets};
+use selfclock_simulator::record::payload::Payloads;
 use selfclock_simulator::record::pcapng::{Capture, Tap};
 
 use crate::packets::Columns;
@@ -36,6 +37,8 @@ pub struct PacketWriter<'a> {
     links: Captures<'a>,
     /// Of each node.
     hosts: Captures<'a>,
+    /// Of packets on their way, if the plan keeps it.
+    payloads: Payloads,
 }
 
 type Captures<'a> = Vec<Option<Capture<'a, BufWriter<Appended>>>>;
@@ -60,30 +63,37 @@ impl<'a> PacketWriter<'a> {
                 Tap::Host(host) => hosts[host] = capture,
             }
         }
-        Ok(Self { columns, parquet, plan, links, hosts })
+        Ok(Self { columns, parquet, plan, links, hosts, payloads: Payloads::default() })
     }
 
     /// Adds records, which go on where those before ended.
     ///
     /// # Errors
     /// Those of the file system.
-    pub fn write(&mut self, packets: &Packets) -> io::Result<()> {
+    pub fn write(&mut self, mut packets: Packets) -> io::Result<()> {
+        let has_captures = self.links.iter().chain(&self.hosts).any(Option::is_some);
+        if has_captures {
+            self.payloads.append(packets.take_payloads());
+        }
         if packets.is_empty() {
             return Ok(());
         }
-        let batch = self.columns.of(packets).map_err(io::Error::other)?;
+        let batch = self.columns.of(&packets).map_err(io::Error::other)?;
         self.parquet.write(&batch).map_err(io_error)?;
-        if self.links.iter().chain(&self.hosts).all(Option::is_none) {
+        if !has_captures {
             return Ok(());
         }
-        for packet in packets {
+        for packet in &packets {
             if let Some(Some(capture)) = self.links.get_mut(packet.link as usize) {
-                capture.add(&packet)?;
+                capture.add(&packet, &self.payloads)?;
             }
             if let Some(host) = Tap::host_of(self.plan, &packet)
                 && let Some(capture) = &mut self.hosts[host]
             {
-                capture.add(&packet)?;
+                capture.add(&packet, &self.payloads)?;
+            }
+            if matches!(packet.event, PacketEvent::Deliver | PacketEvent::Drop | PacketEvent::Lose) {
+                self.payloads.forget(packet.packet);
             }
         }
         Ok(())

@@ -139,14 +139,14 @@ fn advance(
     }
     while !run_slice(&mut simulation, Time::NEVER).map_err(|stopped| run_error(&stopped))?.is_finished() {
         if let Some(writer) = &mut writer {
-            writer.write(&simulation.take_packets())?;
+            writer.write(simulation.take_packets())?;
         }
         goes_on(simulation.now().seconds() / simulation.end().seconds())?;
     }
     let mut outcome = simulation.finish();
     let mut packets_written = 0;
     if let Some(mut writer) = writer {
-        writer.write(&std::mem::take(&mut outcome.packets))?;
+        writer.write(std::mem::take(&mut outcome.packets))?;
         packets_written = writer.finish()?;
     }
     Ok(Finished { outcome, packets_written, cpu_s: clock.elapsed().as_secs_f64(), undivided: None })
@@ -200,33 +200,34 @@ pub fn run(
     trunk: Option<&Trunk>,
     threads: usize,
 ) -> PyResult<Outcome> {
-    let plan = scenario.plan();
+    let mut plan = scenario.plan().clone();
     let mut undivided = None;
     if threads > 1 {
-        match py.detach(|| Parallel::worthwhile(plan, threads)) {
+        match py.detach(|| Parallel::worthwhile(&plan, threads)) {
             Ok(parallel) => {
                 let finished = py.detach(|| {
                     advance_on_threads(parallel, |done| {
                         Python::attach(|py| signals_and_progress(py, progress.as_ref(), done))
                     })
                 })?;
-                return Outcome::new(py, plan.clone(), finished);
+                return Outcome::new(py, plan, finished);
             }
             Err(why) => undivided = Some(why.to_string()),
         }
     }
     let captures = captures.into_iter().flatten();
-    let captures = captures.map(|(kind, name, path)| Ok((tap_of(plan, &kind, &name)?, path)));
+    let captures = captures.map(|(kind, name, path)| Ok((tap_of(&plan, &kind, &name)?, path)));
     let captures = captures.collect::<PyResult<Vec<_>>>()?;
+    plan.record.payload |= plan.has_foreign_stacks() && !captures.is_empty();
     let files = packets.map(|(parquet, metadata)| PacketFiles { parquet, metadata, captures });
     let trunk = trunk.map(Trunk::common);
     let finished = py.detach(|| {
-        let writer = files.as_ref().map(|files| PacketWriter::create(plan, files)).transpose()?;
-        run_with(plan, None, With { trunk, writer }, |done| {
+        let writer = files.as_ref().map(|files| PacketWriter::create(&plan, files)).transpose()?;
+        run_with(&plan, None, With { trunk, writer }, |done| {
             Python::attach(|py| signals_and_progress(py, progress.as_ref(), done))
         })
     })?;
-    Outcome::new(py, plan.clone(), Finished { undivided, ..finished })
+    Outcome::new(py, plan, Finished { undivided, ..finished })
 }
 
 /// Progress of many runs is counted in thousandths of a run.

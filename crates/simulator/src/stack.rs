@@ -83,6 +83,9 @@ pub trait Endpoint: Debug + Send + Sync {
     fn state(&self) -> State;
     /// The round-trip time that the acknowledgements of the last datagram have measured; each is taken once.
     fn take_round_trip(&mut self) -> Option<Duration>;
+    /// Takes the TLS secrets that have become known since the last call, as lines of the NSS key log format. An end tells
+    /// each before it sends what the secret protects, or never.
+    fn take_secrets(&mut self) -> Option<String>;
     /// Why the connection has ended against its will.
     fn failure(&self) -> Option<String>;
 }

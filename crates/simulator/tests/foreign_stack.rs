@@ -12,6 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Datagrams in flight.
 const WINDOW: u64 = 4;
+/// What a connection logs.
+const SECRETS: &str = "CLIENT_RANDOM 00 01\n";
 /// A datagram that nobody has acknowledged leaves again after this time.
 const PATIENCE: Duration = Duration::from_milliseconds(500);
 
@@ -38,7 +40,7 @@ impl Stack for Toy {
         let read = Arc::new(AtomicU64::new(0));
         let size = u64::from(setup.datagram);
         let sender = Sender { size, read: Arc::clone(&read), ..Sender::default() };
-        Ok((Box::new(sender), Box::new(Receiver { read, owed: 0 })))
+        Ok((Box::new(sender), Box::new(Receiver { read, owed: 0, secrets: Some(SECRETS) })))
     }
 }
 
@@ -72,7 +74,7 @@ impl Endpoint for Sender {
         if size == 0 || self.sent - self.acknowledged >= WINDOW * self.size {
             return None;
         }
-        buffer.resize(size as usize, 0);
+        buffer.resize(size as usize, self.sent as u8);
         self.sent += size;
         self.last_sent = now;
         Some(Codepoint::Ect0)
@@ -103,6 +105,9 @@ impl Endpoint for Sender {
     fn take_round_trip(&mut self) -> Option<Duration> {
         self.sample.take()
     }
+    fn take_secrets(&mut self) -> Option<String> {
+        None
+    }
     fn failure(&self) -> Option<String> {
         (self.lost > 2).then(|| "nobody answers".to_owned())
     }
@@ -112,6 +117,7 @@ impl Endpoint for Sender {
 struct Receiver {
     read: Arc<AtomicU64>,
     owed: u64,
+    secrets: Option<&'static str>,
 }
 
 impl Endpoint for Receiver {
@@ -137,6 +143,10 @@ impl Endpoint for Receiver {
     }
     fn take_round_trip(&mut self) -> Option<Duration> {
         None
+    }
+    /// What a connection has once, at its beginning.
+    fn take_secrets(&mut self) -> Option<String> {
+        self.secrets.take().map(str::to_owned)
     }
     fn failure(&self) -> Option<String> {
         None
@@ -194,18 +204,49 @@ fn packets_go_there_as_datagrams_and_back_as_replies() {
     assert!(outcome.packets.iter().all(|packet| packet.ecn == Codepoint::NotEct));
 }
 
+/// Without an answer the toy gives up at its third timeout; the flow beside it has the bottleneck to itself.
 #[test]
-fn a_connection_that_ends_stops_the_run() {
-    for (flow, said) in [
-        (
-            "[[router]]\nmechanism = \"loss\"\nlinks = [\"bottleneck\"]\nkinds = [\"datagram\"]\nprobability = 1",
-            "nobody answers",
-        ),
-        ("congestion_control = \"toy:none\"", "there is no connection"),
-    ] {
-        let stopped = Simulation::new(&plan(flow)).run().expect_err(said).to_string();
-        assert!(stopped.contains("the connection of toy ended") && stopped.contains(said), "{stopped}");
+fn a_connection_that_fails_is_dead_and_the_run_goes_on() {
+    let text = "[[flow]]\nname = \"tcp\"\ncongestion_control = \"reno\"\n[[router]]\nmechanism = \"loss\"\n\
+                links = [\"bottleneck\"]\nkinds = [\"datagram\"]\nprobability = 1";
+    let outcome = Simulation::new(&plan(text)).run().expect("a run");
+    let [dead, tcp] = &outcome.summary.flows[..] else { panic!("two flows") };
+    let failure = dead.failure.as_ref().expect("a failure");
+    assert_eq!((failure.time_s, failure.reason.as_str()), (1.5, "nobody answers"));
+    assert_eq!((dead.delivered_bytes, dead.completion_s), (0, None));
+    assert!(tcp.failure.is_none() && tcp.goodput_bps > 50e6, "{tcp:?}");
+    assert_eq!(outcome.summary.simulated_s, 10.0);
+}
+
+#[test]
+fn a_stack_that_has_no_connection_stops_the_run() {
+    let plan = plan("congestion_control = \"toy:none\"");
+    let stopped = Simulation::new(&plan).run().expect_err("no connection").to_string();
+    assert_eq!(stopped, "toy, seed 1, flow1: no connection of toy: there is no connection");
+}
+
+/// The sender fills each datagram with the count of bytes before it. The receiver knows the secrets with the first.
+#[test]
+fn payload_and_secrets_are_kept_where_the_plan_asks_for_them() {
+    let text = "traffic = { size = \"14720 B\" }\n[record]\npackets = true\n";
+    let without = Simulation::new(&plan(text)).run().expect("a run").packets;
+    assert!(without.payloads().is_empty() && without.payloads().secrets().is_empty());
+
+    let plan = plan(&format!("{text}payload = true\n"));
+    let with = Simulation::new(&plan).run().expect("a run").packets;
+    assert_eq!(format!("{with:?}"), format!("{without:?}"), "the records are the same");
+    let payloads = with.payloads();
+    assert_eq!(payloads.len(), 20, "ten datagrams and their replies");
+    for sent in with.iter().filter(|packet| packet.event.name() == "send") {
+        let bytes = payloads.of(sent.packet).expect("payload");
+        assert_eq!(bytes.len(), sent.payload as usize);
+        if sent.kind.name() == "datagram" {
+            assert!(bytes.iter().all(|&byte| byte == sent.sequence as u8));
+        }
     }
+    let first = with.iter().find(|packet| packet.event.name() == "deliver").expect("a delivery");
+    let [secrets] = payloads.secrets() else { panic!("one connection") };
+    assert_eq!((secrets.time, secrets.flow, secrets.key_log.as_str()), (first.time, 0, SECRETS));
 }
 
 #[test]

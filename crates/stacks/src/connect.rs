@@ -6,7 +6,7 @@ use super::end::End;
 use super::{proto, shim};
 use crate::clock;
 use crate::meter::Meter;
-use crate::tls::{self, Random, SERVER};
+use crate::tls::{self, KeyLog, Random, SERVER};
 use proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use proto::{
     ClientConfig, ConnectionId, ConnectionIdGenerator, EndpointConfig, ServerConfig, TransportConfig, VarInt,
@@ -49,7 +49,8 @@ pub fn connect(setup: &Setup<'_>) -> Result<Pair, String> {
     let sentence = |error: &dyn std::fmt::Display| format!("TLS: {error}");
 
     let mut random = Random::new(setup.seed, RECEIVER);
-    let crypto = QuicServerConfig::try_from(tls::server().map_err(|error| sentence(&error))?)
+    let key_log = KeyLog::default();
+    let crypto = QuicServerConfig::try_from(tls::server(key_log.clone()).map_err(|error| sentence(&error))?)
         .map_err(|error| sentence(&error))?;
     let mut server = ServerConfig::new(Arc::new(crypto), shim::token_key());
     server.transport_config(Arc::clone(&transport));
@@ -57,7 +58,7 @@ pub fn connect(setup: &Setup<'_>) -> Result<Pair, String> {
     server.validation_token.sent(0);
     let config = endpoint_config(&mut random, setup, RECEIVER)?;
     let endpoint = shim::endpoint(config, Some(Arc::new(server)));
-    let receiver = End::receiver(endpoint, random, Arc::clone(&meter));
+    let receiver = End::receiver(endpoint, random, Arc::clone(&meter), key_log);
 
     let mut random = Random::new(setup.seed, SENDER);
     let crypto = QuicClientConfig::try_from(tls::client().map_err(|error| sentence(&error))?)

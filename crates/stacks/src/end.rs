@@ -5,7 +5,7 @@
 use super::{proto, shim};
 use crate::clock;
 use crate::meter::Meter;
-use crate::tls::Random;
+use crate::tls::{KeyLog, Random};
 use bytes::{Bytes, BytesMut};
 use proto::{Connection, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, Event, StreamEvent, StreamId};
 use selfclock_congestion::units::{Duration, Time};
@@ -31,6 +31,8 @@ pub struct End {
     connection: Option<(ConnectionHandle, Connection)>,
     random: Random,
     meter: Arc<Meter>,
+    /// Of the receiving end.
+    key_log: KeyLog,
     /// Datagrams that the endpoint itself answers with, before or after the connection.
     answers: VecDeque<(Vec<u8>, Codepoint)>,
     /// The stream of the data.
@@ -62,16 +64,21 @@ impl End {
         random: Random,
         meter: Arc<Meter>,
     ) -> Self {
-        Self { connection: Some(connection), sends: true, ..Self::receiver(endpoint, random, meter) }
+        Self {
+            connection: Some(connection),
+            sends: true,
+            ..Self::receiver(endpoint, random, meter, KeyLog::default())
+        }
     }
 
     /// The end that receives, which waits for a connection.
-    pub fn receiver(endpoint: proto::Endpoint, random: Random, meter: Arc<Meter>) -> Self {
+    pub fn receiver(endpoint: proto::Endpoint, random: Random, meter: Arc<Meter>, key_log: KeyLog) -> Self {
         Self {
             endpoint,
             connection: None,
             random,
             meter,
+            key_log,
             answers: VecDeque::new(),
             stream: None,
             sends: false,
@@ -254,6 +261,10 @@ impl Endpoint for End {
 
     fn take_round_trip(&mut self) -> Option<Duration> {
         self.meter.take_sample().map(clock::duration)
+    }
+
+    fn take_secrets(&mut self) -> Option<String> {
+        self.key_log.take()
     }
 
     fn failure(&self) -> Option<String> {

@@ -13,7 +13,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, Serve
 use rustls::version::TLS13;
 use rustls::{ClientConfig, DigitallySignedStruct, Error, NamedGroup, ServerConfig, SignatureScheme};
 use std::cell::RefCell;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Name in the certificate.
 pub const SERVER: &str = "receiver";
@@ -172,11 +172,35 @@ pub fn client() -> Result<ClientConfig, Error> {
     Ok(config)
 }
 
-/// The end that answers.
+/// The TLS secrets of a connection, as lines of the NSS key log format. Cloned, it is the same log.
+#[derive(Clone, Debug, Default)]
+pub struct KeyLog(Arc<Mutex<String>>);
+
+impl KeyLog {
+    /// Takes the lines that have come since the last call.
+    pub fn take(&self) -> Option<String> {
+        let lines = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        (!lines.is_empty()).then_some(lines)
+    }
+}
+
+impl rustls::KeyLog for KeyLog {
+    fn log(&self, label: &str, client_random: &[u8], secret: &[u8]) {
+        let (random, secret) = (hexadecimal(client_random), hexadecimal(secret));
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.push_str(&format!("{label} {random} {secret}\n"));
+    }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The end that answers, which logs the secrets of its connection.
 ///
 /// # Errors
 /// As [`client`].
-pub fn server() -> Result<ServerConfig, Error> {
+pub fn server(key_log: KeyLog) -> Result<ServerConfig, Error> {
     let certificates = vec![CertificateDer::from(CERTIFICATE)];
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(KEY));
     let mut config = ServerConfig::builder_with_provider(Arc::new(provider()))
@@ -184,6 +208,7 @@ pub fn server() -> Result<ServerConfig, Error> {
         .with_no_client_auth()
         .with_single_cert(certificates, key)?;
     config.alpn_protocols = vec![PROTOCOL.to_vec()];
+    config.key_log = Arc::new(key_log);
     // Nobody resumes.
     config.send_tls13_tickets = 0;
     Ok(config)

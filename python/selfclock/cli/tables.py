@@ -31,6 +31,9 @@ def print_summary(summary: Summary, document: Path) -> None:
     say_more(len(flows), "flow", document)
     if len(flows) > MOST_SHOWN:
         sys.stdout.write(_all_flows(flows))
+    failures = cells.of_failures(flows)
+    sys.stdout.write("".join(f"{said}\n" for said in failures[:MOST_SHOWN]))
+    say_more(len(failures), "connection", document)
     sys.stdout.write("\n")
     # Of many links those that matter.
     busiest = sorted(range(len(links)), key=lambda number: -links[number]["utilization"])[:MOST_SHOWN]

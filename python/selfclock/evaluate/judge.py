@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -34,6 +34,10 @@ class Judged:
     verdict: Verdict
     cases: tuple[Case, ...] = ()
     note: str = ""
+
+    def with_note(self, said: str) -> Judged:
+        """Return it with a further sentence."""
+        return replace(self, note=f"{self.note} {said}".strip()) if said else self
 
 
 @dataclass(frozen=True)

@@ -53,9 +53,20 @@ def write(cards: Sequence[Scorecard], called: tuple[str, str] = ALL) -> str:
     special = [row.id for row in every if row.id not in general]
     title, target = called
     text = HEAD.format(version=VERSION, title=title, target=target) + _table(cards, general)
-    if not any(_concerns(card, row) for card in cards for row in special):
-        return text
-    return text + "\n## Single mechanisms\n\n" + _special(cards, special)
+    if any(_concerns(card, row) for card in cards for row in special):
+        text += "\n## Single mechanisms\n\n" + _special(cards, special)
+    return text + _failed(cards)
+
+
+def _failed(cards: Sequence[Scorecard]) -> str:
+    """List the connections that failed, with the rows that have them."""
+    failed = [
+        f"* `{card.algorithm}`, {line.row.id}: {said}\n"
+        for card in cards
+        for line in card.lines
+        for said in card.failures(line.row)
+    ]
+    return "\n## Connections that failed\n\n" + "".join(failed) if failed else ""
 
 
 def _concerns(card: Scorecard, row: str) -> bool:

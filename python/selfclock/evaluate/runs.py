@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from selfclock.cells import of_failures
 from selfclock.evaluate.measure import Reading
 from selfclock.runs import Wanted, longest_first, run_wanted
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
 
     from selfclock.evaluate.subject import Subject
+    from selfclock.result import Result
     from selfclock.scenario import Scenario
 
 Read = TypeVar("Read")
@@ -31,12 +33,17 @@ class Lab:
 
     def __init__(self) -> None:
         self._read: dict[tuple[str, str], dict[Hashable, Any]] = {}
+        self._failures: dict[tuple[str, str], list[str]] = {}
         #: Everything that was run.
         self.scenarios: list[Scenario] = []
 
     def readings(self, experiment: Experiment[Read], subject: Subject) -> dict[Any, Read]:
         """Return what was read off the runs of an algorithm, by key."""
         return self._read[experiment.name, subject.label]
+
+    def failures(self, experiment: Experiment[Any], subject: Subject) -> list[str]:
+        """Return a sentence for each connection that failed in the runs of an algorithm."""
+        return self._failures[experiment.name, subject.label]
 
     def run(
         self,
@@ -53,13 +60,24 @@ class Lab:
             # The keys stand in the order of the experiment, in whatever order the runs end.
             found: dict[Hashable, Any] = dict.fromkeys(scenarios)
             self._read[experiment.name, subject.label] = found
-            jobs += [_wanted(experiment, key, scenario, found) for key, scenario in scenarios.items()]
+            failures = self._failures[experiment.name, subject.label] = []
+            jobs += [_wanted(experiment, key, scenario, found, failures) for key, scenario in scenarios.items()]
         self.scenarios += [job.scenario for job in jobs]
         run_wanted(longest_first(jobs), progress or (lambda _: None), threads)
 
 
-def _wanted(experiment: Experiment[Any], key: Hashable, scenario: Scenario, found: dict[Hashable, Any]) -> Wanted:
-    def got(reading: object, _cpu_s: float) -> None:
-        found[key] = reading
+def _wanted(
+    experiment: Experiment[Any], key: Hashable, scenario: Scenario, found: dict[Hashable, Any], failures: list[str]
+) -> Wanted:
+    def read(result: Result) -> tuple[object, list[str]]:
+        reading = Reading(result)
+        # Runs end in any order; what is listed is sorted.
+        where = f"{scenario.name}, seed {scenario.seed}: "
+        return experiment.read(reading, key), [where + said for said in of_failures(reading.flows)]
 
-    return Wanted(scenario, lambda result: experiment.read(Reading(result), key), got)
+    def got(read: tuple[object, list[str]], _cpu_s: float) -> None:
+        found[key] = read[0]
+        failures.extend(read[1])
+        failures.sort()
+
+    return Wanted(scenario, read, got)

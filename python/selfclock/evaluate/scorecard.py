@@ -146,6 +146,10 @@ class Scorecard:
         columns = ["row", "test", "value", *(each.label for each in self.baselines), "verdict"]
         return notebook.shown(f"Scorecard of {self.algorithm}", [Table("", "", columns, rows)])
 
+    def failures(self, row: Row) -> list[str]:
+        """Return a sentence for each connection of a row that failed."""
+        return [] if row.leaves_out(self.subject) is not None else _failures(row, self.lab, self.subject)
+
     def verdicts(self) -> dict[Verdict, int]:
         """Count the verdicts."""
         kinds: tuple[Verdict, ...] = ("pass", "warn", "fail", "report", "not applicable")
@@ -234,4 +238,18 @@ def _line(row: Row, lab: Lab, subject: Subject, baselines: Sequence[Subject]) ->
     if why is not None:
         return Line(row, not_applicable(why), {})
     others = {each.label: row.judge(lab, each) for each in baselines if row.leaves_out(each) is None}
-    return Line(row, row.judge(lab, subject), others)
+    found = row.judge(lab, subject)
+    return Line(row, found.with_note(_failed(_failures(row, lab, subject))), others)
+
+
+def _failures(row: Row, lab: Lab, subject: Subject) -> list[str]:
+    """Return a sentence for each connection of a row that failed."""
+    return [said for experiment in row.experiments for said in lab.failures(experiment, subject)]
+
+
+def _failed(failures: Sequence[str]) -> str:
+    """Say which connections of a row failed."""
+    if not failures:
+        return ""
+    more = f" And {cells.plural(len(failures) - 1, 'other connection')} failed." if len(failures) > 1 else ""
+    return f"{failures[0]}{more}"

@@ -119,7 +119,13 @@ def _flow_table(flows: Sequence[FlowSummary]) -> Table:
         columns.append("Completed after s")
         for row, flow in zip(rows, shown, strict=True):
             row.append("-" if flow["completion_s"] is None else f"{flow['completion_s']:,.4g}")
-    return Table("Flows", _first(rows, flows, "summary.json"), columns, rows, texts=2)
+    failures = cells.of_failures(flows)
+    said = [
+        _first(rows, flows, "summary.json"),
+        *failures[:MOST_ROWS],
+        _first(failures[:MOST_ROWS], failures, "summary.json"),
+    ]
+    return Table("Flows", " ".join(filter(None, said)), columns, rows, texts=2)
 
 
 def _link_table(links: Sequence[LinkSummary]) -> Table:

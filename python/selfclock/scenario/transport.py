@@ -150,6 +150,8 @@ class Record(Table):
     packets: bool | None = None
     packets_from: Time | str | None = None
     packets_until: Time | str | None = None
+    #: Payload and TLS secrets of the datagrams of QUIC stacks, for captures.
+    payload: bool | None = None
 
     QUANTITIES: ClassVar[Kinds] = {
         "interval": ((Time,), ("auto", "off")),

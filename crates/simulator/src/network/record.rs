@@ -2,6 +2,7 @@
 
 use super::link::Passage;
 use super::{Network, marked};
+use crate::engine::EventQueue;
 use crate::packet::{Flags, Packet};
 use crate::record::packets::PacketEvent;
 use selfclock_congestion::units::Time;
@@ -23,6 +24,18 @@ impl Network {
         if let Passage::Lost { end, .. } = passage {
             self.record(PacketEvent::Lose, end, link, &packet);
         }
+    }
+
+    /// Sends a datagram of a foreign stack with these bytes, which are kept if the plan asks for it.
+    pub(crate) fn send_datagram(&mut self, events: &mut EventQueue, now: Time, packet: Packet, bytes: &[u8]) {
+        let (from, until) = self.recorded;
+        if let Some(recorder) = &mut self.recorder
+            && recorder.keeps_payload()
+            && (from..=until).contains(&now)
+        {
+            recorder.add_payload(self.packets_sent as u32, bytes);
+        }
+        self.send(events, now, packet);
     }
 
     /// Records an event at `time`, if that is within what the plan asks for.

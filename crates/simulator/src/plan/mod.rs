@@ -93,6 +93,8 @@ pub struct RecordPlan {
     pub packets_from: Time,
     /// See `packets_from`; [`Time::NEVER`]: to the end of the run.
     pub packets_until: Time,
+    /// Of packets that are recorded, keep the payload of foreign stacks' datagrams and their TLS secrets, for captures.
+    pub payload: bool,
 }
 
 /// Samples of a series where nothing else is said.
@@ -109,6 +111,11 @@ impl RecordPlan {
     }
 
     /// Only the summary.
-    pub const NOTHING: Self =
-        Self { interval: None, packets: false, packets_from: Time::ZERO, packets_until: Time::NEVER };
+    pub const NOTHING: Self = Self {
+        interval: None,
+        packets: false,
+        packets_from: Time::ZERO,
+        packets_until: Time::NEVER,
+        payload: false,
+    };
 }

@@ -4,6 +4,7 @@ pub mod connections;
 pub(crate) mod packed;
 pub mod packets;
 #[cfg(feature = "pcap")]
+pub mod payload;
 pub mod pcapng;
 pub mod series;
 pub mod summary;

@@ -1,6 +1,7 @@
 //! Packet records in memory: 48 bytes each, in chunks that are each in the order of time.
 
 use super::packets::{PacketEvent, PacketRecord};
+use super::payload::{Payloads, Secrets};
 use crate::packet::{Extra, Flags, NO_EXTRA, Packet, PacketKind};
 use crate::plan::Plan;
 use selfclock_congestion::units::Time;
@@ -82,6 +83,8 @@ pub struct Packets {
     flows: Arc<[FlowFacts]>,
     /// The flow of each short connection.
     connections: Arc<Vec<u32>>,
+    /// Payload of datagrams, if the plan asks for it: of packets sent since the last records were taken.
+    payloads: Payloads,
 }
 
 /// Most packet events that a run holds in memory: 1 GB, and three times as much as a table.
@@ -101,6 +104,7 @@ pub struct PacketRecorder {
     settled: Packets,
     settled_records: usize,
     overflowed: bool,
+    keeps_payload: bool,
 }
 
 impl PacketRecorder {
@@ -113,6 +117,7 @@ impl PacketRecorder {
             settled: Packets { flows: facts(plan), ..Packets::default() },
             settled_records: 0,
             overflowed: false,
+            keeps_payload: plan.record.payload,
         }
     }
 
@@ -150,6 +155,21 @@ impl PacketRecorder {
             flags: packet.flags,
         };
         self.pending.add(record, extra.filter(|extra| extra.is_recorded()));
+    }
+
+    /// The plan asks for the payload of datagrams.
+    pub fn keeps_payload(&self) -> bool {
+        self.keeps_payload
+    }
+
+    /// Adds the payload of a datagram, the packet with this number.
+    pub fn add_payload(&mut self, packet: u32, bytes: &[u8]) {
+        self.settled.payloads.add(packet, bytes);
+    }
+
+    /// Adds the secrets of a connection. The time is not before that of those added last.
+    pub fn add_secrets(&mut self, secrets: Secrets) {
+        self.settled.payloads.add_secrets(secrets);
     }
 
     /// There was more to record than [`MOST_RECORDS`]: the record is not whole.
@@ -192,7 +212,8 @@ impl PacketRecorder {
     pub fn take_settled(&mut self) -> Packets {
         self.settled_records = 0;
         let chunks = std::mem::take(&mut self.settled.chunks);
-        Packets { chunks, ..self.settled.clone() }
+        let payloads = std::mem::take(&mut self.settled.payloads);
+        Packets { chunks, payloads, ..self.settled.clone() }
     }
 
     /// All records that have not been taken.
@@ -240,6 +261,16 @@ impl Packets {
     /// There is none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Payload of datagrams, if the plan asks for it. What was taken before has that of packets sent before.
+    pub fn payloads(&self) -> &Payloads {
+        &self.payloads
+    }
+
+    /// Takes the payload out.
+    pub fn take_payloads(&mut self) -> Payloads {
+        std::mem::take(&mut self.payloads)
     }
 
     /// The records, each unpacked when its turn comes.

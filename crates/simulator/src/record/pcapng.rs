@@ -13,7 +13,10 @@
 //!
 //! # What is in a packet
 //! * Link type 101, raw IP. IPv4, then TCP with all its options, or UDP. The headers are complete and their
-//!   checksums right; the payload is not stored. The TCP and UDP checksums are those of a payload of zeros.
+//!   checksums right. The TCP and UDP checksums are those of a payload of zeros, which is not stored.
+//! * **Payload** of a QUIC stack's datagrams, if the plan keeps it ([`RecordPlan::payload`]): their real bytes. The TLS
+//!   secrets of a connection stand before the first packet that they protect, in a decryption secrets block, so Wireshark
+//!   and tshark decrypt it by themselves. Datagrams sent outside the time that is recorded have headers alone.
 //! * **Addresses**: node *i* of the plan has 10.0.0.0 + *i* + 1: 10.0.0.1, 10.0.0.2, and so on. The names of the
 //!   nodes that talk over the link stand in a name resolution block, so Wireshark can show them.
 //! * **Ports**: flow *f* sends from port 50000 + *f* mod 4096 to port 40000 + *f* div 4096, whatever its nodes
@@ -38,7 +41,7 @@
 //!   may warn of the no-operation options that pad a reply. With `option_kind = "253"` it shows an experiment.
 //!
 //! # Lengths
-//! The captured length is that of the headers. The original length is the size on the wire, except where the plan
+//! The captured length is that of the headers, and of the payload where it is kept. The original length is the size on the wire, except where the plan
 //! counts less for headers than real ones take (0 bytes, say): there it is that of the real headers and the
 //! payload, because a shorter packet could not be read as one with this payload. The length in the IP header is
 //! that of headers and payload, also where the plan counts more (framing, say). Above 65535 bytes it is 0 for TCP,
@@ -58,11 +61,16 @@ use pcap_file::pcapng::blocks::interface_description::{
 };
 use pcap_file::pcapng::blocks::name_resolution::{Ipv4Record, NameResolutionBlock, Record};
 use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
+use pcap_file::pcapng::blocks::unknown::UnknownBlock;
 use pcap_file::{DataLink, Endianness, PcapError};
 use selfclock_congestion::PeerOption;
+use selfclock_congestion::units::Time;
 
 use super::packets::{PacketEvent, PacketRecord};
+use super::payload::Payloads;
 use crate::packet::{MAXIMUM_SACK_BLOCKS, PacketKind, ResourceDiscovery};
+#[cfg(doc)]
+use crate::plan::RecordPlan;
 use crate::plan::{Ecn, FlowPlan, Plan, Transport};
 
 /// Sequence number of a SYN, in both directions. The first byte of payload has the next number.
@@ -82,6 +90,10 @@ const LONGEST_OPTIONS: usize = 40;
 const RESOURCE_DISCOVERY: usize = 17;
 /// Longest text of the plan that is written, bytes; the format ends at 65535.
 const LONGEST_TEXT: usize = 4096;
+
+/// Decryption secrets block, and of the secrets in it the type "TLSK" (pcapng, section 4.7).
+const DECRYPTION_SECRETS: u32 = 0x0000_000A;
+const TLS_KEY_LOG: u32 = 0x544c_534b;
 
 const FIRST_SENDER_PORT: u16 = 50_000;
 const SENDER_PORTS: u32 = 4096;
@@ -110,6 +122,14 @@ impl Tap {
             PacketEvent::Transmit => (way.links.first() == Some(&(packet.link as usize))).then_some(way.from),
             PacketEvent::Deliver => Some(way.to),
             _ => None,
+        }
+    }
+
+    /// Packets of the flow may be seen here.
+    fn has_flow(self, flow: &FlowPlan) -> bool {
+        match self {
+            Self::Link(link) => flow.forward.contains(&link) || flow.reverse.contains(&link),
+            Self::Host(host) => flow.from == host || flow.to == host,
         }
     }
 
@@ -183,6 +203,8 @@ pub struct Capture<'a, W: Write> {
     plan: &'a Plan,
     tap: Tap,
     interfaces: Interfaces,
+    /// Secrets that were written or passed over.
+    secrets: usize,
 }
 
 impl<'a, W: Write> Capture<'a, W> {
@@ -217,7 +239,7 @@ impl<'a, W: Write> Capture<'a, W> {
         for link in interfaces.named.iter().map(|&link| &plan.links[link]) {
             file.write_pcapng_block(InterfaceDescriptionBlock {
                 linktype: DataLink::RAW,
-                snaplen: LONGEST_HEADER as u32,
+                snaplen: if plan.record.payload { u16::MAX.into() } else { LONGEST_HEADER as u32 },
                 options: vec![
                     InterfaceDescriptionOption::IfName(clip(&link.name).into()),
                     InterfaceDescriptionOption::IfSpeed(link.rate.bits_per_second()),
@@ -229,7 +251,7 @@ impl<'a, W: Write> Capture<'a, W> {
         if let Some(names) = names(plan, tap)? {
             file.write_pcapng_block(names).map_err(io_error)?;
         }
-        Ok(Self { file, plan, tap, interfaces })
+        Ok(Self { file, plan, tap, interfaces, secrets: 0 })
     }
 
     /// Ends the capture.
@@ -243,11 +265,18 @@ impl<'a, W: Write> Capture<'a, W> {
     /// # Errors
     /// Those of `out`; and [`io::ErrorKind::InvalidInput`] if the record does not belong to the plan (a flow it does not have,
     /// a TCP segment in a UDP flow), or if there are more flows than ports (37 million).
-    pub fn add(&mut self, packet: &PacketRecord) -> io::Result<()> {
+    pub fn add(&mut self, packet: &PacketRecord, payloads: &Payloads) -> io::Result<()> {
         if !self.tap.sees(self.plan, packet) {
             return Ok(());
         }
-        let header = Header::new(self.plan, packet)?;
+        self.add_secrets(packet.time, payloads)?;
+        let payload = payloads.of(packet.packet).unwrap_or_default();
+        let header = Header::new(self.plan, packet, payload)?;
+        let headers = &header.bytes[..header.length];
+        let data = match payload {
+            [] => Cow::Borrowed(headers),
+            payload => Cow::Owned([headers, payload].concat()),
+        };
         let (link, options) = match (self.tap, packet.event) {
             (Tap::Link(link), _) => (link, Vec::new()),
             (Tap::Host(_), PacketEvent::Transmit) => {
@@ -263,12 +292,35 @@ impl<'a, W: Write> Capture<'a, W> {
                 interface_id: self.interfaces.number.get(&link).copied().unwrap_or_default(),
                 timestamp: StdDuration::from_nanos(packet.time.picoseconds() / PICOSECONDS_PER_NANOSECOND),
                 original_len: packet.size.max(header.real_length),
-                data: Cow::Borrowed(&header.bytes[..header.length]),
+                data,
                 options,
             })
             .map_err(io_error)?;
         Ok(())
     }
+
+    /// Writes the secrets of connections that are seen here, as far as they are known by `time`.
+    fn add_secrets(&mut self, time: Time, payloads: &Payloads) -> io::Result<()> {
+        while let Some(secrets) = payloads.secrets().get(self.secrets).filter(|secrets| secrets.time <= time)
+        {
+            self.secrets += 1;
+            if self.plan.flows.get(secrets.flow as usize).is_some_and(|flow| self.tap.has_flow(flow)) {
+                let block = decryption_secrets(&secrets.key_log);
+                let block = UnknownBlock::new(DECRYPTION_SECRETS, block.len() as u32, &block);
+                self.file.write_pcapng_block(block).map_err(io_error)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The body of a decryption secrets block: type, length, and the lines, filled up to words.
+fn decryption_secrets(key_log: &str) -> Vec<u8> {
+    let length = key_log.len() as u32;
+    let mut body = [TLS_KEY_LOG.to_le_bytes(), length.to_le_bytes()].concat();
+    body.extend_from_slice(key_log.as_bytes());
+    body.resize(body.len().next_multiple_of(4), 0);
+    body
 }
 
 /// Writes the packets that a tap sees as one pcapng file: a [`Capture`] of the records of a run, in the order of time.
@@ -279,10 +331,11 @@ pub fn write(
     out: &mut impl Write,
     plan: &Plan,
     packets: impl IntoIterator<Item = PacketRecord>,
+    payloads: &Payloads,
     tap: Tap,
 ) -> io::Result<()> {
     let mut capture = Capture::new(out, plan, tap)?;
-    packets.into_iter().try_for_each(|packet| capture.add(&packet))
+    packets.into_iter().try_for_each(|packet| capture.add(&packet, payloads))
 }
 
 /// The headers of one packet.
@@ -295,7 +348,7 @@ struct Header {
 }
 
 impl Header {
-    fn new(plan: &Plan, packet: &PacketRecord) -> io::Result<Self> {
+    fn new(plan: &Plan, packet: &PacketRecord, payload: &[u8]) -> io::Result<Self> {
         let flow = plan.flows.get(packet.flow as usize).ok_or_else(|| {
             invalid(format!(
                 "packet {} is of flow {}: the plan has {}",
@@ -314,8 +367,8 @@ impl Header {
             (Some(tcp), PacketKind::Ack | PacketKind::SynAck) => {
                 Ok(Self::tcp(&tcp.transport, packet, receiver, sender, dscp))
             }
-            (None, PacketKind::Datagram) => Ok(Self::udp(packet, sender, receiver, dscp)),
-            (None, PacketKind::Reply) => Ok(Self::udp(packet, receiver, sender, dscp)),
+            (None, PacketKind::Datagram) => Ok(Self::udp(packet, sender, receiver, dscp, payload)),
+            (None, PacketKind::Reply) => Ok(Self::udp(packet, receiver, sender, dscp, payload)),
             (_, PacketKind::ResourceDiscovery) => {
                 Ok(Self::resource_discovery(packet, sender, receiver, dscp))
             }
@@ -358,7 +411,7 @@ impl Header {
         Self::ip(packet, from, to, IpNumber::TCP, &header.to_bytes(), length, dscp)
     }
 
-    fn udp(packet: &PacketRecord, from: Endpoint, to: Endpoint, dscp: u8) -> Self {
+    fn udp(packet: &PacketRecord, from: Endpoint, to: Endpoint, dscp: u8, payload: &[u8]) -> Self {
         // No option makes a UDP header longer, so the size on the wire gives the payload. Unlike TCP, UDP has no
         // segmentation that could explain a larger packet, so what IPv4 cannot hold counts as framing.
         let length = packet.size.clamp(SHORTEST_DATAGRAM, u16::MAX as u32) - Ipv4Header::MIN_LEN as u32;
@@ -370,6 +423,7 @@ impl Header {
         };
         header.checksum = pseudo_header(from, to, IpNumber::UDP, length)
             .add_slice(&header.to_bytes())
+            .add_slice(payload)
             .to_ones_complement_with_no_zero()
             .to_be();
         Self::ip(packet, from, to, IpNumber::UDP, &header.to_bytes(), length, dscp)
@@ -572,10 +626,7 @@ fn put_peer_option(options: &mut Options, packet: &PacketRecord) {
 
 /// Names of the nodes that talk where a tap is; `None` if none has a name that can be written.
 fn names(plan: &Plan, tap: Tap) -> io::Result<Option<NameResolutionBlock<'_>>> {
-    let crosses = |flow: &&FlowPlan| match tap {
-        Tap::Link(link) => flow.forward.contains(&link) || flow.reverse.contains(&link),
-        Tap::Host(host) => flow.from == host || flow.to == host,
-    };
+    let crosses = |flow: &&FlowPlan| tap.has_flow(flow);
     let nodes: BTreeSet<usize> =
         plan.flows.iter().filter(crosses).flat_map(|flow| [flow.from, flow.to]).collect();
     let mut records = Vec::new();

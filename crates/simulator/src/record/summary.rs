@@ -62,6 +62,18 @@ pub struct FlowSummary {
     pub completion_s: Option<f64>,
     /// Of a flow that is made of short connections, whose sums are in the fields above; null for others.
     pub connections: Option<ConnectionsSummary>,
+    /// Of a connection of a foreign stack that ended against its will: when and why. Others leave it out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<FailureSummary>,
+}
+
+/// The end of a connection against its will.
+#[derive(Clone, Debug, Serialize)]
+pub struct FailureSummary {
+    /// When one of its ends gave it up.
+    pub time_s: f64,
+    /// Why, as the stack says.
+    pub reason: String,
 }
 
 /// Totals of one link.

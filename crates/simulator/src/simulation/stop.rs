@@ -32,9 +32,9 @@ pub enum Stopped {
         .0.seconds()
     )]
     RecordOverflowed(Time),
-    /// The connection of a foreign stack has ended against its will.
-    #[error("{scenario}, seed {seed}, {flow}: the connection of {stack} ended by {:.6} s of simulated time: {reason}", .now.seconds())]
-    StackFailed {
+    /// There is no connection of a foreign stack to run.
+    #[error("{scenario}, seed {seed}, {flow}: no connection of {stack}: {reason}")]
+    NoConnection {
         /// Name of the scenario.
         scenario: String,
         /// Seed of the run.
@@ -43,8 +43,6 @@ pub enum Stopped {
         flow: String,
         /// Name of the stack.
         stack: &'static str,
-        /// When it was seen.
-        now: Time,
         /// Why.
         reason: String,
     },
@@ -99,15 +97,14 @@ impl Simulation {
         for (index, source) in self.sources.iter() {
             let flow = &self.plan.flows[index];
             if let (SendingEnd::Stack(sender), Protocol::Stack(stack)) = (source, &flow.protocol)
-                && let Some(reason) = sender.failure()
+                && let Some(reason) = sender.missing()
             {
-                return Err(Stopped::StackFailed {
+                return Err(Stopped::NoConnection {
                     scenario: self.plan.name.clone(),
                     seed: self.plan.seed,
                     flow: flow.name.to_string(),
                     stack: stack.stack.name(),
-                    now: self.now,
-                    reason,
+                    reason: reason.to_owned(),
                 });
             }
         }

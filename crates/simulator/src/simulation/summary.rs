@@ -8,11 +8,11 @@ use crate::plan::{Plan, Protocol};
 use crate::record::connections::{ConnectionRecord, ConnectionsSummary};
 use crate::record::packets::Packets;
 use crate::record::series::{FlowSample, LinkSample, Sampled};
-use crate::record::summary::{FlowSummary, LinkSummary, Summary};
+use crate::record::summary::{FailureSummary, FlowSummary, LinkSummary, Summary};
 use crate::subset::{Held, Subset};
 use crate::transport::Sender;
 use crate::transport::connections::{ConnectionTotals, Connections};
-use crate::transport::foreign::StackSender;
+use crate::transport::foreign::{ConnectionFailed, StackSender};
 use crate::transport::rtt_histogram::RttHistogram;
 use selfclock_congestion::units::{Duration, Time};
 use std::collections::BTreeMap;
@@ -102,11 +102,12 @@ fn in_order<T>(mut values: Vec<(usize, T)>) -> Vec<T> {
 }
 
 /// Totals of a receiver.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Received {
     segments: u64,
     bytes: u64,
     wire_bytes: u64,
+    failed: Option<ConnectionFailed>,
 }
 
 impl Received {
@@ -122,7 +123,11 @@ impl Received {
             }
             ReceivingEnd::Connections => (0, 0, 0),
         };
-        Self { segments, bytes, wire_bytes }
+        let failed = match sink {
+            ReceivingEnd::Stack(receiver) => receiver.failed().cloned(),
+            _ => None,
+        };
+        Self { segments, bytes, wire_bytes, failed }
     }
 }
 
@@ -172,6 +177,7 @@ impl Ends {
             rtt_p95_s: None,
             completion_s: None,
             connections: None,
+            failure: None,
         };
         let mut active_until = self.now;
         match source {
@@ -186,8 +192,9 @@ impl Ends {
             }
             SendingEnd::Connections(_) => {}
         }
-        let Received { segments, bytes, wire_bytes } = self.received[index];
+        let Received { segments, bytes, wire_bytes, ref failed } = self.received[index];
         (summary.delivered_segments, summary.delivered_bytes) = (segments, bytes);
+        add_failure(&mut summary, failed.as_ref());
         let span = active_until.since(start);
         summary.goodput_bps = rate_bps(bytes, span);
         summary.throughput_bps = rate_bps(wire_bytes, span);
@@ -242,6 +249,16 @@ fn add_stack(summary: &mut FlowSummary, sender: &StackSender, start: Time) {
     summary.rtt_mean_s = sender.round_trips().mean_seconds();
     summary.rtt_p95_s = p95_seconds(sender.round_trips(), state.minimum_rtt);
     summary.completion_s = sender.completed().map(|time| time.since(start).seconds());
+    add_failure(summary, sender.failed());
+}
+
+/// Adds that an end has seen the connection fail. The end that saw it first knows why; the other is told.
+fn add_failure(summary: &mut FlowSummary, failed: Option<&ConnectionFailed>) {
+    let Some(failed) = failed else { return };
+    let time_s = failed.time.seconds();
+    if summary.failure.as_ref().is_none_or(|failure| time_s < failure.time_s) {
+        summary.failure = Some(FailureSummary { time_s, reason: failed.reason.clone() });
+    }
 }
 
 /// Mean rate, bit/s; 0 over no time.

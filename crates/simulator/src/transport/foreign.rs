@@ -7,6 +7,7 @@ use crate::engine::{Target, Timer};
 use crate::network::FlowRoutes;
 use crate::packet::{Codepoint, Flags, Packet, PacketKind};
 use crate::plan::{Ecn, StackPlan};
+use crate::record::payload::Secrets;
 use crate::record::series::{FlowSample, Rows, Sampling};
 use crate::stack::{Endpoint, State};
 use crate::traffic::source::Application;
@@ -40,6 +41,15 @@ impl Count {
     }
 }
 
+/// A connection that has ended against its will.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConnectionFailed {
+    /// When an end saw it.
+    pub time: Time,
+    /// Why, as the stack says.
+    pub reason: String,
+}
+
 /// The common part of both ends: a stack, an output, a timer.
 #[derive(Clone, Debug)]
 struct End {
@@ -57,6 +67,7 @@ struct End {
     arrived: Count,
     /// Payload of all datagrams sent: their sequence number in records.
     sequence: u64,
+    failed: Option<ConnectionFailed>,
 }
 
 impl End {
@@ -74,9 +85,16 @@ impl End {
         loop {
             while let Some(codepoint) = self.poll(context.now) {
                 let packet = self.packet(context, codepoint);
-                context.network.send(context.events, context.now, packet);
+                context.network.send_datagram(context.events, context.now, packet, &self.buffer);
             }
             let Ok(endpoint) = &mut self.endpoint.0 else { return };
+            if self.failed.is_none()
+                && let Some(reason) = endpoint.failure()
+            {
+                self.failed = Some(ConnectionFailed { time: context.now, reason });
+            }
+            // The application of a connection that has ended has nothing more to do.
+            let change = if self.failed.is_none() { change } else { Time::NEVER };
             let next = endpoint.next_timeout().unwrap_or(Time::NEVER);
             if next > context.now {
                 let next = next.min(change);
@@ -158,6 +176,7 @@ pub fn ends(
         sent: Count::default(),
         arrived: Count::default(),
         sequence: 0,
+        failed: None,
     };
     let sender = StackSender {
         end: end(sender, routes.forward, PacketKind::Datagram, Target::Application(flow)),
@@ -252,12 +271,14 @@ impl StackSender {
         self.end.state()
     }
 
-    /// Why the connection has ended against its will.
-    pub fn failure(&self) -> Option<String> {
-        match &self.end.endpoint.0 {
-            Ok(endpoint) => endpoint.failure(),
-            Err(reason) => Some(reason.clone()),
-        }
+    /// When and why the connection has ended against its will.
+    pub fn failed(&self) -> Option<&ConnectionFailed> {
+        self.end.failed.as_ref()
+    }
+
+    /// Why there is no stack at this end.
+    pub fn missing(&self) -> Option<&str> {
+        self.end.endpoint.0.as_ref().err().map(String::as_str)
     }
 
     /// Round-trip times measured.
@@ -317,6 +338,7 @@ impl StackReceiver {
     /// A datagram has arrived.
     pub fn on_packet(&mut self, context: &mut Context<'_>, packet: &Packet) {
         self.end.receive(context, packet);
+        self.take_secrets(context);
         self.end.send(context, Time::NEVER);
     }
 
@@ -325,6 +347,22 @@ impl StackReceiver {
         if self.end.is_due(context) {
             self.end.send(context, Time::NEVER);
         }
+    }
+
+    /// The receiver knows each secret before anything is sent that it protects.
+    fn take_secrets(&mut self, context: &mut Context<'_>) {
+        if let Some(recorder) = &mut context.network.recorder
+            && recorder.keeps_payload()
+            && let Ok(endpoint) = &mut self.end.endpoint.0
+            && let Some(key_log) = endpoint.take_secrets()
+        {
+            recorder.add_secrets(Secrets { time: context.now, flow: self.end.flow, key_log });
+        }
+    }
+
+    /// When and why the connection has ended against its will.
+    pub fn failed(&self) -> Option<&ConnectionFailed> {
+        self.end.failed.as_ref()
     }
 
     /// Datagrams that arrived.

@@ -1,3 +1,4 @@
+use super::super::payload::Secrets;
 use super::*;
 use crate::packet::Codepoint;
 use crate::plan::Name;
@@ -75,7 +76,7 @@ fn acknowledgement() -> PacketRecord {
 
 fn bytes(plan: &Plan, packets: &[PacketRecord], link: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
-    write(&mut bytes, plan, packets.iter().copied(), Tap::Link(link)).unwrap();
+    write(&mut bytes, plan, packets.iter().copied(), &Payloads::default(), Tap::Link(link)).unwrap();
     bytes
 }
 
@@ -431,7 +432,8 @@ fn addresses_and_ports_are_distinct_and_run_out_with_an_error() {
 fn records_of_another_plan_are_refused() {
     let plan = plan(Transport::modern());
     let refused = |packet: PacketRecord, link| {
-        let error = write(&mut Vec::new(), &plan, [packet], Tap::Link(link)).unwrap_err();
+        let error =
+            write(&mut Vec::new(), &plan, [packet], &Payloads::default(), Tap::Link(link)).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
         error.to_string()
     };
@@ -465,7 +467,8 @@ fn a_failing_writer_is_an_error() {
             Ok(())
         }
     }
-    let error = write(&mut Full, &plan(Transport::modern()), [data()], Tap::Link(0)).unwrap_err();
+    let error = write(&mut Full, &plan(Transport::modern()), [data()], &Payloads::default(), Tap::Link(0))
+        .unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::StorageFull);
 }
 
@@ -544,7 +547,7 @@ proptest! {
     fn any_record_is_refused_or_read_back(transport in any_transport(), packet in any_record()) {
         let plan = plan(transport);
         let mut file = Vec::new();
-        if write(&mut file, &plan, [packet], Tap::Link(packet.link as usize)).is_ok() {
+        if write(&mut file, &plan, [packet], &Payloads::default(), Tap::Link(packet.link as usize)).is_ok() {
             let found = captured(&plan, &[packet], packet.link as usize);
             prop_assert_eq!(found.len(), usize::from(packet.event == PacketEvent::Transmit));
             for one in found {
@@ -573,7 +576,7 @@ type Seen = (u32, u32, [u8; 4]);
 /// Contents of a host's capture: the names of its interfaces, and each packet.
 fn host(plan: &Plan, packets: &[PacketRecord], host: usize) -> (Vec<String>, Vec<Seen>) {
     let mut bytes = Vec::new();
-    write(&mut bytes, plan, packets.iter().copied(), Tap::Host(host)).unwrap();
+    write(&mut bytes, plan, packets.iter().copied(), &Payloads::default(), Tap::Host(host)).unwrap();
     let mut reader = PcapNgReader::new(&bytes[..]).unwrap();
     let (mut interfaces, mut found) = (Vec::new(), Vec::new());
     while let Some(block) = reader.next_block() {
@@ -616,7 +619,7 @@ fn a_host_has_both_directions_of_its_own_packets() {
     let (names, found) = host(&plan, &packets, 1);
     assert_eq!(names, [plan.links[1].name.as_str()]);
     assert_eq!(found, [(0, INBOUND, a), (0, OUTBOUND, b)]);
-    assert!(write(&mut Vec::new(), &plan, packets, Tap::Host(2)).is_err());
+    assert!(write(&mut Vec::new(), &plan, packets, &Payloads::default(), Tap::Host(2)).is_err());
 }
 
 #[test]
@@ -643,4 +646,54 @@ fn a_host_with_two_neighbours_has_two_interfaces() {
     let (a, c) = ([10, 0, 0, 1], [10, 0, 0, 4]);
     assert_eq!(found, [(0, OUTBOUND, a), (1, INBOUND, c), (1, OUTBOUND, a)]);
     assert_eq!(host(&plan, &packets, 1).1, []);
+}
+
+/// Secrets stand before the packets that need them, and not among those of another link. A packet without payload on record
+/// has headers alone.
+#[test]
+fn payload_is_written_and_secrets_before_it() {
+    let plan = plan(Transport::modern());
+    let datagram = |packet, microseconds| PacketRecord {
+        flow: 1,
+        kind: PacketKind::Datagram,
+        time: Time::from_picoseconds(microseconds * 1_000_000),
+        packet,
+        payload: 3,
+        size: 31,
+        ..data()
+    };
+    let mut payloads = Payloads::default();
+    payloads.add(6, &[1, 2, 3]);
+    for (flow, key_log) in [(1, "LABEL 00 01\n"), (9, "of no flow")] {
+        payloads.add_secrets(Secrets {
+            time: Time::from_picoseconds(2_000_000),
+            flow,
+            key_log: key_log.into(),
+        });
+    }
+    let mut file = Vec::new();
+    let packets = [datagram(5, 1), datagram(6, 2), datagram(7, 3)];
+    write(&mut file, &plan, packets, &payloads, Tap::Link(0)).unwrap();
+
+    let mut reader = PcapNgReader::new(&file[..]).unwrap();
+    let mut found = Vec::new();
+    while let Some(block) = reader.next_block() {
+        match block.unwrap() {
+            Block::EnhancedPacket(packet) => {
+                let udp = UdpHeader::from_slice(&packet.data[20..]).unwrap();
+                let ip = Ipv4Header::from_slice(&packet.data).unwrap().0;
+                let payload = if udp.1.is_empty() { &[0; 3] } else { udp.1 };
+                assert_eq!(udp.0.checksum, udp.0.calc_checksum_ipv4(&ip, payload).unwrap());
+                assert_eq!(packet.original_len, 31);
+                found.push(udp.1.to_vec());
+            }
+            // As the format has it: "TLSK", the length, and the lines to a multiple of four bytes.
+            Block::Unknown(block) if block.type_ == 10 => found.push(block.value.into_owned()),
+            _ => {}
+        }
+    }
+    let secrets = b"KSLT\x0c\0\0\0LABEL 00 01\n";
+    assert_eq!(found, [&b""[..], secrets, &[1, 2, 3], b""]);
+    payloads.forget(6);
+    assert!(payloads.is_empty());
 }

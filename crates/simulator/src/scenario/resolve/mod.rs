@@ -85,6 +85,7 @@ fn record_plan(file: &ScenarioTable, interval: Option<Duration>) -> Result<Recor
         packets: value_or(&record.packets, false),
         packets_from: Time::ZERO + value_or(&record.packets_from, Duration::ZERO),
         packets_until: record.packets_until.as_ref().map_or(Time::NEVER, |until| Time::ZERO + until.value),
+        payload: value_or(&record.payload, false),
     };
     if let Some(from) = record.packets_from.as_ref().filter(|from| from.value >= file.duration.value.0) {
         return Err(from.place.problem("is not before the end of the run", "must be earlier than duration"));

@@ -18,6 +18,9 @@ table! {
         packets_from: Maybe<Duration>,
         /// Record packets until this time. Default: the end of the run.
         packets_until: Maybe<Duration>,
+        /// Keep the payload of the datagrams of QUIC stacks, and their TLS secrets, for captures; `--pcap` does so by
+        /// itself. Default: false.
+        payload: Maybe<bool>,
     }
 }
 
