@@ -2,7 +2,7 @@
 
 import { button, element } from "./dom.ts";
 import {
-  type FlowKnob, type Knob, STEPS, flowsOf, knobsOf, positionOf, queueOf, valueAt, withAlgorithm, withCount, withFlow, withSeed, withStart,
+  type FlowKnob, type Knob, STEPS, flowsOf, knobsOf, positionOf, queueOf, valueAt, withAlgorithm, withCount, withFlow, withSeed,
   withoutFlow,
 } from "./knobs.ts";
 import { looks } from "./palette.ts";
@@ -152,13 +152,6 @@ export class Controls {
   private seed(document: Document): HTMLElement {
     const seed = Number(document.value("seed") ?? 1);
     const next = button("Next seed", () => this.put(withSeed(new Document(this.text), Number(new Document(this.text).value("seed") ?? 1) + 1)), { "data-knob": "seed" });
-    const later = button("Start a second later", () => this.later(), { "data-knob": "later", title: "The last flow starts a second later" });
-    return element("fieldset", {}, element("legend", {}, `Seed ${seed}`), element("div", { class: "row" }, next, later));
-  }
-
-  private later(): void {
-    const document = new Document(this.text);
-    const last = flowsOf(document).at(-1);
-    if (last) this.put(withStart(document, last.index, last.start + 1));
+    return element("fieldset", {}, element("legend", {}, `Seed ${seed}`), next);
   }
 }

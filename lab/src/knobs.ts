@@ -239,9 +239,6 @@ function renamed(document: Document, index: number, wanted: string): string {
 export const withCount = (document: Document, index: number, count: number): string =>
   count === 1 ? document.removed("flow", index, "count") : document.set(["flow", index, "count"], String(count));
 
-export const withStart = (document: Document, index: number, start: number): string =>
-  start === 0 ? document.removed("flow", index, "start") : document.set(["flow", index, "start"], `"${timeValue(start)}"`);
-
 /** The text with a further flow; in a graph it takes the way of the first. */
 export function withFlow(document: Document, algorithm: string): string {
   const ends = ["from", "to"].flatMap((key) => {

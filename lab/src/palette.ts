@@ -70,6 +70,10 @@ function onPaper(colour: string, base: string, dark: boolean): string {
 
 /** Colours of links, drops and CE marks. */
 export const LINKS: readonly string[] = table.links;
-export const linkColour = (index: number): string => LINKS[index % LINKS.length] ?? "#5B6770";
+export const linkColour = (index: number, dark: boolean): string => {
+  const colour = LINKS[index % LINKS.length] ?? "#5B6770";
+  // The grey of the first link can hardly be seen on dark paper.
+  return dark && index % LINKS.length === 0 ? "#A9B4BC" : colour;
+};
 export const dropColour = (dark: boolean): string => (dark ? "#E6E6E6" : table.drop);
 export const markColour = (dark: boolean): string => (dark ? "#E0A800" : table.mark);

@@ -157,7 +157,7 @@ export class Plots {
     this.place.append(box);
     const flows = this.flowLooks();
     const colour = (of: number): { colour: string; dash: number[] } =>
-      panel.of === "flow" ? (flows[of] ?? { colour: "#666666", dash: [] }) : { colour: linkColour(of), dash: [] };
+      panel.of === "flow" ? (flows[of] ?? { colour: "#666666", dash: [] }) : { colour: linkColour(of, isDark()), dash: [] };
     const options: uPlot.Options = {
       width: Math.max(box.clientWidth, 200),
       height: HEIGHT[panel.name] + (last ? 30 : 0),
@@ -204,7 +204,7 @@ export class Plots {
     for (const line of (drawn?.panel ?? panel).lines.slice(0, 6)) {
       const value = line.values[at];
       const text = document.createElement("span");
-      text.style.color = panel.of === "flow" ? (flows[line.of]?.colour ?? "") : linkColour(line.of);
+      text.style.color = panel.of === "flow" ? (flows[line.of]?.colour ?? "") : linkColour(line.of, isDark());
       text.textContent = value === undefined || Number.isNaN(value) ? "–" : digits(value, 4);
       text.title = (panel.of === "flow" ? this.scenario?.flows[line.of]?.name : this.scenario?.links[line.of]?.name) ?? "";
       place.append(text);
@@ -221,7 +221,7 @@ export class Plots {
       const flow = scenario.flows[of];
       return this.chip(`flow-${of}`, named(flow?.name ?? "", flow?.algorithm ?? ""), flows[of]?.colour ?? "", (flows[of]?.dash.length ?? 0) > 0);
     });
-    const links = queues.map(({ of }) => this.chip(`link-${of}`, `queue of ${scenario.links[of]?.name ?? ""}`, linkColour(of), false));
+    const links = queues.map(({ of }) => this.chip(`link-${of}`, `queue of ${scenario.links[of]?.name ?? ""}`, linkColour(of, isDark()), false));
     const series = scenario.flows.filter((flow) => !flow.connections && flow.payload_bytes !== null).length;
     const more = document.createElement("small");
     if (series > shown.length && shown.length > 0) more.textContent = `The first ${shown.length} of ${series} flows are drawn.`;

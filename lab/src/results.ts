@@ -40,7 +40,7 @@ function linkTable({ scenario, columns, summary }: Run): HTMLElement {
   const rows = queuesOf(scenario, columns).map((index) => {
     const link: LinkSummary | undefined = summary.links[index];
     const mark = element("i");
-    mark.style.background = linkColour(index);
+    mark.style.background = linkColour(index, isDark());
     const cells = link ? [percent(link.utilization), `${digits(link.queue_mean_packets)} packets`, count(link.queue_max_packets), timeText(link.queue_mean_s),
       count(link.drops), count(link.ce_marks)] : [];
     return element("tr", {}, element("td", {}, mark, link?.name ?? ""), ...cells.map((text) => element("td", {}, text)));

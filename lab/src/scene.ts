@@ -10,7 +10,7 @@ import { rateText, timeText } from "./units.ts";
 /** Pixels: of a row of hosts, of a node, of a packet of 1500 B across, between a wire's two lanes. */
 const ROW = 46, NODE = 15, THICK = 12, LANE = 8;
 /** Pixels of room above the wires for queues, and below for words. */
-const ABOVE = 74, BELOW = 40;
+const ABOVE = 60, BELOW = 40;
 /** Seconds for which a dropped packet falls, as the reader sees them. */
 export const FALL = 0.9;
 
@@ -96,10 +96,12 @@ export class Scene {
     });
   }
 
-  /** Rate and delay below a link that has a queue. */
+  /** Rate and delay of a link that has a queue. */
   private label(context: CanvasRenderingContext2D, link: Link, way: Way): void {
     const text = `${link.trace ? "trace, " : ""}${rateText(link.rate_bps)}, ${timeText(link.delay_s)}`;
-    if (context.measureText(text).width < way.length + way.tank) this.words(context, text, (way.x0 + way.x1) / 2, way.y0 + LANE + 24, paint("--faint-text"), "center");
+    context.font = this.font;
+    // Above the wire, clear of the names of nodes and of what falls.
+    if (context.measureText(text).width < way.length + 16) this.words(context, text, (way.x0 + way.x1) / 2, way.y0 - 20, paint("--faint-text"), "center");
   }
 
   private flying(context: CanvasRenderingContext2D, row: number, t: number, colour: string): void {
@@ -224,8 +226,12 @@ export class Scene {
     context.restore();
   }
 
+  private get font(): string {
+    return `${this.narrow ? 11 : 12}px system-ui, sans-serif`;
+  }
+
   private words(context: CanvasRenderingContext2D, text: string, x: number, y: number, colour: string, align: CanvasTextAlign): void {
-    context.font = `${this.narrow ? 11 : 12}px system-ui, sans-serif`;
+    context.font = this.font;
     context.textAlign = align;
     context.lineJoin = "round";
     context.lineWidth = 4;

@@ -27,9 +27,9 @@ export const MOST_LINES = 24;
 /** More queues than these are not drawn; they are those that were longest. */
 const MOST_QUEUES = 3;
 
-/** Samples over which a rate is averaged: at least three, and two base round-trip times, in each of which a window of data arrives. */
+/** Samples over which a rate is averaged: at least ten, a hundredth of most runs, and two base round-trip times, in each of which a window of data arrives. */
 export function span(interval_s: number, round_trip_s: number): number {
-  return interval_s > 0 ? Math.max(3, Math.ceil((2 * round_trip_s) / interval_s)) : 3;
+  return interval_s > 0 ? Math.max(10, Math.ceil((2 * round_trip_s) / interval_s)) : 10;
 }
 
 /** Mbit/s from bytes that were counted up to each sample, averaged over the samples before. */

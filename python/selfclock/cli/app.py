@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "init": "Write a commented scenario to begin with, or copy an example.",
     "run": "Run one simulation: a summary, figures and Parquet tables.",
+    "lab": "Open the laboratory in a browser: scenarios, simulated and drawn while they are changed.",
     "emulate": "Put real programs on the links of a scenario, in real time (Linux).",
     "compare": "Run the same path under each algorithm, side by side.",
     "reproduce": "Run the experiments of papers: a table of claims and every figure, in one HTML report.",
