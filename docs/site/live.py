@@ -1,4 +1,4 @@
-"""Live figures: stills become plots and packets in motion where `make lab` has built the laboratory and JavaScript runs."""
+"""Live figures: plots and packets in motion in the place of stills, where `make lab` has built the laboratory."""
 
 from __future__ import annotations
 
@@ -77,7 +77,9 @@ LIVE = {
         name: _start(name) for name in ("slow-start", "hystart++", "packet-pair", "modified-swift-start")
     }),
     "layered": Live(("window",), False, {name: _layered(name) for name in ("altcp", "ltcp", "highspeed", "reno")}),
-    "windows": Live(("rate", "queue"), False, {name: _two(name) for name in ("reno", "cubic", "highspeed", "scalable")}),
+    "windows": Live(("rate", "queue"), False, {
+        name: _two(name) for name in ("reno", "cubic", "highspeed", "scalable")
+    }),
     "delay": Live(("rate", "queue"), False, {name: _two(name) for name in ("vegas", "fast")}),
 }  # fmt: skip
 

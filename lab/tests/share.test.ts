@@ -31,10 +31,13 @@ test("a bomb is refused before it has unfolded", async () => {
 });
 
 test("ten megabytes are refused without being read", async () => {
-  const begun = performance.now();
-  await assert.rejects(decode(`s1=${"A".repeat(10_000_000)}`), /at most 262,144/);
-  // Reading them takes 50 ms and more.
-  assert.ok(performance.now() - begun < 50);
+  const { atob } = globalThis;
+  globalThis.atob = () => assert.fail("it was read");
+  try {
+    await assert.rejects(decode(`s1=${"A".repeat(10_000_000)}`), /at most 262,144/);
+  } finally {
+    globalThis.atob = atob;
+  }
 });
 
 test("what unpacks to no scenario is refused", async () => {

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import threading
+import time
 import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,10 +28,18 @@ PRESETS = sorted(path.stem for path in (ROOT / "lab" / "presets").glob("*.toml")
 PATIENCE = 120_000
 
 
+def until(page: Page, expression: str, argument: object = None) -> None:
+    """Wait until something is so. Playwright's own way evaluates text in the page, which the page's policy refuses."""
+    end = time.monotonic() + PATIENCE / 1000
+    while not page.evaluate(expression, argument):
+        assert time.monotonic() < end, f"in vain: {expression}"
+        page.wait_for_timeout(20)
+
+
 class Visit:
     """A page in a fresh profile, and what it has complained of or asked the network for."""
 
-    def __init__(self, browser: Browser, address: str, fragment: str = "", **settings: Any) -> None:
+    def __init__(self, browser: Browser, address: str, fragment: str = "", **settings: Any) -> None:  # noqa: ANN401
         self.context: BrowserContext = browser.new_context(**{"viewport": {"width": 1440, "height": 1000}, **settings})
         self.context.set_default_timeout(PATIENCE)
         self.page: Page = self.context.new_page()
@@ -55,7 +64,7 @@ class Visit:
 
     def wait(self, runs: int = 1) -> Page:
         """Wait until so many runs have been drawn."""
-        self.page.wait_for_function(f"Number(document.documentElement.dataset.runs ?? 0) >= {runs}")
+        until(self.page, f"Number(document.documentElement.dataset.runs ?? 0) >= {runs}")
         return self.page
 
     def figures(self) -> str:
@@ -84,7 +93,7 @@ class Visit:
 def visit(browser: Browser, address: str) -> Iterator[Callable[..., Visit]]:
     visits: list[Visit] = []
 
-    def open_page(fragment: str = "", **settings: Any) -> Visit:
+    def open_page(fragment: str = "", **settings: Any) -> Visit:  # noqa: ANN401
         visits.append(Visit(browser, address, fragment, **settings))
         return visits[-1]
 
@@ -136,7 +145,7 @@ congestion_control = "cubic"
 def test_every_preset_runs_and_draws(visit: Callable[..., Visit], name: str) -> None:
     visited = visit(f"#preset={name}")
     page = visited.wait()
-    page.wait_for_function("document.querySelector('#motion output').textContent !== ''")
+    until(page, "document.querySelector('#motion output').textContent !== ''")
     assert page.locator("#message").is_hidden()
     drawn = ink(page, "#plots canvas, #motion canvas")
     # Four plots and the path; axes alone are some 5,000 pixels at most.
@@ -156,7 +165,7 @@ def test_a_slider_changes_plots_figures_and_text(visit: Callable[..., Visit]) ->
     slider.focus()
     for _ in range(3):
         page.keyboard.press("PageDown")
-    page.wait_for_function("before => document.querySelector('#summary').innerText !== before", arg=before)
+    until(page, "before => document.querySelector('#summary').innerText !== before", before)
     assert picture(page) != text
     assert 'queue = "1 bdp"' not in visited.text()
 
@@ -166,7 +175,7 @@ def test_a_shared_link_gives_the_same_figures_in_a_fresh_profile(visit: Callable
     page = first.wait()
     page.locator("input[data-knob='Random loss']").fill("600")
     first.wait(2)
-    page.wait_for_function("document.querySelector('#stage').getAttribute('aria-busy') === 'false'")
+    until(page, "document.querySelector('#stage').getAttribute('aria-busy') === 'false'")
     figures = first.figures()
     page.click("#share")
     shared = page.input_value("dialog textarea")
@@ -251,7 +260,7 @@ def test_a_run_stops_within_a_tenth_of_a_second(visit: Callable[..., Visit]) -> 
     visited = visit("#preset=self-clocking")
     page = visited.wait()
     page.evaluate("fragment => { location.hash = fragment; }", link({"toml": toml}))
-    page.wait_for_function("document.querySelector('#stage').getAttribute('aria-busy') === 'true'")
+    until(page, "document.querySelector('#stage').getAttribute('aria-busy') === 'true'")
     page.wait_for_timeout(600)
     took = page.evaluate("""() => new Promise((done) => {
       const begun = performance.now();
@@ -267,7 +276,7 @@ def test_a_run_stops_within_a_tenth_of_a_second(visit: Callable[..., Visit]) -> 
 def test_everything_can_be_done_with_the_keyboard(visit: Callable[..., Visit]) -> None:
     visited = visit("#preset=self-clocking")
     page = visited.wait()
-    page.wait_for_function("document.querySelector('#motion output').textContent !== ''")
+    until(page, "document.querySelector('#motion output').textContent !== ''")
     before = page.inner_text("#motion output")
     page.keyboard.press("a")
     expect(page.locator("#motion .told")).to_contain_text("ACK of segment")
@@ -334,15 +343,28 @@ def test_a_phone_needs_no_sideways_scrolling(visit: Callable[..., Visit], name: 
 def test_reduced_motion_changes_the_picture_twice_a_second(visit: Callable[..., Visit]) -> None:
     visited = visit("#preset=self-clocking", reduced_motion="reduce")
     page = visited.wait()
-    page.wait_for_function("document.querySelector('#motion output').textContent !== ''")
+    until(page, "document.querySelector('#motion output').textContent !== ''")
     page.click("#motion [data-do=play]")
     seen = page.evaluate("""() => new Promise((done) => {
       const times = new Set(), place = document.querySelector("#motion output"), end = performance.now() + 2000;
-      const look = () => { times.add(place.textContent); performance.now() < end ? requestAnimationFrame(look) : done(times.size); };
+      const look = () => {
+        times.add(place.textContent);
+        if (performance.now() < end) requestAnimationFrame(look); else done(times.size);
+      };
       look();
     })""")
     # The picture of the beginning, and one every half second.
     assert 1 <= seen <= 6
+
+
+def test_nothing_can_leave_the_page(visit: Callable[..., Visit]) -> None:
+    page = visit("#preset=self-clocking").wait()
+    policy = page.get_attribute("meta[http-equiv=Content-Security-Policy]", "content") or ""
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    assert rules["default-src"] == "'none'"
+    assert rules["connect-src"] == rules["worker-src"] == "'self'"
+    assert "unsafe-inline" not in rules["script-src"]
+    assert "'unsafe-eval'" not in rules["script-src"]
 
 
 def test_exports_are_files(visit: Callable[..., Visit]) -> None:
@@ -397,14 +419,15 @@ def test_first_plot_and_redraw_are_quick(visit: Callable[..., Visit]) -> None:
     # The second opening: files are in the browser's cache, as a reader's second look has them.
     page.reload()
     first = page.evaluate("""() => new Promise((done) => {
-      const look = () => document.querySelector("#plots canvas") ? done(performance.now()) : requestAnimationFrame(look);
+      const there = () => document.querySelector("#plots canvas");
+      const look = () => there() ? done(performance.now()) : requestAnimationFrame(look);
       look();
     })""")
     toml = (
         SMALL.replace('"5 s"', '"60 s"').replace('"5 Mbps"', '"50 Mbps"') + '\n[[flow]]\ncongestion_control = "cubic"\n'
     )
     page.evaluate("fragment => { location.hash = fragment; }", link({"toml": toml}))
-    page.wait_for_function("document.querySelectorAll('#summary .flows td:first-child').length === 2")
+    until(page, "document.querySelectorAll('#summary .flows td:first-child').length === 2")
     times = page.evaluate("""async () => {
       const slider = document.querySelector("input[data-knob='Buffer']"), times = [];
       const runs = () => Number(document.documentElement.dataset.runs);
@@ -417,9 +440,7 @@ def test_first_plot_and_redraw_are_quick(visit: Callable[..., Visit]) -> None:
       }
       return times.sort((a, b) => a - b);
     }""")
-    print(
-        f"first plot after {first:.0f} ms; 60 s of two CUBIC flows on 50 Mbit/s redrawn in {times[0]:.0f} ms at least, median {times[7]:.0f} ms"
-    )
+    print(f"first plot after {first:.0f} ms; two CUBIC flows redrawn in {times[0]:.0f} ms, median {times[7]:.0f} ms")
     # On a machine that has other things to do the fastest of fifteen says what it takes.
     assert first < 1_000 or os.getloadavg()[0] > 2
     assert times[0] < 100 or os.getloadavg()[0] > 2
