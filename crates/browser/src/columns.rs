@@ -12,7 +12,12 @@ use crate::reply::Arrays;
 pub fn columns(plan: &Plan, outcome: &Outcome, arrays: &mut Arrays) -> Value {
     let flows = outcome.flow_series.columns();
     let links = outcome.link_series.columns();
-    let samples = links.link.iter().take_while(|&&link| link == links.link[0]).count();
+    let samples = whole_rows(&links.time_s, &links.link, outcome.summary.simulated_s);
+    let samples = if flows.flow.is_empty() {
+        samples
+    } else {
+        samples.min(whole_rows(&flows.time_s, &flows.flow, outcome.summary.simulated_s))
+    };
     let time_s = arrays.reals(links.time_s[..samples].iter().copied());
     let (of_flows, of_links) = (first_rows(&flows.flow), first_rows(&links.link));
     let (flows, links) = (flows.quantities(), links.quantities());
@@ -43,6 +48,13 @@ pub fn columns(plan: &Plan, outcome: &Outcome, arrays: &mut Arrays) -> Value {
     let links: Vec<Value> =
         (0..plan.links.len()).map(|link| table(row(&of_links, link).or(Some(0)), &links)).collect();
     json!({ "time_s": time_s, "flows": flows, "links": links, "phases": Phase::ALL.map(Phase::name) })
+}
+
+/// Samples that each owner has. Links are served ahead of the clock: of a run under way some have samples of times to come.
+fn whole_rows(times_s: &[f64], owners: &[u32], now_s: f64) -> usize {
+    let of_first =
+        times_s.iter().zip(owners).take_while(|&(&time, owner)| *owner == owners[0] && time <= now_s);
+    of_first.count()
 }
 
 /// The owners in a column, in their order, each with the row at which it begins.
