@@ -40,9 +40,11 @@ export function showLink(link: string): void {
   open("Share", element("p", {}, about), copyable(link, 6));
 }
 
-export function showCommand(toml: string): void {
+export function showCommand(toml: string, fingerprint: Promise<string>): void {
   const about = "The same run, to the last bit, with its page of figures. In PowerShell save the TOML instead, and type the last line.";
-  open("Open in the terminal", element("p", {}, about), copyable(command(toml), 14));
+  const proof = element("p", {});
+  fingerprint.then((text) => (proof.textContent = `Fingerprint of this run, the same on every machine: ${text}`), () => undefined);
+  open("Open in the terminal", element("p", {}, about), copyable(command(toml), 14), proof);
 }
 
 export function showKeys(): void {

@@ -76,6 +76,12 @@ export class Engine {
     return { scenario, hops };
   }
 
+  /** The fingerprint of a run, the same on every machine. */
+  async fingerprint(toml: string): Promise<string> {
+    const reply = await this.ask({ type: "fingerprint", toml }, undefined, "fingerprint");
+    return reply.type === "fingerprint" ? reply.fingerprint : "";
+  }
+
   async schema(): Promise<unknown> {
     const reply = await this.ask({ type: "schema" }, undefined, "schema");
     return reply.type === "schema" ? reply.schema : null;

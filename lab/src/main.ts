@@ -139,6 +139,8 @@ async function share(): Promise<void> {
   }
 }
 
+const terminal = (): void => showCommand(text, engine.fingerprint(text));
+
 async function play(): Promise<void> {
   runner.cancel();
   motion.stop();
@@ -170,7 +172,7 @@ function exports(): void {
 function keys(): void {
   const acts: Record<string, () => void> = {
     " ": () => motion.toggle(), a: () => motion.step(true), A: () => motion.step(false), ",": () => motion.faster(-1), ".": () => motion.faster(1),
-    p: () => presets.focus(), s: () => void share(), t: () => showCommand(text), d: toggleTheme, g: () => void play(), "?": showKeys,
+    p: () => presets.focus(), s: () => void share(), t: terminal, d: toggleTheme, g: () => void play(), "?": showKeys,
     e: () => document.querySelector<HTMLElement>("#editor .cm-content")?.focus(), Escape: () => runner.cancel(),
   };
   addEventListener("keydown", (event) => {
@@ -208,7 +210,7 @@ function offerPresets(): void {
 function buttons(): void {
   const click = (id: string, act: () => void): void => byId(id, HTMLButtonElement).addEventListener("click", act);
   click("share", () => void share());
-  click("terminal", () => showCommand(text));
+  click("terminal", terminal);
   click("game", () => void play());
   click("help", showKeys);
   click("theme", toggleTheme);
