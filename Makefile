@@ -12,6 +12,8 @@ RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates/quic -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
 .DELETE_ON_ERROR:
+# A folder has this name.
+.PHONY: lab lab-prerequisites lab-test
 .PHONY: help prerequisites build quic quic-test quic-parity reproduce reproduce-full test rust-test python-test untested lint docs docs-long figures chart-library record record-full bench adapters careless package scorecards scorecard-truths sweep-10000 verify verify-night golden instructions instructions-record oracles load misbehaviour mutants fuzz coverage clean live-test live-validation live-endurance quic-scorecards kernel-test kernel-validation kernel-object adapters-s2n live-bench
 
 help:
@@ -48,6 +50,7 @@ help:
 	@echo 'make live-bench  how exact the time of selfclock emulate is, and how much it carries; a minute, as root, on an idle machine'
 	@echo 'make live-endurance  half an hour at 50 Mbit/s: neither memory nor lateness may grow; as root'
 	@echo 'make quic       build with real QUIC stacks, quinn and noq, as flows of a scenario; quic-test: their tests; quic-parity: docs/quic-parity.md; quic-scorecards: results/quic-scorecards.md'
+	@echo 'make lab        the laboratory in a browser, as a static folder: lab/dist; needs node and the wasm target of rustup; lab-test: its tests'
 	@echo 'make build      set up .venv and build the extension module'
 	@echo 'make clean      remove what make has built'
 
@@ -121,6 +124,7 @@ else
 endif
 	RUSTDOCFLAGS='--deny warnings' cargo doc --workspace --no-deps --locked
 	@echo 'crates/quic is left out, for the TLS and asynchronous runtimes that its tests need: make adapters'
+	@echo 'the laboratory in a browser is left out, which needs node and the wasm target of rustup: make lab-test'
 
 # What measures time or limits what a process may write runs after the others: unwatched, and with nothing beside it.
 python-test: build
@@ -187,6 +191,37 @@ adapters-s2n: | prerequisites
 	  cargo fmt --check && \
 	  cargo clippy -p selfclock-quic -p selfclock-quic-s2n-tests --all-targets --locked -- --deny warnings && \
 	  cargo test --locked
+
+# The laboratory in a browser: the simulator as WebAssembly, the page around it, and a copy for `selfclock lab` and the wheel.
+WASM := wasm32-unknown-unknown
+lab-prerequisites: | prerequisites
+	@missing=; \
+	  test -d "$$(rustc --print target-libdir --target $(WASM))" || missing="the wasm target (rustup target add $(WASM))"; \
+	  { command -v node && command -v npm; } >/dev/null && node -e 'process.exit(process.versions.node.split(".")[0] < 20)' || \
+	    missing="$$missing$${missing:+, and }node >= 20 with npm (https://nodejs.org)"; \
+	  test -z "$$missing" || { echo "make lab needs $$missing" >&2; exit 1; }
+
+lab/core/selfclock.wasm: $(SOURCES) | lab-prerequisites
+	cargo build --profile browser --target $(WASM) -p selfclock-browser --lib --locked --quiet
+	mkdir -p lab/core
+	cp $(CARGO_TARGET_DIR)/$(WASM)/browser/selfclock_browser.wasm $@
+
+lab/node_modules/.installed: lab/package.json lab/package-lock.json | lab-prerequisites
+	cd lab && npm ci --no-audit --no-fund --silent
+	touch $@
+
+lab: lab/core/selfclock.wasm lab/node_modules/.installed
+	cd lab && npm run --silent build
+	rm -rf python/selfclock/lab/static
+	cp -r lab/dist python/selfclock/lab/static
+	@echo 'lab/dist is the page, for any web server; selfclock lab opens it'
+
+# The same results in node and in Chromium as natively, the sizes, and the page itself.
+lab-test: lab build
+	cargo clippy --target $(WASM) -p selfclock-browser --lib --locked -- --deny warnings
+	$(BIN)/python tests/lab/short.py lab/core/short.json
+	cd lab && npm run --silent check && npm test --silent
+	$(BIN)/pytest -p no:cacheprovider tests/lab
 
 bench: build
 	$(BIN)/selfclock bench
@@ -284,5 +319,5 @@ live-endurance: build
 	$(BIN)/python tests/live/endurance.py
 
 clean:
-	rm -rf $(VENV) target results python/selfclock/_core*.so
+	rm -rf $(VENV) target results python/selfclock/_core*.so python/selfclock/lab/static lab/core lab/dist lab/dist-tests lab/node_modules
 	find python tests -name __pycache__ -prune -exec rm -rf {} +

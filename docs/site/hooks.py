@@ -12,6 +12,7 @@ from mkdocs.structure.files import File, InclusionLevel
 
 import figures
 import formulas
+import live
 import tables
 from selfclock.reproduce import PAPERS
 
@@ -51,6 +52,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         files.append(File.generated(config, page, content=text))
     for name, image in figures.draw_all():
         files.append(File.generated(config, f"figures/{name}", content=image, inclusion=InclusionLevel.INCLUDED))
+    for file in live.files(config):
+        files.append(file)
     return files
 
 
@@ -62,12 +65,13 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
-    """Write formulas as MathML, which browsers draw by themselves."""
-    return formulas.mathml(html)
+    """Write formulas as MathML, which browsers draw by themselves, and figures so that they can come to life."""
+    return live.enliven(formulas.mathml(html))
 
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:  # noqa: ARG001
-    """Refuse a page that fetches anything from the net."""
+    """Load live figures, and refuse a page that fetches anything from the net."""
+    output = live.load(output, page.file.dest_uri)
     if found := FETCHED.search(output):
         message = f"{page.file.src_uri} needs the network: {found[0]}"
         raise PluginError(message)

@@ -19,7 +19,6 @@ mod interrupt;
 mod kernel;
 mod kernel_log;
 mod memory;
-mod network;
 mod outcome;
 mod packet_file;
 mod packets;

@@ -11,7 +11,6 @@ use selfclock_simulator::plan::Plan;
 use selfclock_simulator::scenario;
 
 use crate::control::registry;
-use crate::network::network;
 
 create_exception!(
     selfclock._core,
@@ -181,7 +180,7 @@ impl Scenario {
     /// Nodes, links and flows, as JSON text.
     #[getter]
     fn network(&self) -> String {
-        network(&self.inner.plan)
+        scenario::network(&self.inner.plan).to_string()
     }
     /// First and last time at which packets are recorded, in seconds, if they are.
     #[getter]

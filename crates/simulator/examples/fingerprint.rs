@@ -1,6 +1,6 @@
 //! Prints a fingerprint of everything that scenarios leave behind, one line a file:
 //! `cargo run --release --example fingerprint -- FILE ...`; with `--short` in the place of files, those of the short
-//! scenarios of `tests/golden`.
+//! scenarios of `tests/golden`; with `--list-short`, what those scenarios are, as JSON.
 //!
 //! A change that is to make the simulator faster and nothing else must not change a line. Each scenario is run twice, to
 //! its end or for as long as it takes to send a number of packets: as it is, and with every packet recorded. The number of
@@ -10,11 +10,11 @@
 pub mod short;
 
 use selfclock_congestion::units::{Duration, Time};
+use selfclock_simulator::fingerprint::fingerprint;
 use selfclock_simulator::plan::Plan;
 use selfclock_simulator::scenario::Scenario;
 use selfclock_simulator::{Simulation, Stopped};
 use std::error::Error;
-use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -24,18 +24,6 @@ use short::Short;
 const PACKETS: u64 = 500_000;
 const PACKETS_RECORDED: u64 = 30_000;
 
-/// FNV-1a, 64 bits: the same on every machine and in every version.
-struct Hash(u64);
-
-impl Write for Hash {
-    fn write_str(&mut self, text: &str) -> std::fmt::Result {
-        for &byte in text.as_bytes() {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-        Ok(())
-    }
-}
-
 /// At this number of packets sent, or at the scenario's end.
 fn time_of(plan: &Plan, packets: u64) -> Result<Duration, Stopped> {
     let mut simulation = Simulation::new(plan);
@@ -43,14 +31,8 @@ fn time_of(plan: &Plan, packets: u64) -> Result<Duration, Stopped> {
     Ok(simulation.now().since(Time::ZERO))
 }
 
-/// Numbers print differently if one bit differs, so the text of an outcome stands for all of it.
-fn fingerprint(plan: &Plan) -> Result<u64, Stopped> {
-    let mut outcome = Simulation::new(plan).run()?;
-    outcome.summary.events = 0;
-    let mut hash = Hash(0xcbf2_9ce4_8422_2325);
-    // A hash takes any text.
-    let _ = write!(hash, "{outcome:?}");
-    Ok(hash.0)
+fn fingerprint_of(plan: &Plan) -> Result<u64, Stopped> {
+    Ok(fingerprint(Simulation::new(plan).run()?))
 }
 
 /// Both fingerprints of a scenario file, and for how long it was run for each, ps.
@@ -59,10 +41,10 @@ pub fn of_file(file: &Path) -> Result<String, Box<dyn Error>> {
     let whole = time_of(&plan, PACKETS)?;
     let recorded = time_of(&plan, PACKETS_RECORDED)?;
     plan.duration = whole;
-    let result = fingerprint(&plan)?;
+    let result = fingerprint_of(&plan)?;
     plan.duration = recorded;
     plan.record.packets = true;
-    let packets = fingerprint(&plan)?;
+    let packets = fingerprint_of(&plan)?;
     Ok(format!("{result:016x} {packets:016x} {} {}", whole.picoseconds(), recorded.picoseconds()))
 }
 
@@ -70,7 +52,7 @@ pub fn of_file(file: &Path) -> Result<String, Box<dyn Error>> {
 pub fn of_short(short: &Short) -> Result<String, Box<dyn Error>> {
     let file = short::folder().join(short.path).with_extension("toml");
     let plan = Scenario::load(&file, &short.overrides)?.plan;
-    Ok(format!("{:016x}", fingerprint(&plan)?))
+    Ok(format!("{:016x}", fingerprint_of(&plan)?))
 }
 
 fn every_short() -> ExitCode {
@@ -87,9 +69,19 @@ fn every_short() -> ExitCode {
     code
 }
 
+/// Path, name and overrides of each short scenario.
+pub fn list_short() -> serde_json::Value {
+    let row = |short: Short| serde_json::json!({ "path": short.path, "name": short.name, "overrides": short.overrides });
+    short::all().into_iter().map(row).collect()
+}
+
 fn main() -> ExitCode {
     if std::env::args().nth(1).is_some_and(|word| word == "--short") {
         return every_short();
+    }
+    if std::env::args().nth(1).is_some_and(|word| word == "--list-short") {
+        println!("{}", list_short());
+        return ExitCode::SUCCESS;
     }
     for file in std::env::args().skip(1) {
         match of_file(file.as_ref()) {

@@ -14,6 +14,7 @@ pub mod bare_loop;
 pub mod delivery_trace;
 mod engine;
 pub mod environment;
+pub mod fingerprint;
 mod graph;
 pub mod named;
 mod network;

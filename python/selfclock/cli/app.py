@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "init": "Write a commented scenario to begin with, or copy an example.",
     "run": "Run a scenario: summary, figures and Parquet tables.",
+    "lab": "Open the laboratory in a browser: drag a slider, watch the simulation redraw.",
     "emulate": "Put real programs on the links of a scenario, in real time (Linux).",
     "compare": "Compare algorithms side by side on one path.",
     "reproduce": "Reproduce the papers: a table of claims and every figure, in one HTML report.",

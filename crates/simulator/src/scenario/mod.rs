@@ -27,6 +27,7 @@ mod delivery_trace;
 mod error;
 mod grid;
 mod named;
+mod network;
 mod notes;
 mod overrides;
 mod reader;
@@ -48,6 +49,7 @@ pub use choice::{control_table, queue_table};
 pub use delivery_trace::{DeliveryTraceError, parse as read_delivery_trace};
 pub use error::{Location, ScenarioError};
 pub use grid::{Grid, Setting, SettingValue, grid_schema};
+pub use network::network;
 pub use notes::notes;
 pub use schema::schema;
 

@@ -4,8 +4,9 @@ use std::fs;
 
 use crate::scenario::error::{Place, Problem};
 
-/// Most memory that a run may need by this estimate, however much there is: 16 GiB.
-pub const MOST_BYTES: u128 = 16 << 30;
+/// Most memory that a run may need by this estimate, however much there is: 16 GiB. WebAssembly addresses 4 GiB, of which a vector
+/// that grows needs up to three times its size.
+pub const MOST_BYTES: u128 = if usize::BITS < 64 { 1 << 30 } else { 16 << 30 };
 
 /// Less than this is not worth asking the machine for what it has.
 const SMALL: u128 = 128 << 20;

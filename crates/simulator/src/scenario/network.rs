@@ -1,19 +1,19 @@
 //! The network of a checked scenario, for figures and tables: links, paths, sizes of packets.
 
+use crate::named::Named as _;
+use crate::plan::{FlowPlan, LinkPlan, Plan, Protocol, QueueLimit, TcpPlan};
+use crate::stack::UDP_HEADER;
 use selfclock_congestion::units::{Duration, Time};
-use selfclock_simulator::named::Named as _;
-use selfclock_simulator::plan::{FlowPlan, LinkPlan, Plan, Protocol, QueueLimit, TcpPlan};
-use selfclock_simulator::stack::UDP_HEADER;
 use serde_json::{Value, json};
 
 /// Bytes of the timestamps option with its padding (RFC 7323, appendix A).
 const TIMESTAMPS: u64 = 12;
 
-/// Nodes, links and flows as JSON text; flows name links by index.
-pub fn network(plan: &Plan) -> String {
+/// Nodes, links and flows as JSON; flows name links by index.
+pub fn network(plan: &Plan) -> Value {
     let links: Vec<Value> = (0..plan.links.len()).map(|index| link(plan, index)).collect();
     let flows: Vec<Value> = plan.flows.iter().map(|each| flow(plan, each)).collect();
-    json!({ "nodes": *plan.nodes, "links": links, "flows": flows }).to_string()
+    json!({ "nodes": *plan.nodes, "links": links, "flows": flows })
 }
 
 fn link(plan: &Plan, index: usize) -> Value {

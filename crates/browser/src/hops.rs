@@ -1,0 +1,249 @@
+//! Packets on links: a row for each packet on each link, put together from the events of a packet record.
+
+use selfclock_congestion::units::{Duration, Time};
+use selfclock_simulator::named::Named as _;
+use selfclock_simulator::plan::{LinkPlan, Plan, Protocol, QueueLimit};
+use selfclock_simulator::record::packets::{Codepoint, PacketEvent, PacketKind, PacketRecord};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+use crate::reply::Arrays;
+use crate::request::Window;
+
+/// How a packet left a link; those that are on it at the end count as forwarded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    Forwarded = 0,
+    Dropped = 1,
+    Lost = 2,
+    Delivered = 3,
+}
+
+/// Bits of [`Hop::look`].
+pub mod look {
+    pub const BACK: u8 = 1;
+    pub const RETRANSMISSION: u8 = 2;
+    pub const DATA: u8 = 4;
+    pub const MARKED: u8 = 8;
+    pub const ECHO: u8 = 16;
+}
+
+/// A packet on a link. Times in seconds; infinite: after the end of the record.
+#[derive(Clone, Debug)]
+pub struct Hop {
+    pub link: u32,
+    pub flow: u32,
+    pub packet: u32,
+    /// It came to the queue.
+    pub enter: f64,
+    /// Its transmission began.
+    pub start: f64,
+    /// Its last bit left.
+    pub sent: f64,
+    /// Its last bit arrived.
+    pub arrive: f64,
+    pub size: u32,
+    /// Segment number from 1, or segments acknowledged.
+    pub number: u32,
+    pub fate: Fate,
+    pub look: u8,
+}
+
+/// Longest time before the window in which packets are recorded, so that those on their way at its beginning are known.
+const LONGEST_LEAD_S: f64 = 5.0;
+
+/// Times of the record are exact to a picosecond; those computed here differ by less than this, seconds.
+const SAME_S: f64 = 2e-12;
+
+/// Puts hops together.
+#[derive(Clone, Debug)]
+pub struct Hops {
+    window: Window,
+    begin: f64,
+    rows: Vec<Hop>,
+    /// The last hop of each packet, if it has not ended.
+    open: BTreeMap<u64, usize>,
+    overflowed: bool,
+}
+
+impl Hops {
+    /// None yet, of a window of a run of this plan, in which the record of packets is switched on.
+    pub fn new(plan: &mut Plan, window: Window) -> Self {
+        let begin = (window.from_s - lead(plan)).max(0.0);
+        plan.record.packets = true;
+        plan.record.packets_from = Time::ZERO + Duration::from_seconds(begin);
+        plan.record.packets_until = Time::ZERO + Duration::from_seconds(window.until_s);
+        Self { window, begin, rows: Vec::new(), open: BTreeMap::new(), overflowed: false }
+    }
+
+    /// When the record ends, or has come to its limit.
+    pub fn is_full(&self) -> bool {
+        self.overflowed
+    }
+
+    /// Adds what happened, in the order of time.
+    pub fn add(&mut self, plan: &Plan, record: &PacketRecord) {
+        // What is before the window is left out later; most of a long lead is.
+        if self.rows.len() >= self.window.most_hops.saturating_mul(4) {
+            self.overflowed = true;
+            return;
+        }
+        let time = record.time.seconds();
+        match record.event {
+            PacketEvent::Send => {}
+            PacketEvent::Enqueue => {
+                self.end(plan, record.packet, time, Fate::Forwarded);
+                self.begin(plan, record, time);
+            }
+            PacketEvent::Drop => {
+                self.end(plan, record.packet, time, Fate::Forwarded);
+                let row = self.begin(plan, record, time);
+                let hop = &mut self.rows[row];
+                (hop.start, hop.sent, hop.arrive, hop.fate) = (time, time, time, Fate::Dropped);
+                self.open.remove(&record.packet);
+            }
+            PacketEvent::Mark => {
+                if let Some(&row) = self.open.get(&record.packet) {
+                    self.rows[row].look |= look::MARKED;
+                }
+            }
+            PacketEvent::Transmit => {
+                let row = self.open.get(&record.packet).copied();
+                // It was in the queue when the record began.
+                let row = row.unwrap_or_else(|| self.begin(plan, record, self.begin));
+                self.transmit(plan, row, record, time);
+            }
+            PacketEvent::Lose => {
+                if let Some(row) = self.open.remove(&record.packet) {
+                    let hop = &mut self.rows[row];
+                    (hop.sent, hop.arrive, hop.fate) = (time, time, Fate::Lost);
+                }
+            }
+            PacketEvent::Deliver => {
+                self.end(plan, record.packet, time, Fate::Delivered);
+                self.open.remove(&record.packet);
+            }
+        }
+    }
+
+    fn begin(&mut self, plan: &Plan, record: &PacketRecord, time: f64) -> usize {
+        let row = self.rows.len();
+        self.rows.push(Hop {
+            link: record.link,
+            flow: record.flow,
+            packet: record.packet as u32,
+            enter: time,
+            start: f64::INFINITY,
+            sent: f64::INFINITY,
+            arrive: f64::INFINITY,
+            size: record.size,
+            number: number(plan, record),
+            fate: Fate::Forwarded,
+            look: look_of(record),
+        });
+        self.open.insert(record.packet, row);
+        row
+    }
+
+    fn transmit(&mut self, plan: &Plan, row: usize, record: &PacketRecord, time: f64) {
+        let hop = &mut self.rows[row];
+        let link = &plan.links[hop.link as usize];
+        // A drop-tail queue takes the rate of the moment in which a packet comes, the others that of its transmission.
+        let since = if link.discipline.entry().name == "drop-tail" { hop.enter } else { time };
+        let (rate, delay) = settings(link, since);
+        let length = if link.trace.is_some() { 0.0 } else { f64::from(hop.size) * 8.0 / rate };
+        (hop.start, hop.sent, hop.arrive) = (time, time + length, time + length + delay);
+        // The queue may have marked it as it left.
+        hop.look |= look_of(record);
+    }
+
+    /// A packet has come to the end of the link that it was on, if that is known.
+    fn end(&mut self, plan: &Plan, packet: u64, time: f64, fate: Fate) {
+        let Some(&row) = self.open.get(&packet) else { return };
+        let hop = &mut self.rows[row];
+        hop.fate = fate;
+        let link = &plan.links[hop.link as usize];
+        let vague = link.trace.is_some() || !link.jitter.is_zero() || !link.changes.is_empty();
+        // A router or a network card that holds packets does so after their arrival.
+        let held = time > hop.arrive + SAME_S && !vague;
+        if !held {
+            hop.arrive = time;
+            hop.sent = hop.sent.min(time);
+        }
+    }
+
+    /// The rows of the window, in the order of their beginning. `now_s`: how far the run has come.
+    pub fn finish(mut self, now_s: f64) -> (Vec<Hop>, Window, bool) {
+        let mut window = Window { until_s: self.window.until_s.min(now_s), ..self.window };
+        self.rows.retain(|hop| hop.arrive >= window.from_s);
+        self.rows.sort_by(|a, b| a.enter.total_cmp(&b.enter));
+        let cut = self.overflowed || self.rows.len() > window.most_hops;
+        if let Some(hop) = self.rows.get(window.most_hops) {
+            window.until_s = hop.enter;
+            self.rows.truncate(window.most_hops);
+        }
+        (self.rows, window, cut)
+    }
+}
+
+/// The longest way of data through queues that are full, seconds.
+fn lead(plan: &Plan) -> f64 {
+    let drain = |link: &LinkPlan| match link.queue {
+        QueueLimit::Unlimited => LONGEST_LEAD_S,
+        QueueLimit::Packets(packets) => packets as f64 * 12_000.0 / link.rate.bits_per_second() as f64,
+        QueueLimit::Bytes(bytes) => bytes.get() as f64 * 8.0 / link.rate.bits_per_second() as f64,
+    };
+    let of_link = |&link: &usize| {
+        let link = &plan.links[link];
+        link.delay.seconds() + link.jitter.seconds() + drain(link)
+    };
+    let ways = plan.flows.iter().flat_map(|flow| [&flow.forward, &flow.reverse]);
+    ways.map(|way| way.iter().map(of_link).sum::<f64>()).fold(0.0, f64::max).min(LONGEST_LEAD_S)
+}
+
+/// Rate in bit/s and delay in seconds of a link at a time.
+fn settings(link: &LinkPlan, time: f64) -> (f64, f64) {
+    let change = link.changes.iter().rfind(|change| change.at.seconds() <= time);
+    let (rate, delay) = change.map_or((link.rate, link.delay), |change| (change.rate, change.delay));
+    (rate.bits_per_second() as f64, delay.seconds())
+}
+
+fn number(plan: &Plan, record: &PacketRecord) -> u32 {
+    let segment = match &plan.flows[record.flow as usize].protocol {
+        Protocol::Udp(_) | Protocol::Stack(_) => u64::from(record.payload),
+        protocol => protocol.tcp().map_or(1, |tcp| tcp.transport.mss.get()),
+    };
+    let acknowledges = matches!(record.kind, PacketKind::Ack | PacketKind::SynAck);
+    let byte = if acknowledges { record.acknowledgement.saturating_sub(1) } else { record.sequence };
+    u32::try_from(byte / segment.max(1) + 1).unwrap_or(u32::MAX)
+}
+
+fn look_of(record: &PacketRecord) -> u8 {
+    let bit = |set: bool, bit: u8| if set { bit } else { 0 };
+    bit(matches!(record.kind, PacketKind::Ack | PacketKind::SynAck | PacketKind::Reply), look::BACK)
+        | bit(record.retransmission, look::RETRANSMISSION)
+        | bit(matches!(record.kind, PacketKind::Data | PacketKind::Datagram), look::DATA)
+        | bit(record.ecn == Codepoint::Ce, look::MARKED)
+        | bit(record.ece, look::ECHO)
+}
+
+/// Hops as columns.
+pub fn json((rows, window, cut): &(Vec<Hop>, Window, bool), arrays: &mut Arrays) -> Value {
+    let rows = || rows.iter();
+    json!({
+        "from_s": window.from_s,
+        "until_s": window.until_s,
+        "cut": cut,
+        "link": arrays.counts(rows().map(|hop| hop.link)),
+        "flow": arrays.counts(rows().map(|hop| hop.flow)),
+        "packet": arrays.counts(rows().map(|hop| hop.packet)),
+        "enter_s": arrays.reals(rows().map(|hop| hop.enter)),
+        "start_s": arrays.reals(rows().map(|hop| hop.start)),
+        "sent_s": arrays.reals(rows().map(|hop| hop.sent)),
+        "arrive_s": arrays.reals(rows().map(|hop| hop.arrive)),
+        "size_bytes": arrays.counts(rows().map(|hop| hop.size)),
+        "number": arrays.counts(rows().map(|hop| hop.number)),
+        "fate": arrays.octets(rows().map(|hop| hop.fate as u8)),
+        "look": arrays.octets(rows().map(|hop| hop.look)),
+    })
+}

@@ -1,0 +1,75 @@
+//! What can be asked.
+
+use serde::Deserialize;
+
+/// A request, as JSON: `{"do": "open", ...}`.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "do", rename_all = "kebab-case")]
+pub enum Request {
+    /// Version, algorithms and queue disciplines.
+    About,
+    /// JSON Schema of scenario files.
+    Schema,
+    /// What a scenario is, without a run.
+    Check {
+        #[serde(flatten)]
+        scenario: Text,
+        #[serde(flatten)]
+        limits: Limits,
+    },
+    /// A run at time zero: as it is, with packets recorded, or with a flow steered.
+    Open {
+        #[serde(flatten)]
+        scenario: Text,
+        #[serde(flatten)]
+        limits: Limits,
+        packets: Option<Window>,
+        steer: Option<String>,
+    },
+    /// At most so many events more.
+    Advance { run: u32, events: u64 },
+    /// The series so far.
+    Columns { run: u32 },
+    /// Totals and series of a run, which is over then.
+    Finish { run: u32 },
+    /// The fingerprint of a run, which is over then.
+    Fingerprint { run: u32 },
+    /// The packets on the links, of a run which is over then.
+    Hops { run: u32 },
+    /// A step of a steered flow.
+    Step { run: u32, rate_bps: f64, length_s: f64, window_segments: Option<f64> },
+    /// Forgets a run.
+    Close { run: u32 },
+}
+
+/// A scenario.
+#[derive(Debug, Deserialize)]
+pub struct Text {
+    pub toml: String,
+    /// Stands for the file in messages.
+    #[serde(default = "source")]
+    pub source: String,
+    #[serde(default)]
+    pub overrides: Vec<String>,
+}
+
+fn source() -> String {
+    "scenario.toml".to_owned()
+}
+
+/// What a run may come to.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct Limits {
+    /// More packet-hops are refused.
+    pub most_packet_hops: f64,
+    /// Speed of this browser.
+    pub packet_hops_per_s: f64,
+}
+
+/// The time for which packets are shown.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct Window {
+    pub from_s: f64,
+    pub until_s: f64,
+    pub most_hops: usize,
+}

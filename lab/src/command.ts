@@ -1,0 +1,6 @@
+/** The command that runs a scenario in a terminal, with the scenario in it. */
+export function command(toml: string): string {
+  let end = "EOF";
+  while (toml.split("\n").includes(end)) end += "F";
+  return `cat > lab.toml <<'${end}'\n${toml.replace(/\n*$/, "\n")}${end}\nselfclock run lab.toml\n`;
+}

@@ -1,0 +1,153 @@
+/** The WebAssembly module: requests in, JSON and typed arrays out. */
+
+import type { Algorithm, Columns, Hops, Refusal, Scenario, ScenarioText, Step, Summary } from "./protocol.ts";
+
+interface Exports {
+  memory: WebAssembly.Memory;
+  input(length: number): number;
+  call(): void;
+  json(): number;
+  json_length(): number;
+  arrays(): number;
+  arrays_length(): number;
+  panic(): number;
+  panic_length(): number;
+}
+
+/** What a run may come to, and how fast this browser is. */
+export interface Limits {
+  most_packet_hops: number;
+  packet_hops_per_s: number;
+}
+
+export interface Progress {
+  finished: boolean;
+  now_s: number;
+  duration_s: number;
+}
+
+export interface About {
+  version: string;
+  algorithms: Algorithm[];
+  queues: string[];
+}
+
+/** The simulator does not do what was asked. */
+export class Refused extends Error {
+  constructor(readonly refusal: Refusal) {
+    super(refusal.text);
+  }
+}
+
+type Slot = { array: "f64" | "u32" | "u8"; at: number; length: number };
+
+const TYPES = { f64: Float64Array, u32: Uint32Array, u8: Uint8Array };
+const NO_MEMORY = "the browser has no more memory for it: a shorter run or a longer record.interval needs less";
+
+function isSlot(value: unknown): value is Slot {
+  return typeof value === "object" && value !== null && "array" in value && "at" in value;
+}
+
+/** The refusal of a run that failed without a place in the scenario. */
+export function failed(message: string): Refusal {
+  return { kind: "failed", text: message, message, help: "", key: "", line: null, column: null, source: "" };
+}
+
+/** The module with its runs. After a trap it starts afresh: runs that were under way are gone. */
+export class Core {
+  readonly #module: WebAssembly.Module;
+  #exports: Exports;
+
+  private constructor(module: WebAssembly.Module, instance: WebAssembly.Instance) {
+    this.#module = module;
+    this.#exports = instance.exports as unknown as Exports;
+  }
+
+  static async create(module: WebAssembly.Module): Promise<Core> {
+    return new Core(module, await WebAssembly.instantiate(module, {}));
+  }
+
+  about(): About {
+    return this.#ask({ do: "about" }) as About;
+  }
+  schema(): unknown {
+    return this.#ask({ do: "schema" });
+  }
+  check(scenario: ScenarioText, limits: Limits): Scenario {
+    return this.#ask({ do: "check", ...text(scenario), ...limits }) as Scenario;
+  }
+  /** A run at time zero. With `packets` they are recorded, and it ends at the end of their window. */
+  open(
+    scenario: ScenarioText,
+    limits: Limits,
+    how: { packets?: { from_s: number; until_s: number; most_hops: number }; steer?: string } = {},
+  ): { run: number; scenario: Scenario } {
+    const { run, ...rest } = this.#ask({ do: "open", ...text(scenario), ...limits, ...how }) as Scenario & { run: number };
+    return { run, scenario: rest };
+  }
+  advance(run: number, events: number): Progress {
+    return this.#ask({ do: "advance", run, events }) as Progress;
+  }
+  columns(run: number): Columns {
+    return this.#ask({ do: "columns", run }) as Columns;
+  }
+  finish(run: number): Columns & { summary: Summary } {
+    return this.#ask({ do: "finish", run }) as Columns & { summary: Summary };
+  }
+  fingerprint(run: number): string {
+    return (this.#ask({ do: "fingerprint", run }) as { fingerprint: string }).fingerprint;
+  }
+  hops(run: number): Hops {
+    return this.#ask({ do: "hops", run }) as Hops;
+  }
+  step(run: number, rate_bps: number, length_s: number, window_segments?: number): Step {
+    const step = this.#ask({ do: "step", run, rate_bps, length_s, window_segments }) as Record<keyof Step, number>;
+    return { ...step, over: step.over !== 0, complete: step.complete !== 0 };
+  }
+  close(run: number): void {
+    this.#ask({ do: "close", run });
+  }
+
+  #ask(request: object): unknown {
+    const bytes = new TextEncoder().encode(JSON.stringify(request));
+    let reply: unknown;
+    try {
+      const at = this.#exports.input(bytes.length);
+      new Uint8Array(this.#exports.memory.buffer, at, bytes.length).set(bytes);
+      this.#exports.call();
+      reply = this.#reply();
+    } catch (trap) {
+      const reason = this.#bytes(this.#exports.panic(), this.#exports.panic_length());
+      this.#exports = new WebAssembly.Instance(this.#module, {}).exports as unknown as Exports;
+      const why = new TextDecoder().decode(reason);
+      // An allocation that fails traps without a panic; so does a stack that overflows.
+      throw new Refused(failed(why || (trap instanceof WebAssembly.RuntimeError ? NO_MEMORY : String(trap))));
+    }
+    if (typeof reply === "object" && reply !== null && "refusal" in reply) throw new Refused(reply.refusal as Refusal);
+    return reply;
+  }
+
+  #bytes(at: number, length: number): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(this.#exports.memory.buffer.slice(at, at + length) as ArrayBuffer);
+  }
+
+  #reply(): unknown {
+    const { json, json_length, arrays, arrays_length } = this.#exports;
+    const text = new TextDecoder().decode(this.#bytes(json(), json_length()));
+    // A copy, for the module's memory is moved as it grows.
+    const { buffer } = this.#bytes(arrays(), arrays_length());
+    return JSON.parse(text, (_, value: unknown) =>
+      isSlot(value) ? new TYPES[value.array](buffer, value.at, value.length) : value,
+    );
+  }
+}
+
+function text({ toml, source, overrides }: ScenarioText): ScenarioText {
+  return { toml, ...(source === undefined ? {} : { source }), ...(overrides === undefined ? {} : { overrides }) };
+}
+
+/** The buffers of the typed arrays in a reply, to be transferred: one, which all of them share. */
+export function buffers(reply: Columns | Hops): ArrayBuffer[] {
+  const array = "time_s" in reply ? reply.time_s : reply.link;
+  return [array.buffer as ArrayBuffer];
+}
