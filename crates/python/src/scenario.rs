@@ -12,6 +12,7 @@ use selfclock_simulator::scenario;
 
 use crate::control::registry;
 use crate::network::network;
+use crate::senders::senders;
 
 create_exception!(
     selfclock._core,
@@ -182,6 +183,11 @@ impl Scenario {
     #[getter]
     fn network(&self) -> String {
         network(&self.inner.plan)
+    }
+    /// What sends in each flow, and how, as JSON text.
+    #[getter]
+    fn senders(&self) -> String {
+        senders(&self.inner.plan)
     }
     /// First and last time at which packets are recorded, in seconds, if they are.
     #[getter]
