@@ -18,7 +18,19 @@ ROOT = Path(selfclock.__file__).parent
 #: the ground: what scenarios, runs and figures are made of.
 LAYERS = (
     ("scenario", "result", "fork", "recording", "runs", "series", "traces", "plot", "panels"),
-    ("compare", "evaluate", "sweep", "verify", "emulate", "rl", "bench", "studies", "scenario_files", "papers"),
+    (
+        "compare",
+        "evaluate",
+        "sweep",
+        "verify",
+        "emulate",
+        "kernel",
+        "rl",
+        "bench",
+        "studies",
+        "scenario_files",
+        "papers",
+    ),
     ("reproduce",),
     ("report",),
     ("cli", "__main__"),

@@ -137,8 +137,8 @@ INLINE void describe_connection(struct event *e, struct sock *sk)
 	}
 }
 
-/* Not inlined: it is half of the object, and there are six callers. */
-static __attribute__((noinline)) int report(struct sock *sk, u32 kind, s32 flag, u32 new_state, const struct rate_sample *rs)
+/* Not inlined: it is half of the object, and there are six callers; the programs at a device have none. */
+static __attribute__((noinline, unused)) int report(struct sock *sk, u32 kind, s32 flag, u32 new_state, const struct rate_sample *rs)
 {
 	struct flow *flow = flow_of(sk);
 	struct control *all = the_control();

@@ -7,7 +7,7 @@
 #include "types.h"
 
 enum { LAYOUT = 1, SLOTS = 1024, NO_SLOT = 0xffffffff };
-enum kind { INIT, ACK, STATE, UNDO, START, RELEASE };
+enum kind { INIT, ACK, STATE, UNDO, START, RELEASE, SENT };
 
 struct event {
 	u64 id;			/* of the flow, never used again */

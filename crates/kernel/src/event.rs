@@ -148,6 +148,9 @@ pub mod kind {
     pub const START: u8 = 4;
     /// The flow ends, or is handed over to another control.
     pub const RELEASE: u8 = 5;
+    /// A device takes a packet of data: `delivered` is its payload in bytes, `acked_sacked` its segments, `prior_delivered`
+    /// its first sequence number, and `number` that of the event before.
+    pub const SENT: u8 = 6;
 }
 
 /// `enum tcp_ca_state`.

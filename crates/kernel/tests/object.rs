@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use selfclock_kernel::event::KernelEvent;
+use selfclock_kernel::linux::device::{EDGE, TAP};
 use selfclock_kernel::linux::load::BRIDGE;
 use selfclock_kernel::linux::object::Object;
 use selfclock_kernel::linux::ring;
@@ -99,8 +100,11 @@ fn the_object_is_what_its_source_compiles_to() {
         eprintln!("left out: {clang} and {strip} are not installed");
         return;
     }
-    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bridge.bpf.o");
-    let made = Command::new("sh").arg(folder.join("build.sh")).arg(&out).status().expect("a shell");
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let made = Command::new("sh").arg(folder.join("build.sh")).arg(out).status().expect("a shell");
     assert!(made.success());
-    assert!(std::fs::read(&out).expect("made") == BRIDGE, "make kernel-object compiles it again");
+    for (name, object) in [("bridge", BRIDGE), ("tap", TAP), ("edge", EDGE)] {
+        let made = std::fs::read(out.join(format!("{name}.bpf.o"))).expect("made");
+        assert!(made == object, "{name}: make kernel-object compiles it again");
+    }
 }

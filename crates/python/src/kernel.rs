@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
+use selfclock_congestion::Selection;
 use selfclock_kernel::linux::slots::SlotCounts;
 use selfclock_kernel::linux::{FlowStatus, Options, Poll, Session, Status, Unloaded, check, list, unload};
 use serde_json::{Value, json};
 
 use crate::control::registry;
 use crate::run::place;
+use crate::scenario::Scenario;
 
 /// Capabilities of this machine, as JSON text.
 #[pyfunction]
@@ -45,6 +47,29 @@ pub fn kernel_list() -> PyResult<String> {
     list().map(unloaded).map_err(PyErr::from)
 }
 
+/// An algorithm: its text, or the one of a scenario's flow, by its index.
+#[derive(FromPyObject)]
+enum Chosen<'py> {
+    Text(String),
+    OfFlow(PyRef<'py, Scenario>, usize),
+}
+
+impl Chosen<'_> {
+    fn selection(&self) -> PyResult<Selection> {
+        match self {
+            Self::Text(text) => {
+                registry().read(text).map_err(|error| PyValueError::new_err(error.to_string()))
+            }
+            Self::OfFlow(scenario, index) => {
+                let flow = scenario.plan().flows.get(*index);
+                let tcp = flow.and_then(|flow| flow.protocol.tcp());
+                let error = || PyValueError::new_err(format!("flow {index} has no TCP sender"));
+                tcp.map(|tcp| tcp.control.clone()).ok_or_else(error)
+            }
+        }
+    }
+}
+
 /// A congestion control in the kernel whose decisions are made in this process.
 #[pyclass(frozen, module = "selfclock._core")]
 #[derive(Debug)]
@@ -52,25 +77,25 @@ pub struct KernelSession(Arc<Session>);
 
 #[pymethods]
 impl KernelSession {
-    /// Loads and registers it. `nap_us`: time between two looks at the ring; 0: busy; none: every event wakes.
+    /// Loads and registers it: a text such as "cubic+hystart++:beta=0.8", or a scenario and the index of a flow. `nap_us`: time between two looks at the ring; 0: busy; none: every event wakes.
     #[new]
-    #[pyo3(signature = (algorithm, name, nap_us, realtime, record=None))]
+    #[pyo3(signature = (algorithm, name, nap_us, realtime, record=None, sent=None))]
     fn new(
         py: Python<'_>,
-        algorithm: &str,
+        algorithm: Chosen<'_>,
         name: String,
         nap_us: Option<u64>,
         realtime: bool,
         record: Option<PathBuf>,
+        sent: Option<String>,
     ) -> PyResult<Self> {
-        let selection = registry().read(algorithm);
-        let selection = selection.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let selection = algorithm.selection()?;
         let poll = match nap_us {
             None => Poll::Woken,
             Some(0) => Poll::Busy,
             Some(nap) => Poll::Nap(Duration::from_micros(nap)),
         };
-        let options = Options { name, selection, poll, realtime, record };
+        let options = Options { name, selection, poll, realtime, sent, record };
         let session = py.detach(|| Session::start(options));
         session.map(|session| Self(Arc::new(session))).map_err(|error| PyOSError::new_err(error.to_string()))
     }

@@ -17,6 +17,8 @@ mod grid;
 mod interrupt;
 #[cfg(target_os = "linux")]
 mod kernel;
+#[cfg(target_os = "linux")]
+mod kernel_edge;
 mod kernel_log;
 mod memory;
 mod outcome;
@@ -26,6 +28,7 @@ mod parquet_file;
 mod replay;
 mod run;
 mod scenario;
+mod senders;
 mod stream;
 mod table;
 mod trunk;
@@ -59,6 +62,9 @@ mod _core {
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use super::kernel::{KernelSession, kernel_check, kernel_list, kernel_unload};
+    #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use super::kernel_edge::KernelEdge;
     #[pymodule_export]
     use super::kernel_log::{kernel_replay, kernel_series, kernel_traces};
     #[pymodule_export]

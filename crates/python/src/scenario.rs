@@ -11,6 +11,7 @@ use selfclock_simulator::plan::Plan;
 use selfclock_simulator::scenario;
 
 use crate::control::registry;
+use crate::senders::senders;
 
 create_exception!(
     selfclock._core,
@@ -181,6 +182,11 @@ impl Scenario {
     #[getter]
     fn network(&self) -> String {
         scenario::network(&self.inner.plan).to_string()
+    }
+    /// What sends in each flow, and how, as JSON text.
+    #[getter]
+    fn senders(&self) -> String {
+        senders(&self.inner.plan)
     }
     /// First and last time at which packets are recorded, in seconds, if they are.
     #[getter]

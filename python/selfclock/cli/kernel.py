@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 import click
 from click.exceptions import Exit
 
+from selfclock.cli.edge import edge_command
 from selfclock.cli.layout import Column, console, print_table
 from selfclock.cli.messages import FAILED, UsageError, fail, note, print_document
 from selfclock.cli.options import PATH, json_option
+from selfclock.cli.twin import twin_command
 from selfclock.kernel import record as records
 from selfclock.kernel.machine import Finding, check, unload
 from selfclock.kernel.session import Session
@@ -34,6 +36,8 @@ EXAMPLES = (
     "selfclock kernel run --algorithm bbr3 --name bbr3",
     "selfclock kernel run --algorithm my_aimd.py --record results/real",
     "selfclock kernel replay results/real",
+    'selfclock kernel edge eth1 --rate "20 Mbps" --buffer "100 kB"',
+    "selfclock kernel twin examples/one-flow.toml --for 20s",
     "selfclock kernel unload",
 )
 
@@ -88,6 +92,9 @@ def _verdict(findings: Sequence[Finding]) -> str:
 @click.option("--realtime", is_flag=True, help="Run before all other processes (SCHED_FIFO).")
 @click.option("--for", "lasts", metavar="TIME", help="End after this time.  [default: at Ctrl-C]")
 @click.option(
+    "--sent", metavar="DEVICE", help="Tell the algorithm of each packet as this device takes it.  [default: with ACKs]"
+)
+@click.option(
     "--record",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIRECTORY",
@@ -103,6 +110,7 @@ def run_command(
     woken: bool,
     realtime: bool,
     lasts: str | None,
+    sent: str | None,
     record: Path | None,
     as_json: bool,
 ) -> None:
@@ -113,7 +121,7 @@ def run_command(
     nap_us = None if woken else 0 if busy else max(1, round(_seconds("--nap", nap) * 1e6))
     until = None if lasts is None else time.monotonic() + _seconds("--for", lasts)
     events = _events_file(record)
-    with Session(label, name, nap_us=nap_us, realtime=realtime, record=events) as session:
+    with Session(label, name, nap_us=nap_us, realtime=realtime, record=events, sent=sent) as session:
         if session.taken_over:
             note(f"{session.taken_over} connections of a session before this one are taken over")
         if not as_json:
@@ -303,4 +311,11 @@ def replay_command(file: Path, algorithm: str | None, files: Sequence[Path], as_
 
 
 #: The commands of the group, by their names.
-COMMANDS = {"check": check_command, "run": run_command, "unload": unload_command, "replay": replay_command}
+COMMANDS = {
+    "check": check_command,
+    "run": run_command,
+    "unload": unload_command,
+    "replay": replay_command,
+    "twin": twin_command,
+    "edge": edge_command,
+}

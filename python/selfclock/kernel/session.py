@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
+    from selfclock.scenario import Scenario
+
 
 @dataclass(frozen=True)
 class FlowStatus:
@@ -79,21 +81,24 @@ class Session:
 
     def __init__(
         self,
-        algorithm: str,
+        algorithm: str | tuple[Scenario, int],
         name: str = "selfclock",
         *,
         nap_us: int | None = 200,
         realtime: bool = False,
         record: str | PathLike[str] | None = None,
+        sent: str | None = None,
     ) -> None:
-        """Register an algorithm such as "cubic+hystart++:beta=0.8".
+        """Register an algorithm such as "cubic+hystart++:beta=0.8", or that of a scenario's flow, by its index.
 
         `nap_us` is the time between two looks for events: 0 looks all the time and takes a core; `None` is woken by
-        every event, which costs the kernel some 15 µs each.
+        every event, which costs the kernel some 15 µs each. `sent` names the device of this network namespace that
+        reports each packet of data as it takes it; without one the algorithm is told of packets at the next ACK.
         """
         need_linux()
         try:
-            self._core = _core.KernelSession(algorithm, name, nap_us, realtime, record)
+            chosen = algorithm if isinstance(algorithm, str) else (algorithm[0]._core, algorithm[1])
+            self._core = _core.KernelSession(chosen, name, nap_us, realtime, record, sent)
         except ValueError as error:
             raise KernelError(f"algorithm: {error}") from None
         except OSError as error:

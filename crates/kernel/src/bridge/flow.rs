@@ -142,6 +142,7 @@ impl<C: Control> Flow<C> {
                 self.sent = event.data_segs_out.wrapping_add(1);
                 self.tell_sent(Sent::new(now, mss, mss), true);
             }
+            kind::SENT => self.on_packet(event, now),
             _ => {}
         }
         self.last = *event;
@@ -162,6 +163,22 @@ impl<C: Control> Flow<C> {
         let mut loss = LossDetected::new(now, flight_size);
         loss.lost = lost;
         self.tell(loss);
+    }
+
+    /// A device takes a packet of one or more segments.
+    fn on_packet(&mut self, event: &KernelEvent, now: Time) {
+        let mss = u64::from(event.mss.max(1));
+        // A restart from idle has been told already, as the kernel told of it: before the packet.
+        let fresh = event.data_segs_out.wrapping_sub(self.sent).min(event.acked_sacked);
+        self.sent = event.data_segs_out;
+        let mut left = u64::from(event.delivered.max(0) as u32);
+        let mut in_flight = u64::from(event.prior_in_flight) * mss;
+        for _ in 0..fresh {
+            let size = left.min(mss);
+            left -= size;
+            in_flight += size;
+            self.tell_sent(Sent::new(now, Bytes(size), Bytes(in_flight)), event.app_limited != 0);
+        }
     }
 
     fn on_ack(&mut self, event: &KernelEvent, now: Time) {

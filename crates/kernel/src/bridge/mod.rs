@@ -53,6 +53,12 @@ impl<C: Control, M: FnMut(Setup) -> C> Bridge<C, M> {
             let mine = self.flows.get(&event.slot).is_some_and(|flow| flow.last().id == event.id);
             return (None, if mine { self.flows.remove(&event.slot) } else { None });
         }
+        if event.kind == kind::SENT {
+            // It is reported beside the events of the congestion control, and has the number of the one before.
+            let flow = self.flows.get_mut(&event.slot);
+            let flow = flow.filter(|flow| (flow.last().id, flow.last().number) == (event.id, event.number));
+            return (flow.map(|flow| flow.on(event)), None);
+        }
         let last = self.flows.get(&event.slot).map(|flow| (flow.last().id, flow.last().number));
         let follows = last == Some((event.id, event.number.wrapping_sub(1))) && event.kind != kind::INIT;
         let mut ended = None;

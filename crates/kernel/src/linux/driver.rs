@@ -11,6 +11,7 @@ use std::time::Duration;
 use selfclock_congestion::failure::Failure;
 use selfclock_congestion::{Controller, Selection, Setup};
 
+use super::device::{Attached, TAP, attach};
 use super::found::{Found, find};
 use super::latency::Histogram;
 use super::load::{BRIDGE, LoadError, Map, Registration, create_map, kernel_types, load, update};
@@ -44,6 +45,8 @@ pub struct Options {
     pub poll: Poll,
     /// Run before all other processes (SCHED_FIFO).
     pub realtime: bool,
+    /// Device of this network namespace that is to report each packet of data.
+    pub sent: Option<String>,
     /// File of the events and answers.
     pub record: Option<PathBuf>,
 }
@@ -95,6 +98,7 @@ pub struct Session {
     options: Options,
     shared: Shared,
     registration: Mutex<Option<Registration>>,
+    tap: Mutex<Option<Attached>>,
     writer: Mutex<Option<Record>>,
     stop: AtomicBool,
     status: Mutex<Status>,
@@ -173,6 +177,7 @@ impl Session {
         let (maps, taken_over) = maps_for(&options.name, &object)?;
         let shared = Shared::new(&maps)?;
         let loaded = load(&object, &maps, &types)?;
+        let tap = options.sent.as_ref().map(|device| attach(TAP, &maps, device)).transpose()?;
         shared.ring.skip();
         let registration = loaded.register(&options.name)?;
         // Not before: where nothing is registered nothing is recorded.
@@ -185,7 +190,8 @@ impl Session {
         let ids = [map_id(&maps, "slots")?, map_id(&maps, "events")?, map_id(&maps, "free_slots")?];
         shared.control.claim(&options.name, [ids[0], ids[1], ids[2], registration.id]);
         let (registration, status) = (Mutex::new(Some(registration)), Mutex::default());
-        Ok(Self { options, shared, registration, writer, stop: AtomicBool::new(false), status, taken_over })
+        let tap = Mutex::new(tap);
+        Ok(Self { options, shared, registration, tap, writer, stop: AtomicBool::new(false), status, taken_over })
     }
 
     /// Drives the connections from this thread, until [`Session::stop`] or someone else ends it.
@@ -205,6 +211,7 @@ impl Session {
     /// Takes the name away, and lets [`Session::run`] return.
     pub fn stop(&self) {
         *locked(&self.registration) = None;
+        *locked(&self.tap) = None;
         self.stop.store(true, Ordering::Release);
     }
 }

@@ -36,6 +36,10 @@ pub enum LoadError {
     BadName(String),
     /// The verifier refused a program: which, and the end of what it says.
     Refused(String, String),
+    /// There is no such network device.
+    NoDevice(String, io::Error),
+    /// The packets of a device begin with headers that are not read: its hardware type.
+    NotForPackets(String, u16),
     /// A step failed.
     Failed(&'static str, io::Error),
     /// The object cannot be read.
@@ -65,6 +69,10 @@ impl fmt::Display for LoadError {
                 "{name:?} cannot name a congestion control: 1 to 15 letters, digits, '_' and '-' can"
             ),
             Self::Refused(program, said) => write!(f, "the kernel refused the program {program:?}: {said}"),
+            Self::NoDevice(device, error) => write!(f, "device {device:?}: {error}"),
+            Self::NotForPackets(device, kind) => {
+                write!(f, "device {device:?} is neither Ethernet, loopback nor a tunnel (hardware type {kind})")
+            }
             Self::Failed(step, error) => write!(f, "{step}: {error}"),
             Self::BadObject => f.write_str("the compiled kernel part cannot be read"),
         }
@@ -73,7 +81,7 @@ impl fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
-fn failed(step: &'static str) -> impl FnOnce(io::Error) -> LoadError {
+pub(super) fn failed(step: &'static str) -> impl FnOnce(io::Error) -> LoadError {
     move |error| match error.raw_os_error() {
         Some(libc::EPERM | libc::EACCES) => LoadError::NotAllowed,
         Some(libc::ENOSYS) => LoadError::TooOld("bpf system call"),
@@ -93,6 +101,13 @@ pub struct Map {
     pub name: String,
     /// Its descriptor.
     pub fd: OwnedFd,
+}
+
+/// Loads the types of an object.
+pub fn load_types(object: &Object) -> Result<OwnedFd, LoadError> {
+    let bytes = object.btf.as_slice();
+    let attributes = Attributes::new().read(bytes).long(0).number(bytes.len() as u32).number(0).number(0);
+    bpf_open(command::BTF_LOAD, attributes).map_err(failed("load types"))
 }
 
 /// Makes a map. Its name in the kernel says whose it is.
@@ -178,16 +193,15 @@ pub struct Loaded {
 /// Loads the programs of an object, with these maps. The kernel verifies each.
 pub fn load(object: &Object, maps: &[Map], kernel_types: &[u8]) -> Result<Loaded, LoadError> {
     let operations = Operations::find(kernel_types)?;
-    let bytes = object.btf.as_slice();
-    let attributes = Attributes::new().read(bytes).long(0).number(bytes.len() as u32).number(0).number(0);
-    let btf = bpf_open(command::BTF_LOAD, attributes).map_err(failed("load types"))?;
+    let btf = load_types(object)?;
     let size = operations.types.size(operations.around).ok_or(LoadError::BadObject)?;
     let mut image = vec![0; size as usize];
     let mut programs = Vec::new();
+    let purpose = |attach| Purpose { kind: STRUCT_OPS, attach, operations: operations.own };
     for program in &object.programs {
         let missing = LoadError::TooOld("operation of congestion controls that is needed");
         let (index, at) = operations.member(&program.member).ok_or(missing)?;
-        let fd = load_program(program, maps, btf.as_fd(), (operations.own, index))?;
+        let fd = load_program(program, maps, btf.as_fd(), purpose(index))?;
         image[at..at + 8].copy_from_slice(&(fd.as_raw_fd() as u64).to_ne_bytes());
         programs.push(fd);
     }
@@ -197,11 +211,22 @@ pub fn load(object: &Object, maps: &[Map], kernel_types: &[u8]) -> Result<Loaded
     Ok(Loaded { btf, around: operations.around, image, name_at: place("name")?, programs })
 }
 
-fn load_program(
+/// What a program is for: its type, and where it belongs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Purpose {
+    /// `BPF_PROG_TYPE_*`.
+    pub kind: u32,
+    /// Of an operation its index in the structure.
+    pub attach: u32,
+    /// Type of the structure, in the kernel.
+    pub operations: u32,
+}
+
+pub(super) fn load_program(
     program: &Program,
     maps: &[Map],
     btf: BorrowedFd<'_>,
-    (operations, member): (u32, u32),
+    Purpose { kind, attach, operations }: Purpose,
 ) -> Result<OwnedFd, LoadError> {
     let mut code = program.code.clone();
     for (at, name) in &program.maps {
@@ -215,7 +240,7 @@ fn load_program(
         let level = u32::from(!log.is_empty());
         let length = log.len() as u32;
         let attributes = Attributes::new()
-            .number(STRUCT_OPS)
+            .number(kind)
             .number((code.len() / 8) as u32)
             .read(&code)
             .read(b"GPL\0")
@@ -224,9 +249,9 @@ fn load_program(
             .written(log)
             .number(0)
             .number(0)
-            .name(&program.member)
+            .name(&program.member.replace('/', "_"))
             .number(0)
-            .number(member)
+            .number(attach)
             .fd(btf)
             .number(8)
             .read(&program.functions)

@@ -2,7 +2,9 @@
 
 mod btf;
 pub mod check;
+pub mod device;
 pub mod driver;
+pub mod edge;
 mod elf;
 pub mod found;
 pub mod latency;

@@ -23,7 +23,7 @@ pub struct MapSpec {
 /// A program with everything that it calls.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
-    /// The member of `tcp_congestion_ops` that it implements.
+    /// The member of `tcp_congestion_ops` that it implements; of a program for a device its section.
     pub member: String,
     /// Instructions.
     pub code: Vec<u8>,
@@ -70,6 +70,24 @@ impl Object {
         let flags = u32_at(elf.sections[ops].data, flags)?;
         let maps = maps(&types)?;
         Some(Self { maps, programs, flags, btf })
+    }
+}
+
+impl Object {
+    /// Reads an object with a program in each of these sections that it has, each called as its section.
+    pub fn read_sections(file: &[u8], sections: &[&str]) -> Option<Self> {
+        let elf = Elf::read(file)?;
+        let btf = btf::mended(&elf)?;
+        let types = Btf::read(&btf)?;
+        let mut programs = Vec::new();
+        for name in sections {
+            let Some(section) = elf.find(name) else { continue };
+            let mut program = Linker::link(&elf, &types, section)?;
+            program.member = (*name).to_owned();
+            programs.push(program);
+        }
+        let maps = maps(&types)?;
+        Some(Self { maps, programs, flags: 0, btf })
     }
 }
 

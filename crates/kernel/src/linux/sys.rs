@@ -209,6 +209,30 @@ pub fn realtime() -> io::Result<()> {
     Ok(())
 }
 
+/// A network device of this thread's namespace: its number, and its hardware type (`ARPHRD_*`).
+pub fn interface(name: &str) -> io::Result<(u32, u16)> {
+    let not_found = || io::Error::from_raw_os_error(libc::ENODEV);
+    let text = std::ffi::CString::new(name).map_err(|_| not_found())?;
+    // SAFETY: a text that ends with a zero.
+    let index = unsafe { libc::if_nametoindex(text.as_ptr()) };
+    let bytes = text.as_bytes_with_nul();
+    if index == 0 || bytes.len() > libc::IFNAMSIZ {
+        return Err(not_found());
+    }
+    let socket = std::net::UdpSocket::bind((std::net::Ipv4Addr::UNSPECIFIED, 0))?;
+    // SAFETY: numbers and arrays of numbers, for which zero is a value.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(bytes) {
+        *to = *from as libc::c_char;
+    }
+    // SAFETY: a request with a name, into which the kernel writes the address.
+    if unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFHWADDR as _, &raw mut request) } < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel has written it.
+    Ok((index, unsafe { request.ifr_ifru.ifru_hwaddr.sa_family }))
+}
+
 /// Release of the kernel, such as `6.18.44`.
 pub fn kernel_release() -> String {
     std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().to_owned()

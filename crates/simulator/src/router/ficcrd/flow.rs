@@ -1,6 +1,7 @@
 //! An ingress edge's state of one flow: progress of data and ACKs, RTT, the window granted, held
 //! ACKs.
 
+use super::settings::{EdgeRtt, Parameters};
 use super::FlowPath;
 use crate::engine::Ring;
 use crate::packet::Packet;
@@ -135,6 +136,16 @@ impl EdgeFlow {
     /// Smallest round-trip time of the flow.
     pub fn base_rtt(&self) -> Option<Duration> {
         Some(self.smallest + self.answer?)
+    }
+
+    /// What an allowed rate, bit/s, is worth in a round trip, bytes; `None` while one of the two is not known.
+    pub fn allowed_window(&self, settings: &Parameters, allowed: Option<f64>) -> Option<u64> {
+        let rtt = match settings.rtt {
+            EdgeRtt::Current => self.current_rtt(),
+            EdgeRtt::Base => self.base_rtt(),
+        };
+        let floor = settings.floor * self.mss as f64;
+        Some((allowed? * rtt?.seconds() / 8.0).max(floor) as u64)
     }
 
     /// Bytes that the head of the held acknowledgements would let go, of new data.

@@ -7,10 +7,12 @@
 //!
 //! Resource discovery packets are packets: they take their turn in queues, their bytes count, and they can be lost.
 
+mod alone;
 mod core;
 mod flow;
 mod settings;
 
+pub use alone::{Data, FlowState, LoneRouter};
 pub use settings::{ControlUnit, DiscoveryInterval, EdgeRtt, Feedback, MaprRule, Parameters};
 
 use self::core::{CoreQueue, Occupancy};
@@ -455,15 +457,7 @@ impl Ficcrd {
             return;
         }
         let offered = station.network.extras().get(packet.extra).receive_window.unwrap_or(path.window);
-        let rtt = match self.settings.rtt {
-            EdgeRtt::Current => flow.current_rtt(),
-            EdgeRtt::Base => flow.base_rtt(),
-        };
-        let mut window = offered;
-        if let (Some(allowed), Some(rtt)) = (allowed, rtt) {
-            let floor = self.settings.floor * flow.mss as f64;
-            window = window.min((allowed * rtt.seconds() / 8.0).max(floor) as u64);
-        }
+        let mut window = flow.allowed_window(&self.settings, allowed).map_or(offered, |most| offered.min(most));
         // A duplicate must not look like a window update: its right edge stays.
         if packet.sequence <= flow.acknowledged && flow.acknowledged > 0 {
             window = 0;

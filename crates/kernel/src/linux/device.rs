@@ -1,0 +1,73 @@
+//! Programs at a network device (tcx): loaded, attached, and gone when their descriptors are closed.
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use super::load::{LoadError, Map, Purpose, create_map, failed, load_program, load_types, update};
+use super::object::Object;
+use super::sys::{Attributes, bpf_open, command, interface};
+
+/// Reports what a device takes from connections under an algorithm: `bpf/tap.bpf.c`, compiled.
+pub const TAP: &[u8] = include_bytes!("../../bpf/tap.bpf.o");
+/// Limits the windows of ACKs that a device takes: `bpf/edge.bpf.c`, compiled.
+pub const EDGE: &[u8] = include_bytes!("../../bpf/edge.bpf.o");
+
+/// `BPF_PROG_TYPE_SCHED_CLS`.
+const CLASSIFIER: u32 = 3;
+/// The sections of programs, and `BPF_TCX_*`, the place at which each is attached.
+const PLACES: [(&str, u32); 2] = [("tcx/ingress", 46), ("tcx/egress", 47)];
+
+/// Hardware types of devices, `ARPHRD_*`: Ethernet and loopback have a header of 14 bytes before that of IP, TUN and tunnels
+/// none.
+const WITH_ETHERNET: [u16; 2] = [1, 772];
+const WITHOUT_HEADER: [u16; 3] = [65534, 776, 768];
+const ETHERNET_HEADER: u32 = 14;
+
+/// Programs at a device.
+#[derive(Debug)]
+pub struct Attached {
+    _links: Vec<OwnedFd>,
+    /// The maps of the programs that were not shared.
+    pub maps: Vec<Map>,
+}
+
+/// Attaches the programs of an object to a device of this network namespace. They use the maps in `shared` that have the names
+/// of theirs, and new ones beside them.
+pub fn attach(object: &[u8], shared: &[Map], device: &str) -> Result<Attached, LoadError> {
+    let no_device = |error| LoadError::NoDevice(device.to_owned(), error);
+    let (index, hardware) = interface(device).map_err(no_device)?;
+    let link_header = match hardware {
+        kind if WITH_ETHERNET.contains(&kind) => ETHERNET_HEADER,
+        kind if WITHOUT_HEADER.contains(&kind) => 0,
+        kind => return Err(LoadError::NotForPackets(device.to_owned(), kind)),
+    };
+    let sections = PLACES.map(|(section, _)| section);
+    let object = Object::read_sections(object, &sections).ok_or(LoadError::BadObject)?;
+    let types = load_types(&object)?;
+    let (mut all, mut maps) = (Vec::new(), Vec::new());
+    for spec in &object.maps {
+        let copied = |map: &Map| {
+            let fd = map.fd.try_clone().map_err(failed("share a map"))?;
+            Ok(Map { name: map.name.clone(), fd })
+        };
+        if let Some(map) = shared.iter().find(|map| map.name == spec.name) {
+            all.push(copied(map)?);
+        } else {
+            let map = create_map(spec)?;
+            all.push(copied(&map)?);
+            maps.push(map);
+        }
+    }
+    let settings = all.iter().find(|map| map.name == "device").ok_or(LoadError::BadObject)?;
+    let mut value = [0; 8];
+    value[..4].copy_from_slice(&link_header.to_ne_bytes());
+    update(settings.fd.as_fd(), &[0; 4], &value).map_err(failed("describe the device"))?;
+    let mut links = Vec::new();
+    for program in &object.programs {
+        let (_, place) = PLACES.iter().find(|(section, _)| *section == program.member).ok_or(LoadError::BadObject)?;
+        let purpose = Purpose { kind: CLASSIFIER, attach: 0, operations: 0 };
+        let fd = load_program(program, &all, types.as_fd(), purpose)?;
+        let attributes = Attributes::new().fd(fd.as_fd()).number(index).number(*place).number(0);
+        links.push(bpf_open(command::LINK_CREATE, attributes).map_err(failed("attach to the device"))?);
+    }
+    Ok(Attached { _links: links, maps })
+}

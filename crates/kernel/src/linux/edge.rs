@@ -1,0 +1,156 @@
+//! The edge of a network at a device: packets that pass are reported, and the windows of ACKs are limited as is asked.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::Ipv4Addr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use super::device::{Attached, EDGE, attach};
+use super::load::{LoadError, failed, update};
+use super::ring::Ring;
+use super::sys;
+
+/// A flow: from its source to its receiver. Bytes as the kernel part has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key([u8; 12]);
+
+impl Key {
+    /// Addresses of source and receiver, and their ports.
+    pub fn ends(&self) -> ((Ipv4Addr, u16), (Ipv4Addr, u16)) {
+        let address = |at: usize| Ipv4Addr::from(std::array::from_fn::<u8, 4, _>(|index| self.0[at + index]));
+        let port = |at: usize| u16::from_ne_bytes([self.0[at], self.0[at + 1]]);
+        ((address(0), port(8)), (address(4), port(10)))
+    }
+}
+
+/// What passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// Data of a source.
+    Data,
+    /// An ACK for a source.
+    Ack,
+    /// The last segment of a source.
+    End,
+}
+
+/// A packet that passes: `struct passage` of `bpf/edge.bpf.c`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passage {
+    /// Time, in nanoseconds of `CLOCK_MONOTONIC`.
+    pub now: u64,
+    /// Its flow.
+    pub key: Key,
+    /// Of data its first sequence number, of an ACK what it acknowledges.
+    pub sequence: u32,
+    /// Bytes of payload.
+    pub payload: u32,
+    /// Bytes on the wire.
+    pub size: u32,
+    /// Of an ACK the window that the receiver offers, bytes.
+    pub offered: u32,
+    /// Of an ACK the window that goes on, bytes.
+    pub window: u32,
+    /// What it is.
+    pub what: What,
+    /// Segments that the packet will be cut into.
+    pub segments: u32,
+}
+
+impl Passage {
+    /// Bytes in the ring.
+    pub const SIZE: usize = 48;
+
+    /// Reads a packet from the ring; `None`: it is of no kind that is known.
+    pub fn from_bytes(bytes: &[u8; Self::SIZE]) -> Option<Self> {
+        let word = |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        Some(Self {
+            now: u64::from(word(0)) | u64::from(word(4)) << 32,
+            key: Key(std::array::from_fn(|index| bytes[8 + index])),
+            sequence: word(20),
+            payload: word(24),
+            size: word(28),
+            offered: word(32),
+            window: word(36),
+            what: match word(40) {
+                0 => What::Data,
+                1 => What::Ack,
+                2 => What::End,
+                _ => return None,
+            },
+            segments: word(44),
+        })
+    }
+}
+
+/// Programs at a device, and the ring of what passes. Dropped, nothing of them is left.
+#[derive(Debug)]
+pub struct Edge {
+    ring: Ring,
+    limits: OwnedFd,
+    _attached: Attached,
+}
+
+/// Time between two looks at what has passed.
+const NAP: Duration = Duration::from_micros(500);
+
+impl Edge {
+    /// Attaches the programs to the device behind which the sources are.
+    pub fn start(device: &str) -> Result<Self, LoadError> {
+        let mut attached = attach(EDGE, &[], device)?;
+        let mut take = |name: &str| {
+            let at = attached.maps.iter().position(|map| map.name == name).ok_or(LoadError::BadObject)?;
+            Ok(attached.maps.swap_remove(at).fd)
+        };
+        let (passages, limits) = (take("passages")?, take("limits")?);
+        let ring = Ring::new(passages).map_err(failed("map the ring"))?;
+        Ok(Self { ring, limits, _attached: attached })
+    }
+
+    /// Hands over what passes from this thread, until `stop`. `decide` returns the window that a flow's source is to be told
+    /// of at most from now on, if that has changed.
+    pub fn run(&self, stop: &AtomicBool, mut decide: impl FnMut(&Passage) -> Option<u64>) -> io::Result<()> {
+        sys::exact_naps();
+        let mut limits: BTreeMap<Key, u64> = BTreeMap::new();
+        while !stop.load(Ordering::Acquire) {
+            let passed = self.ring.drain_records::<{ Passage::SIZE }>(4096, |bytes| {
+                if let Some(passage) = Passage::from_bytes(bytes)
+                    && let Some(window) = decide(&passage)
+                {
+                    limits.insert(passage.key, window);
+                }
+            });
+            while let Some((Key(key), window)) = limits.pop_first() {
+                update(self.limits.as_fd(), &key, &window.to_ne_bytes())?;
+            }
+            if passed == 0 {
+                std::thread::sleep(NAP);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_of_the_ring() {
+        let mut bytes = [0; Passage::SIZE];
+        bytes[0] = 9;
+        bytes[8..16].copy_from_slice(&[10, 0, 0, 1, 10, 0, 0, 2]);
+        bytes[16..18].copy_from_slice(&4000_u16.to_ne_bytes());
+        bytes[18..20].copy_from_slice(&80_u16.to_ne_bytes());
+        bytes[36..40].copy_from_slice(&30_000_u32.to_ne_bytes());
+        bytes[40] = 1;
+        let passage = Passage::from_bytes(&bytes).expect("an ACK");
+        assert_eq!((passage.now, passage.what, passage.window), (9, What::Ack, 30_000));
+        let ends = (([10, 0, 0, 1].into(), 4000), ([10, 0, 0, 2].into(), 80));
+        assert_eq!(passage.key.ends(), ends);
+        bytes[40] = 3;
+        assert_eq!(Passage::from_bytes(&bytes), None);
+    }
+}

@@ -1,0 +1,46 @@
+//! The senders of a scenario, as programs that take their place on real hosts need them.
+
+use selfclock_congestion::Time;
+use selfclock_simulator::plan::{Ecn, FlowPlan, Plan, Protocol, Source, TcpPlan, Transport};
+use serde_json::{Value, json};
+
+/// What sends in each flow, and how, as JSON text.
+pub fn senders(plan: &Plan) -> String {
+    Value::Array(plan.flows.iter().map(sender).collect()).to_string()
+}
+
+fn sender(flow: &FlowPlan) -> Value {
+    let mut document = match &flow.protocol {
+        Protocol::Tcp(tcp) => settings(tcp),
+        Protocol::Connections(_) => json!({ "kind": "connections" }),
+        Protocol::Udp(_) => json!({ "kind": "udp" }),
+        Protocol::Stack(stack) => json!({ "kind": "stack", "label": stack.control_name }),
+    };
+    document["name"] = json!(flow.name);
+    document["start_s"] = json!(flow.start.seconds());
+    document["start_jitter_s"] = json!(flow.start_jitter.seconds());
+    document["stop_s"] = (flow.stop != Time::NEVER).then(|| flow.stop.seconds()).into();
+    document
+}
+
+fn settings(tcp: &TcpPlan) -> Value {
+    let TcpPlan { control, control_name, source, transport } = tcp;
+    let Transport { mss, initial_window, timestamps, ecn, .. } = transport;
+    let (bytes, rate) = match source {
+        Source::Bulk => (None, None),
+        Source::Size(bytes) => (Some(bytes.get()), None),
+        Source::Rate(rate) => (None, Some(rate.bits_per_second())),
+    };
+    json!({
+        "kind": "tcp",
+        "label": control_name,
+        // Two flows with the same text have the same algorithm with the same parameters.
+        "control": format!("{control:?}"),
+        "bytes": bytes,
+        "rate_bps": rate,
+        "payload_bytes": mss.get(),
+        "initial_window": initial_window,
+        "timestamps": timestamps,
+        "ecn": match ecn { Ecn::Off => "off", Ecn::Classic => "classic", Ecn::Accurate => "accurate" },
+    })
+}

@@ -1,0 +1,261 @@
+//! A domain of one router: ingress, core and egress in one box, for packets that pass from outside the simulator.
+//!
+//! It uses the domain's own state and equations. A resource discovery packet has no way to go: its rate is noted at the one
+//! queue, and what the queue allows is told at once. The queue is a virtual one: what has passed, served at a rate.
+
+use std::collections::BTreeMap;
+
+use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
+
+use super::core::{CoreQueue, Occupancy};
+use super::flow::EdgeFlow;
+use super::settings::Parameters;
+use super::{ControlLoop, FlowPath, IDLE, SILENT};
+use crate::packet::{Flags, NO_EXTRA, Packet, PacketKind};
+
+/// A flow of the table, for people.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlowState {
+    /// Rate at which its data passes, bit/s.
+    pub rate_bps: f64,
+    /// Rate that it is allowed, bit/s; `None` before the first discovery.
+    pub allowed_bps: Option<f64>,
+    /// Window that its source is to be told of at most, bytes; `None`: not limited yet.
+    pub window: Option<u64>,
+    /// Round-trip time through the router, smoothed; `None` before both parts were seen.
+    pub rtt: Option<Duration>,
+}
+
+/// The router and its flows, each by a number of the caller's choice.
+#[derive(Clone, Debug)]
+pub struct LoneRouter {
+    settings: Parameters,
+    rate: Rate,
+    buffer: Bytes,
+    queue: CoreQueue,
+    /// Bytes in the virtual queue, and when that was.
+    waiting: (f64, Time),
+    flows: BTreeMap<u32, Passing>,
+}
+
+#[derive(Clone, Debug)]
+struct Passing {
+    edge: EdgeFlow,
+    control: ControlLoop,
+    discovered: Time,
+    /// The last sequence number, beyond 32 bits, and the last acknowledgement.
+    last: (u64, u64),
+}
+
+/// A packet of data that passes: possibly of several segments.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Data {
+    /// First sequence number.
+    pub sequence: u32,
+    /// Bytes of payload.
+    pub payload: u32,
+    /// Bytes on the wire.
+    pub size: u32,
+    /// Segments in it.
+    pub segments: u32,
+}
+
+/// The number nearest to `last` whose lower 32 bits are these.
+const fn unwrapped(last: u64, low: u32) -> u64 {
+    let step = low.wrapping_sub(last as u32) as i32;
+    last.saturating_add_signed(step as i64)
+}
+
+/// Sequence numbers begin here, so that one before the first that was seen is still positive.
+const ORIGIN: u64 = 1 << 32;
+
+impl LoneRouter {
+    /// A router with these settings before a queue of this size, which is served at this rate.
+    pub fn new(settings: Parameters, rate: Rate, buffer: Bytes) -> Self {
+        let (queue, waiting) = (CoreQueue::default(), (0.0, Time::ZERO));
+        Self { settings, rate, buffer, queue, waiting, flows: BTreeMap::new() }
+    }
+
+    fn path(&self) -> FlowPath {
+        FlowPath {
+            ingress: 0,
+            egress: 0,
+            turn_position: 0,
+            control_loop: 0,
+            window: 0,
+            shift: 0,
+            access_rate: self.rate.bits_per_second() as f64,
+            encrypted: false,
+        }
+    }
+
+    fn occupancy(&mut self, now: Time, more: u32) -> Occupancy {
+        let (waiting, before) = self.waiting;
+        let served = self.rate.bits_per_second() as f64 / 8.0 * now.since(before).seconds();
+        let size = self.buffer.get() as f64;
+        let waiting = ((waiting - served).max(0.0) + f64::from(more)).min(size);
+        self.waiting = (waiting, now);
+        Occupancy { queue: waiting, size }
+    }
+
+    /// Makes room in the table; false if there is none.
+    fn has_room(&mut self, now: Time) -> bool {
+        if self.flows.len() < self.settings.flows as usize {
+            return true;
+        }
+        let idlest = self.flows.iter().min_by_key(|(_, flow)| flow.edge.last_data);
+        let idlest = idlest.filter(|(_, flow)| now.since(flow.edge.last_data) > IDLE).map(|(&flow, _)| flow);
+        idlest.is_some_and(|flow| self.flows.remove(&flow).is_some())
+    }
+
+    /// Data of a flow passes.
+    pub fn on_data(&mut self, now: Time, flow: u32, data: Data) {
+        let Data { sequence, payload, size, segments } = data;
+        let occupancy = self.occupancy(now, size);
+        if !self.flows.contains_key(&flow) {
+            if !self.has_room(now) {
+                return;
+            }
+            let begin = ORIGIN + u64::from(sequence);
+            let mut edge = EdgeFlow::new(now, self.path());
+            (edge.highest, edge.seen, edge.acknowledged) = (begin, begin, begin);
+            let passing = Passing { edge, control: ControlLoop::NEW, discovered: now, last: (begin, begin) };
+            self.flows.insert(flow, passing);
+        }
+        let Some(Passing { edge, control, discovered, last }) = self.flows.get_mut(&flow) else { return };
+        last.0 = unwrapped(last.0, sequence);
+        let count = segments.max(1);
+        let (own, wire) = (payload.div_ceil(count), size.div_ceil(count));
+        let mut left = payload;
+        for number in 0..u64::from(count) {
+            let payload = own.min(left);
+            left -= payload;
+            edge.on_data(now, &passed(last.0 + number * u64::from(own), payload, wire));
+            control.on_data(now, wire.min(u32::from(u16::MAX)) as u16, self.settings.rate_constant);
+        }
+        let timed = self.settings.discovery_interval.0.is_some_and(|interval| now.since(*discovered) >= interval);
+        if control.since_discovery >= self.settings.packets_per_discovery || timed {
+            (control.since_discovery, *discovered) = (0, now);
+            self.queue.on_forward(&self.settings, occupancy, control.rate);
+            let most = self.rate.bits_per_second() as f64;
+            control.allowed =
+                self.queue.allowed_rate(&self.settings, occupancy).map(|allowed| allowed.min(most));
+        }
+    }
+
+    /// An ACK passes towards the source. Returns the window that it is to offer at most, if the flow is limited.
+    pub fn on_ack(&mut self, now: Time, flow: u32, acknowledgement: u32) -> Option<u64> {
+        let Passing { edge, control, last, .. } = self.flows.get_mut(&flow)?;
+        last.1 = unwrapped(last.1, acknowledgement);
+        if last.1 > edge.seen {
+            edge.seen = last.1;
+            edge.on_new_ack(now, last.1);
+        }
+        edge.on_ack_passed(now, last.1);
+        edge.allowed_window(&self.settings, control.allowed)
+    }
+
+    /// A flow is over.
+    pub fn forget(&mut self, flow: u32) {
+        self.flows.remove(&flow);
+    }
+
+    /// What is known of a flow.
+    pub fn flow(&self, now: Time, flow: u32) -> Option<FlowState> {
+        let Passing { edge, control, .. } = self.flows.get(&flow)?;
+        let silent = now.since(edge.last_data) > self.settings.rate_constant.times(SILENT);
+        Some(FlowState {
+            rate_bps: if silent { 0.0 } else { control.rate },
+            allowed_bps: control.allowed,
+            window: edge.allowed_window(&self.settings, control.allowed),
+            rtt: edge.current_rtt(),
+        })
+    }
+
+    /// Bytes in the virtual queue.
+    pub fn waiting(&mut self, now: Time) -> f64 {
+        self.occupancy(now, 0).queue
+    }
+}
+
+/// A segment as the table of an edge takes it.
+fn passed(sequence: u64, payload: u32, size: u32) -> Packet {
+    Packet {
+        arrival: Time::ZERO,
+        order: 0,
+        sequence,
+        sent: Time::ZERO,
+        echo: Time::NEVER,
+        flow: 0,
+        hop: 0,
+        payload,
+        size: size.min(u32::from(u16::MAX)) as u16,
+        kind: PacketKind::Data,
+        flags: Flags::NONE,
+        extra: NO_EXTRA,
+        number: 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sequence numbers go on beyond 32 bits, and a little backwards.
+    #[test]
+    fn sequence_numbers_wrap() {
+        assert_eq!(unwrapped(ORIGIN + 0xffff_ff00, 0x100), 2 * ORIGIN + 0x100);
+        assert_eq!(unwrapped(2 * ORIGIN + 0x100, 0xffff_ff00), ORIGIN + 0xffff_ff00);
+    }
+
+    /// Sources that keep exactly the window they are told fill the path, and the virtual queue stands at its target: 20 Mbit/s,
+    /// 20 ms to the receiver and back, a buffer of 100 kB, two flows. As a fluid in steps of one packet each.
+    #[test]
+    fn windows_hold_the_queue_at_its_target() {
+        let rate = Rate::from_bits_per_second(20_000_000);
+        let mut router = LoneRouter::new(Parameters::default(), rate, Bytes(100_000));
+        // Of each flow: sent, acknowledged, window; packets on their way back: due, flow, acknowledgement.
+        let mut flows = [(0_u32, 0_u32, 15_000_u64); 2];
+        let mut back: BTreeMap<(u64, u32), (u32, u32)> = BTreeMap::new();
+        let (mut free, mut order) = (0_u64, 0);
+        let serving = 1500 * 8 * 1_000_000_000 / 20_000_000;
+        let mut delivered = 0_u64;
+        for microsecond in 0..20_000_000_u64 / 50 {
+            let nanoseconds = microsecond * 50_000;
+            let now = Time::from_picoseconds(nanoseconds * 1000);
+            while let Some((&key, &(flow, acknowledgement))) = back.first_key_value()
+                && key.0 <= nanoseconds
+            {
+                back.remove(&key);
+                let window = router.on_ack(now, flow, acknowledgement);
+                let state = &mut flows[flow as usize];
+                state.1 = acknowledgement;
+                state.2 = window.unwrap_or(state.2 + 1448);
+                delivered += u64::from(nanoseconds > 10_000_000_000) * 1448;
+            }
+            for (flow, state) in flows.iter_mut().enumerate() {
+                if u64::from(state.0 - state.1) + 1448 > state.2 {
+                    continue;
+                }
+                let data = Data { sequence: state.0, payload: 1448, size: 1500, segments: 1 };
+                router.on_data(now, flow as u32, data);
+                state.0 += 1448;
+                free = free.max(nanoseconds) + serving;
+                order += 1;
+                back.insert((free + 20_000_000, order), (flow as u32, state.0));
+            }
+        }
+        let goodput = delivered as f64 * 8.0 / 10.0;
+        // All of the link but headers: a queue that never empties never idles.
+        assert!((goodput / (20e6 * 1448.0 / 1500.0) - 1.0).abs() < 0.02, "{goodput}");
+        let now = Time::ZERO + Duration::from_seconds(20.0);
+        let waiting = router.waiting(now) / 100_000.0;
+        // The target is half of the buffer; a flow's window is in whole segments, 1.5 % of the buffer each.
+        assert!((waiting - 0.5).abs() < 0.1, "{waiting}");
+        let [one, other] = [0, 1].map(|flow| router.flow(now, flow).expect("in the table"));
+        let (one, other) = (one.window.expect("limited"), other.window.expect("limited"));
+        assert!((one as f64 / other as f64 - 1.0).abs() < 0.1, "{one} {other}");
+        router.forget(0);
+        assert_eq!(router.flow(now, 0), None);
+    }
+}

@@ -1,0 +1,119 @@
+"""The simulator's FICCRD router at the edge of a real network: it limits the windows of ACKs that pass a device."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from selfclock import _core
+from selfclock.kernel.machine import KernelError, need_linux
+from selfclock.scenario import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import TracebackType
+    from typing import Self
+
+#: A scenario whose router is the one at the device; its flow stands for those that come.
+_SCENARIO = """\
+schema = 1
+name = "edge"
+duration = "1 s"
+[network]
+topology = "dumbbell"
+bottleneck = {{ rate = "{rate}", delay = "1 ms", queue = "{buffer}" }}
+access = {{ rate = "{rate}", delay = "1 ms" }}
+[[router]]
+mechanism = "ficcrd"
+nodes = ["left", "right"]
+[[flow]]
+congestion_control = "reno"
+"""
+
+
+@dataclass(frozen=True)
+class EdgeFlow:
+    """A flow that passes, from its source to its receiver."""
+
+    source: str
+    port: int
+    receiver: str
+    receiver_port: int
+    data_bytes: int
+    #: ACKs that passed, and those whose window was lowered.
+    acks: int
+    acks_lowered: int
+    #: Window of the last ACK as it went on.
+    window_bytes: int
+    #: Rate at which its data passes, and what it is allowed; none before it is known.
+    rate_bps: float | None
+    allowed_bps: float | None
+    allowed_window_bytes: int | None
+    #: Round-trip time through the device, smoothed; none before it is known.
+    rtt_s: float | None
+
+
+@dataclass(frozen=True)
+class EdgeStatus:
+    """What passes."""
+
+    #: The virtual queue: what has passed, served at the rate.
+    queue_bytes: float
+    flows: list[EdgeFlow]
+
+
+def router(rate: str, buffer: str, settings: Sequence[str] = ()) -> Scenario:
+    """Return a scenario whose FICCRD router has this rate, this buffer and these settings ("beta=0.1")."""
+    overrides = [f"router[0].{setting}" for setting in settings]
+    return Scenario.parse(_SCENARIO.format(rate=rate, buffer=buffer), "edge", overrides)
+
+
+class Edge:
+    """The router of a scenario at a device, until the end of a `with` block; then windows pass as they are."""
+
+    def __init__(self, scenario: Scenario, device: str, *, limits: bool = True) -> None:
+        """Attach it to the device behind which the sources are. Without `limits` it only says what it would allow."""
+        need_linux()
+        try:
+            self._core = _core.KernelEdge(scenario._core, device)
+        except (OSError, ValueError) as error:
+            raise KernelError(str(error)) from None
+        self._error: OSError | None = None
+        self._thread = threading.Thread(target=self._run, args=[limits], name="selfclock-edge", daemon=True)
+        self._thread.start()
+
+    def _run(self, limits: bool) -> None:
+        try:
+            self._core.run(limits)
+        except OSError as error:
+            self._error = error
+
+    def __enter__(self) -> Self:
+        """Return the edge."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End it."""
+        self.stop()
+
+    @property
+    def is_running(self) -> bool:
+        """It limits windows."""
+        return self._thread.is_alive()
+
+    def status(self) -> EdgeStatus:
+        """Return what passes now."""
+        document = json.loads(self._core.status())
+        return EdgeStatus(document["queue_bytes"], [EdgeFlow(**flow) for flow in document["flows"]])
+
+    def stop(self) -> EdgeStatus:
+        """End it, and return what was passing."""
+        self._core.stop()
+        self._thread.join()
+        if self._error is not None:
+            raise KernelError(f"the limits cannot be written: {self._error.strerror or self._error}")
+        return self.status()
