@@ -109,7 +109,7 @@ impl Laboratory {
                     (Hops::new(&mut plan, window), until)
                 });
                 let simulation = Simulation::new(&plan).into();
-                Run::Free { plan, simulation, packets }
+                Run::Free { plan: Box::new(plan), simulation, packets }
             }
         };
         let mut reply = described(scenario, run.plan(), limits);

@@ -12,7 +12,7 @@ use crate::refusal::Refusal;
 #[derive(Clone, Debug)]
 pub enum Run {
     /// As the scenario says; if packets are recorded, only up to the end of their window.
-    Free { plan: Plan, simulation: Box<Simulation>, packets: Option<(Hops, Time)> },
+    Free { plan: Box<Plan>, simulation: Box<Simulation>, packets: Option<(Hops, Time)> },
     /// A flow is steered.
     Steered(Box<Environment>),
 }
@@ -91,6 +91,6 @@ impl Run {
         };
         let now_s = simulation.now().seconds();
         simulation.finish().packets.iter().for_each(|record| hops.add(&plan, &record));
-        Ok((plan, hops, now_s))
+        Ok((*plan, hops, now_s))
     }
 }

@@ -1,8 +1,8 @@
 //! An ingress edge's state of one flow: progress of data and ACKs, RTT, the window granted, held
 //! ACKs.
 
-use super::settings::{EdgeRtt, Parameters};
 use super::FlowPath;
+use super::settings::{EdgeRtt, Parameters};
 use crate::engine::Ring;
 use crate::packet::Packet;
 use selfclock_congestion::units::{Duration, Time};
