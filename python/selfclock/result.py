@@ -251,7 +251,7 @@ class Result:
 
     def _write_pcapng(self, kind: str, name: str, path: str | PathLike[str]) -> None:
         if self._record is not None:
-            raise BadInputError(f"{path}: a capture is made of packets in memory, and these are in {self._record}")
+            raise BadInputError(f"{path}: a capture needs packets in memory, and these are in {self._record}")
         self._outcome.write_pcapng(kind, name, path)
 
     @cached_property

@@ -92,7 +92,7 @@ class SavedOutcome:
             #: The scenario as it was run, and its seed.
             self.scenario, self.seed = about["selfclock.scenario"], int(about["selfclock.seed"])
         except (KeyError, ValueError):
-            raise LoadError(f"{self.directory / 'flows.parquet'}: no table of a run: it does not name one") from None
+            raise LoadError(f"{self.directory / 'flows.parquet'}: not a table of a run: it names none") from None
         #: Names of the user-defined algorithms that ran.
         self.algorithms = sorted(
             name.removeprefix("selfclock.digest.") for name in about if name.startswith("selfclock.digest.")
@@ -107,7 +107,9 @@ class SavedOutcome:
         except (OSError, ValueError) as error:
             raise LoadError(f"{path}: cannot be read: {error}") from None
         if not isinstance(document, dict) or "flows" not in document or "links" not in document:
-            raise LoadError(f"{path}: no summary of a run; Result.load takes what selfclock run has written")
+            raise LoadError(
+                f"{path}: not the summary of a run; Result.load reads the directory that selfclock run writes"
+            )
         return document
 
     def _metadata(self) -> dict[str, str]:

@@ -202,7 +202,7 @@ class Path(Network):
         super().__post_init__()
         for name, access in (("access", self.access), ("sink_access", self.sink_access)):
             if access is not None and access.delay is not None:
-                raise ScenarioError(f"Path.{name}.delay: leave it out; the round-trip times say what it is")
+                raise ScenarioError(f"Path.{name}.delay: leave it out; the round-trip times determine it")
         link = self._link
         object.__setattr__(self, "bottleneck", link if self.queue is None else replace(link, queue=self.queue))
 
@@ -248,7 +248,9 @@ class Path(Network):
 
     def _hosts(self, ends: tuple[str, str], delay: Time, bottleneck: Link) -> list[Link]:
         if self.access is None and bottleneck.rate is None:
-            raise ScenarioError('Path.access: the bottleneck has no rate to go by; write a Link such as Link("1 Gbps")')
+            raise ScenarioError(
+                'Path.access: the bottleneck has no rate to derive it from; write a Link such as Link("1 Gbps")'
+            )
         source = self.access or Link(one(bottleneck.rate, Rate, "Path.bottleneck") * ACCESS)
         source = replace(source, delay=delay, queue=source.queue or "unlimited")
         sink = self.sink_access or source

@@ -157,7 +157,7 @@ def lives(record: Record, promise: Promise, findings: Findings) -> Lives:
             )
             continue
         if packet.over:
-            findings.add("one-end", time, _where(link, packet.flow), number, f"{event} after its way was over")
+            findings.add("one-end", time, _where(link, packet.flow), number, f"{event} after its path had ended")
             continue
         _advance(found, promise, findings, packet, (row, time, event, link), (sizes[row], ecns[row]))
         if event == "deliver":

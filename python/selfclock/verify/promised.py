@@ -48,7 +48,7 @@ class UnknownError(Exception):
 def _split(text: str) -> tuple[Fraction, str]:
     match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(\S+)\s*", text)
     if match is None:
-        raise UnknownError(f"the scenario says {text!r}, which is no quantity")
+        raise UnknownError(f"the scenario says {text!r}, which is not a quantity")
     return Fraction(match[1]), match[2]
 
 
@@ -300,7 +300,7 @@ def promise(text: str, seed: int) -> Promise:
         document = tomllib.loads(text)
         return _promise(document, seed)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise UnknownError(f"the text of the scenario cannot be read: {error!r}") from error
+        raise UnknownError(f"the scenario's text cannot be read: {error!r}") from error
 
 
 def _promise(document: dict[str, Any], seed: int) -> Promise:
