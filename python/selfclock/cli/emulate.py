@@ -143,7 +143,7 @@ def _loaded(path: Path, settings: Sequence[str], seed: int | None) -> Scenario:
 
 
 def _machine(name: str, hosts: Sequence[EmulatedHost], chosen: Sequence[Command]) -> str:
-    """Return the name of the host that is the machine, and say where it is."""
+    """Return the name of the host that is the machine, and print its address."""
     host = named(hosts, name, "--outside")
     if host in [each.host for each in chosen]:
         raise UsageError(f"--outside {name}: it is this machine; start its programs yourself")

@@ -42,7 +42,7 @@ _IMIX = (40, 576, 1500)
 
 
 class UnknownError(Exception):
-    """The text of the scenario says something that this reader does not know."""
+    """The scenario's text has something unknown to this reader."""
 
 
 def _split(text: str) -> tuple[Fraction, str]:

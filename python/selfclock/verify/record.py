@@ -31,7 +31,7 @@ class UnreadableError(BadInputError):
 
 @dataclass
 class Record:
-    """A run's packet record and what the run says of itself. What is absent is not compared."""
+    """A run's packet record, summary and series. Absent parts are not compared."""
 
     scenario: str
     seed: int
@@ -76,7 +76,7 @@ def load(path: Path) -> Record:
 
 
 def _check_whole(table: Path, scenario: str) -> None:
-    """Refuse the record of a span: who arrives in it may have left before."""
+    """Refuse the record of a span: packets that arrive in it may have left earlier."""
     document = tomllib.loads(scenario)
     recorded, whole = document.get("record", {}), document["duration"]
     begin, end = recorded.get("packets_from", "0 s"), recorded.get("packets_until", whole)
