@@ -1,4 +1,4 @@
-"""A run as it stands in its directory: what `selfclock run --out` and `publish` have written, read again."""
+"""Saved runs: the directories that `selfclock run --out` and `publish` write."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ else:
 
 
 class LoadError(BadInputError, ValueError):
-    """A directory holds no result of a run, a damaged one, or not what is asked for."""
+    """A directory holds no result of a run, a damaged one, or not the requested part."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class SavedTable:
         return SavedColumn(column.to_numpy(), None)
 
     def write_parquet(self, path: str | PathLike[str], metadata: Sequence[tuple[str, str]]) -> None:
-        """Write the table as Parquet with what it says about itself."""
+        """Write the table as Parquet with its metadata."""
         self._frame.write_parquet(Path(path), metadata=dict(metadata))
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> CapsuleType:
@@ -174,5 +174,5 @@ class SavedOutcome:
         return rows
 
     def write_pcapng(self, kind: str, name: str, path: str | PathLike[str]) -> None:
-        """Refuse: captures are made of what is in memory."""
+        """Refuse: captures need packets in memory."""
         raise LoadError(f"{path}: no capture of {kind} {name} is made from files; run it again with --pcap")

@@ -86,7 +86,7 @@ class Network(Table):
         return read({key: value for key, value in document.items() if value not in (None, [], {})}, name)
 
     def _laid(self, flows: Sequence[_Placed]) -> tuple[Network, list[dict[str, object]]]:
-        """Return the network with what the flows add to it, and the flows."""
+        """Return the network with the additions of the flows, and the flows."""
         for flow, number in flows:
             if getattr(flow, "rtt", None) is not None:
                 raise ScenarioError(
@@ -114,7 +114,7 @@ def _flow(given: AnyFlow, number: int) -> _Placed:
 
 @dataclass(frozen=True)
 class Dumbbell(Network):
-    """Hosts in pairs across one bottleneck: `source1`, `left`, `right`, `sink1` and so on."""
+    """Pairs of hosts across one bottleneck: `source1`, `left`, `right`, `sink1` and so on."""
 
     TOPOLOGY = USUAL_NAME = "dumbbell"
 
@@ -166,7 +166,7 @@ class Graph(Network):
 
 @dataclass(frozen=True)
 class Path(Network):
-    """Pairs of hosts across one bottleneck, each flow at a round-trip time of its own.
+    """Pairs of hosts across one bottleneck, with an RTT per flow.
 
     Nodes and links are named as in a dumbbell. The round-trip time is that of the empty path without transmission
     times: the `share` of the shortest is the bottleneck's delay each way, unless its link says another, and the rest is
@@ -298,7 +298,7 @@ def dumbbell(
     record: Record | Mapping[str, object] | None = None,
     routers: Sequence[Router | Mapping[str, object]] = (),
 ) -> Scenario:
-    """Build hosts in pairs across one bottleneck.
+    """Build pairs of hosts across one bottleneck.
 
     A flow is the name of a congestion control, a `Flow`, or a table with the keys of `[[flow]]` in a scenario file.
     `rtt` is the round-trip time of an empty network without transmission times: three fifths of it on the bottleneck,
