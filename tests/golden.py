@@ -1,4 +1,4 @@
-"""Makes tests/golden.toml: a fingerprint of what each scenario of the repository leaves behind.
+"""Makes tests/golden.toml: a fingerprint of the results of each scenario of the repository.
 
 And of what many short ones leave, which `crates/simulator/tests/common/short.rs` makes of those in `tests/golden`.
 
@@ -40,7 +40,7 @@ def latest_entry() -> str:
 
 
 def printed(profile: list[str], what: list[str]) -> list[str]:
-    """Return what the example `fingerprint` prints, in a build with this profile."""
+    """Return the output of the example `fingerprint`, in a build with this profile."""
     command = [
         "cargo",
         "run",

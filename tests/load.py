@@ -1,4 +1,4 @@
-"""Runs the heaviest scenarios whole and says what they take: make load."""
+"""Runs the heaviest scenarios whole and reports their cost: make load."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Assert that the scorecard tells what is known of algorithms: rows as they are, a few minutes on two cores."""
+"""Assert that the scorecard shows known results: rows as they are, a few minutes on two cores."""
 
 from __future__ import annotations
 

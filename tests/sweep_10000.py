@@ -43,7 +43,7 @@ def journal_rows(directory: Path) -> int:
 
 
 def main() -> None:
-    """Run it and say what came of it."""
+    """Run it and report the result."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "scenario.toml").write_text(SCENARIO, encoding="utf-8")

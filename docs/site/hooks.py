@@ -58,7 +58,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
-    """Fill in tables, and let links into the project lead to the page or to nothing that is missing."""
+    """Fill in tables, and point links into the project at their page."""
     source = next((path for path, name in PAGES.items() if name == page.file.src_uri), f"docs/{page.file.src_uri}")
     up = posixpath.relpath(".", posixpath.dirname(page.file.src_uri) or ".")
     return TABLE.sub(_table, _links(markdown, source, page.file.src_uri)).replace("](/figures/", f"]({up}/figures/")

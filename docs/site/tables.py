@@ -1,4 +1,4 @@
-"""Tables of the pages, made from what the program itself knows and from the verdicts on record."""
+"""Tables of the pages, generated from the program and from the verdicts on record."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def overview(part: str) -> str:
 
 
 def claims(paper: str) -> str:
-    """Return what a paper, other programs and our own tests state, what was measured, and the verdict on record."""
+    """Return a paper's claims, those of other programs and our tests, with measurements and verdicts on record."""
     rows, verdicts = _record(paper)
     pieces = []
     for of, name in OF.items():
@@ -192,7 +192,7 @@ def _walk(node: dict[str, Any], path: str, kind: str) -> Iterator[tuple[str, str
 
 
 def _value(node: dict[str, Any]) -> str:
-    """Say what a value may be."""
+    """Describe the values of a key."""
     if words := node.get("enum") or [node[word] for word in ("const",) if word in node]:
         return ", ".join(f"`{json.dumps(each, ensure_ascii=False)}`" for each in words)
     if forms := node.get("anyOf") or node.get("oneOf"):
@@ -208,14 +208,14 @@ def _value(node: dict[str, Any]) -> str:
 
 
 def _units(pattern: str) -> str:
-    """Name the quantities whose units a pattern ends with."""
+    """Return the quantities whose units a pattern ends with."""
     units = re.search(r"\(([^()]*)\)\\s\*\$$", pattern)
     kinds = [name for listed, name in KINDS.items() if units and set(listed.split("|")) <= set(units[1].split("|"))]
     return ", ".join(kinds) or "string"
 
 
 def _span(node: dict[str, Any]) -> str:
-    """Say between what a number lies; the largest integers stand for no bound."""
+    """Describe a number's bounds; the largest integers stand for no bound."""
     low, high = node.get("minimum"), node.get("maximum")
     if low is None or high is None:
         return ""
@@ -225,7 +225,7 @@ def _span(node: dict[str, Any]) -> str:
 
 
 def _split(description: str) -> tuple[str, str]:
-    """Take the default out of what the schema says of a key."""
+    """Split the default off the schema's description of a key."""
     for pattern in (DEFAULT, PROFILES, BOTH_PROFILES):
         if found := pattern.search(description):
             return description[: found.start()], found[1]

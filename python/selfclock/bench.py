@@ -1,4 +1,4 @@
-"""The standard speed cases, each in a process of its own so that its memory can be told."""
+"""The standard speed cases, each in a separate process so that its memory can be measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims of a paper, what was measured of them, and the verdicts that follow."""
+"""Claims of a paper, the measurements, and the verdicts that follow."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ClaimRow(TypedDict):
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement, what was measured of it, and the verdict that follows from the two."""
+    """A statement, its measurement, and the verdict that follows."""
 
     paper: str
     id: str
@@ -121,7 +121,7 @@ class Findings:
 
 
 def recorded(package: str) -> list[Claim]:
-    """Return the claims whose runs take minutes, as the last run with `full` left them."""
+    """Return the claims whose runs take minutes, from the last run with `full`."""
     path = resources.files(package) / "full.json"
     if not path.is_file():
         return []
@@ -130,7 +130,7 @@ def recorded(package: str) -> list[Claim]:
 
 
 def recorded_data(package: str) -> dict[str, Any]:
-    """Return the numbers of long runs, as the last run with `full` left them; empty if there was none."""
+    """Return the numbers of long runs from the last run with `full`; empty without one."""
     path = resources.files(package) / "full_data.json"
     held: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     return held

@@ -44,14 +44,14 @@ def write_document(aside: Path, document: Document, files: Iterable[str] = ()) -
 
 
 def run_document(result: Result) -> Document:
-    """Return what `selfclock run --json` prints."""
+    """Return the document of `selfclock run --json`."""
     scenarios = [result.scenario]
     content = {**result.summary, "notes": result.scenario.notes}
     return Document("summary.json", content, identity(scenarios), digests(scenarios))
 
 
 def comparison_document(comparison: Comparison) -> Document:
-    """Return what `selfclock compare --json` prints."""
+    """Return the document of `selfclock compare --json`."""
     content = {
         "path": comparison.path,
         "runs": comparison.measures,
@@ -62,14 +62,14 @@ def comparison_document(comparison: Comparison) -> Document:
 
 
 def scorecard_document(card: Scorecard) -> Document:
-    """Return what `selfclock evaluate --json` prints."""
+    """Return the document of `selfclock evaluate --json`."""
     scenarios = card.lab.scenarios
     # The rows make scenarios for the algorithm, with the partners that it needs: there is nothing to note.
     return Document("scorecard.json", {**card.document, "notes": []}, identity(scenarios), digests(scenarios))
 
 
 def papers_document(reports: list[PaperReport]) -> Document:
-    """Return what `selfclock reproduce --json` prints."""
+    """Return the document of `selfclock reproduce --json`."""
     claims = [claim.row() for report in reports for claim in report.claims]
     content = {"claims": claims, "papers": [report.summary() for report in reports], "notes": []}
     names = " ".join(report.name for report in reports)

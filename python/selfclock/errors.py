@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class BadInputError(Exception):
-    """Something given cannot be used; the message says what is allowed. Commands end with status 2."""
+    """An unusable input; the message says what is allowed. Commands exit with status 2."""
 
 
 class WorkError(Exception):

@@ -10,7 +10,7 @@ from selfclock import _core
 
 @dataclass(frozen=True)
 class Example:
-    """An example: what it shows, and its files."""
+    """An example: its description and files."""
 
     about: str
     files: tuple[str, ...]

@@ -238,7 +238,7 @@ class Cells:
         return red, green, blue
 
     def is_dark(self, value: float) -> bool:
-        """Whether white words are read better on the colour of a value than black ones."""
+        """Whether white text is more legible than black on the colour of a value."""
         red, green, blue = self.shade(value)
         # Luma of ITU-R BT.601.
         return 0.299 * red + 0.587 * green + 0.114 * blue < 128
@@ -401,7 +401,7 @@ class Figure:
         return drawing.draw(self)
 
     def savefig(self, path: str | PathLike[str], **options: Any) -> None:  # noqa: ANN401
-        """Write a file; its ending says the format. Options are those of matplotlib's `savefig`."""
+        """Write a file in the format of its ending. Options are those of matplotlib's `savefig`."""
         from selfclock.report import drawing  # noqa: PLC0415
 
         drawing.save(self, path, **options)
@@ -427,7 +427,7 @@ def _bounds(panels: Iterable[Panel], which: Which, *, log: bool) -> tuple[float,
 
 
 def _shown(element: Element, which: Which) -> Iterator[Values]:
-    """Yield what of an element an axis must show; texts and arrows adapt to the rest."""
+    """Yield the values of an element that an axis must include; texts and arrows adapt to the rest."""
     match element:
         case Line() | Points() | Shape():
             yield element.x if which == "x" else element.y
@@ -455,7 +455,7 @@ def _is_marked(panel: Panel) -> bool:
 
 
 def _values(of: ArrayLike) -> Values:
-    """Return numbers as an array; what is missing is NaN."""
+    """Return numbers as an array; missing ones are NaN."""
     if hasattr(of, "to_numpy"):
         return np.asarray(of.to_numpy(), dtype=np.float64)
     return np.asarray([np.nan if value is None else value for value in of] if isinstance(of, list | tuple) and any(

@@ -1,4 +1,4 @@
-"""Runs that fork from one that is under way."""
+"""Runs that fork from a running one."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def _keys(path: Path) -> set[str]:
 
 
 def for_run(path: Path) -> str | None:
-    """Return what to do with a file that `run` cannot read as a scenario; none if nothing can be said."""
+    """Return a hint on a file that `run` cannot read as a scenario; none if there is none."""
     if path.suffix == ".py":
         return f"{path} is Python: give it with --algorithm {path}, beside a scenario that names its algorithm"
     keys = _keys(path)
@@ -33,7 +33,7 @@ def for_run(path: Path) -> str | None:
 
 
 def for_sweep(path: Path) -> str | None:
-    """Return what to do with a file that `sweep` cannot read as a grid; none if nothing can be said."""
+    """Return a hint on a file that `sweep` cannot read as a grid; none if there is none."""
     if path.suffix == ".py":
         return f"{path} is Python: give it with --algorithm {path}, beside a grid that names its algorithm"
     keys = _keys(path)

@@ -110,7 +110,7 @@ def hops_of(
 
 
 def recorded_span(result: Result, what: str) -> tuple[float, float]:
-    """Return the first and the last time of a record, or raise `UnrecordedError`: `what` needs one."""
+    """Return the first and the last time of a record, or raise `UnrecordedError` in the name of `what`."""
     span = result.scenario.recorded_span_s
     if span is None:
         raise UnrecordedError(what)

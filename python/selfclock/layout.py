@@ -141,7 +141,7 @@ def _layers(inner: Sequence[int], routes: Iterable[tuple[int, ...]], neighbours:
 
 
 def _rows(layers: dict[int, int], routes: Sequence[tuple[int, ...]]) -> dict[int, tuple[float, float]]:
-    """Put the longest way on one line, and what else is in a layer below and above it."""
+    """Put the longest path on one line, and everything else in layers below and above it."""
     main = max(routes, key=len, default=())
     spots: dict[int, tuple[float, float]] = {}
     for at in range(max(layers.values(), default=0) + 1):
@@ -159,7 +159,7 @@ def _hosts(
     layers: dict[int, int],
     spots: dict[int, tuple[float, float]],
 ) -> list[tuple[Place, tuple[int, ...]]]:
-    """Place what hangs on one router, beside it where there is room, below it otherwise."""
+    """Place the nodes around one router, beside it where there is room, below it otherwise."""
     groups: dict[tuple[int, str], list[int]] = defaultdict(list)
     # Where the routers beside each router are, in layers from it.
     beside = {router: {layers[other] - layers[router] for other in neighbours[router] if other in layers}

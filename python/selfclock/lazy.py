@@ -1,4 +1,4 @@
-"""Packages that take longer to import than most things take to do: imported when they are first used.
+"""Packages that are slow to import, imported at their first use.
 
 `from selfclock.lazy import np, pl` stands for `import numpy as np` and `import polars as pl`.
 """

@@ -1,4 +1,4 @@
-"""The replay of a packet record, as a page holds it: the drawing of the network, and when each packet is where."""
+"""The replay of a packet record: the drawing of the network, and the place of each packet over time."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class _Edges:
 
 
 def _sizes(hops: Hops, edge: NDArray[np.int64]) -> dict[int, int]:
-    """Return the size of the packets that waited with data, of each edge where they have one size, in bytes."""
+    """Return the size of data packets, of each edge where it is constant, in bytes."""
     waited = ~(hops.start <= hops.enter) & hops.data[hops.packet]
     sizes = hops.size[hops.packet]
     found = {int(index): np.unique(sizes[waited & (edge == index)]) for index in np.unique(edge[waited])}
@@ -150,7 +150,7 @@ def _sizes(hops: Hops, edge: NDArray[np.int64]) -> dict[int, int]:
 
 
 def _most_waiting(hops: Hops, rows: NDArray[np.bool_]) -> int:
-    """Return the most packets that waited at once in the queues of some links."""
+    """Return the longest queue in packets over some links."""
     enter = hops.enter[rows]
     left = np.where(hops.fate[rows] == DROPPED, hops.leave[rows], hops.start[rows])
     waited = ~(left <= enter)
@@ -166,7 +166,7 @@ def _shortest_round_trip(network: Network) -> float:
 
 
 def _window(result: Result, group: Group, hops: Hops) -> list[list[float]] | None:
-    """Return times and window, in segments, of a flow of its own colour; of an emulation what is in flight."""
+    """Return times and window, in segments, of a flow with its own colour; for emulations the flight."""
     if len(group.flows) > 1 or group.algorithm == "udp" or not result.flows.num_rows:
         return None
     series = pl.DataFrame(result.flows).filter(

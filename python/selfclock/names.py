@@ -1,4 +1,4 @@
-"""Names that are typed: the message on one that there is not, with the one that was probably meant."""
+"""Typed names: the message on an unknown one, with a suggestion."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def nearest(given: str, names: Iterable[str]) -> str | None:
 
 
 def unknown(what: str, given: str, names: Sequence[str], near: str | None = None) -> str:
-    """Return the message that nothing of this kind has this name, what was probably meant, and what there is."""
+    """Return the message on an unknown name of this kind, with a suggestion and the known ones."""
     near = near or nearest(given, names)
     listed = f"there are {', '.join(names)}"
     if near is None:

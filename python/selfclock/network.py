@@ -114,7 +114,7 @@ class Network:
         return min(on_the_way, key=lambda link: shares.get(link.name, float("inf")))
 
     def bottleneck(self) -> NetworkLink | None:
-        """Return the bottleneck of every TCP flow; none if they have not one in common.
+        """Return the bottleneck of every TCP flow; none if they have none in common.
 
         The bottleneck of a flow is the link on the way of its data with the least rate per flow that crosses it, the
         first of several.

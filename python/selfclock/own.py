@@ -1,4 +1,4 @@
-"""Congestion controls of the user's own, written in Python and known under a name like the built-in ones."""
+"""User-defined congestion controls in Python, registered under a name like the built-in ones."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ _sources: dict[str, Source] = {}
 
 
 def algorithm(name: str, *, source: str = "") -> Callable[[Class], Class]:
-    """Make a class known under a name, wherever a built-in name can stand; a decorator.
+    """Register a class under a name that can stand wherever a built-in one can; a decorator.
 
     The first paragraph of the class's docstring is what `selfclock algorithms` says of it. A class registered later
     under the same name takes its place, for scenarios that are read after that.
@@ -157,7 +157,7 @@ def _check(own: type) -> None:
 
 
 def _parameters(own: type) -> dict[str, _Parameter]:
-    """The parameters of a class and of those that it derives from, in the order in which they are written."""
+    """The parameters of a class and its bases, in the order of their definition."""
     found: dict[str, _Parameter] = {}
     for base in reversed(own.__mro__):
         for name, value in vars(base).items():
@@ -205,12 +205,12 @@ def load_algorithms(*paths: str | PathLike[str]) -> list[str]:
 
 
 def loaded_sources() -> dict[str, Source]:
-    """Return the sources that `load_algorithms` has read: what another process needs to do the same."""
+    """Return the sources that `load_algorithms` has read, for another process to load."""
     return dict(_loaded)
 
 
 def load_sources(files: dict[str, Source]) -> None:
-    """Do what `load_algorithms` did in another process, unless it has been done here."""
+    """Load the algorithms of another process, unless that has been done here."""
     with _loading:
         for name, source in files.items():
             if _loaded.get(name) != source:
@@ -257,7 +257,7 @@ def _run(path: Path) -> None:
 
 
 def _forget(source: Source) -> None:
-    """Forget what was imported from a folder of algorithms: it may have changed, or be that of another folder."""
+    """Forget imports from a folder of algorithms, which may have changed or be that of another folder."""
     helpers = list(source.files)[1:]
     names = {helper.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for helper in helpers}
     for name in names & sys.modules.keys():
@@ -277,7 +277,7 @@ def _first(folder: str) -> Iterator[None]:
 
 
 def _own_part(error: BaseException, path: Path) -> str:
-    """The traceback from the file on: what called it is of no interest to its author."""
+    """The traceback from the user's file on."""
     frames = traceback.TracebackException.from_exception(error)
     first = next((number for number, frame in enumerate(frames.stack) if frame.filename == str(path)), None)
     frames.stack = traceback.StackSummary.from_list(list(frames.stack)[first:] if first is not None else [])

@@ -1,4 +1,4 @@
-"""Panels of a run: window, rate, round-trip time, queue. Each adds what it shows and names its axis with a unit."""
+"""Panels of a run: window, rate, RTT, queue. Each adds its elements and names its axis with a unit."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def window(panel: Panel, traces: Traces, *, named: bool = True) -> None:
 
 
 def _capacity_rules(panel: Panel, capacity: Capacity, flows: int) -> None:
-    """Draw what a flow's window is when the path is full, and when the queue is, too: an equal part of several."""
+    """Draw a flow's window when the path is full, and when the queue is, too: an equal share of several."""
     shown = f" / {flows:,} flows" if flows > 1 else ""
     levels = [("BDP", capacity.bdp_packets, ":")]
     if capacity.buffer_packets is not None:
@@ -70,7 +70,7 @@ def _capacity_rules(panel: Panel, capacity: Capacity, flows: int) -> None:
 
 
 def rate(panel: Panel, traces: Traces, *, named: bool = True, unit: Unit | None = None) -> None:
-    """Rates at which payload arrived, what UDP sends and delivery traces offer, and the rate of the bottleneck."""
+    """Rates of arriving payload, of UDP and delivery traces, and of the bottleneck."""
     scenario = traces.result.scenario
     offered = _offered(traces.result)
     curves = [*traces.curves(traces.rate), *_datagrams(traces.result)]
@@ -136,7 +136,7 @@ def rtt(panel: Panel, traces: Traces, *, named: bool = True, unit: Unit | None =
 
 
 def queue(panel: Panel, result: Result, *, only: Sequence[str] = (), colour: str = "", named: bool = True) -> str:
-    """Packets that wait, drops and CE marks; return what is not shown. `only` names links, `colour` is that of all."""
+    """Packets in the queue, drops and CE marks; return remarks. `only` names links, `colour` applies to all."""
     panel.y.label = "queue (packets)"
     panel.y.low = 0.0
     samples = Samples(result.links, "link")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Illustration:
-    """A figure and what it shows."""
+    """A figure and its caption."""
 
     title: str
     caption: str

@@ -107,7 +107,7 @@ def _chosen(result: Result, name: str | None) -> NetworkFlow:
 
 
 def places(flow: NetworkFlow) -> dict[str, float]:
-    """Return where each node stands on the axis: its propagation delay from the sender, in milliseconds.
+    """Return the position of each node on the axis: its propagation delay from the sender, in milliseconds.
 
     A node that only the ACKs pass stands as far along as it is for them. Without delays a link has length 1.
     """

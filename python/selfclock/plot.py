@@ -36,7 +36,7 @@ class Plot:
         self._result = result
 
     def sequence(self) -> Figure:
-        """Sequence numbers against time: what was sent, what was acknowledged, what was lost.
+        """Sequence numbers against time: data sent, acknowledged and lost.
 
         With packets recorded every packet is a point; without, or with more than a million packet events, the
         sampled series are lines.
@@ -67,7 +67,7 @@ class Plot:
         return figure
 
     def rate(self) -> Figure:
-        """Rate at which payload arrived, and what links with a delivery trace offered, against time."""
+        """Rate of arriving payload, and the rate offered by delivery traces, against time."""
         figure = self._figure()
         panels.rate(figure.panel, self._traces)
         figure.notes += self._notes
@@ -143,7 +143,7 @@ class Plot:
             panel.line(curve.x, curve.y / unit.size, colour=curve.colour, dash=curve.dash, width=0.6)
 
     def _packets(self, panel: Panel) -> list[str]:
-        """The packets of the first flows; return what is not shown."""
+        """The packets of the first flows; return remarks."""
         packets = packet_record(
             self._result, "time_s", "event", "kind", "flow", "sequence", "payload_bytes", "retransmission",
             "acknowledgement",

@@ -79,7 +79,7 @@ def made(run: str, algorithms: Mapping[str, str], files: Iterable[str]) -> Made:
 
 
 def earlier(directory: Path) -> dict[str, dict[str, Any]]:
-    """Return `made` of each document in a directory; what is no document of this program is left out."""
+    """Return `made` of each document in a directory; documents of other programs are left out."""
     found: dict[str, dict[str, Any]] = {}
     for name in DOCUMENTS:
         try:
@@ -98,7 +98,7 @@ def files_of(entry: dict[str, Any]) -> set[str]:
 
 
 def replaced(directory: Path, document: str, run: str) -> str | None:
-    """Say what a result with this document will replace in a directory; none if nothing, or the same again."""
+    """Describe the result that a new one will replace in a directory; none if there is none, or the same."""
     there = earlier(directory)
     if not there or (there.keys() == {document} and there[document].get("run") == run):
         return None

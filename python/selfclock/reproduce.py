@@ -83,7 +83,7 @@ class PaperReport:
         return section(self.readings, CHOICES_HEADING)
 
     def summary(self) -> PaperSummary:
-        """Count the claims by whose statement they are and by verdict."""
+        """Count the claims by source and by verdict."""
         counts: dict[Of, dict[Verdict, int]] = {of: dict.fromkeys(VERDICTS, 0) for of in OF}
         for claim in self.claims:
             counts[claim.of][claim.verdict] += 1
@@ -118,7 +118,7 @@ class PaperReport:
         ]
 
     def differences(self) -> list[str]:
-        """Say where a verdict is not the one on record."""
+        """Report verdicts that differ from those on record."""
         now: dict[str, Verdict] = {claim.id: claim.verdict for claim in self.claims}
         return [
             f"{self.name} {claim}: {now.get(claim, 'no such claim')}; on record: {self.recorded.get(claim, 'none')}"

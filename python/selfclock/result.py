@@ -93,7 +93,7 @@ class LinkSummary(TypedDict):
 
 
 class LatenessSummary(TypedDict):
-    """How late the packets of an emulation left, against when the network of the scenario lets them arrive."""
+    """Lateness of an emulation's packets, relative to their arrival on the scenario's network."""
 
     packets: int
     p50_s: float
@@ -182,7 +182,7 @@ class Result:
 
     @cached_property
     def summary(self) -> Summary:
-        """Totals. `cpu_s` is what this machine took; everything else depends on scenario and seed only."""
+        """Totals. `cpu_s` depends on this machine; everything else only on scenario and seed."""
         totals = json.loads(self._outcome.summary)
         found = Summary(
             scenario=totals["scenario"],
@@ -256,16 +256,16 @@ class Result:
         return notebook.shown(f"{self.scenario.name}, seed {self.scenario.seed}", tables, figure)
 
     def write_host_pcapng(self, host: str, path: str | PathLike[str]) -> None:
-        """Write what a host sent and received as a capture; needs `record.packets = true`, and the record in memory."""
+        """Write a host's packets as a capture; needs `record.packets = true`, and the record in memory."""
         self._write_pcapng("host", host, path)
 
     def write_pcapng(self, link: str, path: str | PathLike[str]) -> None:
-        """Write what crossed a link as a capture; needs `record.packets = true`, and the record in memory."""
+        """Write a link's packets as a capture; needs `record.packets = true`, and the record in memory."""
         self._write_pcapng("link", link, path)
 
     def _write_pcapng(self, kind: str, name: str, path: str | PathLike[str]) -> None:
         if self._record is not None:
-            raise BadInputError(f"{path}: a capture is made of packets in memory, and these are in {self._record}")
+            raise BadInputError(f"{path}: a capture needs packets in memory, and these are in {self._record}")
         self._outcome.write_pcapng(kind, name, path)
 
     @cached_property

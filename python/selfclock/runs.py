@@ -1,4 +1,4 @@
-"""The pool of runs: what is wanted of which scenario, each scenario run once, in bounded memory, on all cores."""
+"""The pool of runs: each scenario is run once, in bounded memory, on all cores."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def run_many(
     threads: int | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> list[Result]:
-    """Run scenarios on all cores, or on this many threads; results stand in the order given.
+    """Run scenarios on all cores, or on this many threads; results are in the order given.
 
     The number of threads does not change a result.
     """
@@ -62,7 +62,7 @@ def run_keyed(
     ended: Callable[[Key, Result | Exception], object],
     threads: int | None = None,
 ) -> None:
-    """Run any number of scenarios in bounded memory; `ended` gets the key of each, and its result or error."""
+    """Run any number of scenarios in bounded memory; `ended` gets each key with its result or error."""
     run_branches(((key, scenario, None) for key, scenario in jobs), ended, threads)
 
 
@@ -89,7 +89,7 @@ def run_branches(
 
 @dataclass(frozen=True)
 class Wanted:
-    """A run, what is read off it so that the rest can go, and who gets that."""
+    """A run, its measurements, and their receiver."""
 
     scenario: Scenario
     read: Callable[[Result], Any]
@@ -112,7 +112,7 @@ def run_wanted(
     progress: Callable[[float], object] = lambda _: None,
     threads: int | None = None,
 ) -> None:
-    """Run what is wanted in the order given, and what has the same settings once. An error of a run ends it.
+    """Run the requests in the order given, equal settings once. An error of a run ends it.
 
     `progress` gets the fraction of the expected work that is done.
     """

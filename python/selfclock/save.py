@@ -55,14 +55,14 @@ def parse_formats(names: str) -> tuple[str, ...]:
 
 
 def forget_figures(directory: Path, names: Iterable[str], formats: Sequence[str]) -> None:
-    """Take away figures of an earlier run in formats that this one does not write: they would pass for its own."""
+    """Remove figures of an earlier run in formats that this one does not write: they would pass for its own."""
     for name in names:
         for kind in set(FORMATS) - set(formats):
             (directory / f"{name}.{kind}").unlink(missing_ok=True)
 
 
 def check_writable(directory: Path, *, sweep: bool = False) -> None:
-    """Refuse now what could not be written after the run; only a sweep writes where the runs of one are."""
+    """Refuse early if results could not be written after the run; only a sweep writes into a sweep's directory."""
     nearest = next(parent for parent in (directory, *directory.absolute().parents) if parent.exists())
     if not nearest.is_dir():
         raise UnwritableError(f"cannot write results to {directory}: {nearest} is not a directory")
@@ -94,7 +94,7 @@ def _room(path: Path) -> str:
 
 @contextmanager
 def staged(directory: Path, *, sweep: bool = False) -> Iterator[Path]:
-    """Give an empty directory beside `directory`; what is in it at the end takes its place there.
+    """Yield an empty directory beside `directory`; its contents at the end are moved there.
 
     If the work fails or is interrupted nothing is left of it. Files that `directory` has and the work has not made
     stay, so it is safe to name a directory that holds other things; those that an earlier result lists as its own go,
@@ -122,7 +122,7 @@ def staged(directory: Path, *, sweep: bool = False) -> Iterator[Path]:
 
 
 def _put(aside: Path, directory: Path) -> None:
-    """Give written files their place; nothing is moved if one of them cannot be."""
+    """Move written files to their place; if one cannot be, none is."""
     if not directory.exists():
         aside.replace(directory)
         return
@@ -154,7 +154,7 @@ def uninterrupted() -> Iterator[None]:
 
 
 def remove_abandoned(directory: Path) -> None:
-    """Remove what processes that were killed have left beside a directory."""
+    """Remove the remains of killed processes beside a directory."""
     for left in directory.parent.glob(f".{glob.escape(directory.name)}.*.partial"):
         number = left.name.removesuffix(".partial").rpartition(".")[2]
         if number.isdecimal() and not _is_running(int(number)):
@@ -190,7 +190,7 @@ def identity(scenarios: Sequence[Scenario]) -> str:
 
 
 def metadata(scenario: Scenario) -> dict[str, str]:
-    """Return what a table must carry so that it can be had again."""
+    """Return the metadata from which a table can be made again."""
     own = {
         f"selfclock.algorithm.{name}" + (f"/{file}" if number else ""): text
         for name, source in scenario.sources.items()

@@ -1,4 +1,4 @@
-"""A run as it stands in its directory: what `selfclock run --out` and `publish` have written, read again."""
+"""Saved runs: the directories that `selfclock run --out` and `publish` write."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ else:
 
 
 class LoadError(BadInputError, ValueError):
-    """A directory holds no result of a run, a damaged one, or not what is asked for."""
+    """A directory holds no result of a run, a damaged one, or not the requested part."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class SavedTable:
         return SavedColumn(column.to_numpy(), None)
 
     def write_parquet(self, path: str | PathLike[str], metadata: Sequence[tuple[str, str]]) -> None:
-        """Write the table as Parquet with what it says about itself."""
+        """Write the table as Parquet with its metadata."""
         self._frame.write_parquet(Path(path), metadata=dict(metadata))
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> CapsuleType:
@@ -95,7 +95,7 @@ class SavedOutcome:
             #: The scenario as it was run, and its seed.
             self.scenario, self.seed = about["selfclock.scenario"], int(about["selfclock.seed"])
         except (KeyError, ValueError):
-            raise LoadError(f"{self.directory / 'flows.parquet'}: no table of a run: it does not name one") from None
+            raise LoadError(f"{self.directory / 'flows.parquet'}: not a table of a run: it names none") from None
         #: Names of the user-defined algorithms that ran.
         self.algorithms = sorted(
             name.removeprefix("selfclock.digest.") for name in about if name.startswith("selfclock.digest.")
@@ -110,7 +110,9 @@ class SavedOutcome:
         except (OSError, ValueError) as error:
             raise LoadError(f"{path}: cannot be read: {error}") from None
         if not isinstance(document, dict) or "flows" not in document or "links" not in document:
-            raise LoadError(f"{path}: no summary of a run; Result.load takes what selfclock run has written")
+            raise LoadError(
+                f"{path}: not the summary of a run; Result.load reads the directory that selfclock run writes"
+            )
         return document
 
     def _metadata(self) -> dict[str, str]:
@@ -175,5 +177,5 @@ class SavedOutcome:
         return rows
 
     def write_pcapng(self, kind: str, name: str, path: str | PathLike[str]) -> None:
-        """Refuse: captures are made of what is in memory."""
+        """Refuse: captures need packets in memory."""
         raise LoadError(f"{path}: no capture of {kind} {name} is made from files; run it again with --pcap")

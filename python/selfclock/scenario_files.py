@@ -21,7 +21,7 @@ ScenarioFiles = dict[str, dict[str, str]]
 
 
 class AmbiguousNameError(WorkError):
-    """One name stands for several scenarios: a fault of the paper's package."""
+    """One name stands for several scenarios: an error of the paper's package."""
 
 
 def scenario_files(study: Study) -> ScenarioFiles:
@@ -70,7 +70,7 @@ def _stems(name: str, seeds: Mapping[int, Scenario]) -> list[str]:
 
 
 def _text(scenario: Scenario, name: str) -> str:
-    """Return the text of a file; what was set without it, seed and recording, is written down."""
+    """Return the text of a file, including settings made outside it, such as seed and recording."""
     overrides = [f"name={to_toml_value(name)}", f"seed={scenario.seed}"]
     if scenario.settings == scenario.unrecorded().settings:
         overrides += ["record.interval=off", "record.packets=false"]

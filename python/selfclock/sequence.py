@@ -1,4 +1,4 @@
-"""The sequence plot of a flow: what was sent, retransmitted, acknowledged and lost, packet by packet."""
+"""The sequence plot of a flow: segments sent, retransmitted, acknowledged and lost."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ SLACK_S = 1e-9
 
 
 class Samples:
-    """A table of samples of flows or links: of one after the other, of each at the same times.
+    """A table of samples of flows or links: of one after the other, each at the same times.
 
     Without data frames, whose library takes longer to import than a short run takes.
     """
@@ -121,7 +121,7 @@ def goodputs_bps(result: Result, begin_s: float, end_s: float) -> list[float]:
 
 
 def jain(shares: Sequence[float]) -> float | None:
-    """Jain's index of fairness; none if nobody has anything."""
+    """Jain's index of fairness; none if nothing was delivered."""
     squares = sum(share * share for share in shares)
     return sum(shares) ** 2 / (len(shares) * squares) if squares > 0 else None
 

@@ -60,7 +60,7 @@ def groups_of(network: Network) -> list[Group]:
 
 
 class Sketch:
-    """A drawing that a notebook shows, a page holds, and `save` writes."""
+    """A drawing for notebooks and pages; `save` writes it."""
 
     def __init__(self, svg: str) -> None:
         #: The drawing as SVG text.
@@ -106,7 +106,7 @@ def _text(x: float, y: float, words: str, anchor: str = "start", **look: str) ->
 
 
 def _cut(name: str, letters: int) -> str:
-    """Shorten a name in its middle: what tells names apart stands at their ends."""
+    """Shorten a name in its middle: names differ at their ends."""
     return name if len(name) <= letters else f"{name[: max(letters - 3, 1)]}…{name[-2:]}"
 
 
@@ -125,7 +125,7 @@ def queue(link: NetworkLink) -> str:
 
 
 def _about(link: NetworkLink) -> str:
-    """Write what a link does with packets, in one line."""
+    """Describe a link in one line."""
     return ", ".join(filter(None, (pace(link), queue(link), *link.mechanisms, "changing" if link.changes else "")))
 
 
@@ -249,7 +249,7 @@ class _Drawing:
             self.entries.append(("–", f"{names}: {_about(links[0])}"))
 
     def _beside(self, x: float, y: float, lines: Sequence[tuple[str, str]]) -> None:
-        """Write what the way there does above the line, and the way back below it."""
+        """Write the forward path's properties above the line, the reverse path's below it."""
         above, below = [*lines[0]], [word for pair in lines[1:] for word in pair]
         above, below = [word for word in above if word], [word for word in below if word]
         if not below and len(above) > 1:

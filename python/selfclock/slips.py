@@ -1,4 +1,4 @@
-"""Slips of the pen in a user-defined algorithm: what it assigns, never reads, and nearly is what an instance has."""
+"""Slips in user-defined algorithms: attributes that are assigned, never read, and nearly named like real ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sources of user-defined algorithms: a Python file, and what it imports of its own folder."""
+"""The sources of user-defined algorithms: a Python file, and its imports from its own folder."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Source:
 
 
 def of_class(own: type) -> Source:
-    """Return the sources of a class: its file with what that imports, or the class alone if it has no file."""
+    """Return the sources of a class: its file with those imports, or the class alone if it has no file."""
     try:
         file = Path(inspect.getfile(own))
         if file.is_file():

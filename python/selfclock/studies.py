@@ -1,4 +1,4 @@
-"""Studies: what several papers have run, in one pool, none of it twice."""
+"""Studies: the runs of several papers in one pool, each run once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Part:
-    """Scenarios of one kind, and what is read off each run: the whole result, or less, so that the rest can go."""
+    """Scenarios of one kind, and the measurements of each run, so that its records can go."""
 
     scenarios: Sequence[Scenario]
     read: Callable[[Result], Any] = lambda result: result

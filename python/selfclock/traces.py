@@ -42,7 +42,7 @@ FEWEST_SEGMENTS = 64
 
 @dataclass(frozen=True)
 class Flow:
-    """A flow with samples: its row in the series, what is known of it, and how it looks."""
+    """A flow with samples: its row in the series, its properties, and its look."""
 
     row: int
     summary: FlowSummary

@@ -259,7 +259,7 @@ C2 = [
             "bench a1": (2, "did you mean 'A1'?"),
             "bench C1": (2, "did you mean 'C10k'?"),
             "verify none": (2, "none|no such file"),
-            "verify small.toml": (2, "damaged or no Parquet file"),
+            "verify small.toml": (2, "damaged or not a Parquet file"),
             "verify .": (2, "holds no packets.parquet"),
             "schema --gird": (2, "--grid"),
             "algorithms RENO": (2, "did you mean 'reno'?"),

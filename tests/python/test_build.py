@@ -328,7 +328,7 @@ def test_on_off_sends_and_is_silent() -> None:
         (lambda: sc.Path("1 Mbps", "9 ms", access=sc.Link("1 Gbps", "1 ms")), "Path.access.delay: leave it out; the"),
         (
             lambda: sc.Path(sc.Link(delivery_trace="x"), "9 ms").scenario(["reno"], duration="1 s"),
-            "Path.access: the bottleneck has no rate to go by; write a Link such as",
+            "Path.access: the bottleneck has no rate to derive it from; write a Link such as",
         ),
         (lambda: PATH.scenario([3], duration="1 s"), "flows[0]: 3; write a Flow, a Background, the name of"),  # type: ignore[list-item]
         (

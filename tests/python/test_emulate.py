@@ -181,7 +181,7 @@ def test_a_late_run_is_invalid(path: Path) -> None:
         (["--", "/etc/passwd"], 126, "selfclock: /etc/passwd: Permission denied"),
         (["--host", "c", "--", "true"], 2, "selfclock: --host: no host is named 'c'; there are a, b"),
         (["--for", "30", "--", "true"], 2, "selfclock: --for: '30' is not a time; write a time such as"),
-        (["--p99", "0 s", "--", "true"], 2, "selfclock: --p99: '0 s' is no time above 0"),
+        (["--p99", "0 s", "--", "true"], 2, "selfclock: --p99: '0 s' is not a time above 0"),
         (["--sysctl", "tcp=1", "--", "true"], 1, "selfclock: host a: sysctl tcp: there is none of that name"),
         (["--sysctl", "tcp", "--", "true"], 2, "selfclock: --sysctl: 'tcp'; write NAME=VALUE"),
         (["--internet", "--", "true"], 2, "selfclock: --internet: needs --outside NAME"),
@@ -354,4 +354,4 @@ def test_what_the_internet_needs_is_undone(path: Path, tmp_path_factory: pytest.
     undone = [line for line in log.read_text(encoding="utf-8").splitlines() if "-D" in line]
     assert [line.replace("-I", "-D") for line in made] == undone
     assert len(made) == 6
-    assert "note: undone, of an emulation that was killed: net.ipv4.ip_forward = 0" in done.stderr
+    assert "note: removed after a killed emulation: net.ipv4.ip_forward = 0" in done.stderr

@@ -59,7 +59,7 @@ def test_nothing_is_overwritten(command: Command, tmp_path: Path) -> None:
     (tmp_path / "lte.trace").write_text("mine", encoding="utf-8")
     done = command("init", "--example", "lte", "--example", "one-flow")
     assert done.returncode == 2
-    assert done.stderr.startswith("selfclock: lte.trace is there already, and is not overwritten")
+    assert done.stderr.startswith("selfclock: lte.trace already exists and is not overwritten")
     assert done.stderr.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["lte.trace"]
     assert (tmp_path / "lte.trace").read_text(encoding="utf-8") == "mine"

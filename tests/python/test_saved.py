@@ -62,7 +62,7 @@ def test_what_was_not_recorded_says_so(small: Path, tmp_path: Path) -> None:
     [
         ("summary.json", None, r"holds no result of a run: there is no summary\.json"),
         ("summary.json", b"{", r"summary\.json: cannot be read"),
-        ("summary.json", b'{"runs": []}', r"no summary of a run"),
+        ("summary.json", b'{"runs": []}', r"not the summary of a run"),
         ("flows.parquet", None, r"holds no flows\.parquet"),
         ("flows.parquet", b"PAR1", r"flows\.parquet: cannot be read"),
     ],

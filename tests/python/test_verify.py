@@ -883,7 +883,7 @@ def test_command(selfclock: Callable[..., subprocess.CompletedProcess[str]], tmp
     (tmp_path / "empty").mkdir()
     for path, why in (
         (run, "summary.json is damaged"),
-        (run / "links.parquet", "is no packet record"),
+        (run / "links.parquet", "is not a packet record"),
         (tmp_path / "half.parquet", "is damaged"),
         (tmp_path / "empty", "record.packets=true"),
         (tmp_path / "nowhere", "no such file"),

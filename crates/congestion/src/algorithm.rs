@@ -1,4 +1,4 @@
-//! The parts of one connection's algorithm, and who hears of an event.
+//! The parts of one connection's algorithm, and the distribution of events to them.
 
 use alloc::boxed::Box;
 
@@ -27,7 +27,7 @@ pub(crate) enum Algorithm {
 #[derive(Clone, Debug)]
 pub(crate) struct Other {
     kind: Kind,
-    /// Some of it is user-defined: what it sets is checked.
+    /// Some of it is user-defined: its values are checked.
     custom: bool,
     /// Once it has failed it hears of nothing more, and its window is one segment.
     failure: Option<Failure>,
@@ -43,7 +43,7 @@ enum Kind {
 /// The components of an algorithm.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Roles<S, W, E, M> {
-    /// A start and a window algorithm, which know what the estimator finds, if there is one.
+    /// A start and a window algorithm, which see the estimator's results, if there is one.
     Parts(S, W, Option<E>),
     /// An algorithm that is all in one.
     Model(M),
@@ -85,7 +85,7 @@ impl Algorithm {
         Self::Other(Box::new(other))
     }
 
-    /// Tells it of an event. The usual algorithm is told in place, others out of line.
+    /// Tells it of an event. The usual algorithm is inlined, the others are not.
     #[inline(always)]
     pub(crate) fn tell(
         &mut self,
@@ -141,7 +141,8 @@ impl Algorithm {
         }
     }
 
-    /// The pacing that is asked for, if it is usable: a release that takes no time or no bytes would be repeated for ever.
+    /// The requested pacing, if it is usable: a release that takes no time or no bytes would be
+    /// repeated for ever.
     pub(crate) fn usable(&self, pacing: Pacing) -> Option<Pacing> {
         if !self.is_custom() {
             return Some(pacing);

@@ -31,7 +31,7 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// A connection that begins with `start` and goes on with `window`, with an estimator beside them if there is one.
+    /// A connection with this start and window, and an estimator if there is one.
     pub fn new(setup: Setup, start: Start, window: Window, estimate: Option<Estimate>) -> Self {
         let mut state = WindowState::new(&setup);
         let only_grows = estimate.is_none() && start.only_grows();
@@ -39,7 +39,7 @@ impl Controller {
         Self { state, recovering: false, only_grows, algorithm, before: None }
     }
 
-    /// A connection that `model` begins and goes on with.
+    /// A connection controlled by `model`.
     pub fn with_model(setup: Setup, model: Model) -> Self {
         let mut state = WindowState::new(&setup);
         let algorithm = Algorithm::model(&setup, &mut state, model);
@@ -63,7 +63,8 @@ impl Controller {
         }
     }
 
-    /// An ACK advanced. The usual algorithm is told in place, as it would be by `Algorithm::tell` if closures were always inlined.
+    /// An ACK advanced. The usual algorithm is inlined, as by `Algorithm::tell` if closures were
+    /// always inlined.
     #[inline(always)]
     pub fn on_ack(&mut self, event: &Acknowledged) {
         match &mut self.algorithm {
@@ -223,14 +224,14 @@ impl Controller {
         });
     }
 
-    /// Of a member of a group of parallel flows, before each event: it takes what the group knows.
+    /// For a member of a group of parallel flows, before each event: takes the group's knowledge.
     pub fn take_from(&mut self, group: &Group) {
         if let Some(Roles::Parts(_, window, _)) = self.algorithm.roles_mut() {
             window.take_from(group, &mut self.state);
         }
     }
 
-    /// After each event it gives the group what it knows.
+    /// After each event: shares its knowledge with the group.
     pub fn give_to(&mut self, group: &mut Group) {
         if let Some(Roles::Parts(_, window, _)) = self.algorithm.roles_mut() {
             window.give_to(group, &self.state);
@@ -245,7 +246,8 @@ impl Controller {
         }
     }
 
-    /// It sets the window in recovery by itself: proportional rate reduction (RFC 6937) is to stay off.
+    /// It controls the window in recovery itself: proportional rate reduction (RFC 6937) must stay
+    /// off.
     pub fn owns_window_in_recovery(&self) -> bool {
         matches!(self.algorithm.roles(), Roles::Model(model) if model.owns_window_in_recovery())
     }
@@ -331,7 +333,7 @@ impl Controller {
         self.shaped_decision(window)
     }
 
-    /// Apart, so that the usual decision is short where it is asked for.
+    /// Out of line, which keeps the usual decision short.
     #[inline(never)]
     fn shaped_decision(&self, window: Bytes) -> Decision {
         let state = &self.state;
@@ -353,7 +355,7 @@ impl Controller {
         let recovery = self.recovering.then_some(Phase::Recovery);
         let own = match self.algorithm.roles() {
             Roles::Parts(start, ..) => recovery.or_else(|| start.phase()),
-            // A model that has phases of its own is in them also in recovery.
+            // A model with phases of its own keeps them in recovery.
             Roles::Model(model) => model.phase().or(recovery),
         };
         let phase = own.unwrap_or(if self.state.in_slow_start() {
@@ -461,7 +463,7 @@ mod tests {
         (snapshot.cwnd_segments, snapshot.ssthresh_segments)
     }
 
-    /// A loss, a timeout, or both: what the last of them met comes back, once.
+    /// A loss, a timeout, or both: the state before the last of them is restored, once.
     #[test]
     fn a_spurious_loss_is_undone() {
         let mut names: Vec<&str> = crate::window::ENTRIES.iter().map(|entry| entry.name).collect();
@@ -486,7 +488,7 @@ mod tests {
         }
     }
 
-    /// A window that has grown beyond what it was stays, and a mark is congestion whatever the loss was.
+    /// A larger window stays, and a mark is congestion whether or not the loss was spurious.
     #[test]
     fn what_is_not_undone() {
         for name in ["reno", "cubic", "bic"] {

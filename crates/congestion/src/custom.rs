@@ -105,7 +105,7 @@ mod tests {
     use crate::units::{Bytes, Duration, Time};
     use std::sync::Arc;
 
-    /// A model that does as it is told, and keeps what it hears.
+    /// A model that follows commands, and records its events.
     #[derive(Clone, Debug, Default)]
     struct Told {
         heard: Vec<&'static str>,
@@ -343,11 +343,12 @@ mod tests {
         assert!(registry.model("tolled").is_none());
         let entries: Vec<_> = registry.entries().skip(crate::registry::ENTRIES.len()).collect();
         assert_eq!(entries.len(), 1);
-        // It stands among the models, whatever part it says that it is.
+        // It is listed among the models, whatever part it claims to be.
         assert_eq!((entries[0].name, entries[0].part), ("told", Part::Model));
     }
 
-    /// A name is one word that no built-in algorithm has, and its parameters are not the words beside which they stand.
+    /// A name is one word that no built-in algorithm has, and its parameters avoid the reserved
+    /// words of a scenario.
     #[test]
     fn names_that_are_refused() {
         #[derive(Clone, Debug)]
@@ -385,7 +386,7 @@ mod tests {
         assert!(!registry.model("a").expect("registered").responds_to_marks(true), "nothing said: no");
     }
 
-    /// A start that doubles every ACK's worth and paces, and a window algorithm that sets what it is told.
+    /// A start that doubles per ACK and paces, and a window algorithm that follows commands.
     #[derive(Clone, Debug)]
     struct Eager;
 

@@ -56,12 +56,13 @@ pub enum ProbePart {
 pub struct Decision {
     /// Payload that may be in flight.
     pub window: Bytes,
-    /// How to space what the window allows; `None`: acknowledgements are the clock.
+    /// Spacing of the segments that the window allows; `None`: ACKs are the clock.
     pub pacing: Option<Pacing>,
     /// Send the next new data as this probe when it fits in the window.
     pub probe: Option<Probe>,
-    /// New data that may leave before the next acknowledgement, whatever the window: how an estimator holds segments back
-    /// and lets them go as a train. Nothing is held back while nothing is in flight, or there would be no next one.
+    /// New data that may leave before the next ACK, whatever the window: with it an estimator holds
+    /// segments back and releases them as a train. Nothing is held back while nothing is in flight,
+    /// or there would be no next one.
     pub allowance: Bytes,
 }
 
@@ -123,7 +124,7 @@ pub(crate) fn paced_at(payload_rate: f64, state: &WindowState) -> Option<Pacing>
 mod tests {
     use super::*;
 
-    /// Phases stand in records by number and by name.
+    /// Records have phases by number and by name.
     #[test]
     fn phases_have_names_and_numbers_of_their_own() {
         for (number, phase) in Phase::ALL.into_iter().enumerate() {
@@ -134,7 +135,8 @@ mod tests {
         assert_eq!(Phase::ProbeRtt.name(), "probe RTT");
     }
 
-    /// Spacing is never nothing, which would let go everything at once, and never longer than an hour, which would overflow.
+    /// Spacing is never zero, which would release everything at once, and never above an hour,
+    /// which would overflow.
     #[test]
     fn spacing_within_bounds() {
         let size = Bytes(1250);

@@ -1,9 +1,9 @@
-//! How fast data is delivered, measured by every acknowledgement: draft-ietf-ccwg-bbr, section 4.1 (before that
-//! draft-cheng-iccrg-delivery-rate-estimation).
+//! How fast data is delivered, measured by every acknowledgement: draft-ietf-ccwg-bbr, section 4.1
+//! (before that draft-cheng-iccrg-delivery-rate-estimation).
 //!
-//! A segment remembers how much had been delivered when it was sent. When it is delivered itself, what has been
-//! delivered since, over the longer of the times in which that was sent and acknowledged, is a sample of the rate. The
-//! names in quotation marks are those of the draft.
+//! A segment remembers how much had been delivered when it was sent. When it is delivered itself,
+//! what has been delivered since, over the longer of the times in which that was sent and
+//! acknowledged, is a sample of the rate. Names in quotation marks are the draft's.
 //!
 //! The transport keeps the [`Sending`] of each segment in flight, where it keeps the segment.
 
@@ -73,8 +73,8 @@ impl DeliveryRate {
         }
     }
 
-    /// A segment of `size` bytes, last sent at `sent`, is acknowledged or SACKed at `now`, for the first time. `order` tells
-    /// which of two that were sent at once is the newer: the greater.
+    /// A segment of `size` bytes, last sent at `sent`, is acknowledged or SACKed at `now`, for the
+    /// first time. `order` is greater for the newer of two segments sent at the same time.
     #[inline]
     pub fn on_delivered(&mut self, sending: &Sending, sent: Time, order: u64, size: u64, now: Time) {
         self.newly_delivered += size;
@@ -101,7 +101,8 @@ impl DeliveryRate {
         let ack_elapsed = self.delivered_time.since(sending.delivered_time);
         let interval = send_elapsed.max(ack_elapsed);
         let delivered = self.delivered - sending.delivered;
-        // "Normally we expect interval >= MinRTT": below that, as after a spurious retransmission, it tells nothing.
+        // "Normally we expect interval >= MinRTT": below that, as after a spurious retransmission,
+        // there is no sample.
         let reliable = !interval.is_zero() && minimum_rtt.is_none_or(|minimum| interval >= minimum);
         let mut sample = RateSample::default();
         if reliable {
@@ -139,8 +140,8 @@ mod tests {
         Time::ZERO + Duration::from_milliseconds(milliseconds)
     }
 
-    /// Two segments of 1000 bytes sent at once, the second lost, and one more; the clock starts again after a pause. Rates of
-    /// whole windows stand in the tests of the simulator's sender.
+    /// Two segments of 1000 bytes sent at once, the second lost, and one more; the clock starts
+    /// again after a pause. Tests of the simulator's sender cover rates of whole windows.
     #[test]
     fn by_hand() {
         let mut rate = DeliveryRate::default();

@@ -94,8 +94,8 @@ macro_rules! algorithms {
 }
 pub(crate) use algorithms;
 
-/// Forwards methods to the algorithm that an enum holds: `(each)`, or `(Enum, mostly Usual)`, which inlines the calls of
-/// the usual algorithm and keeps those of the others out of line, so that what is inlined into the sender is short.
+/// Forwards methods to the algorithm that an enum holds: `(each)`, or `(Enum, mostly Usual)`, which
+/// inlines calls of the usual algorithm only, so that the code inlined into the sender is short.
 macro_rules! forward {
     ($how:tt) => {};
     ($how:tt $(#[$meta:meta])* fn $method:ident $arguments:tt $(-> $output:ty)? $body:block $($rest:tt)*) => {

@@ -4,7 +4,7 @@ use crate::names;
 use crate::parameter::Parameter;
 
 names! {
-    /// Which part of an algorithm a name stands for.
+    /// The part of an algorithm that a name selects.
     pub enum Part {
         /// How a connection begins.
         Start => "start",
@@ -20,7 +20,7 @@ names! {
 names! {
     /// The response to CE marks.
     pub enum Marks {
-        /// None: a scenario with ECN is refused, because nothing would tell the algorithm of congestion.
+        /// None: a scenario with ECN is refused, because the algorithm would not see congestion.
         Ignored => "ignored",
         /// Once per window of data, as RFC 3168 has it.
         Once => "once",
@@ -37,7 +37,8 @@ names! {
     pub enum Need {
         /// Segments leave at the rate that it sets ([`Decision::pacing`](crate::Decision::pacing)).
         Pacing => "pacing at a rate of its own",
-        /// Segments leave in pairs or trains that it lets go ([`Decision::probe`](crate::Decision::probe),
+        /// Segments leave in pairs or trains under its control
+        /// ([`Decision::probe`](crate::Decision::probe),
         /// [`Decision::allowance`](crate::Decision::allowance)).
         Trains => "segments held back and let go in pairs or trains",
         /// The receiver acknowledges each of the first segments.

@@ -116,7 +116,7 @@ pub struct Sent {
     pub in_flight: Bytes,
     /// Payload the window allows now but pacing holds back.
     pub held_back: Bytes,
-    /// The application has no more to send: what is sent now is not limited by the window.
+    /// The application has no more data: the window does not limit the sender.
     pub app_limited: bool,
 }
 
@@ -134,8 +134,8 @@ impl Sent {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct RateSample {
-    /// Delivery rate over the interval. Zero if the interval is shorter than the smallest round-trip time, and so tells
-    /// nothing.
+    /// Delivery rate over the interval. Zero if the interval is shorter than the smallest RTT, and
+    /// thus no sample.
     pub delivery_rate: Rate,
     /// The longer of the send and the ACK interval.
     pub interval: Duration,
@@ -176,7 +176,7 @@ pub struct Acknowledged {
     pub rtt: Option<Duration>,
     /// Smoothed round-trip time of the retransmission timer (RFC 6298), once there is one. With that wait.
     pub smoothed_rtt: Option<Duration>,
-    /// Smallest `rtt` seen so far; before there is any, that of the handshake.
+    /// Smallest `rtt` so far; before the first, that of the handshake.
     pub minimum_rtt: Option<Duration>,
     /// Payload still in flight afterwards.
     pub in_flight: Bytes,

@@ -67,8 +67,8 @@ pub fn timeout(state: &WindowState) -> Timeout {
     Timeout::new(now, flight_size)
 }
 
-/// One flow of full segments, all acknowledged one by one, on a path with one queue. The acknowledgement clock
-/// in closed form: a window takes a round-trip time, and what the window has beyond the path is in the queue.
+/// One flow of full segments, all acknowledged one by one, on a path with one queue. The ACK clock
+/// in closed form: a window takes one RTT, and its excess over the path's capacity is in the queue.
 #[derive(Clone)]
 pub struct LoneFlow {
     /// Round-trip time without a queue, in seconds.

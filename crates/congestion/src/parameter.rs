@@ -30,7 +30,7 @@ pub enum Kind {
     Several(&'static [&'static str]),
     /// A value of this kind, or this word.
     OrWord(&'static Kind, &'static str),
-    /// A value of one kind or of the other, told apart by their units.
+    /// A value of one kind or the other, distinguished by their units.
     Either(&'static Kind, &'static Kind),
 }
 

@@ -90,7 +90,7 @@ pub trait StartPart {
     fn wants_rate_samples(&self) -> bool {
         false
     }
-    /// The phase of its own that it is in, outside of slow start.
+    /// Its own phase, outside of slow start.
     fn phase(&self) -> Option<Phase> {
         None
     }
@@ -178,21 +178,24 @@ pub trait ModelPart {
     }
     /// The pacing that it wants now.
     fn pacing(&self, state: &WindowState) -> Option<Pacing>;
-    /// For now it sets nothing but the window: no pacing, no options, and it ignores [`ModelPart::on_sent`]. The sender
-    /// then takes its shortest path, and does not call these. Only a user-defined model is asked.
+    /// For now it sets nothing but the window: no pacing, no options, and it ignores
+    /// [`ModelPart::on_sent`]. The sender then takes its shortest path, and does not call these.
+    /// Consulted for user-defined models only.
     fn sets_window_alone(&self) -> bool {
         false
     }
-    /// It sets the window in recovery by itself, as an algorithm with `cong_control` does in Linux: the transport is not to
-    /// bring the window down by proportional rate reduction (RFC 6937). Constant for a connection.
+    /// It controls the window in recovery itself, as an algorithm with `cong_control` does in
+    /// Linux: the transport must not apply proportional rate reduction (RFC 6937). Constant for a
+    /// connection.
     fn owns_window_in_recovery(&self) -> bool {
         false
     }
-    /// The phase of its own that it is in.
+    /// Its own phase.
     fn phase(&self) -> Option<Phase> {
         None
     }
-    /// Why it cannot go on. Only a user-defined model is asked, after every event; the first answer ends the run.
+    /// Why it cannot go on. Consulted for user-defined models only, after every event; the first
+    /// failure ends the run.
     fn failure(&mut self) -> Option<Reason> {
         None
     }

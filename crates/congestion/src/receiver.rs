@@ -1,7 +1,6 @@
 //! An algorithm's receiver part: times pairs, answers options, chooses the ACK ratio.
 //!
-//! A receiver without such a part ignores the options it gets; the sender then behaves as plain
-//! TCP.
+//! A receiver without such a part ignores options; the sender then behaves as plain TCP.
 
 use alloc::boxed::Box;
 

@@ -63,11 +63,11 @@ pub enum RegistrationError {
     BuiltIn,
     /// The name is not of 1 to 60 lower-case letters, digits, `-` and `_`, beginning with a letter.
     BadName,
-    /// The name of this parameter is a word of its own in a scenario.
+    /// The name of this parameter is also a reserved word of a scenario.
     ReservedParameter(&'static str),
 }
 
-/// Words beside which the parameters stand in a scenario.
+/// Reserved words beside the parameters in a scenario.
 pub const RESERVED: [&str; 4] = ["window", "start", "estimate", "model"];
 
 impl fmt::Display for RegistrationError {
@@ -174,7 +174,7 @@ fn usual_estimate(window: &WindowChoice) -> Option<EstimateChoice> {
 #[derive(Clone)]
 pub struct Selection {
     choice: Choice,
-    /// Follows from the choice's parameters, so that it does not tell two selections apart.
+    /// Derived from the choice's parameters, so it does not distinguish selections.
     settings: Vec<(&'static str, Value<'static>)>,
 }
 
@@ -246,7 +246,8 @@ impl Selection {
         }
     }
 
-    /// The rows of what was chosen: of the window algorithm, the start and the estimator, or of the model.
+    /// The rows of the choice: of the window algorithm, the start and the estimator, or of the
+    /// model.
     pub fn entries(&self) -> impl Iterator<Item = Entry> {
         let rows = match &self.choice {
             Choice::Parts { start, window, estimate } => {
@@ -286,7 +287,7 @@ impl Selection {
         self.entries().flat_map(|entry| entry.needs.iter().map(move |&need| (entry.name, need)))
     }
 
-    /// The parameter with this name in what was chosen.
+    /// The parameter with this name in the choice.
     pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
         self.parameters().find(|parameter| parameter.name == name)
     }
@@ -296,7 +297,7 @@ impl Selection {
         self.entries().flat_map(|entry| entry.parameters)
     }
 
-    /// Sets a parameter of what was chosen.
+    /// Sets a parameter of the choice.
     pub fn set(&mut self, name: &str, value: Value<'_>) -> Result<(), ParameterError> {
         let result = match &mut self.choice {
             Choice::Parts { start, window, estimate } => {

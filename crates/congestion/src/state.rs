@@ -144,7 +144,7 @@ pub struct Setup {
     pub initial_ssthresh: f64,
     /// The receiver's window.
     pub receive_window: Bytes,
-    /// The receiver reports what has arrived out of order, so that more than one loss per round trip can be seen.
+    /// The receiver sends SACK blocks, so that more than one loss per round trip can be seen.
     pub selective_acks: bool,
     /// Slow start and Reno's increase count acknowledged bytes (RFC 3465), not acknowledgements.
     pub byte_counting: bool,

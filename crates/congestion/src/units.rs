@@ -51,7 +51,7 @@ impl Time {
     pub const fn since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
-    /// The time `span` later, where it is known to be before [`Time::NEVER`]: nobody looks.
+    /// The time `span` later, where it is known to be before [`Time::NEVER`]: unchecked.
     #[inline]
     pub const fn after(self, span: Duration) -> Self {
         Self(self.0 + span.0)

@@ -86,7 +86,7 @@ step! {
 /// Why a flow cannot be steered.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum NotSteerable {
-    /// There is none of this name.
+    /// No such name.
     #[error("no flow is named {name:?}; there are {}", .known.join(", "))]
     Unknown {
         /// The name.
@@ -113,7 +113,7 @@ pub enum NotSteerable {
 #[derive(Clone, Copy, Debug, Default)]
 struct Steered {
     pacing_bps: Option<f64>,
-    /// Of the step under way; what is not summed up is filled in at its end.
+    /// State of the current step; totals are completed at its end.
     step: Step,
     rtt_sum_s: f64,
     rtt_samples: u32,
@@ -209,7 +209,8 @@ impl ModelPart for Steered {
     }
 }
 
-/// A run, one flow of which is steered. A value, as a simulation is: a clone goes on from the same state.
+/// A run, one flow of which is steered. A value, like a simulation: a clone continues from the same
+/// state.
 #[derive(Clone, Debug)]
 pub struct Environment {
     plan: Plan,
@@ -268,7 +269,7 @@ impl Environment {
         links.min().unwrap_or_default()
     }
 
-    /// Round-trip time of a full segment and its acknowledgement where nobody else sends, as the path is at the beginning.
+    /// RTT of a full segment and its ACK on the empty path, as it is at the start.
     pub fn path_rtt(&self) -> Duration {
         let flow = &self.plan.flows[self.flow];
         let Some(tcp) = flow.protocol.tcp() else { return Duration::ZERO };

@@ -237,7 +237,7 @@ impl Extras {
         self.places.get_mut(index as usize)
     }
 
-    /// The out-of-line part of this packet, to change; made if there is none.
+    /// The out-of-line part of this packet, mutable; created if absent.
     pub fn of(&mut self, packet: &mut Packet) -> &mut Extra {
         if packet.extra == NO_EXTRA {
             packet.extra = self.put(Extra::default());

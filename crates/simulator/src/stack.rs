@@ -95,7 +95,7 @@ pub trait Endpoint: Debug + Send + Sync {
 pub struct State {
     /// Congestion window, bytes.
     pub window: u64,
-    /// Slow start threshold, bytes, if the controller tells one; `u64::MAX`: none yet.
+    /// Slow start threshold, bytes, if the controller reports one; `u64::MAX`: none yet.
     pub ssthresh: Option<u64>,
     /// Pacing rate, bit/s, if the controller sets one.
     pub pacing_bps: Option<f64>,
@@ -113,7 +113,8 @@ pub struct State {
     pub congestion_events: u64,
     /// Times at which the controller received persistent congestion.
     pub persistent_congestions: u64,
-    /// Bytes that the application of the receiving end has read, in order. Both ends tell it, the sending one before it can know.
+    /// Bytes that the application of the receiving end has read, in order. Both ends report it, the
+    /// sending one before it can know.
     pub read: u64,
     /// Everything written was acknowledged, the end of the data too.
     pub complete: bool,

@@ -1,4 +1,4 @@
-"""The commands, each imported when it is called: help and completion would otherwise wait for all of them."""
+"""The commands, each imported when it is called, so that help and completion stay fast."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def command(
     formats: str,
 ) -> None:  # fmt: skip
     """Ends with the last command, whose exit status it returns. Tables go to standard error."""
-    note(*(f"undone, of an emulation that was killed: {line}" for line in clean()))
+    note(*(f"removed after a killed emulation: {line}" for line in clean()))
     if tidy:
         return
     if scenario is None:
@@ -143,11 +143,11 @@ def _loaded(path: Path, settings: Sequence[str], seed: int | None) -> Scenario:
 
 
 def _machine(name: str, hosts: Sequence[EmulatedHost], chosen: Sequence[Command]) -> str:
-    """Return the name of the host that is the machine, and say where it is."""
+    """Return the name of the host that is the machine, and print its address."""
     host = named(hosts, name, "--outside")
     if host in [each.host for each in chosen]:
         raise UsageError(f"--outside {name}: it is this machine; start its programs yourself")
-    note(f"{host.name} is this machine, at {host.address}: servers answer there that listen on every address")
+    note(f"{host.name} is this machine, at {host.address}: servers that listen on every address can be reached there")
     return host.name
 
 
@@ -172,7 +172,7 @@ def _span(text: str, option: str) -> float:
     """Return a time above 0 in seconds."""
     found = one(text, Time, option).seconds
     if found <= 0:
-        raise UsageError(f"{option}: {text!r} is no time above 0")
+        raise UsageError(f"{option}: {text!r} is not a time above 0")
     return found
 
 

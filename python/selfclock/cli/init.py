@@ -69,7 +69,7 @@ def _write(files: dict[Path, str]) -> None:
     """Write all files or none, and say how to run them."""
     for path in files:
         if path.exists():
-            raise UsageError(f"{path} is there already, and is not overwritten: give another name, or remove it")
+            raise UsageError(f"{path} already exists and is not overwritten: choose another name, or remove it")
         if not path.parent.is_dir():
             raise UsageError(f"{path.parent}: there is no such directory")
     for path, content in files.items():

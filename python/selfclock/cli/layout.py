@@ -112,7 +112,7 @@ def _sum(widths: Sequence[int]) -> int:
 
 
 def console(*, width: int | None = None) -> Console:
-    """Return the terminal as `rich` writes to it: this wide, or as wide as it is."""
+    """Return the terminal as `rich` writes to it, of this width or its own."""
     from rich.console import Console  # noqa: PLC0415
 
     found = Console(width=width)

@@ -67,7 +67,7 @@ def print_written(path: Path) -> None:
 
 
 def hinted(error: ScenarioError, hint: str | None) -> ScenarioError:
-    """Return an error with a hint after it, where there is one."""
+    """Return an error, followed by a hint if there is one."""
     return error if hint is None else ScenarioError(f"{error}\nhint: {hint}")
 
 

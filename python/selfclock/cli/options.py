@@ -1,4 +1,4 @@
-"""Options and arguments that several commands have, and what a shell completes them with."""
+"""Options and arguments shared by several commands, with their shell completion."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _Directory(click.Path):
 
 
 def destination(out: Path | None, default: Path, *, only_printed: bool = False) -> Path | None:
-    """Return the directory of the results, which can be written; none if they are only printed."""
+    """Return the directory of the results, checked for writing; none if they are only printed."""
     if only_printed and out is None:
         return None
     directory = out or default
@@ -41,12 +41,12 @@ def destination(out: Path | None, default: Path, *, only_printed: bool = False) 
 
 
 def listed(written: Iterable[str]) -> list[str]:
-    """Take names that are written with commas, one at a time, or both."""
+    """Accept names separated by commas, repeated, or both."""
     return [name.strip() for names in written for name in names.split(",")]
 
 
 def completing(names: Callable[[], Iterable[str]], *, several: bool = False) -> Complete:
-    """Return what completes a name, or with `several` the last of names with commas."""
+    """Return a completer of names; with `several`, of the last of names with commas."""
 
     def complete(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[str]:
         before, comma, last = begun.rpartition(",") if several else ("", "", begun)

@@ -132,5 +132,7 @@ def recorded(replay: str | None) -> list[str]:
     begin, dots, end = replay.partition("..")
     times = [begin, end] if dots else ["0 s", begin]
     if not all(re.fullmatch(r"\s*[0-9]+(\.[0-9]+)?\s*(ps|ns|us|µs|ms|s|min|h)\s*", time) for time in times):
-        raise BadInputError(f"--replay: {replay!r} is no span; write its length as 5s, or a span as 10s..12s")
+        raise BadInputError(
+            f"--replay: {replay!r} is not a span; write a length such as 5s, or a span such as 10s..12s"
+        )
     return ["record.packets=true", f"record.packets_from={times[0]}", f"record.packets_until={times[1]}"]

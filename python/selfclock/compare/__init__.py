@@ -1,4 +1,4 @@
-"""The same path under one algorithm after the other."""
+"""One path under several algorithms."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Comparison:
         return notebook.shown(self.path, [self.table()], self.figure())
 
     def figure(self) -> Figure:
-        """Return window, goodput, round-trip time and queue, one column per algorithm; every row has one scale.
+        """Return window, goodput, RTT and queue, one column per algorithm; each row has one scale.
 
         Of several seeds it shows the first.
         """

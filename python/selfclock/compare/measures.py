@@ -19,7 +19,7 @@ CONFIDENCE = 0.95
 
 
 class Measures(Summary):
-    """Summary of one run of one algorithm, and what the table of a comparison shows of it."""
+    """Summary of one run of one algorithm, with the measures of a comparison's table."""
 
     algorithm: str
     #: Name of the link that `utilization` and `queue_mean_packets` are of.

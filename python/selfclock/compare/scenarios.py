@@ -134,13 +134,13 @@ def with_queue(path: Path, word: str) -> Path:
 
 
 def check_ecn(ecn: str | None) -> None:
-    """Refuse what is no mode of ECN."""
+    """Refuse an unknown mode of ECN."""
     if ecn is not None and ecn not in ECN:
         raise ScenarioError(f"ecn: {unknown('mode of ECN', ecn, ECN)}")
 
 
 def distinct(names: Iterable[str]) -> list[str]:
-    """Return the names in their order, each once; there must be one, and each must be an algorithm."""
+    """Return the names without repetitions; at least one, each a known algorithm."""
     found = list(dict.fromkeys(names))
     if not found:
         known = ", ".join(algorithm.name for algorithm in algorithms())

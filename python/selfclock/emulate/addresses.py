@@ -24,7 +24,7 @@ MOST_HOSTS = 64
 
 @dataclass(frozen=True)
 class EmulatedHost:
-    """A host of the scenario, and what programs on it need to know."""
+    """A host of the scenario, with the names and addresses that its programs need."""
 
     #: As the scenario names it.
     node: str
@@ -75,7 +75,7 @@ def _names(nodes: Sequence[str]) -> list[str]:
 
 
 def named(hosts: Sequence[EmulatedHost], name: str, where: str = "--host") -> EmulatedHost:
-    """Return the host with a name, its own or that of its node; `where` it was written stands in the error."""
+    """Return the host with this name, or with a node of this name; errors begin with `where`."""
     for host in hosts:
         if name in {host.name, host.node}:
             return host
@@ -93,7 +93,7 @@ def _spoken(node: str) -> list[str]:
 
 
 def environment(host: EmulatedHost, hosts: Sequence[EmulatedHost]) -> dict[str, str]:
-    """Return the variables that tell a command where it is and whom it can reach."""
+    """Return the environment variables of a command: its host, address and peer."""
     at = {one.name: one.address for one in hosts}
     found = {"SELFCLOCK_HOST": host.name, "SELFCLOCK_ADDRESS": host.address}
     if host.peers:

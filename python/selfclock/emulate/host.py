@@ -44,7 +44,7 @@ TERMINAL = (
 
 
 class SetupError(Exception):
-    """A host cannot be made; the message says what is missing."""
+    """A host cannot be created; the message says what is missing."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ def _text(path: str) -> str:
 
 
 def _replace(path: str, text: str) -> None:
-    """Let a file have another text in this mount namespace, by a file system in memory that goes with it."""
+    """Replace a file's text in this mount namespace, by a file system in memory that disappears with it."""
     where = os.path.realpath(path)
     if not Path(where).is_file():
         return
@@ -193,7 +193,7 @@ def _first_process(*others: int) -> tuple[int, int]:
 
 
 def _be_first(says_ready: int, ends: int) -> NoReturn:
-    """Live until the host does; what is orphaned below is reaped by the kernel, as its end is ignored."""
+    """Live as long as the host; the kernel reaps orphans below, since SIGCHLD is ignored."""
     try:
         kernel.die_with_parent()
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -208,7 +208,7 @@ def _be_first(says_ready: int, ends: int) -> NoReturn:
 
 
 class _Commands:
-    """The commands of a host: started, signalled and waited for as the other side of the socket says."""
+    """The commands of a host: started, signalled and awaited at the request of the socket's other side."""
 
     def __init__(self, wire: socket.socket) -> None:
         self._wire = wire
@@ -264,7 +264,7 @@ class _Commands:
             _tell(self._wire, started=self._running.pid)
 
     def _look(self) -> None:
-        """Say that the command has ended; let one go on that a key has stopped."""
+        """Report that the command has ended; continue one that a key has stopped."""
         if self._running is None:
             return
         process, status = os.waitpid(self._running.pid, os.WNOHANG | os.WUNTRACED)

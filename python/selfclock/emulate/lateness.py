@@ -1,4 +1,4 @@
-"""How late the packets of an emulation left, which says whether it can be believed."""
+"""Lateness of an emulation's packets, which decides whether the result is valid."""
 
 from __future__ import annotations
 

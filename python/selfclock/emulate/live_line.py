@@ -1,4 +1,4 @@
-"""The live line of an emulation: what the bottleneck does and how late packets leave, on the last row of a terminal."""
+"""The live line of an emulation: the bottleneck's state and the lateness, on the last row of a terminal."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHELLS = {"sh", "bash", "dash", "zsh", "fish", "ksh", "csh", "tcsh"}
 
 
 class LiveLine:
-    """One row that changes, below what commands print.
+    """A status row below the output of commands.
 
     The rows above it are the terminal's scrolling region, so that lines of commands scroll by. Each drawing is one
     write that puts the cursor back.

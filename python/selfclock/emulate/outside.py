@@ -124,7 +124,7 @@ def _rules(device: str, network: str) -> tuple[list[list[str]], list[list[str]]]
 
 
 def clean() -> list[str]:
-    """Undo what processes have left that were killed; return what was undone, a line for each."""
+    """Undo the changes of killed processes; return them, a line for each."""
     return [line for path in _left() for line in _undo(path)]
 
 
@@ -151,7 +151,7 @@ def _read(path: Path) -> dict[str, Any] | None:
 
 
 def _others(mine: Path) -> Iterator[dict[str, Any]]:
-    """Give what other processes that live have written."""
+    """Return the changes of other live processes."""
     for path in _files():
         state = _read(path)
         if path != mine and state is not None and _lives(path):
@@ -159,7 +159,7 @@ def _others(mine: Path) -> Iterator[dict[str, Any]]:
 
 
 def _undo(path: Path) -> list[str]:
-    """Undo what a file lists, and remove it; forwarding is left on while another emulation needs it."""
+    """Undo the changes in a file, and remove it; forwarding stays on while another emulation needs it."""
     state = _read(path) or {"undo": [], "forwarding": None}
     for words in state["undo"]:
         # What was not made yet when the process was killed cannot be undone.

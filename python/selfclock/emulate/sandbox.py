@@ -69,7 +69,7 @@ class Sandbox:
         return devices[0]
 
     def fileno(self) -> int:
-        """Return what can be waited for: it is readable when the host has something to say."""
+        """Return the descriptor to wait for: it is readable when the host has a report."""
         return self._wire.fileno()
 
     def run(

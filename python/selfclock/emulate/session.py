@@ -47,7 +47,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Settings:
-    """How an emulation goes on, beside its scenario and commands."""
+    """Options of an emulation, beside its scenario and commands."""
 
     #: It ends after this time if the last command has not; none: with the command.
     seconds: float | None = None
@@ -99,7 +99,7 @@ class Session:
         self._settings, self._files = settings, files
 
     def run(self) -> Emulated:
-        """Make the hosts, run the commands, and return what the emulator has recorded."""
+        """Create the hosts, run the commands, and return the emulator's record."""
         apart = [host for host in self._hosts if host.name != self._settings.outside]
         with self._outside() as device, sandboxes([self._setup(host) for host in apart]) as made:
             at = {host.name: sandbox for host, sandbox in zip(apart, made, strict=True)}
@@ -129,7 +129,7 @@ class Session:
 
     @contextlib.contextmanager
     def _outside(self) -> Iterator[int]:
-        """Make the machine a host, if it is to be one; give its device."""
+        """Make the machine a host if requested; return its device."""
         machine = next((host for host in self._hosts if host.name == self._settings.outside), None)
         if machine is None:
             yield -1
@@ -170,7 +170,7 @@ class Session:
 
 
 class _Running:
-    """The emulator in a thread, which gives its outcome once it is told to stop."""
+    """The emulator in a thread, which returns its outcome when it is stopped."""
 
     def __init__(self, emulator: _core.Emulator) -> None:
         self.emulator = emulator
@@ -214,7 +214,7 @@ class _Running:
 
 
 def _messages(waiting: Sequence[Sandbox], running: _Running) -> Iterator[tuple[Sandbox | None, dict[str, Any] | None]]:
-    """Give what hosts say, and nothing now and then, until the emulator ends."""
+    """Yield the hosts' reports, and nothing now and then, until the emulator ends."""
     poll = select.poll()
     by_number = {sandbox.fileno(): sandbox for sandbox in waiting}
     for number in (*by_number, running.fileno()):
@@ -238,7 +238,7 @@ def _wait_for_sockets(started: Sequence[Sandbox]) -> None:
 
 
 def _end_commands(made: Sequence[Sandbox]) -> None:
-    """Ask commands that still run to end, and give them a moment; what does not end is killed with its host."""
+    """Ask running commands to end, and wait a moment; the rest are killed with their host."""
     left = {sandbox.fileno(): sandbox for sandbox in made if sandbox.process is not None}
     for sandbox in left.values():
         sandbox.signal(signal.SIGTERM)

@@ -49,7 +49,7 @@ class Marks:
     larger_is_better: bool = False
 
     def verdict(self, value: float) -> Verdict:
-        """Judge a number. The mark itself still holds, and a billionth of it is rounding."""
+        """Judge a number. The threshold itself passes, with a billionth of it for rounding."""
         if math.isnan(value):
             return "fail"
         for mark, verdict in ((self.passes, "pass"), (self.warns, "warn")):
@@ -113,5 +113,5 @@ def of_cases(cases: Sequence[Case], *, larger_is_better: bool = False, note: str
 
 
 def not_applicable(why: str) -> Judged:
-    """Return that a row says nothing about an algorithm."""
+    """Return that a row does not apply to an algorithm."""
     return Judged(None, "not applicable", (), why)

@@ -98,7 +98,7 @@ def _labels() -> list[str]:
 
 
 def _carried(stacks: Sequence[str]) -> tuple[dict[str, list[str]], list[tuple[str, str, str]]]:
-    """Return the stacks that carry each algorithm, and what the others say."""
+    """Return the stacks that carry each algorithm, and the reasons of the others."""
     carried: dict[str, list[str]] = {}
     refused = []
     for label in _labels():

@@ -1,4 +1,4 @@
-"""A row of the scorecard: what is run, what is measured, and what is asked of it."""
+"""A row of the scorecard: runs, measurement, thresholds."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def curve(x: Sequence[float], y: Sequence[float]) -> Line:
 
 @dataclass(frozen=True)
 class Row:
-    """A test. Its marks are ours: the RFCs set none."""
+    """A test. Its thresholds are ours: the RFCs set none."""
 
     id: str
     title: str
@@ -63,7 +63,7 @@ class Row:
     excludes: Callable[[Subject], str | None] = lambda _subject: None
 
     def leaves_out(self, subject: Subject) -> str | None:
-        """Say why the row says nothing about an algorithm; none if it does."""
+        """Return why the row does not apply to an algorithm; none if it does."""
         why = self.excludes(subject)
         if why is None and subject.in_stack:
             try:

@@ -21,7 +21,7 @@ Read = TypeVar("Read")
 
 @dataclass(frozen=True, eq=False)
 class Experiment(Generic[Read]):
-    """Runs of an algorithm, each under a key, and what is read off each."""
+    """Runs of an algorithm and their measurements, by key."""
 
     name: str
     scenarios: Callable[[Subject], dict[Any, Scenario]]
@@ -38,7 +38,7 @@ class Lab:
         self.scenarios: list[Scenario] = []
 
     def readings(self, experiment: Experiment[Read], subject: Subject) -> dict[Any, Read]:
-        """Return what was read off the runs of an algorithm, by key."""
+        """Return the measurements of an algorithm's runs, by key."""
         return self._read[experiment.name, subject.label]
 
     def failures(self, experiment: Experiment[Any], subject: Subject) -> list[str]:
@@ -51,7 +51,7 @@ class Lab:
         progress: Callable[[float], object] | None = None,
         threads: int | None = None,
     ) -> None:
-        """Run what was not run before. An error of a run ends it."""
+        """Run the missing ones. An error of a run ends it."""
         jobs: list[Wanted] = []
         for experiment, subject in wanted:
             if (experiment.name, subject.label) in self._read:

@@ -1,4 +1,4 @@
-"""Evaluate algorithms: run what the rows need, judge, and put it together."""
+"""Evaluates algorithms: runs, verdicts, scorecards."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class ScorecardDocument(TypedDict):
 
 @dataclass(frozen=True)
 class Line:
-    """A row of a scorecard: the test, what it found, and what it found of the baselines."""
+    """A row of a scorecard: the test, its result, and the results of the baselines."""
 
     row: Row
     found: Judged
@@ -186,7 +186,7 @@ def evaluate_all(
     threads: int | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> list[Scorecard]:
-    """Run the scorecards of several algorithms; what they have in common is run once."""
+    """Run the scorecards of several algorithms; common runs are run once."""
     begun = time.monotonic()
     subjects = [Subject.named(name) for name in dict.fromkeys(algorithms)]
     baselines = tuple(Subject.named(name) for name in dict.fromkeys(against))
@@ -216,7 +216,7 @@ def _chosen(names: Sequence[str]) -> list[Row]:
 def _wanted(
     rows: Sequence[Row], subjects: Sequence[Subject], baselines: Sequence[Subject]
 ) -> list[tuple[Experiment[Any], Subject]]:
-    """Every experiment with every algorithm that it is needed of, once."""
+    """Every experiment with every algorithm that needs it, once."""
     wanted: dict[tuple[str, str], tuple[Experiment[Any], Subject]] = {}
     for row in rows:
         concerned = [subject for subject in subjects if row.leaves_out(subject) is None]

@@ -62,7 +62,7 @@ class Subject:
         return self.absent() is not None
 
     def absent(self) -> Subject | None:
-        """Return the same algorithm where nobody but the sender knows of it; none if nobody needs to."""
+        """Return the same algorithm without its partner; none if it needs none."""
         if any(part.peer and part.router is None for part in self._algorithms()):
             return Subject(self.label, self.control, {**self.transport, "peer_knows_option": False}, self.routers)
         if self.routers or self.transport:
@@ -70,7 +70,7 @@ class Subject:
         return None
 
     def plain(self) -> Subject:
-        """Return what the algorithm should be without its partner: its window after slow start, Reno for a model."""
+        """Return the algorithm's baseline without a partner: its window after slow start, Reno for a model."""
         return Subject("plain", {"window": self.part("window", "reno"), "start": "slow-start"})
 
     def with_parameters(self, **parameters: object) -> Subject:

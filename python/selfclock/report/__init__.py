@@ -1,1 +1,1 @@
-"""Pages, charts, drawings and files of results: what lies above the results themselves."""
+"""Pages, charts, drawings and files of results."""

@@ -1,4 +1,4 @@
-"""From figures to charts that a browser can zoom and read value by value: what Plotly draws, as data."""
+"""Figures as charts that a browser can zoom and read value by value: Plotly's input, as data."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def chart(figure: Figure, *, titled: bool = True) -> Chart:
 
 
 class _Places:
-    """Where the panels of a figure are, as fractions of what the margins leave."""
+    """The places of a figure's panels, as fractions of the area inside the margins."""
 
     def __init__(self, figure: Figure, *, titled: bool) -> None:
         rows, columns = len(figure.panels), len(figure.panels[0])
@@ -155,7 +155,7 @@ class _Panel:
         self._bottom = _ref("y", (rows - 1) * columns + column + 1) if figure.linked else self._y
 
     def fill(self, panel: Panel) -> None:
-        """Add what the panel shows."""
+        """Add the panel's elements."""
         figure, row, column = self._figure, self._row, self._column
         below = figure.panels[-1][column] if figure.linked else panel
         self._panel = panel
@@ -251,7 +251,7 @@ class _Panel:
                   fillcolor=faint(look.colour, look.opacity))  # fmt: skip
 
     def _add(self, kind: str, label: str, *, read: bool = False, **rest: Any) -> None:  # noqa: ANN401
-        """Add a trace; `read` says whether pointing at it tells its values."""
+        """Add a trace; `read` enables its values under the pointer."""
         name = text(label)
         trace = {"type": kind, "xaxis": self._x, "yaxis": self._y, "name": name, **self._entry(name), **rest}
         if not read:
@@ -262,7 +262,7 @@ class _Panel:
         self._chart.traces.append(trace)
 
     def _entry(self, name: str) -> dict[str, Any]:
-        """Return what makes the entry of a legend: one for all that have this name."""
+        """Return the key of a legend entry: one for all traces of this name."""
         drawn = [*self._chart.traces, *self._chart.layout["shapes"]]
         first = not any(part.get("showlegend") and part["name"] == name for part in drawn)
         return {"legendgroup": name, "showlegend": bool(name) and first}
@@ -344,7 +344,7 @@ class _Panel:
         )  # fmt: skip
 
     def _at(self, which: str, value: float) -> float:
-        """Return where a text stands: on a logarithmic axis at the logarithm."""
+        """Return the place of a text: on a logarithmic axis at the logarithm."""
         axis: Axis = getattr(self._panel, which)
         if which == "x" and self._figure.linked:
             axis = self._figure.panels[-1][self._column].x

@@ -15,7 +15,7 @@ def six_digits(colour: str) -> str:
 
 
 def faint(colour: str, opacity: float) -> str:
-    """Return a colour that lets through what is behind it, as CSS writes it."""
+    """Return a translucent colour, as CSS writes it."""
     red, green, blue = parts(colour)
     return f"rgba({red},{green},{blue},{opacity:.3g})"
 

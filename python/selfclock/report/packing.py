@@ -1,4 +1,4 @@
-"""Charts and texts as a page holds them: gzip in Base64, numbers as binary arrays."""
+"""Charts and texts embedded in a page: gzip in Base64, numbers as binary arrays."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Part:
-    """Something of its own in a page, such as a player: a template, scripts, and what the template shows."""
+    """A special part of a page, such as a player: a template, scripts, and the template's data."""
 
     #: Name of a template; `part` is this object there.
     template: str
@@ -56,7 +56,7 @@ def page(
     source: str = "",
     algorithms: Mapping[str, str] | None = None,
 ) -> Page:
-    """Return a page: what it says in a few paragraphs, parts of its own, tables, figures.
+    """Return a page: a few paragraphs, special parts, tables, figures.
 
     `files` are those beside it, with what they hold; `source` is the text of the scenario; `algorithms` has digests of
     user-defined algorithms by name.
@@ -110,7 +110,7 @@ def script(name: str) -> Markup:
 
 @dataclass(frozen=True)
 class _Drawn:
-    """A figure as a page holds it."""
+    """A figure as embedded in a page."""
 
     packed: str
     #: Pixels; the width is the least in which it can be read.
@@ -146,5 +146,5 @@ def _markdown(text: str) -> Markup:
 
 
 def shortened(scenario: str) -> str:
-    """Return the text of a scenario with its delivery traces cut short: whole they stand in the tables' metadata."""
+    """Return the text of a scenario with its delivery traces cut short; the tables' metadata has them whole."""
     return re.sub(r'(opportunities\s*=\s*"[^"]{80})[^"]+"', r'\1 ..."', scenario)

@@ -61,13 +61,13 @@ def _run_figures(result: Result) -> list[Illustration]:
 
 
 def _run_parts(result: Result) -> list[Part]:
-    """Return what a page of a run has above its tables."""
+    """Return the parts of a run's page above its tables."""
     parts = [network_part(result.scenario.network)]
     return [*parts, replay_part(result)] if result.scenario.records_packets else parts
 
 
 def _run_sentence(summary: Summary) -> str:
-    """Sum up a run: what the flows achieved, and what the busiest link was like."""
+    """Sum up a run: the flows' goodput, and the state of the busiest link."""
     flows, links = summary["flows"], summary["links"]
     said = ""
     if flows:
@@ -141,7 +141,7 @@ def _link_table(links: Sequence[LinkSummary]) -> Table:
 
 
 def _connection_table(flows: Sequence[FlowSummary]) -> Table:
-    """Return what the short connections of each flow took, by size."""
+    """Return the completion times of each flow's short connections, by size."""
     columns = ["Flow", "Size up to", "Complete", "Started", "Time mean ms", "50 % ms", "95 % ms", "99 % ms"]
     rows = [[flow["name"], *row] for flow in flows for row in cells.of_connections(flow)]
     shown = rows[:MOST_ROWS]
@@ -188,7 +188,7 @@ def _comparison_sentence(comparison: Comparison) -> str:
 
 
 def _written_alike(value: float, of: Mapping[str, float], written: Callable[[float], str]) -> tuple[list[str], str]:
-    """Return the names of all whose value is written as this one is, and how it is written."""
+    """Return the names of all values that are written alike, and the writing."""
     said = written(value)
     return [name for name, own in of.items() if written(own) == said], said
 

@@ -138,7 +138,7 @@ class PaperView:
         )
 
     def _commands(self, names: Sequence[str]) -> str:
-        """Return what makes these runs again; empty without scenarios."""
+        """Return the commands that repeat these runs; empty without scenarios."""
         known = [name for name in names if name in self.report.scenarios]
         if not known:
             return ""
@@ -178,7 +178,7 @@ def _sentence(sums: dict[Of, dict[Verdict, int]]) -> str:
 
 
 def _content(reports: Sequence[PaperReport]) -> dict[str, Any]:
-    """Return what the template of the page takes."""
+    """Return the input of the page's template."""
     views = [PaperView(report) for report in reports]
     summaries = [report.summary()["of"] for report in reports]
     sums = {of: {verdict: sum(counts[of][verdict] for counts in summaries) for verdict in VERDICTS} for of in OF}
@@ -194,7 +194,7 @@ def _content(reports: Sequence[PaperReport]) -> dict[str, Any]:
 
 
 def _anchor(paper: str, kind: str, name: str) -> str:
-    """Return an identifier that can stand in an address as it is."""
+    """Return an identifier that needs no escaping in an address."""
     return f"{paper}.{kind}.{quote(name, safe='')}".replace("%", "_")
 
 

@@ -103,7 +103,7 @@ def write_run(
     pcap: Sequence[CaptureKind] = (),
     also: Mapping[str, str] | None = None,
 ) -> None:
-    """Write what a run leaves behind beside its packet record and captures, which the directory holds already.
+    """Write the results of a run beside its packet record and captures, which are in the directory already.
 
     `also` names further files that it holds, and what they are.
     """

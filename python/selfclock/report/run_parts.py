@@ -21,7 +21,7 @@ LAST_PACKETS = 60
 
 
 def network_part(network: Network, *, flows: bool = True, caption: str = "") -> Part:
-    """Return the sketch of a network, with or without its flows: one for wide pages and one for telephones."""
+    """Return the sketch of a network, with or without its flows: one for wide pages and one for phones."""
     # What a sketch takes from a scenario is escaped.
     layout = layout_of(network)
     wide, narrow = (Markup(sketch(network, width, layout, flows=flows).svg) for width in (WIDE, NARROW))  # noqa: S704
@@ -29,7 +29,7 @@ def network_part(network: Network, *, flows: bool = True, caption: str = "") -> 
 
 
 def replay_part(result: Result) -> Part:
-    """Return the replay of a run whose packets are recorded, or the sentence that says why there is none."""
+    """Return the replay of a run with recorded packets, or the reason why there is none."""
     # It takes as long to import as a short run takes.
     from selfclock.motion import motion_of, too_large  # noqa: PLC0415
 
@@ -40,7 +40,7 @@ def replay_part(result: Result) -> Part:
 
 
 def path_figures(result: Result) -> list[Illustration]:
-    """Return the time-distance diagrams of the first TCP flow: how it begins in the record, and how it goes on."""
+    """Return the time-distance diagrams of the first TCP flow: the start of its record, and the end."""
     flows = result.scenario.network.flows
     flow = next((flow for flow in flows if flow.algorithm != "udp"), None)
     span = result.scenario.recorded_span_s

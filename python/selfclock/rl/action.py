@@ -22,7 +22,7 @@ NO_WINDOW_SEGMENTS = 1e9
 
 @dataclass(frozen=True)
 class Action:
-    """How an action, one number from -1 to 1, becomes a window or a pacing rate.
+    """The meaning of an action, one number from -1 to 1, as a window or a pacing rate.
 
     * `"window-factor"`: the window is multiplied by `step ** action`.
     * `"rate-factor"`: the pacing rate is multiplied by `step ** action`.

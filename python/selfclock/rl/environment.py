@@ -1,4 +1,4 @@
-"""The environments: one, and many side by side."""
+"""The environments: a single one, and vectorised ones."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ class CongestionEnv(gymnasium.Env["Features", "NDArray[Any]"]):
         return observe(interval)[0], self._described(interval)
 
     def step(self, action: NDArray[Any]) -> tuple[Features, float, bool, bool, dict[str, Any]]:
-        """Set window or pacing, and let a control interval pass."""
+        """Set window or pacing, and run a control interval."""
         runs = self._runs
         runs.step(action, np.ones(1, np.bool_))
         interval = runs.interval
@@ -285,7 +285,7 @@ class CongestionVectorEnv(VectorEnv["Features", "NDArray[Any]", "NDArray[Any]"])
         return observe(interval), self._described(interval)
 
     def step(self, actions: NDArray[Any]) -> tuple[Features, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
-        """Set window or pacing of each, and let a control interval pass."""
+        """Set window or pacing of each, and run a control interval."""
         runs, active = self._runs, ~self._ended
         for place in np.flatnonzero(self._ended):
             self._begin(int(place))

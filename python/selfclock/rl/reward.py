@@ -53,13 +53,13 @@ class Interval:
 
     @property
     def lost_share(self) -> Numbers:
-        """Lost, of what was delivered or lost."""
+        """Lost share of the data delivered or lost."""
         known = self.delivered_bytes + self.lost_bytes
         return self.lost_bytes / np.maximum(known, 1.0)
 
     @property
     def marked_share(self) -> Numbers:
-        """Marked, of what was delivered; with classic ECN 1 if an echo came."""
+        """Marked share of the data delivered; with classic ECN 1 if an echo came."""
         share = np.minimum(self.marked_bytes / np.maximum(self.delivered_bytes, 1.0), 1.0)
         return np.where(self.ecn_echoes > 0, 1.0, share)
 

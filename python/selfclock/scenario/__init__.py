@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Scenario:
-    """A checked scenario. It does not change: `with_seed` gives another one."""
+    """A checked, immutable scenario: `with_seed` returns another one."""
 
     def __init__(self, core: _core.Scenario, sources_known: dict[str, Source] | None = None) -> None:
         self._core = core
@@ -41,7 +41,7 @@ class Scenario:
 
     @classmethod
     def parse(cls, text: str, source_name: str = "scenario", overrides: Sequence[str] = ()) -> Scenario:
-        """Read a text; `source_name` stands for the file in error messages."""
+        """Read a text; error messages call the file `source_name`."""
         return cls(_core.Scenario.parse(text, source_name, list(overrides)))
 
     def with_seed(self, seed: int) -> Scenario:
@@ -133,12 +133,12 @@ class Scenario:
 
     @property
     def expected_packet_hops(self) -> float:
-        """Packet-hops if every flow carries what its path has for it: an estimate of how long the run takes."""
+        """Packet-hops if every flow fills its share of the path: an estimate of the run's length."""
         return self._core.expected_packet_hops
 
     @cached_property
     def notes(self) -> list[str]:
-        """Sentences on what cannot mean what it says: an algorithm without its partner, a queue below a packet."""
+        """Notes on settings without effect: an algorithm without its partner, a queue below a packet."""
         return self._core.notes
 
     @property
@@ -220,6 +220,6 @@ def schema() -> dict[str, Any]:
 
 
 def grid_schema() -> dict[str, Any]:
-    """Return the JSON Schema of grid files, which say what a sweep runs."""
+    """Return the JSON Schema of grid files."""
     loaded: dict[str, Any] = json.loads(_core.grid_schema())
     return loaded

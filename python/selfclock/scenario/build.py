@@ -86,7 +86,7 @@ class Network(Table):
         return read({key: value for key, value in document.items() if value not in (None, [], {})}, name)
 
     def _laid(self, flows: Sequence[_Placed]) -> tuple[Network, list[dict[str, object]]]:
-        """Return the network with what the flows add to it, and the flows."""
+        """Return the network with the additions of the flows, and the flows."""
         for flow, number in flows:
             if getattr(flow, "rtt", None) is not None:
                 raise ScenarioError(
@@ -114,7 +114,7 @@ def _flow(given: AnyFlow, number: int) -> _Placed:
 
 @dataclass(frozen=True)
 class Dumbbell(Network):
-    """Hosts in pairs across one bottleneck: `source1`, `left`, `right`, `sink1` and so on."""
+    """Pairs of hosts across one bottleneck: `source1`, `left`, `right`, `sink1` and so on."""
 
     TOPOLOGY = USUAL_NAME = "dumbbell"
 
@@ -166,7 +166,7 @@ class Graph(Network):
 
 @dataclass(frozen=True)
 class Path(Network):
-    """Pairs of hosts across one bottleneck, each flow at a round-trip time of its own.
+    """Pairs of hosts across one bottleneck, with an RTT per flow.
 
     Nodes and links are named as in a dumbbell. The round-trip time is that of the empty path without transmission
     times: the `share` of the shortest is the bottleneck's delay each way, unless its link says another, and the rest is
@@ -202,7 +202,7 @@ class Path(Network):
         super().__post_init__()
         for name, access in (("access", self.access), ("sink_access", self.sink_access)):
             if access is not None and access.delay is not None:
-                raise ScenarioError(f"Path.{name}.delay: leave it out; the round-trip times say what it is")
+                raise ScenarioError(f"Path.{name}.delay: leave it out; the round-trip times determine it")
         link = self._link
         object.__setattr__(self, "bottleneck", link if self.queue is None else replace(link, queue=self.queue))
 
@@ -248,7 +248,9 @@ class Path(Network):
 
     def _hosts(self, ends: tuple[str, str], delay: Time, bottleneck: Link) -> list[Link]:
         if self.access is None and bottleneck.rate is None:
-            raise ScenarioError('Path.access: the bottleneck has no rate to go by; write a Link such as Link("1 Gbps")')
+            raise ScenarioError(
+                'Path.access: the bottleneck has no rate to derive it from; write a Link such as Link("1 Gbps")'
+            )
         source = self.access or Link(one(bottleneck.rate, Rate, "Path.bottleneck") * ACCESS)
         source = replace(source, delay=delay, queue=source.queue or "unlimited")
         sink = self.sink_access or source
@@ -296,7 +298,7 @@ def dumbbell(
     record: Record | Mapping[str, object] | None = None,
     routers: Sequence[Router | Mapping[str, object]] = (),
 ) -> Scenario:
-    """Build hosts in pairs across one bottleneck.
+    """Build pairs of hosts across one bottleneck.
 
     A flow is the name of a congestion control, a `Flow`, or a table with the keys of `[[flow]]` in a scenario file.
     `rtt` is the round-trip time of an empty network without transmission times: three fifths of it on the bottleneck,

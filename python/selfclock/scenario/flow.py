@@ -1,4 +1,4 @@
-"""Flows: TCP connections and what they send, and UDP, which sends whatever happens."""
+"""Flows: TCP connections and their data, and UDP, which is not responsive."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class _Sender(Table):
 
 @dataclass(frozen=True)
 class Flow(_Sender):
-    """A TCP flow, by its congestion control: one connection, or short ones that come and go.
+    """A TCP flow with its congestion control: one connection, or short ones.
 
     It sends as much as it can; `size` bytes; at the `rate` of its application; or, with a `load` or an `interval`,
     short connections of a `size` that start at random.

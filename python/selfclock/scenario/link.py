@@ -1,4 +1,4 @@
-"""Links: what they are made of, their queues, losses, changes, and the mechanisms in the routers before them."""
+"""Links: their properties, queues, losses and changes, and the mechanisms in the routers before them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Limit = Packets | Size | Bdp | str
 
 
 def read_limit(value: object, where: str) -> Limit:
-    """Return what a queue holds at most; an error names the argument."""
+    """Return a queue limit; an error names the argument."""
     found = quantity(value, (Packets, Size, Bdp), where, ("unlimited",))
     return found if isinstance(found, (Packets, Size, Bdp)) else str(found)
 
@@ -96,7 +96,7 @@ class Change(Table):
 
 @dataclass(frozen=True)
 class Link(Table):
-    """A link: rate of its transmitter, propagation delay, queue, and what else happens on it.
+    """A link: rate, propagation delay, queue, and imperfections.
 
     In a `Graph` it is `between` two nodes, from the first to the second and, unless `duplex` is false, back.
 
@@ -156,7 +156,7 @@ class Link(Table):
 
 
 def check_ends(between: object, where: str) -> None:
-    """Refuse what is not the names of two nodes."""
+    """Refuse anything but the names of two nodes."""
     if between is not None and not (
         isinstance(between, (tuple, list)) and len(between) == 2 and all(isinstance(end, str) for end in between)
     ):

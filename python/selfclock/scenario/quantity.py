@@ -95,7 +95,7 @@ class Quantity:
 
     @property
     def is_negative(self) -> bool:
-        """Below zero: what a difference may be, but nothing in a scenario."""
+        """Below zero: allowed for a difference, but not in a scenario."""
         return self._base.is_signed()
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Settings of senders and receivers, and what is recorded."""
+"""Settings of senders and receivers, and of records."""
 
 from __future__ import annotations
 

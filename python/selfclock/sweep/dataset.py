@@ -1,4 +1,4 @@
-"""The results of a sweep on disk: one Parquet file, and a journal of what has ended since it was written.
+"""The results of a sweep on disk: one Parquet file, and a journal of the runs completed since.
 
 A row goes to the journal the moment its run ends, so that whatever kills the sweep costs only the runs that were under
 way. Now and then the journal is folded into the Parquet file, which is written aside and renamed.
@@ -56,7 +56,7 @@ class DamagedError(BadInputError):
 
 
 class Dataset:
-    """The rows of a grid's runs, as a context: leaving it folds what is in the journal, whatever the reason."""
+    """The rows of a grid's runs, as a context: leaving it merges the journal, whatever the reason."""
 
     def __init__(self, directory: Path, grid: Grid, jobs: list[Job]) -> None:
         check_writable(directory, sweep=True)
@@ -143,7 +143,7 @@ class Dataset:
         self._folding_s = self._folded_at - began
 
     def _check_files(self) -> None:
-        """Refuse what cannot be read before anything is run or written."""
+        """Refuse unreadable files before anything is run or written."""
         for path in (self.path, self._directory / EARLIER):
             if path.exists():
                 with readable(path, self._points.height if path == self.path else 0):
@@ -162,7 +162,7 @@ class Dataset:
         return pl.concat(keys).join(self._points, on="key", how="anti").height > 0
 
     def _take_over(self) -> None:
-        """Set aside what the present grid does not have, and take back what it has."""
+        """Set aside rows outside the present grid, and take back those inside."""
         stored = [_stored(self.path)] if self.path.exists() else []
         there = pl.concat([*stored, self._read_journal().lazy()]).unique("key", keep="last").collect()
         earlier_path = self._directory / EARLIER
@@ -181,7 +181,7 @@ class Dataset:
         (self._directory / JOURNAL).unlink(missing_ok=True)
 
     def _at_their_points(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Put point and settings beside what was measured; a run of two equal points becomes two rows."""
+        """Join points and settings with the measurements; a run of two equal points becomes two rows."""
         settings = [name for name in self._points.columns if name not in {"key", "point"}]
         measured = [name for name in column_types() if name not in {"key", "seed"}]
         joined = rows.join(self._points.lazy(), on="key", how="inner")

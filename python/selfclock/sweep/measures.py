@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Measure:
-    """A total of a run: what it is of, and its name and unit where it is shown."""
+    """A total of a run: its source, name and unit."""
 
     about: str
     name: str
@@ -66,7 +66,7 @@ USUAL = ("goodput_bps", "utilization", "rtt_mean_s", "queue_mean_packets")
 
 
 def chosen(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the measures that are shown: those named, or the usual ones."""
+    """Return the measures to show: those named, or the default ones."""
     found = tuple(dict.fromkeys(names))
     for name in found:
         if name not in MEASURES:

@@ -21,7 +21,7 @@ else:
 
 
 def _column_type(hint: object) -> pl.DataType:
-    """Return the type of a column for what a summary says of a value."""
+    """Return the column type of a summary's value."""
     simple: dict[object, pl.DataType] = {str: pl.String(), int: pl.Int64(), float: pl.Float64(), bool: pl.Boolean()}
     if hint in simple:
         return simple[hint]
@@ -58,7 +58,7 @@ def failed(job: Job, error: object) -> dict[str, Any]:
 
 
 def _identity(job: Job) -> dict[str, Any]:
-    """Return what a run belongs to; `algorithms` names user-defined ones with their digests, or is empty."""
+    """Return the provenance of a run; `algorithms` names user-defined ones with their digests, or is empty."""
     return {"key": job.key, "seed": job.seed, "version": VERSION, "algorithms": job.algorithms or None}
 
 

@@ -1,4 +1,4 @@
-"""Running a sweep, and what it found."""
+"""Running a sweep, and its results."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class PointSummary(TypedDict):
 
 @dataclass(frozen=True)
 class Sweep:
-    """A sweep that has come to its end."""
+    """A completed sweep."""
 
     grid: Grid
     directory: Path
@@ -139,7 +139,7 @@ def sweep(
     measures: Iterable[str] = (),
     progress: Callable[[float, str], object] | None = None,
 ) -> Sweep:
-    """Run what is missing of a grid, given as such or as a file; results go to a directory.
+    """Run the missing runs of a grid, given as such or as a file; results go to a directory.
 
     `on` is "local", on all cores or `threads` threads, or "dask://host:port". A run that fails is recorded with its
     error; it is run again only with `retry`. Table and figure show `measures`, columns of the dataset such as "jain".

@@ -1,4 +1,4 @@
-"""Who got what: the measures of each flow, or of the flows of each algorithm where there are many."""
+"""Shares: the measures of each flow, or of the flows of each algorithm where there are many."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _flows(path: Path) -> pl.DataFrame:
 
 
 def _named(flows: pl.DataFrame) -> pl.DataFrame | None:
-    """Add whose each row is: the flow's, or its algorithm's; none if there are too many of both."""
+    """Add the owner of each row: the flow, or its algorithm; none if there are too many of both."""
     algorithms = flows.group_by("name").agg(pl.col("algorithm").n_unique().alias("algorithms"))
     if len(algorithms) <= MOST_FLOWS:
         own = pl.format("{} ({})", "name", "algorithm")

@@ -52,7 +52,7 @@ class Shared:
 
 
 def with_common_beginnings(grid: Grid, jobs: Iterable[Job]) -> Iterator[Shared]:
-    """Put together the jobs whose runs have a beginning in common; the others stand by themselves at the end."""
+    """Group the jobs whose runs have a common beginning; the others follow singly."""
     jobs = list(jobs)
     points = list(dict.fromkeys(job.point for job in jobs))
     alone = set(points)

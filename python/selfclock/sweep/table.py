@@ -27,7 +27,7 @@ def of_point(point: PointSummary, shown: Sequence[str], *, failed: bool, who: Se
 
 
 def sharers(points: Sequence[PointSummary]) -> list[str]:
-    """Return who has a share at any point of a sweep."""
+    """Return the owners of shares at any point of a sweep."""
     return list(dict.fromkeys(name for point in points for name in point["shares"]))
 
 

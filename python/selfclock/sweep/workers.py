@@ -65,7 +65,7 @@ def run_here(grid: Grid, jobs: Iterable[Job], keep: Callable[[Row], object], thr
 
 
 def run_on_cluster(address: str, grid: Grid, jobs: Iterable[Job], keep: Callable[[Row], object]) -> None:
-    """Run jobs on a Dask cluster. What a lost worker had before it is done again by another."""
+    """Run jobs on a Dask cluster. Runs of a lost worker are repeated by another."""
     try:
         from distributed import Client, as_completed  # noqa: PLC0415
         from distributed.client import FutureCancelledError  # noqa: PLC0415

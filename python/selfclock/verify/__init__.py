@@ -1,4 +1,4 @@
-"""An independent check of what a run has recorded: `selfclock verify`.
+"""An independent check of a packet record: `selfclock verify`.
 
 Nothing here asks the engine. The scenario is read again from the text in the record, links and queues are run again,
 receivers and
@@ -44,7 +44,7 @@ STEPS = {
 
 
 def verify(record: Record, progress: Callable[[float, str], object] = lambda _done, _step: None) -> Findings:
-    """Check a record; what it finds stands in the order of time.
+    """Check a record; the findings are in order of time.
 
     `progress` gets the fraction done and what comes next.
 

@@ -1,4 +1,4 @@
-"""The record of an emulation: what real packets met must be what the simulator does with the same arrivals.
+"""The record of an emulation: real packets must have met what the simulator does with the same arrivals.
 
 Real hosts follow no rules of a scenario, so senders and receivers are not checked. Every arrival is sent through the
 simulator's links, queues and routers again, and every event must be the one on record. Beside that stand rules which

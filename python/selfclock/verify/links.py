@@ -54,7 +54,7 @@ def seconds(span: int) -> str:
 
 
 def _drop_tail(link: Link, crossings: list[tuple[Packet, Hop]], end: int, findings: Findings) -> None:
-    """A drop-tail queue leaves nothing open: it is run once more."""
+    """A drop-tail queue is deterministic: it is run again."""
     waiting: deque[tuple[int, int]] = deque()
     waiting_bytes = 0
     free_at = 0
@@ -108,7 +108,7 @@ def _drop_tail(link: Link, crossings: list[tuple[Packet, Hop]], end: int, findin
 
 
 def _step_marking(link: Link, packet: Packet, hop: Hop, queue: tuple[int, int, int], findings: Findings) -> None:
-    """Above the threshold what understands marks is marked, and nothing else."""
+    """Above the threshold ECN-capable packets are marked, and nothing else."""
     now, free_at, counted = queue
     above = False
     text = link.keys.get("mark_above")
@@ -195,7 +195,7 @@ def _sent(link: Link, hop: Hop, start: int, rate: int) -> int | None:
 
 
 def _queue_of(link: Link, packet: Packet, hop: Hop) -> object:
-    """Return what names the queue within the discipline that a packet stands in; each is first in, first out."""
+    """Return the queue of a packet within the discipline; each is first in, first out."""
     match link.discipline:
         case "fq-codel" | "fq-pie" | "drr":
             return packet.flow, packet.connection
@@ -207,7 +207,7 @@ def _queue_of(link: Link, packet: Packet, hop: Hop) -> object:
 def _managed_backlog(  # noqa: PLR0912, PLR0915 - a queue in one piece is read more easily
     link: Link, crossings: list[tuple[Packet, Hop]], findings: Findings
 ) -> None:
-    """Play the queue: what waits after each instant is within the limit, and who is dropped or marked may be."""
+    """Play the queue: its length stays within the limit, and drops and marks are allowed ones."""
     departures: list[tuple[int, int, Hop]] = []
     for _, hop in crossings:
         left = hop.started if hop.dropped is None else hop.dropped
@@ -218,7 +218,7 @@ def _managed_backlog(  # noqa: PLR0912, PLR0915 - a queue in one piece is read m
     in_service_until = in_service = 0
 
     def depart(until: int, *, before_arrivals: bool) -> None:
-        """Let go what left by this time; before its arrivals, not what these have pushed out."""
+        """Remove packets that left by this time; before its arrivals, not those pushed out by them."""
         nonlocal position, packets, size, in_service_until, in_service
         while position < len(departures) and departures[position][0] <= until:
             time, row, hop = departures[position]
@@ -319,7 +319,7 @@ def _dropped_later(link: Link, packet: Packet, hop: Hop, full: bool, findings: F
 
 
 def _refused(link: Link, packet: Packet, hop: Hop, findings: Findings) -> None:
-    """A drop before a managed queue is the work of a mechanism that stands there."""
+    """A drop before a managed queue is the work of a mechanism there."""
     now = hop.refused or 0
     if not any(mechanism.may_drop(packet.kind, packet.number, now) for mechanism in link.mechanisms):
         findings.add(
@@ -348,7 +348,7 @@ def _marked(link: Link, packet: Packet, hop: Hop, findings: Findings) -> None:
 
 
 def _wire(link: Link, promise: Promise, crossings: list[tuple[Packet, Hop]], end: int, findings: Findings) -> None:
-    """Check that what is sent arrives after the delay, in order, or is lost where the wire loses."""
+    """Check that a sent packet arrives after the delay, in order, or is lost on a lossy wire."""
     transmitted = [(hop.started, hop.started_row, packet, hop) for packet, hop in crossings if hop.started is not None]
     transmitted.sort(key=lambda sent: sent[:2])
     # When the packet before was at the end of the link: at the earliest and at the latest, for a router may have

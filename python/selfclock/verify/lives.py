@@ -89,7 +89,7 @@ class Packet:
 
 @dataclass
 class Lives:
-    """All packets, and what arrived at or left which end in which order."""
+    """All packets, and their arrivals and departures at each end, in order."""
 
     packets: dict[int, Packet]
     #: Hops of each link in the order in which they came, with their packets.
@@ -157,7 +157,7 @@ def lives(record: Record, promise: Promise, findings: Findings) -> Lives:
             )
             continue
         if packet.over:
-            findings.add("one-end", time, _where(link, packet.flow), number, f"{event} after its way was over")
+            findings.add("one-end", time, _where(link, packet.flow), number, f"{event} after its path had ended")
             continue
         _advance(found, promise, findings, packet, (row, time, event, link), (sizes[row], ecns[row]))
         if event == "deliver":
@@ -173,7 +173,7 @@ def lives(record: Record, promise: Promise, findings: Findings) -> Lives:
 
 
 def _check_unchanged(table: pl.DataFrame, times: list[int], promise: Promise, findings: Findings) -> None:
-    """Compare every row with that of the packet's sending, in what does not change on the way.
+    """Compare every row with that of the packet's sending, in the fields that do not change on the way.
 
     A router that exchanges or repeats options changes the size of what it forwards by theirs; what may change of
     such packets is checked where they enter the next link.
@@ -228,7 +228,7 @@ def _advance(  # noqa: PLR0912 - one branch for each event
     event: tuple[int, int, str, str | None],
     seen: tuple[int, str],
 ) -> None:
-    """Check that what happens to a packet is what can happen next."""
+    """Check that every event of a packet can follow the one before."""
     row, time, what, link = event
     hop = packet.hops[-1] if packet.hops else None
     waiting = hop is not None and hop.entered is not None and hop.started is None and hop.dropped is None

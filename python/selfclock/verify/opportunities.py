@@ -88,7 +88,7 @@ def _seconds(span: int) -> str:
 
 
 def check_drop_tail(link: Link, crossings: list[tuple[Packet, Hop]], end: int, findings: Findings) -> None:
-    """A drop-tail queue leaves nothing open: who is refused, who is marked, and with which opportunity each leaves."""
+    """A drop-tail queue is deterministic: drops, marks, and the opportunity of each packet."""
     clock = Clock(link)
     waiting: deque[Job] = deque()
     served: list[Job] = []
@@ -133,7 +133,7 @@ def check_drop_tail(link: Link, crossings: list[tuple[Packet, Hop]], end: int, f
 
 
 def _step_marking(link: Link, packet: Packet, hop: Hop, queue: tuple[int, int], findings: Findings) -> None:
-    """Above the threshold what understands marks is marked, and nothing else."""
+    """Above the threshold ECN-capable packets are marked, and nothing else."""
     packets, wait = queue
     text = link.keys.get("mark_above")
     above = False

@@ -42,13 +42,13 @@ _IMIX = (40, 576, 1500)
 
 
 class UnknownError(Exception):
-    """The text of the scenario says something that this reader does not know."""
+    """The scenario's text has something unknown to this reader."""
 
 
 def _split(text: str) -> tuple[Fraction, str]:
     match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(\S+)\s*", text)
     if match is None:
-        raise UnknownError(f"the scenario says {text!r}, which is no quantity")
+        raise UnknownError(f"the scenario says {text!r}, which is not a quantity")
     return Fraction(match[1]), match[2]
 
 
@@ -300,7 +300,7 @@ def promise(text: str, seed: int) -> Promise:
         document = tomllib.loads(text)
         return _promise(document, seed)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise UnknownError(f"the text of the scenario cannot be read: {error!r}") from error
+        raise UnknownError(f"the scenario's text cannot be read: {error!r}") from error
 
 
 def _promise(document: dict[str, Any], seed: int) -> Promise:

@@ -1,4 +1,4 @@
-"""Receivers: acknowledgements tell of what has arrived, of nothing else, and not too late."""
+"""Receivers: ACKs acknowledge what has arrived, nothing else, and not too late."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class Receiver:
         self.findings.add(rule, time, f"flow {self.flow.name}", None if packet is None else packet.number, what)
 
     def follow(self, sent: list[Packet], delivered: list[Packet]) -> Held:
-        """Go through what arrived and what was answered, instant by instant.
+        """Go through arrivals and ACKs, instant by instant.
 
         Of several packets that arrive at one instant the record may show the arrivals first and then the answers.
         """
@@ -165,7 +165,7 @@ class Receiver:
         return self.held
 
     def fits(self, answer: Packet, following: deque[Packet]) -> bool:
-        """Whether an answer, and those that leave with it, tell of what has arrived until now."""
+        """Whether an ACK, and those that leave with it, acknowledge what has arrived until now."""
         runs = len(self.held.starts)
         blocks = all(self.held.is_run(start, end) for start, end in answer.sack)
         numbers = self.numbers or self.next_numbers()
@@ -181,7 +181,7 @@ class Receiver:
         )
 
     def is_for(self, coming: Packet) -> bool:
-        """Whether an answer that tells of what is known is for this one, where none was due before.
+        """Whether an ACK of known data belongs to this segment, where none was due before.
 
         It is for what is answered at once and changes nothing that it tells: a repetition or, without SACK, what comes
         beyond a gap.
@@ -190,7 +190,7 @@ class Receiver:
         return self.due is None and coming.kind == "data" and changes_nothing
 
     def was_due(self, answer: Packet, coming: Packet) -> bool:
-        """Whether an answer was due before a segment came at its instant: by a timer that cannot be told from here."""
+        """Whether an ACK was due before a segment arrived at its instant: by a timer that the record does not show."""
         return (
             self.restarts_timer
             and self.pending > 0
@@ -199,7 +199,7 @@ class Receiver:
         )
 
     def next_numbers(self) -> deque[int]:
-        """Return what an acknowledgement would say now: one number, and more of a receiver that misbehaves.
+        """Return the numbers an ACK would have now: one, or several of a misbehaving receiver.
 
         That one divides what is new into parts, repeats the last, or acknowledges all up to the highest byte and some
         segments more.
@@ -220,7 +220,7 @@ class Receiver:
             self.timestamps.add(packet.timestamp or 0)
 
     def check_due(self, now: int) -> None:
-        """Time goes on to `now`: no acknowledgement may be late."""
+        """Advance to `now`: no ACK may be late."""
         if self.due is not None:
             self.fault(
                 "delayed-ack",
@@ -245,7 +245,7 @@ class Receiver:
             self.pending, self.timer_first = 0, False
 
     def deadline(self) -> int:
-        """When what is pending must be acknowledged."""
+        """Deadline of the pending ACK."""
         if self.tcp.ack_grid:
             return (self.pending_since // self.tcp.ack_timer + 1) * self.tcp.ack_timer
         return self.pending_since + self.tcp.ack_timer

@@ -31,7 +31,7 @@ class UnreadableError(BadInputError):
 
 @dataclass
 class Record:
-    """A run's packet record and what the run says of itself. What is absent is not compared."""
+    """A run's packet record, summary and series. Absent parts are not compared."""
 
     scenario: str
     seed: int
@@ -52,12 +52,12 @@ def load(path: Path) -> Record:
     packets = _table(table)
     missing = [name for name in COLUMNS if name not in packets.columns]
     if missing:
-        raise UnreadableError(f"{table} is no packet record: it has no column {missing[0]!r}")
+        raise UnreadableError(f"{table} is not a packet record: it has no column {missing[0]!r}")
     metadata = pl.read_parquet_metadata(table)
     try:
         scenario, seed = metadata["selfclock.scenario"], int(metadata["selfclock.seed"])
     except (KeyError, ValueError) as error:
-        raise UnreadableError(f"{table} does not say of which scenario and seed it is") from error
+        raise UnreadableError(f"{table} does not name its scenario and seed") from error
     _check_whole(table, scenario)
     record = Record(scenario, seed, packets)
     if not path.is_dir():
@@ -76,7 +76,7 @@ def load(path: Path) -> Record:
 
 
 def _check_whole(table: Path, scenario: str) -> None:
-    """Refuse the record of a span: who arrives in it may have left before."""
+    """Refuse the record of a span: packets that arrive in it may have left earlier."""
     document = tomllib.loads(scenario)
     recorded, whole = document.get("record", {}), document["duration"]
     begin, end = recorded.get("packets_from", "0 s"), recorded.get("packets_until", whole)
@@ -90,7 +90,7 @@ def _table(path: Path) -> pl.DataFrame:
     try:
         return pl.read_parquet(path)
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise UnreadableError(f"{path} is damaged or no Parquet file: {str(error).splitlines()[0]}") from error
+        raise UnreadableError(f"{path} is damaged or not a Parquet file: {str(error).splitlines()[0]}") from error
 
 
 def picoseconds(seconds: pl.Series) -> list[int]:

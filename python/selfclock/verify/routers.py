@@ -1,4 +1,4 @@
-"""Mechanisms of routers: a packet enters a link when it is there, unless one holds or drops it."""
+"""Mechanisms of routers: a packet enters a link on arrival, unless one holds or drops it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def check_losses_in_turn(lives: Lives, promise: Promise, findings: Findings) -> None:
-    """Find whose turn it is to be lost where that is not left to chance, and check that they are.
+    """Replay losses that are not random, and check them.
 
     Where another mechanism stands before the same link it may have dropped or held what this one then never saw.
     """
@@ -39,7 +39,7 @@ def check_losses_in_turn(lives: Lives, promise: Promise, findings: Findings) -> 
 
 
 def _due(mechanism: Mechanism, crossings: list[tuple[Packet, Hop]]) -> set[int]:
-    """Return the packets of which each is the last of so many, or comes when none has been lost for so long."""
+    """Return every Nth packet, and those after a long time without loss."""
     every = mechanism.keys.get("every", 1 if float(mechanism.keys.get("probability", 0)) == 1 else None)
     spacing = mechanism.keys.get("spacing")
     due: set[int] = set()
@@ -103,7 +103,7 @@ def _never_entered(lives: Lives, promise: Promise, packet: Packet, findings: Fin
 
 
 def _police(link: Link, mechanism: Mechanism, crossings: list[tuple[Packet, Hop]], findings: Findings) -> None:
-    """Check that what passes is within rate times time plus burst; alone, that it drops only what is not."""
+    """Check that a policer passes at most rate times time plus burst, and alone drops only the excess."""
     rate, burst = rate_of(mechanism.keys["rate"]), size_of(mechanism.keys["burst"])
     depth = transmission_time(burst, rate)
     alone = len(link.mechanisms) == 1
@@ -141,7 +141,7 @@ def _police(link: Link, mechanism: Mechanism, crossings: list[tuple[Packet, Hop]
 def _hold(
     link: Link, mechanism: Mechanism, crossings: list[tuple[Packet, Hop]], promise: Promise, findings: Findings
 ) -> None:
-    """Check that what is held is held for just the time that the scenario says, and the rest not at all."""
+    """Check that packets are held for exactly the scenario's time, and the rest not at all."""
     if len(link.mechanisms) > 1:
         return
     delay = time_of(mechanism.keys["delay"])
@@ -194,7 +194,7 @@ def _check_options(lives: Lives, promise: Promise, findings: Findings) -> None:
 def _thin(
     link: Link, mechanism: Mechanism, crossings: list[tuple[Packet, Hop]], promise: Promise, findings: Findings
 ) -> None:
-    """Check that what is dropped has a successor that says more, and nothing waits longer than the interval."""
+    """Check that a thinned ACK has a successor that acknowledges more, within the interval."""
     interval = time_of(mechanism.keys["interval"])
     # Where the queue has a limit it, too, may drop one.
     alone = len(link.mechanisms) == 1

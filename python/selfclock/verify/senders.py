@@ -1,4 +1,4 @@
-"""Senders: what they may send, and when they may send it again."""
+"""Senders: permitted data, and permitted retransmissions."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class Sender:
         self.findings.add(rule, time, f"flow {self.flow.name}", packet.number, what)
 
     def follow(self, sent: list[Packet], delivered: list[Packet]) -> None:
-        """Go through what was sent and what came back, in the order of the record."""
+        """Go through segments and ACKs in the order of the record."""
         leaving = [(packet.row, packet) for packet in sent if packet.kind in {"data", "syn"}]
         coming = [(packet.delivered_row, packet) for packet in delivered if packet.kind in {"ack", "syn-ack"}]
         for row, packet in sorted(leaving + coming, key=lambda event: event[0]):
@@ -185,7 +185,7 @@ class Sender:
                 self.completed = now
 
     def check_window(self, answer: Packet, now: int) -> None:
-        """The window that arrives is that of the receiver, or what a router may make of it."""
+        """The window that arrives is the receiver's, or one that a router may write."""
         window = answer.delivered_window
         if window == answer.window or (self.tampered is not None and window in self.tampered):
             return

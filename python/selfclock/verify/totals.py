@@ -38,7 +38,7 @@ class Replayed:
 
 
 def check_totals(record: Record, lives: Lives, promise: Promise, replayed: Replayed, findings: Findings) -> None:
-    """Compare the summary and the series with what the record says."""
+    """Compare summary and series with the record."""
     said_of_links, said_of_flows = (
         {entry["name"]: entry for entry in record.summary[part]} if record.summary is not None else {}
         for part in ("links", "flows")
@@ -76,7 +76,7 @@ def _rows(table: pl.DataFrame | None, column: str) -> dict[str, pl.DataFrame]:
 def _same(
     findings: Findings, where: str, what: str, said: float | None, made: float | None, time: int | None = None
 ) -> None:
-    """Compare what the run says with what the record makes."""
+    """Compare the run's values with those from the record."""
     findings.count("summary" if time is None else "series")
     if said is None or made is None or abs(said - made) > RELATIVE * max(abs(said), abs(made)):
         if said is made:
@@ -314,7 +314,7 @@ def _connection_rates(flow: Flow, totals: tuple[dict[str, Any], int, int], end: 
 
 
 def _flow_series(rows: pl.DataFrame, flow: Flow, sender: Sender | None, findings: Findings) -> None:
-    """Compare what was sent and acknowledged, and hold the window against what is outstanding."""
+    """Compare data sent and acknowledged, and the window with the data outstanding."""
     times = np.array(picoseconds(rows["time_s"]), dtype=np.int64)
     where = f"flow {flow.name}"
     made = {
@@ -373,7 +373,7 @@ def _window(rows: pl.DataFrame, times: Times, outstanding: Times, sender: Sender
 
 
 def _connections(table: pl.DataFrame, promise: Promise, replayed: Replayed, findings: Findings) -> None:
-    """Check that every short connection was complete when it says so, and only if it says so."""
+    """Check that a short connection was complete when it says so, and only then."""
     columns = [table[name].to_list() for name in ("flow", "size_bytes", "completion_s", "retransmitted_segments")]
     for row, (flow, size, completion, repeated) in enumerate(zip(*columns, strict=True)):
         sender = replayed.senders.get((str(flow), row))

@@ -85,7 +85,7 @@ class Findings:
         self.checked[rule] = self.checked.get(rule, 0) + cases
 
     def verdict(self) -> str:
-        """Say in one line what was looked at and found."""
+        """Sum up the checks and findings in one line."""
         cases = sum(self.checked.values())
         rules = len({violation.rule for violation in self.violations})
         looked = f"{plural(cases, 'check')} of {plural(len(self.checked), 'rule')}"

@@ -67,12 +67,12 @@ impl AckClock {
     fn finish(&mut self) {
         let seconds = self.last.since(self.began).seconds();
         let bytes = self.acknowledged.saturating_sub(self.acknowledged_before).get() as f64;
-        // One that is too short tells that the ones before are no guide any more.
+        // A short stretch shows that earlier ones no longer apply.
         let tells = seconds > 0.0 && seconds >= FEWEST_GAPS * self.gap && bytes > 0.0;
         self.finished = tells.then(|| Stretch { bytes_per_second: bytes / seconds, seconds });
     }
 
-    /// The last whole stretch, if it was long enough to tell a rate.
+    /// The last whole stretch, if it was long enough for a rate.
     pub fn stretch(&self) -> Option<Stretch> {
         self.finished
     }

@@ -25,8 +25,8 @@ const STORED: usize = 20;
 /// Results this far from the median are left out. Our choice.
 const OUTLIER: f64 = 0.2;
 
-/// The capacity C, in bit/s, from `bits` sent in `sent` seconds that arrived in `arrived` seconds while `available` bit/s were
-/// free; `None` if that tells nothing.
+/// The capacity C, in bit/s, from `bits` sent in `sent` seconds that arrived in `arrived` seconds
+/// while `available` bit/s were free; `None` if it is undetermined.
 pub fn capacity(bits: f64, sent: f64, arrived: f64, available: f64) -> Option<f64> {
     let usable = bits >= FASTEST * available * sent && arrived > GROWTH * sent && arrived > 0.0;
     let capacity = (bits - available * sent) / (arrived - sent);

@@ -1,11 +1,14 @@
-//! ImTCP: available bandwidth from the spacing of single segments, the ancestor of ICIM (Man, Hasegawa and Murata).
+//! ImTCP: available bandwidth from the spacing of single segments, the ancestor of ICIM (Man,
+//! Hasegawa and Murata).
 //!
-//! Segments wait until there are enough for a stream, which then leaves with a spacing that sweeps one part of the search range.
-//! While the sending rate is above the available bandwidth each segment waits longer than the one before. The part in which
-//! that begins has the available bandwidth. The papers could not be had; this follows what the thesis and later papers say of them.
+//! Segments wait until there are enough for a stream, which then leaves with a spacing that sweeps
+//! one part of the search range. While the sending rate is above the available bandwidth each
+//! segment waits longer than the one before. The part in which that begins has the available
+//! bandwidth. The papers were not available; this follows the thesis and later papers.
 //!
-//! It cannot work beyond some 100 Mbit/s on hosts whose network cards collect packets: then all acknowledgements of a stream
-//! come at one time. Nor does it measure the physical bandwidth: the mechanism that used it took that for known.
+//! It cannot work beyond some 100 Mbit/s on hosts whose network cards collect packets: then all
+//! acknowledgements of a stream come at one time. Nor does it measure the physical bandwidth: the
+//! mechanism that used it took that for known.
 
 use alloc::boxed::Box;
 
@@ -81,7 +84,7 @@ impl Stream {
         self.low + (self.high - self.low) * index.clamp(0.0, length as f64 - 2.0) / (length as f64 - 2.0)
     }
 
-    /// Delay of each segment beyond that of the first, s.
+    /// Delay of each segment relative to the first, s.
     fn delays(&self, length: usize) -> [f64; MOST_SEGMENTS] {
         let mut delays = [0.0; MOST_SEGMENTS];
         let delay = |index: usize| self.acknowledged[index].since(self.sent[index]).seconds();

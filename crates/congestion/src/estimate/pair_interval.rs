@@ -16,7 +16,7 @@ choice! {
 }
 
 choice! {
-    /// Which of the intervals told counts.
+    /// Choice among the reported intervals.
     IntervalFilter {
         /// The last one.
         Last = "last",
@@ -82,7 +82,7 @@ impl IntervalHistory {
     pub fn record(&mut self, ticks: u16) {
         self.minimum = if self.count == 0 { ticks } else { self.minimum.min(ticks) };
         self.recent[self.count as usize % 3] = ticks;
-        // Three is all that the filters look at; the count goes on only to know which is the last.
+        // The filters use three; the count continues only to identify the last.
         self.count = if self.count >= 5 { 3 } else { self.count + 1 };
     }
 

@@ -2,8 +2,8 @@
 //! total delay met no other traffic, and its spacing is one packet's time in the narrowest link
 //! (CapProbe: Kapoor, Chen, Lao, Gerla, Sanadidi, 2004).
 //!
-//! Where the available bandwidth is measured, too, bursts tell the physical bandwidth also of a
-//! path that is never idle: see [`super::capacity`]. On hosts whose network cards collect packets
+//! Where the available bandwidth is measured, too, bursts determine the physical bandwidth even of
+//! a path that is never idle: see [`super::capacity`]. On hosts whose network cards collect packets
 //! pairs tell nothing, for both arrive at one time.
 
 use crate::entry::{Entry, Need};

@@ -1,4 +1,4 @@
-//! Round trips, told apart by sequence numbers.
+//! Round trips, delimited by sequence numbers.
 
 use crate::event::Acknowledged;
 use crate::units::Bytes;

@@ -99,7 +99,7 @@ mod tests {
             assert_eq!(filter.get(), maximum);
             assert_eq!(filter.0.map(|(_, value)| value), three, "at {now}");
         }
-        // Two can be too old at once, and all three.
+        // Two can expire together, and all three.
         let mut filter = WindowedMaximum::default();
         for (now, sample) in [(0, 9.0), (3, 8.0), (5, 7.0)] {
             filter.update(now, 8, sample);

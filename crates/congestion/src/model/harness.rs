@@ -366,7 +366,7 @@ impl Bench {
         &self.looks[(from * 1000.0) as usize..(to * 1000.0) as usize]
     }
 
-    /// Payload delivered of what the path could carry, between these times.
+    /// Share of the path's capacity delivered as payload between these times.
     pub fn utilisation(&self, from: f64, to: f64) -> f64 {
         self.shares(from, to).iter().sum::<f64>()
     }

@@ -1,9 +1,9 @@
-//! Prague, after draft-briscoe-iccrg-prague-congestion-control: DCTCP's response to marks (RFC 8257), paced, with
-//! Reno's increase and Reno's response to loss.
+//! Prague, after draft-briscoe-iccrg-prague-congestion-control: DCTCP's response to marks (RFC
+//! 8257), paced, with Reno's increase and Reno's response to loss.
 //!
-//! Needs a path that marks early and a transport that reports how much was marked (accurate ECN feedback). Without
-//! pacing (`pacing = false`) it is DCTCP. Of what the draft makes optional or leaves to the transport, only the reduced
-//! dependence on the round-trip time is here, and off unless asked for.
+//! Needs a path that marks early and a transport that reports how much was marked (accurate ECN
+//! feedback). Without pacing (`pacing = false`) it is DCTCP. Of the draft's optional parts, only
+//! the reduced RTT dependence is here, off by default.
 
 use crate::decision::Pacing;
 use crate::decision::paced_at;
@@ -66,8 +66,8 @@ pub struct Prague {
     acknowledged: Bytes,
     marked: Bytes,
     seen_mark: bool,
-    /// A duplicate reported marks. It does not tell what was sent: the response is left to the next acknowledgement
-    /// that advances.
+    /// A duplicate reported marks. It does not report the data sent: the response waits for the
+    /// next cumulative ACK.
     marked_on_duplicate: bool,
     /// Bytes sent when marks last reduced the window: they may do so again once more than that is
     /// acknowledged.
@@ -101,8 +101,8 @@ impl Prague {
         }
     }
 
-    /// The fraction marked since the last time goes into alpha. As in Linux, not before the first mark: until then
-    /// nothing tells that anything on the path marks.
+    /// The fraction marked since the last time goes into alpha. As in Linux, not before the first
+    /// mark: until then nothing shows that the path marks.
     fn observe(&mut self, event: &Acknowledged) {
         self.acknowledged += event.size;
         self.marked += event.marked;
@@ -140,7 +140,7 @@ impl ModelPart for Prague {
         if event.recovering || !event.window_limited {
             return;
         }
-        // Only what was not marked lets the window grow.
+        // Only unmarked data lets the window grow.
         let unmarked = state.segments(event.size.saturating_sub(event.marked));
         if state.in_slow_start() {
             state.cwnd += unmarked;

@@ -1,9 +1,11 @@
-//! XCP, Katabi, Handley and Rohrs 2002: routers say by how much the window of each packet's flow is to change. The sender's
-//! part: it puts its window and round-trip time on every segment, and does what comes back.
+//! XCP, Katabi, Handley and Rohrs 2002: routers say by how much the window of each packet's flow is
+//! to change. The sender's part: it puts its window and round-trip time on every segment, and does
+//! what comes back.
 //!
-//! Where nobody answers it is Reno: "the sender must check whether the receiver and the routers along the path are
-//! XCP-enabled. If they are not, the sender reverts to TCP or another conventional protocol" (section 8.2). A receiver that knows
-//! XCP returns what it gets; a path without XCP routers returns what was asked for.
+//! Without an answer it is Reno: "the sender must check whether the receiver and the routers along
+//! the path are XCP-enabled. If they are not, the sender reverts to TCP or another conventional
+//! protocol" (section 8.2). A receiver that knows XCP returns what it gets; a path without XCP
+//! routers returns what was asked for.
 
 use crate::decision::Pacing;
 use crate::entry::{Entry, RouterPartner};
@@ -107,7 +109,7 @@ impl ModelPart for Xcp {
     }
 }
 
-/// Returns what the routers have left of the request.
+/// Returns the routers' remainder of the request.
 #[derive(Clone, Copy, Debug)]
 struct XcpReceiver;
 

@@ -79,8 +79,8 @@ struct Block {
 }
 
 impl Block {
-    /// Appends an option. The padding stands before the option that it aligns, as RFC 7323, appendix A, does with
-    /// timestamps.
+    /// Appends an option. Padding precedes the option that it aligns, as RFC 7323, appendix A, does
+    /// with timestamps.
     fn put(&mut self, kind: u8, exid: &[u8], body: &[u8]) {
         let own = 2 + exid.len() + body.len();
         let end = self.length + own.next_multiple_of(4);
@@ -219,7 +219,7 @@ mod tests {
         let id = 0xff;
         assert_eq!(swift(SwiftStartOption::Mark(PairMark::First, id)).encode().0[7], 0x7f);
         assert_eq!(swift(SwiftStartOption::Reply { id, microseconds: 0 }).encode().0[7], 0xff);
-        // A rate code has four bits; what is larger counts as the largest.
+        // A rate code has four bits; larger values are capped.
         assert_eq!(quick_start_rate(200), quick_start_rate(15));
         assert_eq!(quick_start_nonce_mask(200), quick_start_nonce_mask(15));
     }

@@ -13,14 +13,14 @@ pub const QUICK_START_RESPONSE_KIND: u8 = 27;
 pub enum QuickStartOption {
     /// In the IP header: the sender asks for a rate. Routers reduce it.
     Request {
-        /// Rate that is asked for.
+        /// Requested rate.
         rate: u8,
         /// "QS TTL": routers that approve decrement it, as all routers do with the TTL of the IP header.
         ttl: u8,
         /// "QS Nonce", 30 bits: a router that reduces the rate from K to N overwrites what belongs to the steps between.
         nonce: u32,
     },
-    /// In the TCP header: what the receiver got.
+    /// In the TCP header: the request as received.
     Response {
         /// Rate that was approved.
         rate: u8,
@@ -31,7 +31,7 @@ pub enum QuickStartOption {
     },
     /// In the IP header: the rate that the sender uses, for the routers.
     Report {
-        /// Rate; 0: it does not use what was approved.
+        /// Rate; 0: the approval is not used.
         rate: u8,
         /// The nonce of the request.
         nonce: u32,

@@ -2,14 +2,14 @@
 
 use super::{Block, EXPERIMENTAL_KINDS, OptionError};
 
-/// Experiment identifier of XCP's header as a TCP option (kind 253), our choice, not registered: "XC".
-/// Katabi's header stands between IP and TCP; its fields are the same.
+/// Experiment identifier of XCP's header as a TCP option (kind 253), our choice, not registered:
+/// "XC". Katabi's header is between IP and TCP; its fields are the same.
 pub const XCP_EXID: [u8; 2] = *b"XC";
 
 /// XCP's congestion header. Feedback counts in sixteenths of a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum XcpOption {
-    /// On data: what the sender has, and what it may have more of. Routers lower the feedback.
+    /// On data: the sender's window and its demand. Routers lower the feedback.
     Request {
         /// "H_cwnd": its window, bytes.
         window: u32,
@@ -18,7 +18,7 @@ pub enum XcpOption {
         /// "H_feedback": change of the window.
         feedback: i32,
     },
-    /// On acknowledgements: what the routers have left of it.
+    /// On ACKs: the routers' remainder of it.
     Reply {
         /// Change of the window.
         feedback: i32,

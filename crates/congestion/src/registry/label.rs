@@ -42,7 +42,7 @@ impl fmt::Display for LabelError {
 
 impl core::error::Error for LabelError {}
 
-/// A setting behind a name, `beta=0.8`: where its name and its value stand in the text, in bytes.
+/// A setting after a name, `beta=0.8`: positions of its name and value in the text, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// The name.
@@ -135,7 +135,8 @@ impl Registry {
             .then(|| [Some(first), start, estimate].into_iter().flatten().collect())
     }
 
-    /// Cuts a last part of this kind off. A name may have plus signs of its own, so the name is looked for, not the sign.
+    /// Cuts a last part of this kind off. A name may contain plus signs, so the name is searched
+    /// for, not the sign.
     fn cut<'a>(&self, label: &'a str, part: Part) -> (&'a str, Option<Entry>) {
         self.entries()
             .filter(|entry| entry.part == part)

@@ -105,7 +105,8 @@ impl StartPart for BbrStartup {
         state.cwnd += if self.over { state.slow_start_step(event.size) } else { state.segments(event.size) };
     }
 
-    /// The window algorithm answers losses as ever (our choice; BBR goes on until 2 % are lost).
+    /// The window algorithm responds to losses as usual (our choice; BBR continues until 2 % are
+    /// lost).
     fn on_loss(&mut self, _event: &LossDetected, _state: &mut WindowState) {
         self.over = true;
     }
@@ -222,7 +223,7 @@ mod tests {
         let slower = Rate::from_bits_per_second(4_000_000);
         start.read_sample(&RateSample { delivery_rate: slower, ..sample(100_000, 10_000, true) });
         assert_eq!(start.rate, 1e6);
-        // The first round of its own sets what the next have to exceed; three that do not are full.
+        // The first round sets the value to exceed; three that do not are full.
         for full in [0, 1, 2, 3] {
             let before = 110_000 + full * 10_000;
             start.read_sample(&sample(before, 10_000, false));

@@ -36,7 +36,8 @@ parameters! {
         /// The two ACKs whose spacing is taken for the bandwidth.
         acks: AckPair = AckPair::CloselySpaced, shown "closely-spaced", unit "", range (0.0, 0.0),
             source "our choice; second-and-third: ns-2, tcp-newreno.cc, which delayed ACKs put a round trip apart";
-        /// Most segments that one ACK lets go from a loss until the window is in use again.
+        /// Largest number of segments that one ACK releases, from a loss until the window is in use
+        /// again.
         burst: f64 = 3.0, shown "3", unit "segments", range (1.0, 1e6),
             source "our choice: what a delayed ACK lets go in slow start; ns-2's maxburst_ has no limit by default";
     }
@@ -57,7 +58,7 @@ pub struct Hoe {
     acks: u32,
     last_ack: Option<Time>,
     estimated: bool,
-    /// From a loss on, what has left since the last ACK.
+    /// From a loss on, data sent since the last ACK.
     since_ack: Option<Bytes>,
 }
 
@@ -79,9 +80,10 @@ impl Hoe {
         }
     }
 
-    /// ssthresh = RTT · bandwidth, rounded down to whole segments, where that is lower. The bandwidth is what the second ACK
-    /// acknowledges in the time since the first; ns-2 takes one segment, which is the same without delayed ACKs. The
-    /// round-trip time is the smallest, because that of the first ACK may hold the wait for a delayed ACK.
+    /// ssthresh = RTT · bandwidth, rounded down to whole segments, where that is lower. The
+    /// bandwidth is the data acknowledged by the second ACK over the time since the first; ns-2
+    /// takes one segment, which is the same without delayed ACKs. The RTT is the smallest, because
+    /// that of the first ACK may include the delayed-ACK timer.
     fn estimate(&mut self, event: &Acknowledged, state: &mut WindowState) {
         if self.estimated {
             return;
@@ -93,7 +95,7 @@ impl Hoe {
         {
             self.estimated = true;
             let spacing = event.now.since(last).seconds();
-            // Zero: both came with one interrupt, and tell nothing.
+            // Zero: both came with one interrupt, which gives no rate.
             if spacing > 0.0 {
                 let product = libm::floor(rtt.seconds() / spacing * state.segments(event.size));
                 state.ssthresh = state.ssthresh.min(product.max(LEAST_THRESHOLD));

@@ -54,7 +54,7 @@ enum Stage {
     Proving { begin: Bytes, end: Bytes },
     /// Limited slow start.
     Limited,
-    /// Nothing was approved, or what was sent so was lost: slow start.
+    /// Nothing was approved, or data sent that way was lost: slow start.
     Refused,
 }
 
@@ -67,7 +67,7 @@ pub struct QuickStart {
     asked: bool,
     ttl: u8,
     nonce: u32,
-    /// To tell the routers what of their approval is used.
+    /// Reports the used part of the approval to the routers.
     report: Option<u8>,
     initial_window: f64,
     /// Unit of acknowledgement.
@@ -132,7 +132,7 @@ impl QuickStart {
 impl StartPart for QuickStart {
     fn begin(&mut self, setup: &Setup, state: &mut WindowState) {
         let mut random = Random::new(setup.seed);
-        // The QS TTL begins at random, so that no router can guess what it was.
+        // The QS TTL begins at random, so that no router can guess the initial value.
         self.ttl = (random.bits() >> 56) as u8;
         self.nonce = (random.bits() >> (64 - QUICK_START_NONCE_BITS)) as u32;
         self.initial_window = state.cwnd;
@@ -174,8 +174,8 @@ impl StartPart for QuickStart {
                 None => self.stage = Stage::Refused,
             },
             Stage::QuickStart { sent_before, .. } if event.acknowledged_total > sent_before => {
-                // The first acknowledgement of what was sent in Quick-Start mode ends it, and a window that was not used
-                // is not kept.
+                // The first ACK of data sent in Quick-Start mode ends it, and an unused window is
+                // not kept.
                 let used = state.segments(event.in_flight) + state.segments(event.size);
                 state.cwnd = state.cwnd.min(used.max(self.initial_window));
                 self.stage = Stage::Proving { begin: sent_before, end: event.sent_total };

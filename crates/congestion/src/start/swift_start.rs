@@ -40,7 +40,7 @@ choice! {
 choice! {
     /// Behaviour if the first two ACKs do not cover one segment each.
     NoEstimate {
-        /// The window stays what it is until a loss.
+        /// The window stays constant until a loss.
         Freeze = "freeze",
         /// Slow start.
         SlowStart = "slow-start",
@@ -50,7 +50,7 @@ choice! {
 parameters! {
     /// Parameters of Swift Start.
     Parameters {
-        /// Initial window. It counts, whatever that of the transport is.
+        /// Initial window. It overrides the transport's.
         swift_initial_window: f64 = 4.0, shown "4", unit "segments", range (1.0, 1e6),
             source "section 3: the connection starts with four segments which are sent in burst";
         /// The alpha of the paper: the window after the estimate is the capacity over this.

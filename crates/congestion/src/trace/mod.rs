@@ -167,19 +167,20 @@ impl Iterator for Reader<'_> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Replay {
-    /// Events that were told.
+    /// Number of events replayed.
     pub events: u64,
     /// Answers that were compared.
     pub answers: u64,
 }
 
-/// Tells a new connection what a trace tells, and compares every answer.
+/// Repeats a trace's events to a new connection, and compares every decision.
 pub fn replay(registry: &Registry, trace: &[u8]) -> Result<Replay, TraceError> {
     let reader = Reader::new(trace)?;
     replay_with(&reader.selection(registry)?, reader)
 }
 
-/// As [`replay`], with another algorithm than the trace names: an error tells where it would have answered otherwise.
+/// Like [`replay`], with another algorithm than the trace names: the error locates the first
+/// different decision.
 pub fn replay_as(selection: &Selection, trace: &[u8]) -> Result<Replay, TraceError> {
     replay_with(selection, Reader::new(trace)?)
 }

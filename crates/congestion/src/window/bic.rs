@@ -112,8 +112,8 @@ impl WindowPart for Bic {
         if self.round.ended(event) || self.step.increment == 0.0 {
             self.step = Step { window: state.cwnd, increment: self.increment(state.cwnd) };
         }
-        // Our choice: in proportion to what is acknowledged, so that a round trip adds the increment whatever the
-        // receiver's acknowledgement ratio.
+        // Our choice: in proportion to the acknowledged data, so that a round trip adds the
+        // increment whatever the ACK ratio.
         let part = state.segments(event.size) / self.step.window;
         state.cwnd += self.step.increment * part.min(1.0);
     }
@@ -128,7 +128,7 @@ impl WindowPart for Bic {
         }
     }
 
-    /// Our choice: the search goes on as after a loss; Linux forgets the maximum.
+    /// Our choice: the search continues as after a loss; Linux forgets the maximum.
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
         self.step.increment = 0.0;
         if event.repeated {

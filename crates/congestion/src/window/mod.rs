@@ -1,11 +1,13 @@
 //! How the window grows and shrinks once slow start is over.
 //!
-//! A start grows the window while it is below ssthresh, the window algorithm above, so any start goes with any
-//! window algorithm. Those that watch the delay (Vegas, FAST) have a say in slow start too: they can end it
-//! ([`WindowPart::on_ack`]), and Vegas lets the start grow in every other round trip only
-//! ([`WindowPart::holds_slow_start`]). How much an acknowledgement adds in slow start stays with the start.
+//! A start grows the window while it is below ssthresh, the window algorithm above, so any start
+//! goes with any window algorithm. Delay-based ones (Vegas, FAST) also influence slow start: they
+//! can end it ([`WindowPart::on_ack`]), and Vegas lets the start grow in every other round trip
+//! only ([`WindowPart::holds_slow_start`]). How much an acknowledgement adds in slow start stays
+//! with the start.
 //!
-//! A new algorithm is a file, declared below (rustfmt finds files by these declarations), and a line in the list.
+//! A new algorithm is a file, declared below (rustfmt finds files by these declarations), and a
+//! line in the list.
 
 use alloc::boxed::Box;
 
@@ -54,14 +56,14 @@ impl WindowPart for Window {
 }
 
 impl Window {
-    /// Of a member of a group of parallel flows, before each event: it takes what the group knows.
+    /// For a member of a group of parallel flows, before each event: takes the group's knowledge.
     pub(crate) fn take_from(&mut self, group: &Group, state: &mut WindowState) {
         if let Self::Adaptive(part) = self {
             part.take_from(group, state);
         }
     }
 
-    /// After each event: it gives the group what it knows.
+    /// After each event: shares its knowledge with the group.
     pub(crate) fn give_to(&mut self, group: &mut Group, state: &WindowState) {
         if let Self::Adaptive(part) = self {
             part.give_to(group, state);

@@ -31,7 +31,7 @@ choice! {
 choice! {
     /// Quantity that a loss halves.
     Halved {
-        /// FlightSize, RFC 5681 equation 4: what is outstanding.
+        /// FlightSize, RFC 5681 equation 4: the data outstanding.
         FlightSize = "flight-size",
         /// cwnd, as the simulators of the 1990s did.
         Window = "window",

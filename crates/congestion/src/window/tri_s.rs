@@ -1,11 +1,13 @@
-//! Tri-S (Wang, Crowcroft): one segment more as long as it brings throughput, one less where it does not.
+//! Tri-S (Wang, Crowcroft): one segment more as long as it brings throughput, one less where it
+//! does not.
 //!
-//! The paper itself was not at hand: what is here follows the description that Brakmo and Peterson give of it, and what that
-//! leaves open is said to be our choice.
+//! The paper was not available: this follows Brakmo and Peterson's description, and says "our
+//! choice" where that leaves something open.
 //!
-//! With delayed acknowledgements it wanders between half and one and a half of what fills the path: a segment more leaves in a
-//! burst, which is a queue for all that follows in its round trip, and the gradient is seen too small; and the first and the
-//! second of two segments that leave together have round-trip times a transmission apart.
+//! With delayed acknowledgements it wanders between half and one and a half of what fills the path:
+//! a segment more leaves in a burst, which is a queue for all that follows in its round trip, and
+//! the gradient is seen too small; and the first and the second of two segments that leave together
+//! have round-trip times a transmission apart.
 
 use super::reno::Reno;
 use crate::entry::Entry;

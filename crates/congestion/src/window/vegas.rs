@@ -1,4 +1,5 @@
-//! TCP Vegas (Brakmo, Peterson): keeps a few segments of its own in the queue, and tells how many from the delay.
+//! TCP Vegas (Brakmo, Peterson): keeps a few segments of its own in the queue, estimated from the
+//! delay.
 
 use super::decrease::cut_to;
 use super::reno::Reno;
@@ -68,7 +69,7 @@ enum Advice {
     Stay,
     /// Segments in the queue; not yet acted on.
     Queued(f64),
-    /// Too few samples to tell (Linux): grow like Reno.
+    /// Too few samples to decide (Linux): grow like Reno.
     LikeReno,
 }
 
@@ -106,7 +107,8 @@ impl Vegas {
     }
 
     fn kept(&self) -> f64 {
-        // Our choice: ns-2 takes half where the lost segment had been sent more than once, which is not told here.
+        // Our choice: ns-2 takes half if the lost segment had been sent more than once, which is
+        // unknown here.
         if self.is_linux() { 0.5 } else { 0.75 }
     }
 }
@@ -176,7 +178,7 @@ impl WindowPart for Vegas {
         cut_to(state.window_in_use() * self.kept(), state);
     }
 
-    /// ns-2 goes on from two segments; here every algorithm begins again from one.
+    /// ns-2 continues from two segments; here every algorithm restarts from one.
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
         self.advice = Advice::Stay;
         self.holding = false;

@@ -25,7 +25,7 @@ type Distance = (u128, usize);
 
 const UNREACHABLE: Distance = (u128::MAX, usize::MAX);
 
-/// The route of every pair (from, to), as indices of links; `None` where there is none.
+/// The route of every pair (from, to), as indices of links; `None` without one.
 ///
 /// A node with a single link has no choice, so a route between two hosts is that between the routers to which
 /// they are attached; one search per destination router serves every pair that ends there.

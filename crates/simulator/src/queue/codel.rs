@@ -29,7 +29,7 @@ settings!(
 pub(crate) struct CoDel {
     plan: Parameters,
     waiting: Ring<Packet>,
-    /// Those that have passed before their turn, and whose turn CoDel has not yet seen.
+    /// Packets that left before their turn, which CoDel has not yet seen.
     passed: Ring<Passed>,
     state: CoDelState,
 }

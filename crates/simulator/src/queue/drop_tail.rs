@@ -261,7 +261,7 @@ impl DropTail {
         if self.is_empty() { previous } else { self.in_service }
     }
 
-    /// Nothing waits, or has waited and was not yet told that it was served.
+    /// Nothing waits, or its service has not yet been recorded.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.first.count == 0

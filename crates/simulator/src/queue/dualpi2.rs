@@ -24,7 +24,7 @@ selfclock_congestion::parameters! {
         update: Duration = Duration::from_milliseconds(16), shown "16 ms", unit "s", range (1e-9, 1000.0), source "RFC 9332, appendix A.1";
         /// Coupling factor: "k".
         coupling: f64 = 2.0, shown "2", unit "", range (0.1, 10.0), source "RFC 9332, appendix A.1";
-        /// Delay in the low-latency queue above which it marks by itself.
+        /// Delay in the low-latency queue above which that queue marks.
         ramp_begin: Duration = Duration::from_microseconds(800), shown "800 us", unit "s", range (0.0, 1000.0), source "RFC 9332, appendix A.1: minTh";
         /// How much more it takes to mark every packet; "0 s" is a step.
         ramp_length: Duration = Duration::from_microseconds(400), shown "400 us", unit "s", range (0.0, 1000.0), source "RFC 9332, appendix A.1: range";

@@ -101,7 +101,7 @@ impl PieState {
         }
     }
 
-    /// Takes the updates that were due, with this delay, s: the queue has not changed since.
+    /// Runs the updates due, with this delay, s: the queue has not changed since.
     pub fn catch_up(&mut self, plan: &Parameters, now: Time, delay: f64) {
         while self.next_update <= now {
             self.control.update(plan, delay);

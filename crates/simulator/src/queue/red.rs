@@ -138,7 +138,7 @@ impl Red {
     fn keeps(&mut self, packet: &mut Packet, work: &mut Work) -> bool {
         let is_empty = work.backlog.packets == 0;
         if is_empty && self.idle_since.is_none() {
-            // The last packet left before its turn, and nobody was told.
+            // The last packet left before its turn, without a notice.
             self.idle_since = Some(self.passed_until + self.packet_time);
         }
         self.average(work.now, work.backlog.packets);

@@ -121,7 +121,7 @@ impl PacketRecorder {
         }
     }
 
-    /// The run goes on as that of another plan, in which flows without packets so far may be others.
+    /// The run continues as that of another plan, in which flows without packets so far may differ.
     pub fn change_plan(&mut self, plan: &Plan) {
         self.settled.flows = facts(plan);
     }
@@ -131,7 +131,7 @@ impl PacketRecorder {
         Arc::make_mut(&mut self.settled.connections).push(flow);
     }
 
-    /// Adds one thing that happened to one packet.
+    /// Adds one event of one packet.
     pub fn add(&mut self, event: PacketEvent, time: Time, link: u32, packet: &Packet, extra: Option<&Extra>) {
         debug_assert!(time >= self.since, "nothing happens before what has been settled");
         if self.settled_records + self.pending.records.len() >= MOST_RECORDS {
@@ -216,7 +216,7 @@ impl PacketRecorder {
         Packets { chunks, payloads, ..self.settled.clone() }
     }
 
-    /// All records that have not been taken.
+    /// All remaining records.
     pub fn finish(mut self) -> Packets {
         self.sort_before(Time::NEVER);
         self.settled
@@ -258,7 +258,7 @@ impl Packets {
         self.chunks.iter().map(|chunk| chunk.records.len()).sum()
     }
 
-    /// There is none.
+    /// None present.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -341,7 +341,7 @@ impl Iterator for Iter<'_> {
         }
     }
 
-    /// Chunk by chunk, which lets the compiler drop the fields that nobody reads.
+    /// Chunk by chunk, so that the compiler can drop unused fields.
     #[inline(always)]
     fn fold<B, F: FnMut(B, PacketRecord) -> B>(self, first: B, mut each: F) -> B {
         let mut folded = first;

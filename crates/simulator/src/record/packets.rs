@@ -28,7 +28,7 @@ names! {
     }
 }
 
-/// One thing that happened to one packet.
+/// One event of one packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PacketRecord {
     /// When.

@@ -1,7 +1,7 @@
 //! Series sampled at a fixed interval, one column per quantity.
 //!
-//! A sample shows the state after everything that happened up to and at its time. Samples are taken when the next
-//! thing happens to the flow or link, so they cost no events.
+//! A sample shows the state after everything that happened up to and at its time. Samples are taken
+//! at the next event of the flow or link, so they cost no events.
 
 use crate::engine::memory;
 use crate::plan::Plan;
@@ -22,7 +22,7 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    /// The sampling of a run of this plan that ends at `end`; `None`: there is none.
+    /// The sampling of a run of this plan that ends at `end`, if any.
     pub fn of(plan: &Plan, end: Time) -> Option<Self> {
         let interval = plan.record.interval?;
         let samples = end.picoseconds() / interval.picoseconds().max(1);
@@ -80,7 +80,7 @@ impl<T: Copy> Rows<T> {
     }
 }
 
-/// Samples of a run, as they were taken. Columns are made when someone looks at them.
+/// Samples of a run, as they were taken. Columns are made on demand.
 #[derive(Clone)]
 pub struct Sampled<T> {
     /// Each has some of the flows or links.
@@ -129,9 +129,9 @@ impl<T: Copy> Sampled<T> {
 /// All samples of a run.
 #[derive(Clone, Debug)]
 pub struct Samples {
-    /// Of the flows; those of flows that are not one TCP connection have no meaning.
+    /// Samples of the flows; those of flows that are not one TCP connection have no meaning.
     pub flows: Rows<FlowSample>,
-    /// Of the links.
+    /// Samples of the links.
     pub links: Rows<LinkSample>,
 }
 

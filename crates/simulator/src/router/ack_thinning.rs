@@ -1,4 +1,4 @@
-//! Thins acknowledgements: of two of a flow that come close behind one another only the later goes on.
+//! Thins ACKs: of two of a flow in close succession only the later is forwarded.
 
 use std::collections::VecDeque;
 
@@ -23,9 +23,10 @@ settings!(
     "Khalil et al., section 3.1b"
 );
 
-/// "Router that supports acknowledgment compression will send only one ACK if it receives two consecutive ACK messages of
-/// a connection within small interval" (Khalil et al., section 3.1b). An acknowledgement waits that long for its
-/// successor; if one comes the earlier is dropped, because the later says all that it did, and the later goes on.
+/// "Router that supports acknowledgment compression will send only one ACK if it receives two
+/// consecutive ACK messages of a connection within small interval" (Khalil et al., section 3.1b).
+/// Time that an ACK waits for its successor; if one comes, the earlier is dropped, since the later
+/// carries all of it, and the later is forwarded.
 #[derive(Clone, Debug)]
 pub(crate) struct AckThinning {
     interval: Duration,
@@ -59,14 +60,14 @@ impl Mechanism for AckThinning {
         Self { interval, waiting: VecDeque::new(), acknowledged: Vec::new(), timer: Timer::default() }
     }
 
-    /// Holds the packet if it is an acknowledgement without one before it; with one it goes on and that is dropped.
+    /// Holds an ACK without a predecessor; with one, forwards it and drops the predecessor.
     fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate {
         let flow = packet.flow as usize;
         if flow >= self.acknowledged.len() {
             self.acknowledged.resize(flow + 1, 0);
         }
         if packet.kind != PacketKind::Ack || packet.sequence <= self.acknowledged[flow] {
-            // Duplicates tell of losses: they overtake nothing and are not thinned.
+            // Duplicates report losses: they overtake nothing and are not thinned.
             if let Some(held) = self.take(packet) {
                 station.release(held);
             }

@@ -10,7 +10,7 @@ use selfclock_congestion::units::{Bytes, Rate, Time};
 /// A mechanism's decision on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It goes on, as it now is.
+    /// It is forwarded, as it now is.
     Pass,
     /// It is dropped; the link that it would have entered counts it.
     Drop,

@@ -124,7 +124,7 @@ pub fn parse_inline(text: &str) -> Result<DeliveryTrace, DeliveryTraceError> {
 fn load(path: &Path, name: &str) -> Result<DeliveryTrace, DeliveryTraceError> {
     let cannot = |message: String| DeliveryTraceError::new(format!("{name}: {message}"), "");
     let found = std::fs::metadata(path).map_err(|error| cannot(error.to_string()))?;
-    // A pipe that nobody writes to would never end.
+    // A pipe without a writer would never end.
     if !found.is_file() {
         return Err(cannot("is not a file".to_owned()));
     }

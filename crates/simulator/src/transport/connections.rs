@@ -20,7 +20,7 @@ use selfclock_congestion::units::{Bytes, Duration, Time};
 pub struct ConnectionSource {
     flow: u32,
     routes: FlowRoutes,
-    /// Of the next connection.
+    /// State of the next connection.
     tcp: TcpPlan,
     plan: ConnectionsPlan,
     arrivals: Stream,
@@ -35,7 +35,7 @@ pub struct ConnectionSource {
 /// Sums over connections.
 #[derive(Clone, Debug, Default)]
 pub struct ConnectionTotals {
-    /// Of the senders.
+    /// Totals of the senders.
     pub sent: SenderTotals,
     /// Segments delivered in order.
     pub delivered_segments: u64,
@@ -159,7 +159,8 @@ impl Connections {
         self.records.push(ConnectionRecord::new(source.flow, start, size));
     }
 
-    /// A packet has arrived at one end of a connection. What comes after the connection's end is for nobody.
+    /// A packet has arrived at one end of a connection. Packets after the connection's end are
+    /// ignored.
     pub fn on_packet(&mut self, context: &mut Context<'_>, packet: &Packet) {
         let Some(Some(connection)) = self.connections.get_mut((packet.flow - self.first) as usize) else {
             return context.network.extras.release(packet.extra);

@@ -14,7 +14,7 @@ use crate::traffic::source::Application;
 use selfclock_congestion::Phase;
 use selfclock_congestion::units::{Duration, Time};
 
-/// An endpoint of a stack that a run owns, or why there is none.
+/// An endpoint of a stack that a run owns, or the reason why there is none.
 #[derive(Debug)]
 struct Owned(Result<Box<dyn Endpoint>, String>);
 
@@ -80,7 +80,7 @@ impl End {
         context.network.extras.release(packet.extra);
     }
 
-    /// Sends what may leave, and sets the timer to the next thing that the stack or the application has to do.
+    /// Sends everything permitted, and sets the timer to the next action of stack or application.
     fn send(&mut self, context: &mut Context<'_>, change: Time) {
         loop {
             while let Some(codepoint) = self.poll(context.now) {
@@ -286,7 +286,7 @@ impl StackSender {
         &self.round_trips
     }
 
-    /// Takes the samples whose time has passed; the state has not changed since then.
+    /// Takes the samples due; the state has not changed since then.
     fn sample_before(&mut self, context: &mut Context<'_>) {
         if self.next_sample < context.now {
             self.take_samples(context.now, &mut context.network.samples.flows);

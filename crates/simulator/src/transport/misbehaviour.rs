@@ -1,7 +1,8 @@
 //! A receiver that wants more than its share, or is broken: what it does to its acknowledgements.
 //!
-//! The first three are those of Savage, Cardwell, Wetherall and Anderson, "TCP congestion control with a misbehaving
-//! receiver" (1999). An honest receiver has none of this, and pays one look at a pointer per acknowledgement.
+//! The first three are those of Savage, Cardwell, Wetherall and Anderson, "TCP congestion control
+//! with a misbehaving receiver" (1999). An honest receiver has none of this, and pays one check of
+//! a pointer per ACK.
 
 use crate::plan::MisbehaviourPlan;
 use selfclock_congestion::PeerOption;

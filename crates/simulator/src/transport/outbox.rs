@@ -1,7 +1,7 @@
 //! A sender's output: pacer, leaky bucket, wire.
 //!
-//! The last of a sender's three acts. The outbox is told what leaves; it knows when the next
-//! segment may.
+//! The last of a sender's three acts. The outbox receives every segment sent, and knows when the
+//! next may leave.
 
 use super::pacer::Pacer;
 use super::{Context, TIMESTAMPS_OPTION};

@@ -159,10 +159,11 @@ impl RttEstimator {
         self.minimum.into_iter().chain(self.handshake).min()
     }
 
-    /// Smallest round-trip time of a segment of data; of the handshake while there is none. The packets of the handshake
-    /// are smaller than a full segment: on a path with no queue their round trip is shorter by what the data takes to
-    /// transmit, which a delay-based algorithm would take for a queue of its own. Linux leaves them out, too: `tcp_vegas_init`
-    /// sets baseRTT after the SYN was acknowledged.
+    /// Smallest RTT of a data segment; before the first, that of the handshake. The packets of the
+    /// handshake are smaller than a full segment: on a path with no queue their round trip is
+    /// shorter by what the data takes to transmit, which a delay-based algorithm would take for a
+    /// queue of its own. Linux leaves them out, too: `tcp_vegas_init` sets baseRTT after the SYN
+    /// was acknowledged.
     #[inline]
     pub fn minimum(&self) -> Option<Duration> {
         self.minimum.or(self.handshake)

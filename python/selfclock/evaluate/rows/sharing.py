@@ -1,4 +1,4 @@
-"""Who gets how much: S5, S6, S7, S8."""
+"""Fairness and harm: S5, S6, S7, S8."""
 
 from __future__ import annotations
 
@@ -247,14 +247,14 @@ HARM_MARKS, SHARE_MARKS = Marks(0.05, 0.2), Marks(0.2, 0.1, larger_is_better=Tru
 
 @dataclass(frozen=True)
 class _Setting:
-    """Beside what, how many of each, with what queue."""
+    """The competitor, the number of flows of each, and the queue."""
 
     deployed: str
     buffer: float
     count: int
 
     def excess(self, lab: Lab, subject: Subject, index: int) -> Samples:
-        """Harm that the algorithm does by one measure, less the harm that what is deployed does to its own kind."""
+        """The algorithm's harm by one measure, minus the harm of deployed algorithms to their own kind."""
         legacy = Subject.named(self.deployed)
         alone, among = lab.readings(SOLO, legacy), lab.readings(MIXED, legacy)
         beside = lab.readings(MIXED, subject)

@@ -109,7 +109,8 @@ const FEWEST_INTERRUPTS: f64 = 8.0;
 enum Phase {
     /// Not before this time.
     Waiting(Time),
-    /// Nothing is sent until then, so that the bursts can have more than the window lets go meanwhile.
+    /// Nothing is sent until then, so that the bursts can have more than the window releases
+    /// meanwhile.
     Storing(Time),
     /// This burst is being sent.
     Sending(usize),
@@ -130,7 +131,7 @@ pub struct Icim {
     /// Measurements since the last one with a burst for the physical bandwidth.
     since_capacity: u32,
     give_up: Time,
-    /// When a measurement last told the available bandwidth.
+    /// Time of the last result for the available bandwidth.
     told: Time,
 }
 
@@ -381,7 +382,7 @@ mod tests {
 
     const THROUGHPUT: f64 = 16.64e6;
     const GAP: f64 = 0.5;
-    /// A window is far more than what is sent in a measurement.
+    /// A window is far more than a measurement sends.
     const WINDOW: u64 = 10_000_000;
 
     impl Connection {

@@ -63,7 +63,7 @@ pub fn first_that_grew(search: &[Shown], lambda: f64, verdict: Verdict) -> Optio
 pub struct Line {
     /// A, bit/s.
     pub available: f64,
-    /// C, bit/s, if the line tells.
+    /// C, bit/s, if the line determines it.
     pub capacity: Option<f64>,
 }
 
@@ -123,7 +123,7 @@ mod tests {
     fn the_line_leaves_the_axis_at_the_available_bandwidth() {
         let line = Line::through(&bursts(&[40.0, 50.0, 90.0], 40.0, 200.0)).expect("on a line");
         assert!(near(line.available, 40e6) && near(line.capacity.expect("told"), 200e6), "{line:?}");
-        // Half as much again is what the fastest must have of the slowest.
+        // The fastest must exceed the slowest by half.
         assert!(Line::through(&bursts(&[40.0, 59.9], 40.0, 200.0)).is_none());
         assert!(Line::through(&bursts(&[40.0, 60.1], 40.0, 200.0)).is_some());
         // Rising the wrong way, level, and leaving the axis below nothing.

@@ -1,4 +1,4 @@
-//! Filters of what the path has shown: bandwidth, round-trip time and ACK aggregation.
+//! Filters of the path's bandwidth, RTT and ACK aggregation.
 
 use super::parameters::Parameters;
 use super::round::Round;

@@ -67,7 +67,7 @@ impl Path {
         Self { parameters, ..Self::default() }
     }
 
-    /// Takes what is known when the connection begins.
+    /// Takes the state known when the connection begins.
     pub fn set_up(&mut self, setup: &Setup, state: &WindowState) {
         self.mss = setup.mss.get().max(1) as f64;
         self.initial_window = self.bytes(state.cwnd);
@@ -181,8 +181,8 @@ impl Path {
             || sample.lost > 0.0 && !self.has_selective_acks
     }
 
-    /// InflightAtLoss: "lost_prefix >= (BBR.LossThresh * inflight_prev - lost_prev) / (1 - BBR.LossThresh)". Our choice:
-    /// between nothing and all of what is newly lost.
+    /// InflightAtLoss: "lost_prefix >= (BBR.LossThresh * inflight_prev - lost_prev) / (1 -
+    /// BBR.LossThresh)". Our choice: between none and all of the newly lost data.
     pub const fn inflight_at_loss(&self, sample: &Sample) -> f64 {
         let threshold = self.parameters.loss_threshold;
         let inflight_prev = (sample.tx_in_flight - sample.newly_lost).max(0.0);
@@ -223,7 +223,7 @@ mod tests {
         assert!(rounded > 0, "the test must see the rounding");
     }
 
-    /// Section 5.5.10.3: what was delivered, but not less than 0.7 of before.
+    /// Section 5.5.10.3: the data delivered, but at least 0.7 of the previous value.
     #[test]
     fn loss_while_cruising_sets_the_short_term_model() {
         for (rate, expected) in [(2e6, 2e6), (1e6, 0.7 * 2.5e6)] {

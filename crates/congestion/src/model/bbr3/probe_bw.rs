@@ -76,8 +76,8 @@ impl Climb {
     }
 }
 
-/// BBR.ack_phase: what ACKs tell of a probe for bandwidth. ACKS_PROBE_FEEDBACK of the draft changes nothing and is
-/// `None`.
+/// BBR.ack_phase: the role of ACKs in a probe for bandwidth. ACKS_PROBE_FEEDBACK of the draft
+/// changes nothing and is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum AckPhase {
     #[default]

@@ -55,7 +55,7 @@ choice! {
 parameters! {
     /// Parameters of the modified Swift Start.
     Parameters {
-        /// Initial window. It counts, whatever that of the transport is.
+        /// Initial window. It overrides the transport's.
         swift_initial_window: f64 = 4.0, shown "4", unit "segments", range (1.0, 1e6),
             source "section 3: the connection starts with four segments which are sent in burst";
         /// The alpha of the paper: the window after the estimate is the capacity over this.
@@ -92,7 +92,7 @@ impl AckClock {
     fn on_ack(&mut self, event: &Acknowledged) {
         let total = event.acknowledged_total;
         match self.flight {
-            // One acknowledgement for the whole flight tells no rate.
+            // A single ACK for the whole flight gives no rate.
             None if total >= event.sent_total => {}
             None => self.flight = Some((event.now, total, event.sent_total)),
             Some((first, before, end)) => {
@@ -149,7 +149,7 @@ impl ModifiedSwiftStart {
         }
     }
 
-    /// The capacity that a new report tells, in full segments.
+    /// The capacity from a new report, in full segments.
     fn read_report(
         &mut self,
         option: Option<PeerOption>,
@@ -160,7 +160,7 @@ impl ModifiedSwiftStart {
             return None;
         };
         if self.reported.replace(id) == Some(id) || microseconds == 0 {
-            // A clock of a microsecond has not seen the interval: the rate is beyond what can be told.
+            // A microsecond clock has not resolved the interval: the rate is beyond measurement.
             return None;
         }
         // "SegSize is the length of the second segment": a full one and its mark.
@@ -365,7 +365,7 @@ mod tests {
             "one acknowledgement bears out no more than RFC 6928 allows anyone"
         );
         connection.ack(4, 470.0 + 2.0 * INTERVAL_MS, report);
-        // The interval is told in whole microseconds: half of one in 244.
+        // The report has whole microseconds: half of one in 244.
         assert!((connection.state.cwnd / 1938.75 - 1.0).abs() < 0.003, "{}", connection.state.cwnd);
         let pacing = connection.start.pacing(&connection.state).expect("spread over the round trip");
         assert!((pacing.interval.seconds() / (INTERVAL_MS / 1000.0) - 1.0).abs() < 0.003);

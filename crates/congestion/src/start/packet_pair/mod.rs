@@ -103,7 +103,7 @@ pub struct PacketPair {
     spacing: Spacing,
     /// Arrival tick of the acknowledgement that carried "pair 1", by pair-id (both-sides probing).
     first_ack: Option<(u8, Time)>,
-    /// Reverse interval to tell the receiver on the next segment.
+    /// Reverse interval to report to the receiver on the next segment.
     interval_for_receiver: Option<(u8, u16)>,
     smoothed_rtt: Duration,
     /// Payload that pacing held back when the last segment left.

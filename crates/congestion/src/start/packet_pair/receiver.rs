@@ -66,7 +66,7 @@ impl PacketPairReceiver {
     fn take_reverse_interval(&mut self, now: Time, id: u8, reverse: u16) {
         let Some(place) = self.timed.iter().position(|pair| pair.id == id) else { return };
         let pair = self.timed[place];
-        // What would tell of older pairs was lost or overtaken.
+        // The report on older pairs was lost or overtaken.
         self.timed.drain(..=place);
         self.ack_every = Some(match self.ack_ratio {
             AckRatio::Intervals => segments_per_ack(pair.interval, reverse),

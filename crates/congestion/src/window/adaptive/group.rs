@@ -97,8 +97,8 @@ impl Default for Group {
 }
 
 impl Group {
-    /// The round trip of a member is over: whether that of the group is. It has one at a time, whichever member sees its
-    /// end.
+    /// Ends a member's round trip; returns whether the group's ends, too. It has one at a time,
+    /// whichever member sees its end.
     pub(super) fn ends_round(&mut self, now: Time) -> bool {
         let ends = self.members <= 1.0 || now.since(self.round_over).seconds() >= self.srtt.latest;
         if ends {

@@ -131,7 +131,7 @@ impl WindowPart for Adaptive {
 }
 
 impl Adaptive {
-    /// Before an event of a member of a group: it takes what the group knows.
+    /// Before an event of a member of a group: takes the group's knowledge.
     pub(super) fn take_from(&mut self, group: &Group, state: &mut WindowState) {
         (*self.group).clone_from(group);
         if self.counted.is_none() {
@@ -148,7 +148,7 @@ impl Adaptive {
         }
     }
 
-    /// After it: it gives the group what it knows.
+    /// After it: shares its knowledge with the group.
     pub(super) fn give_to(&mut self, group: &mut Group, state: &WindowState) {
         self.group.window += state.cwnd - self.counted.replace(state.cwnd).unwrap_or(0.0);
         group.clone_from(&*self.group);

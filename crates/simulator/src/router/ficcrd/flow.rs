@@ -7,8 +7,8 @@ use crate::engine::Ring;
 use crate::packet::Packet;
 use selfclock_congestion::units::{Duration, Time};
 
-/// Segments acknowledged between two looks at how a source grows: few enough for slow start, many enough that one or two on
-/// their way between edge and source do not matter.
+/// Segments acknowledged between two checks of a source's growth: few enough for slow start, many
+/// enough that one or two between edge and source do not matter.
 const ROUND: u64 = 8;
 
 /// A flow in the table of an edge.
@@ -45,7 +45,8 @@ pub(super) struct EdgeFlow {
     pub credit_at: Time,
     /// Data seen and acknowledgements passed on when the growth was last looked at.
     round: (u64, u64),
-    /// Between the last two looks the source sent more than half as much again as it was told is acknowledged.
+    /// Between the last two checks the source sent more than 1.5 times the data reported to it as
+    /// acknowledged.
     pub slow_start: bool,
 }
 

@@ -225,7 +225,7 @@ impl Ficcrd {
         Fate::Pass
     }
 
-    /// Makes room for a flow in the table of its ingress; false if there is none.
+    /// Adds a flow to the table of its ingress; false if there is none.
     fn enter_table(&mut self, now: Time, flow: u32, path: FlowPath) -> bool {
         if self.entries[path.ingress] >= self.settings.flows {
             let idlest = self
@@ -275,7 +275,7 @@ impl Ficcrd {
         if silence > IDLE {
             return;
         }
-        // Equation 1 changes with packets only: of a flow that has fallen silent it would tell the old rate for ever. Its
+        // Equation 1 changes with packets only: a silent flow would keep its old rate for ever. Its
         // packets still fetch what it may send, but say nothing of a rate.
         if silence > self.settings.rate_constant.times(SILENT) {
             control.rate = 0.0;
@@ -432,7 +432,7 @@ impl Ficcrd {
         match self.settings.feedback {
             Feedback::None => {}
             Feedback::Window => self.rewrite_window(station, packet, path),
-            // "The duplicate and the selective ones pass at once": they tell of losses, not of room.
+            // "The duplicate and the selective ones pass at once": they report losses, not room.
             Feedback::AckBucket if is_new && packet.extra == NO_EXTRA => {
                 packet.arrival = now;
                 flow.held.push(*packet);

@@ -24,8 +24,9 @@ table! {
         protocol: Maybe<ProtocolName>,
         /// A real QUIC stack that sends and receives in the place of the simulated TCP. Needs a build with it: make quic.
         stack: Maybe<StackName>,
-        /// Congestion control of a TCP flow: a window algorithm, a start algorithm, or a table. Default:
-        /// "reno". Of a stack: one of its own, as "quinn:bbr", or one of ours in it, as "cubic@quinn". Default: the stack's.
+        /// Congestion control of a TCP flow: a window algorithm, a start algorithm, or a table.
+        /// Default: "reno". For a stack: its own controller, as "quinn:bbr", or one of ours in it,
+        /// as "cubic@quinn". Default: the stack's.
         congestion_control: Maybe<Control>,
         /// When the flow starts. Default: "0 s".
         start: Maybe<Duration>,

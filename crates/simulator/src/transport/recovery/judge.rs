@@ -99,7 +99,7 @@ impl LossRecovery {
     }
 
     fn judge_duplicate(&mut self, news: &News, rtt: &RttEstimator, verdict: &mut Verdict) {
-        // With SACK only ACKs that tell something count (RFC 6675, section 2).
+        // With SACK only ACKs with news count (RFC 6675, section 2).
         if self.method.uses_sack() && news.sacked == 0 {
             verdict.ack = AckKind::Repetition;
             return;
@@ -126,8 +126,9 @@ impl LossRecovery {
         }
     }
 
-    /// The receiver has told of a CE mark. "TCP should not react to congestion indications more than once every window of
-    /// data": not before what was outstanding at the last reduction, of whatever cause, is acknowledged.
+    /// The receiver has reported a CE mark. "TCP should not react to congestion indications more
+    /// than once every window of data": not before what was outstanding at the last reduction, of
+    /// whatever cause, is acknowledged.
     fn judge_echo(&mut self, verdict: &mut Verdict) {
         // Up to and at that point the receiver may not have seen CWR, which comes on the next segment.
         let reduced_before = self.echoed.max(self.recover).is_some_and(|point| self.una <= point);

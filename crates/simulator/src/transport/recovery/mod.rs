@@ -373,8 +373,8 @@ impl LossRecovery {
 
     // --- series -------------------------------------------------------------------------------------------------
 
-    /// Payload known to have arrived: acknowledged, SACKed, or, without SACK, told of by duplicate ACKs, each of which stands
-    /// for one segment.
+    /// Payload known to have arrived: acknowledged, SACKed, or, without SACK, reported by duplicate
+    /// ACKs, each of which stands for one segment.
     pub fn delivered(&self) -> u64 {
         let beyond = match self.fast.as_deref() {
             _ if self.method.uses_sack() => self.board.sacked_bytes(),

@@ -59,7 +59,7 @@ impl Prr {
         if delivered == 0 {
             return;
         }
-        // "SafeACK": it advances, and tells of no further loss.
+        // "SafeACK": it advances, and reports no further loss.
         let safe = now.una > self.last.una && now.lost == self.last.lost;
         self.last = now;
         self.delivered += delivered;

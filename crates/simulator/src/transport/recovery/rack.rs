@@ -585,7 +585,7 @@ mod tests {
             }
         }
         assert_eq!(rig.board.pipe_bytes(), 10_000_000);
-        // One new segment per acknowledgement, and each tells of a retransmission that was lost.
+        // One new segment per ACK, each of which reports a lost retransmission.
         for round in 0..2 {
             for probe in 0..10_000_u64 {
                 let now = 20_000 + round * 20_000 + probe;

@@ -171,7 +171,7 @@ impl Scoreboard {
     /// The receiver has everything below `acknowledgement`.
     #[inline(always)]
     pub fn advance(&mut self, acknowledgement: u64) -> Advance {
-        // The usual case by itself: one segment, sent once, and nothing known of it or of the next.
+        // The usual case: one segment, sent once, without any further state, nor of the next.
         if let Some(&segment) = self.segments.front()
             && segment.end() == acknowledgement
             && segment.flags == 0

@@ -46,8 +46,8 @@ impl TailProbe {
         self.outstanding = None;
     }
 
-    /// Section 7.4: has the probe repaired a loss? Without D-SACK, a duplicate ACK without SACK blocks tells that it has not,
-    /// because its segment arrived twice.
+    /// Section 7.4: has the probe repaired a loss? Without D-SACK, a duplicate ACK without SACK
+    /// blocks shows that it has not, because its segment arrived twice.
     pub fn on_ack(&mut self, acknowledgement: u64, is_empty_duplicate: bool) -> bool {
         let Some((end, retransmission)) = self.outstanding else { return false };
         if acknowledgement < end {

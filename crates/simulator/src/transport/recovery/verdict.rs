@@ -75,7 +75,7 @@ pub enum AckKind {
     NewData,
     /// A duplicate that counts: how many there are in a row.
     Duplicate(u32),
-    /// A duplicate that tells nothing.
+    /// A duplicate without news.
     Repetition,
 }
 

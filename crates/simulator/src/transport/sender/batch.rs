@@ -32,9 +32,9 @@ impl Sender {
         (self.mss as u32 + self.outbox.overhead(), self.mss)
     }
 
-    /// An ACK of a batch arrives, with this number and this echo. True: this number of full segments leave, and are
-    /// outstanding, but the network has not been told of them. False: something else will leave, and [`Sender::leave_batch`]
-    /// comes next.
+    /// An ACK of a batch arrives, with this number and this echo. True: this number of full
+    /// segments leave, and are outstanding, but have not yet entered the network. False: something
+    /// else will leave, and [`Sender::leave_batch`] comes next.
     #[inline(never)]
     pub fn on_batch_ack(&mut self, context: &mut Context<'_>, told: (u64, Time), segments: u64) -> bool {
         self.sample_before(context);

@@ -1,4 +1,4 @@
-//! The first of a sender's three acts: what an ACK tells.
+//! The first of a sender's three acts: news from an ACK.
 //!
 //! Scoreboard, round-trip time, delivery rate and ECN counts take the packet and return [`News`].
 
@@ -27,7 +27,7 @@ pub struct Estimators {
     ecn: Ecn,
     /// The receiver's count of CE-marked bytes, as far as it is known.
     pub(super) marked_seen: u32,
-    /// CE-marked bytes that the congestion control has not been told of.
+    /// CE-marked bytes not yet reported to the congestion control.
     pub(super) newly_marked: u64,
 }
 
@@ -91,7 +91,7 @@ impl Estimators {
             Ecn::Classic => news.congestion_echo = packet.flags.has(Flags::ECE),
             Ecn::Accurate => {
                 let marked = packet.payload.wrapping_sub(self.marked_seen);
-                // An ACK that was overtaken tells of less than is known.
+                // An ACK that was overtaken carries less than is known.
                 if marked != 0 && marked < u32::MAX / 2 {
                     self.marked_seen = packet.payload;
                     news.marked = u64::from(marked);
@@ -151,8 +151,8 @@ impl Estimators {
         })
     }
 
-    /// The answer to a SYN sent at `sent` echoes this timestamp. The echo tells which SYN was answered; without timestamps
-    /// Karn's rule forbids a sample after a second SYN.
+    /// The answer to a SYN sent at `sent` echoes this timestamp. The echo identifies the answered
+    /// SYN; without timestamps Karn's rule forbids a sample after a second SYN.
     pub fn take_handshake(
         &mut self,
         now: Time,

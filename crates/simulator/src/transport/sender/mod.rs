@@ -2,8 +2,7 @@
 //!
 //! Whatever happens to it, three acts follow one another. It *learns* (`learn`: round-trip time, delivery rate, ECN counts,
 //! and with them the scoreboard take the packet), it *judges* (`recovery`: what is lost, does a recovery begin or end), and it
-//! *sends* (`transmit`: what recovery, congestion control and outbox let go). `tell` is everything that the congestion control
-//! is told. `Sender::on_ack` is the three acts; `plain` and `batch` are shortcuts for the usual ACK.
+//! *sends* (`transmit`: what recovery, congestion control and outbox let go). `tell` has all events for the congestion control. `Sender::on_ack` is the three acts; `plain` and `batch` are shortcuts for the usual ACK.
 
 mod batch;
 mod learn;
@@ -70,7 +69,8 @@ pub struct SenderTotals {
     pub fast_retransmits: u64,
 }
 
-/// A TCP sender. What every ACK touches comes first, so that of ten thousand senders little has to be fetched.
+/// A TCP sender. Fields that every ACK touches come first, so that of ten thousand senders little
+/// has to be fetched.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Sender {
@@ -226,7 +226,7 @@ impl Sender {
         self.application_timer.set(context.events, start, Target::Application(self.outbox.flow()));
     }
 
-    /// A sender in the place of one whose flow has not begun: the timer that begins the flow is set.
+    /// A sender in place of one whose flow has not begun, with the timer set that begins it.
     pub fn started_by(self, planned: &Self) -> Self {
         Self { application_timer: planned.application_timer, ..self }
     }

@@ -24,7 +24,7 @@ impl Sampler {
 }
 
 impl Sender {
-    /// Takes the samples whose time has passed; the state has not changed since then.
+    /// Takes the samples due; the state has not changed since then.
     #[inline]
     pub(super) fn sample_before(&mut self, context: &mut Context<'_>) {
         if self.sampler.next < context.now {

@@ -1,4 +1,4 @@
-//! Everything that a sender tells its congestion control.
+//! All events from a sender to its congestion control.
 
 use crate::plan::{Ecn, TcpPlan, Transport};
 use crate::transport::recovery::{AckKind, Event, LossRecovery, News, Verdict};
@@ -8,7 +8,7 @@ use selfclock_congestion::{
     LossDetected, PeerOption, RateSample, RecoveryEnded, Sent, Setup, SpuriousLoss, Time, Timeout,
 };
 
-/// The congestion control of a sender, and what only it is told.
+/// The congestion control of a sender, with the state for its events.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Congestion {
@@ -65,7 +65,7 @@ impl Congestion {
         self.controller.on_established(&event);
     }
 
-    /// An ACK of new data that tells nothing else.
+    /// An ACK of new data without further news.
     #[inline(always)]
     pub(super) fn plain_ack(&mut self, ack: &Advanced, rtt: &RttEstimator) {
         self.controller.on_ack(&self.acknowledged(ack, rtt));
@@ -96,7 +96,8 @@ impl Congestion {
     ) {
         let now = news.now;
         if let Some(flight_size) = verdict.repaired_by_probe {
-            // "Repaired the single loss": the congestion control is told, though there is nothing left to recover.
+            // "Repaired the single loss": the congestion control gets a loss event, though there is
+            // nothing left to recover.
             self.controller.on_loss(&LossDetected::new(now, Bytes(flight_size)));
             self.controller.on_recovery_ended(&RecoveryEnded::new(now));
         }
