@@ -47,7 +47,7 @@ help:
 	@echo 'make live-validation  the TCP of this kernel on the emulator against the simulator, into docs/validation-linux.md; 12 minutes, as root, on an idle machine'
 	@echo 'make live-bench  how exact the time of selfclock emulate is, and how much it carries; a minute, as root, on an idle machine'
 	@echo 'make live-endurance  half an hour at 50 Mbit/s: neither memory nor lateness may grow; as root'
-	@echo 'make quic       build with real QUIC stacks, quinn and noq, as flows of a scenario; quic-test: their tests; quic-parity: docs/quic-parity.md; quic-scorecards: results/quic-scorecards.md'
+	@echo 'make quic       build with real QUIC stacks, quinn and noq, as flows of a scenario; quic-test: their tests; quic-parity: docs/quic-parity.md; quic-scorecards: docs/quic-scorecards.md, all rows or ROWS=S1,S2'
 	@echo 'make build      set up .venv and build the extension module'
 	@echo 'make clean      remove what make has built'
 
@@ -86,8 +86,7 @@ quic-parity: quic
 	$(BIN)/python -m selfclock.evaluate.parity docs/quic-parity.md
 
 quic-scorecards: quic
-	@mkdir -p results
-	$(BIN)/python -m selfclock.evaluate.matrix results/quic-scorecards.md cubic reno bbr3 quinn:cubic quinn:new_reno noq:cubic noq:new_reno
+	$(BIN)/python -m selfclock.evaluate.matrix docs/quic-scorecards.md $(if $(ROWS),--rows $(ROWS)) cubic reno bbr3 quinn:bbr quinn:cubic noq:cubic quinn:new_reno noq:new_reno
 
 quic-test: quic adapters
 	cargo clippy -p selfclock-stacks -p selfclock-python --features quic --all-targets --locked -- --deny warnings
