@@ -119,7 +119,7 @@ else
 	cargo test --workspace --locked --doc
 endif
 	RUSTDOCFLAGS='--deny warnings' cargo doc --workspace --no-deps --locked
-	@echo 'crates/quic is left out, for the TLS and asynchronous runtimes that its tests need: make adapters'
+	@echo 'crates/quic and the stacks in crates/stacks are left out, for the TLS and asynchronous runtimes that they need: make quic-test'
 
 # What measures time or limits what a process may write runs after the others: unwatched, and with nothing beside it.
 python-test: build
