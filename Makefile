@@ -49,7 +49,7 @@ help:
 	@echo 'make live-validation  the TCP of this kernel on the emulator against the simulator, into docs/validation-linux.md; 12 minutes, as root, on an idle machine'
 	@echo 'make live-bench  how exact the time of selfclock emulate is, and how much it carries; a minute, as root, on an idle machine'
 	@echo 'make live-endurance  half an hour at 50 Mbit/s: neither memory nor lateness may grow; as root'
-	@echo 'make quic       build with real QUIC stacks, quinn and noq, as flows of a scenario; quic-test: their tests; quic-parity: docs/quic-parity.md; quic-scorecards: results/quic-scorecards.md'
+	@echo 'make quic       build with real QUIC stacks, quinn and noq, as flows of a scenario; quic-test: their tests; quic-parity: docs/quic-parity.md; quic-scorecards: docs/quic-scorecards.md, all rows or ROWS=S1,S2'
 	@echo 'make lab        the laboratory in a browser, as a static folder: lab/dist; needs node and the wasm target of rustup; lab-test: its tests'
 	@echo 'make build      set up .venv and build the extension module'
 	@echo 'make clean      remove what make has built'
@@ -89,8 +89,7 @@ quic-parity: quic
 	$(BIN)/python -m selfclock.evaluate.parity docs/quic-parity.md
 
 quic-scorecards: quic
-	@mkdir -p results
-	$(BIN)/python -m selfclock.evaluate.matrix results/quic-scorecards.md cubic reno bbr3 quinn:cubic quinn:new_reno noq:cubic noq:new_reno
+	$(BIN)/python -m selfclock.evaluate.matrix docs/quic-scorecards.md $(if $(ROWS),--rows $(ROWS)) cubic reno bbr3 quinn:bbr quinn:cubic noq:cubic quinn:new_reno noq:new_reno
 
 quic-test: quic adapters
 	cargo clippy -p selfclock-stacks -p selfclock-python --features quic --all-targets --locked -- --deny warnings
@@ -123,7 +122,7 @@ else
 	cargo test --workspace --locked --doc
 endif
 	RUSTDOCFLAGS='--deny warnings' cargo doc --workspace --no-deps --locked
-	@echo 'crates/quic is left out, for the TLS and asynchronous runtimes that its tests need: make adapters'
+	@echo 'crates/quic and the stacks in crates/stacks are left out, for the TLS and asynchronous runtimes that they need: make quic-test'
 	@echo 'the laboratory in a browser is left out, which needs node and the wasm target of rustup: make lab-test'
 
 # What measures time or limits what a process may write runs after the others: unwatched, and with nothing beside it.

@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 
 #: The crates that others can depend on.
-CRATES = ("selfclock-congestion", "selfclock-simulator")
+CRATES = ("selfclock-congestion", "selfclock-simulator", "selfclock-emulator")
 
 #: Looks for symbols of Python that other versions may not have.
 ABI_CHECK = "abi3audit==0.0.26"
@@ -55,7 +55,7 @@ def check_abi(wheel: Path, folder: Path) -> None:
 
 
 def pack_crates() -> None:
-    """Pack the crates and build each from its package, the second with the package of the first."""
+    """Pack the crates and build each from its package, with the packages of those before it."""
     chosen = [argument for crate in CRATES for argument in ("--package", crate)]
     run("cargo", "package", "--quiet", "--locked", "--allow-dirty", *chosen, cwd=ROOT)
     # A workspace of its own, whose package would look for the crate beside it in the registry.

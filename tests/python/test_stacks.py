@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 import selfclock as sc
-from selfclock import _core
+from selfclock import _core, cells
+from selfclock.evaluate.judge import Judged
 from selfclock.evaluate.subject import Subject
 from selfclock.recording import record
 from selfclock.series import packet_record
@@ -43,6 +44,18 @@ def test_a_build_without_stacks_says_how_to_have_them(settings: dict[str, str]) 
 def test_a_stack_that_there_is_not_is_named() -> None:
     with pytest.raises(sc.ScenarioError, match='unknown stack "quin"'):
         scenario(stack="quin")
+
+
+def test_a_failed_connection_is_said_in_tables_and_rows() -> None:
+    summary = scenario(congestion_control="reno").run().summary
+    [flow] = summary["flows"]
+    assert cells.of_failures([flow]) == []
+    assert "failure" not in flow
+    flow["failure"] = {"time_s": 61.414, "reason": "too many gaps in stream buffer"}
+    said = "The connection of flow1 (reno) failed at 61.41 s: too many gaps in stream buffer."
+    assert cells.of_failures([flow]) == [said]
+    assert Judged(1.0, "pass", note="One seed.").with_note(said).note == f"One seed. {said}"
+    assert Judged(1.0, "pass").with_note("") == Judged(1.0, "pass")
 
 
 @built_in

@@ -26,6 +26,10 @@ pub trait Stack: Debug + Send + Sync {
     fn about(&self) -> &'static str;
     /// Names of its own congestion controllers. The first is its default.
     fn controllers(&self) -> &'static [&'static str];
+    /// Why a controller of its own is not among [`Stack::controllers`]; `None` where it has no such controller.
+    fn refuses(&self, _controller: &str) -> Option<&'static str> {
+        None
+    }
     /// Checks that it can carry an algorithm of ours.
     ///
     /// # Errors

@@ -164,6 +164,9 @@ fn what_a_stack_cannot_do_is_refused_in_one_line() {
             "quinn has no congestion controller \"bbr2\"",
             "congestion_control",
         ),
+        ("congestion_control = \"noq:bbr\"", "takes no seed, so two runs would differ", "congestion_control"),
+        ("congestion_control = \"quin:cubic\"", "unknown stack \"quin\"", "congestion_control"),
+        ("congestion_control = \"cubic@quin\"", "unknown stack \"quin\"", "congestion_control"),
         (
             "stack = \"noq\"\ncongestion_control = \"quinn:bbr\"",
             "names quinn, and the flow's stack is noq",

@@ -100,13 +100,20 @@ def _special(cards: Sequence[Scorecard], rows: Sequence[str]) -> str:
 
 
 def main() -> None:
-    """Write the matrix to the file that is named, of the algorithms named after it, or of all."""
+    """Write the matrix to the file that is named, of the algorithms named after it, or of all.
+
+    Before the algorithms `--rows S1,S2` asks for these rows alone.
+    """
     if len(sys.argv) < 2:
         sys.exit("selfclock.evaluate.matrix: name the file to write, such as docs/scorecards.md")
-    some = sys.argv[2:]
+    some, rows = sys.argv[2:], []
+    if some[:1] == ["--rows"]:
+        rows, some = some[1].split(","), some[2:]
     with progress_bar("scorecards") as progress:
-        cards = evaluate_all(some or names(), (), progress=progress)
-    Path(sys.argv[1]).write_text(write(cards, SOME if some else ALL), encoding="utf-8")
+        cards = evaluate_all(some or names(), (), rows=rows, progress=progress)
+    title, target = SOME if some else ALL
+    made_by = f"{target} ROWS={','.join(rows)}" if rows else target
+    Path(sys.argv[1]).write_text(write(cards, (title, made_by)), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ pub fn control_table(registry: &Registry, text: &str) -> Result<String, Scenario
     let source = "algorithm";
     let whole = Place { key: String::new(), span: 0..text.len() };
     if let Some((stack, controller)) =
-        stack::own(text, &whole).map_err(|problem| problem.in_text(source, text))?
+        stack::own(registry, text, &whole).map_err(|problem| problem.in_text(source, text))?
     {
         return Ok(format!(
             "{{ {} = {:?}, {} = {controller:?} }}",
@@ -177,6 +177,11 @@ mod tests {
             let carets = error.lines().last().map_or(0, |line| line.matches('^').count());
             assert_eq!(carets, marked.len(), "{error}");
         }
+        let error = control("quin:cubic").expect_err("no stack");
+        assert!(
+            error.contains("unknown stack \"quin\"") && error.contains("did you mean \"quinn\"?"),
+            "{error}"
+        );
         let error = control("renoo").expect_err("unknown");
         assert_eq!(error, "algorithm: no algorithm is named 'renoo'; did you mean 'reno'?");
         for (text, said) in [

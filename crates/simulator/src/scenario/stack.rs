@@ -66,7 +66,7 @@ impl FromItem for Control {
         }
         match item.value.as_str() {
             Some(word) if item.registry.entries().all(|entry| entry.name != word) => {
-                match own(word, &item.place)? {
+                match own(item.registry, word, &item.place)? {
                     Some((stack, controller)) => Ok(Self::Own(stack, controller)),
                     None => in_stack(word, item),
                 }
@@ -90,9 +90,16 @@ pub fn word_schema() -> Json {
 }
 
 /// The controller of a stack that `stack:controller` names; `None` if the word is no such name.
-pub fn own(word: &str, place: &Place) -> Result<Option<(StackName, &'static str)>, Problem> {
+///
+/// Before a colon stands an algorithm of ours, whose settings follow, or a stack.
+pub fn own(
+    registry: &Registry,
+    word: &str,
+    place: &Place,
+) -> Result<Option<(StackName, &'static str)>, Problem> {
     let Some((name, controller)) = word.split_once(':') else { return Ok(None) };
-    if controller.contains('=') || !(KNOWN.contains(&name) || stack::named(name).is_some()) {
+    let is_stack = KNOWN.contains(&name) || stack::named(name).is_some();
+    if controller.contains('=') || (!is_stack && (name.contains('@') || registry.select(name).is_ok())) {
         return Ok(None);
     }
     let name = StackName(find(name, place)?);
@@ -108,7 +115,10 @@ fn controller_of(
     match own.clone().find(|own| *own == controller) {
         Some(controller) => Ok(controller),
         None => {
-            let message = format!("{} has no congestion controller {controller:?}", stack.name());
+            let message = match stack.refuses(controller) {
+                Some(reason) => format!("{} cannot run its {controller:?} here: {reason}", stack.name()),
+                None => format!("{} has no congestion controller {controller:?}", stack.name()),
+            };
             Err(place.problem(message, allowed(controller, own)))
         }
     }

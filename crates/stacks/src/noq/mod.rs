@@ -25,6 +25,11 @@ impl Stack for Noq {
     fn controllers(&self) -> &'static [&'static str] {
         &["cubic", "new_reno"]
     }
+    fn refuses(&self, controller: &str) -> Option<&'static str> {
+        (controller == "bbr").then_some(
+            "it draws random numbers of the operating system and takes no seed, so two runs would differ",
+        )
+    }
     fn check(&self, control: &Selection) -> Result<(), String> {
         shim::ours(control).map(|_| ())
     }

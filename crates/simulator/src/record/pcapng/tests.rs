@@ -653,7 +653,7 @@ fn a_host_with_two_neighbours_has_two_interfaces() {
 #[test]
 fn payload_is_written_and_secrets_before_it() {
     let plan = plan(Transport::modern());
-    let datagram = |packet, microseconds: u64| PacketRecord {
+    let datagram = |packet: u64, microseconds: u64| PacketRecord {
         flow: 1,
         kind: PacketKind::Datagram,
         time: Time::from_picoseconds(microseconds * 1_000_000),
