@@ -76,6 +76,11 @@ impl Lookahead {
         Some(self.least[from * self.parts + to]).filter(|&least| least != Duration::MAX)
     }
 
+    /// The least time that a packet takes from any part to another.
+    pub fn least(&self) -> Duration {
+        self.least.iter().copied().min().unwrap_or(Duration::MAX)
+    }
+
     /// The least time that a packet takes to a part, from wherever it comes; `None`: none goes there.
     pub fn to(&self, to: usize) -> Option<Duration> {
         (0..self.parts).filter_map(|from| self.between(from, to)).min()

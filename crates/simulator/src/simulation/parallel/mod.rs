@@ -20,12 +20,9 @@ const SLICE: u64 = 256;
 /// Most parts: each two of them have a list of packets between them.
 const MOST_PARTS: usize = 64;
 
-/// State of a flow, bytes: hosts and four links; and of a packet under way.
-const FLOW_BYTES: f64 = 3000.0;
-const PACKET_BYTES: f64 = 86.0;
-
-/// Below this, bytes, what a run touches stays in one core's caches, and two threads have been slower than one; see docs/performance.md.
-const LEAST_WORKING_SET: f64 = 8e6;
+/// Packet-hops of a part in the shortest lookahead: with fewer, threads wait for one another longer than they compute. With 7500 two
+/// threads have been 1.8 times as fast as one, with 2500 as fast or 1.9 times, with 750 slower; see docs/performance.md.
+const LEAST_HOPS: f64 = 4000.0;
 
 /// Looks at the others' clocks before a part rests, before its thread lets others of the machine run, and before it sleeps.
 const RESTLESS: u32 = 64;
@@ -57,8 +54,8 @@ pub enum NotDivided {
         "the network cannot be divided: packets of all flows meet everywhere, or take no time in between"
     )]
     Nothing,
-    /// Its state fits into the caches of one core: there one thread is quicker.
-    #[error("one thread is quicker with so few flows and packets under way")]
+    /// Threads would wait for one another longer than they compute.
+    #[error("one thread is quicker with so few packets in the least delay between two parts")]
     Small,
     /// The machine has one core for it.
     #[error("the machine has one core")]
@@ -79,9 +76,34 @@ impl Parallel {
     /// # Errors
     /// Where it has to run on one.
     pub fn new(plan: &Plan, threads: usize) -> Result<Self, NotDivided> {
-        check(plan)?;
-        let divided = Partition::new(plan, threads.min(MOST_PARTS));
-        let Partition { parts, lookahead } = divided.ok_or(NotDivided::Nothing)?;
+        Ok(Self::of(plan, divided(plan, threads)?))
+    }
+
+    /// The same, on no more threads than the machine has cores for, where that is quicker than one.
+    ///
+    /// # Errors
+    /// Where it has to run on one thread, or is quicker there: packets that pass from one core to another then cost more time than a second
+    /// core saves.
+    pub fn worthwhile(plan: &Plan, threads: usize) -> Result<Self, NotDivided> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        if cores == 1 {
+            return Err(NotDivided::OneCore);
+        }
+        let hops = plan.expected_packet_hops() / plan.duration.seconds();
+        let mut threads = threads.min(cores);
+        while threads > 1 {
+            let partition = divided(plan, threads)?;
+            let of_each = hops * partition.lookahead.least().seconds() / partition.parts.len() as f64;
+            if of_each >= LEAST_HOPS {
+                return Ok(Self::of(plan, partition));
+            }
+            threads /= 2;
+        }
+        Err(NotDivided::Small)
+    }
+
+    fn of(plan: &Plan, partition: Partition) -> Self {
+        let Partition { parts, lookahead } = partition;
         // The memory of a part is best asked for by the thread that fills it.
         let parts: Vec<Simulation> = std::thread::scope(|scope| {
             let made: Vec<_> =
@@ -91,25 +113,7 @@ impl Parallel {
                 .collect()
         });
         let exchange = Exchange::new((0..parts.len()).map(|part| lookahead.to(part)).collect());
-        Ok(Self { parts, lookahead, exchange })
-    }
-
-    /// The same, on no more threads than the machine has cores for, where that is quicker than one.
-    ///
-    /// # Errors
-    /// Where it has to run on one thread, or is quicker there: packets that pass from one core to another then cost more time than a second
-    /// core saves.
-    pub fn worthwhile(plan: &Plan, threads: usize) -> Result<Self, NotDivided> {
-        check(plan)?;
-        let working_set = plan.flows.len() as f64 * FLOW_BYTES + plan.expected_in_flight() * PACKET_BYTES;
-        if working_set < LEAST_WORKING_SET {
-            return Err(NotDivided::Small);
-        }
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        if cores == 1 {
-            return Err(NotDivided::OneCore);
-        }
-        Self::new(plan, threads.min(cores))
+        Self { parts, lookahead, exchange }
     }
 
     /// Threads that it runs on.
@@ -165,6 +169,12 @@ impl Parallel {
     pub fn finish(self) -> Outcome {
         summary::results(self.parts)
     }
+}
+
+/// The network of a plan in at most this many parts.
+fn divided(plan: &Plan, parts: usize) -> Result<Partition, NotDivided> {
+    check(plan)?;
+    Partition::new(plan, parts.min(MOST_PARTS)).ok_or(NotDivided::Nothing)
 }
 
 /// Fails for what has to run on one thread.
