@@ -24,6 +24,10 @@ const MOST_PARTS: usize = 64;
 /// threads have been 1.8 times as fast as one, with 2500 as fast or 1.9 times, with 750 slower; see docs/performance.md.
 const LEAST_HOPS: f64 = 4000.0;
 
+/// A part is ahead of those to which it sends by at most this many times the longest lookahead: nothing else stops one to which nobody
+/// sends, and what it has sent takes memory until it is taken in.
+const LEASH: u64 = 4;
+
 /// Looks at the others' clocks before a part rests, before its thread lets others of the machine run, and before it sleeps.
 const RESTLESS: u32 = 64;
 const SPINS: u32 = 200;
@@ -112,7 +116,9 @@ impl Parallel {
                 .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
                 .collect()
         });
-        let exchange = Exchange::new((0..parts.len()).map(|part| lookahead.to(part)).collect());
+        let leash = lookahead.longest().times(LEASH);
+        let least = (0..parts.len()).map(|part| lookahead.to(part).unwrap_or(leash));
+        let exchange = Exchange::new(least.collect());
         Self { parts, lookahead, exchange }
     }
 
@@ -202,6 +208,9 @@ struct Worker<'a> {
     exchange: &'a Exchange,
     /// Parts from which packets come, and the least time that they take.
     from: Vec<(usize, Duration)>,
+    /// Parts to which packets go, and how far this one may be ahead of them.
+    to: Vec<usize>,
+    leash: Duration,
     /// What has just come.
     received: Handover,
     /// Before that nothing more can come, as far as is known.
@@ -230,9 +239,12 @@ impl<'a> Worker<'a> {
         exchange: &'a Exchange,
     ) -> Self {
         let others = (0..exchange.parts()).filter(|&other| other != part);
-        let from = others.filter_map(|other| Some((other, lookahead.between(other, part)?))).collect();
+        let from =
+            others.clone().filter_map(|other| Some((other, lookahead.between(other, part)?))).collect();
+        let to = others.filter(|&other| lookahead.between(part, other).is_some()).collect();
+        let leash = lookahead.longest().times(LEASH);
         let (received, horizon) = (Handover::default(), Time::ZERO);
-        Self { part, simulation, exchange, from, received, horizon, idle: 0, rests: false }
+        Self { part, simulation, exchange, from, to, leash, received, horizon, idle: 0, rests: false }
     }
 
     /// Runs everything up to a time, with a thread of its own.
@@ -305,30 +317,29 @@ impl<'a> Worker<'a> {
 
     /// Something has come, or nothing comes for longer than was known.
     fn has_news(&self) -> bool {
-        let Self { part, exchange, from, horizon, .. } = self;
-        let mut known = Time::NEVER;
-        for &(other, lookahead) in from {
-            if exchange.is_posted(other, *part) {
-                return true;
-            }
-            known = known.min(exchange.clock(other) + lookahead);
-        }
-        known.max(exchange.floor(*part)) > *horizon
+        self.from.iter().any(|&(other, _)| self.exchange.is_posted(other, self.part))
+            || self.known_horizon() > self.horizon
+    }
+
+    /// The time before which nothing more can come, by what the others say now, and this part may run.
+    fn known_horizon(&self) -> Time {
+        let Self { part, exchange, from, to, leash, .. } = self;
+        let floor = exchange.floor(*part);
+        let until = from.iter().map(|&(other, lookahead)| exchange.clock(other) + lookahead);
+        let until = until.chain(to.iter().map(|&other| exchange.clock(other) + *leash));
+        until.min().unwrap_or(Time::NEVER).max(floor)
     }
 
     /// Takes in what others have sent, and learns how far they have come.
     fn take_in(&mut self) {
-        let Self { part, simulation, exchange, from, received, horizon, .. } = self;
         // The clocks first: what is sent after they were read comes later.
-        let floor = exchange.floor(*part);
-        *horizon = Time::NEVER;
-        for &(other, lookahead) in &*from {
-            *horizon = (*horizon).min(exchange.clock(other) + lookahead);
+        self.horizon = self.known_horizon().max(self.horizon);
+        let Self { part, simulation, exchange, from, received, .. } = self;
+        for &(other, _) in &*from {
             if exchange.receive(other, *part, received) {
                 simulation.network.import(&mut simulation.events, received);
             }
         }
-        *horizon = (*horizon).max(floor);
     }
 
     /// Posts what goes to others.
