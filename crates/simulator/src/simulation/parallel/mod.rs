@@ -445,8 +445,11 @@ mod tests {
     /// The other threads do not wait for one that has failed.
     #[test]
     fn a_thread_that_fails_ends_the_others() {
-        let plan =
-            plan("schema = 1\nduration = \"1 s\"\n[network]\ntopology = \"dumbbell\"\n[[flow]]\ncount = 3\n");
+        let plan = plan(
+            "schema = 1\nduration = \"1 s\"\n[network]\ntopology = \"dumbbell\"\n\
+             bottleneck = { rate = \"10 Mbps\", delay = \"10 ms\" }\naccess = { rate = \"1 Gbps\", delay = \"1 ms\" }\n\
+             [[flow]]\ncount = 3\ncongestion_control = \"reno\"\n",
+        );
         let mut parallel = Parallel::new(&plan, 2).expect("three flows");
         let Parallel { parts, lookahead, exchange } = &mut parallel;
         drop(FailsUnlessForgotten(exchange));
