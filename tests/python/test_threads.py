@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Command = Callable[..., subprocess.CompletedProcess[str]]
 
-#: Three thousand flows with losses, some round trips long: 9 MB of state.
+#: Flows with losses, some round trips long: 25,000 packet-hops in the delay of the access links.
 MANY = """
 schema = 1
 name = "many"
@@ -27,10 +27,10 @@ duration = "200 ms"
 record = { interval = "10 ms" }
 [network]
 topology = "dumbbell"
-bottleneck = { rate = "2 Gbps", delay = "5 ms", queue = "1000 packets" }
-access = { rate = "1 Gbps", delay = "2 ms" }
+bottleneck = { rate = "5 Gbps", delay = "5 ms", queue = "1000 packets" }
+access = { rate = "1 Gbps", delay = "10 ms" }
 [[flow]]
-count = 3000
+count = 1000
 congestion_control = "cubic"
 start_jitter = "20 ms"
 """
@@ -100,7 +100,7 @@ def test_the_command_says_why_it_was_one_thread(command: Command, small: Path) -
     alone, allowed = command("run", small, "--json"), command("run", small, "--json", "--threads", 2)
     assert (alone.returncode, allowed.returncode) == (0, 0)
     assert "--threads" not in alone.stderr
-    assert "note: --threads 2: one thread, because one thread is quicker with so few flows" in allowed.stderr
+    assert "note: --threads 2: one thread, because one thread is quicker with so few packets" in allowed.stderr
     # The document is that of one thread: nothing in it says how it was computed but the command.
     documents = [json.loads(done.stdout) for done in (alone, allowed)]
     for document in documents:

@@ -129,7 +129,7 @@ impl Outcome {
     fn summary(&self) -> &str {
         &self.summary
     }
-    /// CPU time of the thread that ran the simulation.
+    /// CPU time of the thread that ran the simulation; of the process while several did.
     #[getter]
     fn cpu_s(&self) -> f64 {
         self.cpu_s

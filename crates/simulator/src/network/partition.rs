@@ -76,6 +76,17 @@ impl Lookahead {
         Some(self.least[from * self.parts + to]).filter(|&least| least != Duration::MAX)
     }
 
+    /// The least time that a packet takes from any part to another.
+    pub fn least(&self) -> Duration {
+        self.least.iter().copied().min().unwrap_or(Duration::MAX)
+    }
+
+    /// The longest of these times; [`Duration::MAX`] if none goes anywhere.
+    pub fn longest(&self) -> Duration {
+        let known = self.least.iter().copied().filter(|&least| least != Duration::MAX);
+        known.max().unwrap_or(Duration::MAX)
+    }
+
     /// The least time that a packet takes to a part, from wherever it comes; `None`: none goes there.
     pub fn to(&self, to: usize) -> Option<Duration> {
         (0..self.parts).filter_map(|from| self.between(from, to)).min()

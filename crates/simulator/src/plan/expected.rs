@@ -11,25 +11,6 @@ impl Plan {
     /// and acknowledgements together. An estimate, for the order in which many runs are best begun: losses, windows and
     /// starts are not in it.
     pub fn expected_packet_hops(&self) -> f64 {
-        self.flows.iter().zip(self.carried_bytes()).map(|(flow, bytes)| bytes * hops_per_byte(flow)).sum()
-    }
-
-    /// Data packets of TCP that are under way at a time, of flows that carry what [`Plan::expected_packet_hops`] expects: its rate times
-    /// the round-trip time without queues, at most the receiver's window.
-    pub fn expected_in_flight(&self) -> f64 {
-        let way = |links: &[usize]| links.iter().map(|&link| self.links[link].delay.seconds()).sum::<f64>();
-        let in_flight = |(flow, bytes): (&FlowPlan, f64)| {
-            let transport = &flow.protocol.tcp()?.transport;
-            let mss = transport.mss.get() as f64;
-            let packets = bytes / self.duration.seconds() / (mss + transport.header.get() as f64);
-            let window = transport.receive_window.get() as f64 / mss;
-            Some((packets * (way(&flow.forward) + way(&flow.reverse))).min(window))
-        };
-        self.flows.iter().zip(self.carried_bytes()).filter_map(in_flight).sum()
-    }
-
-    /// What each flow sends if it carries what it is offered or what its slowest link has for it, bytes on the wire.
-    fn carried_bytes(&self) -> Vec<f64> {
         let offered: Vec<f64> = self.flows.iter().map(|flow| self.offered_bytes(flow)).collect();
         let mut wanted = vec![0.0; self.links.len()];
         for (flow, &bytes) in self.flows.iter().zip(&offered) {
@@ -42,7 +23,11 @@ impl Plan {
             (capacity / wanted[link].max(1.0)).min(1.0)
         };
         let flows = self.flows.iter().zip(&offered);
-        flows.map(|(flow, bytes)| bytes * flow.forward.iter().map(part).fold(1.0, f64::min)).collect()
+        flows
+            .map(|(flow, bytes)| {
+                bytes * flow.forward.iter().map(part).fold(1.0, f64::min) * hops_per_byte(flow)
+            })
+            .sum()
     }
 
     /// Bytes on the wire that a flow would send on a network of its own.
@@ -123,25 +108,6 @@ mod tests {
             let outcome = Simulation::new(&plan).run().expect("built-in algorithms");
             let ratio = plan.expected_packet_hops() / outcome.summary.packet_hops as f64;
             assert!((0.9..1.1).contains(&ratio), "{flows}: {ratio}");
-        }
-    }
-
-    /// A path of 40 ms at 12 Mbit/s holds 40 packets of 1500 bytes, of however many flows; a window of ten segments each is less.
-    #[test]
-    fn in_flight_is_the_bandwidth_delay_product_or_the_windows() {
-        let in_flight = |flows: usize, window: &str| {
-            let text = format!(
-                "schema = 1\nduration = \"10 s\"\n[network]\ntopology = \"dumbbell\"\n\
-                 bottleneck = {{ rate = \"12 Mbps\", delay = \"20 ms\" }}\naccess = {{ rate = \"1 Gbps\", delay = \"0 ms\" }}\n\
-                 [transport]\nmss = \"1460 B\"\ntimestamps = false\nreceive_window = \"{window}\"\n\
-                 [[flow]]\ncount = {flows}\ncongestion_control = \"reno\"\n"
-            );
-            Scenario::parse(&text, "in-flight", &[]).expect("a scenario").plan.expected_in_flight()
-        };
-        for (flows, window, expected) in
-            [(1, "1000 segments", 40.0), (4, "1000 segments", 40.0), (2, "10 segments", 20.0)]
-        {
-            assert!((in_flight(flows, window) - expected).abs() < 1e-6, "{flows} flows, {window}");
         }
     }
 }

@@ -39,15 +39,15 @@ pub(super) struct Exchange {
     activities: Mutex<Vec<Activity>>,
     /// Of each part a time before which nothing more can come to it, learned while all rested.
     floors: Vec<Alone<AtomicU64>>,
-    /// The least time that a packet takes to each part; `None`: none goes there.
-    lookaheads: Vec<Option<Duration>>,
+    /// The least time that a packet takes to each part.
+    lookaheads: Vec<Duration>,
     /// A thread has failed: the others are to end.
     has_failed: AtomicBool,
 }
 
 impl Exchange {
     /// Between parts to each of which a packet takes at least this time.
-    pub fn new(lookaheads: Vec<Option<Duration>>) -> Self {
+    pub fn new(lookaheads: Vec<Duration>) -> Self {
         let parts = lookaheads.len();
         Self {
             parts,
@@ -139,8 +139,7 @@ impl Exchange {
             return;
         }
         for (floor, &lookahead) in self.floors.iter().zip(&self.lookaheads) {
-            let floor_at = lookahead.map_or(Time::NEVER, |lookahead| earliest + lookahead);
-            floor.0.fetch_max(floor_at.picoseconds(), Ordering::Release);
+            floor.0.fetch_max((earliest + lookahead).picoseconds(), Ordering::Release);
         }
     }
 

@@ -20,12 +20,13 @@ const SLICE: u64 = 256;
 /// Most parts: each two of them have a list of packets between them.
 const MOST_PARTS: usize = 64;
 
-/// State of a flow, bytes: hosts and four links; and of a packet under way.
-const FLOW_BYTES: f64 = 3000.0;
-const PACKET_BYTES: f64 = 86.0;
+/// Packet-hops of a part in the shortest lookahead: with fewer, threads wait for one another longer than they compute. With 7500 two
+/// threads have been 1.8 times as fast as one, with 2500 as fast or 1.9 times, with 750 slower; see docs/performance.md.
+const LEAST_HOPS: f64 = 4000.0;
 
-/// Below this, bytes, what a run touches stays in one core's caches, and two threads have been slower than one; see docs/performance.md.
-const LEAST_WORKING_SET: f64 = 8e6;
+/// A part is ahead of those to which it sends by at most this many times the longest lookahead: nothing else stops one to which nobody
+/// sends, and what it has sent takes memory until it is taken in.
+const LEASH: u64 = 4;
 
 /// Looks at the others' clocks before a part rests, before its thread lets others of the machine run, and before it sleeps.
 const RESTLESS: u32 = 64;
@@ -57,8 +58,8 @@ pub enum NotDivided {
         "the network cannot be divided: packets of all flows meet everywhere, or take no time in between"
     )]
     Nothing,
-    /// Its state fits into the caches of one core: there one thread is quicker.
-    #[error("one thread is quicker with so few flows and packets under way")]
+    /// Threads would wait for one another longer than they compute.
+    #[error("one thread is quicker with so few packets in the least delay between two parts")]
     Small,
     /// The machine has one core for it.
     #[error("the machine has one core")]
@@ -79,19 +80,7 @@ impl Parallel {
     /// # Errors
     /// Where it has to run on one.
     pub fn new(plan: &Plan, threads: usize) -> Result<Self, NotDivided> {
-        check(plan)?;
-        let divided = Partition::new(plan, threads.min(MOST_PARTS));
-        let Partition { parts, lookahead } = divided.ok_or(NotDivided::Nothing)?;
-        // The memory of a part is best asked for by the thread that fills it.
-        let parts: Vec<Simulation> = std::thread::scope(|scope| {
-            let made: Vec<_> =
-                parts.into_iter().map(|part| scope.spawn(move || Simulation::part(plan, &part))).collect();
-            made.into_iter()
-                .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-                .collect()
-        });
-        let exchange = Exchange::new((0..parts.len()).map(|part| lookahead.to(part)).collect());
-        Ok(Self { parts, lookahead, exchange })
+        Ok(Self::of(plan, divided(plan, threads)?))
     }
 
     /// The same, on no more threads than the machine has cores for, where that is quicker than one.
@@ -100,16 +89,37 @@ impl Parallel {
     /// Where it has to run on one thread, or is quicker there: packets that pass from one core to another then cost more time than a second
     /// core saves.
     pub fn worthwhile(plan: &Plan, threads: usize) -> Result<Self, NotDivided> {
-        check(plan)?;
-        let working_set = plan.flows.len() as f64 * FLOW_BYTES + plan.expected_in_flight() * PACKET_BYTES;
-        if working_set < LEAST_WORKING_SET {
-            return Err(NotDivided::Small);
-        }
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         if cores == 1 {
             return Err(NotDivided::OneCore);
         }
-        Self::new(plan, threads.min(cores))
+        let hops = plan.expected_packet_hops() / plan.duration.seconds();
+        let mut threads = threads.min(cores);
+        while threads > 1 {
+            let partition = divided(plan, threads)?;
+            let of_each = hops * partition.lookahead.least().seconds() / partition.parts.len() as f64;
+            if of_each >= LEAST_HOPS {
+                return Ok(Self::of(plan, partition));
+            }
+            threads /= 2;
+        }
+        Err(NotDivided::Small)
+    }
+
+    fn of(plan: &Plan, partition: Partition) -> Self {
+        let Partition { parts, lookahead } = partition;
+        // The memory of a part is best asked for by the thread that fills it.
+        let parts: Vec<Simulation> = std::thread::scope(|scope| {
+            let made: Vec<_> =
+                parts.into_iter().map(|part| scope.spawn(move || Simulation::part(plan, &part))).collect();
+            made.into_iter()
+                .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .collect()
+        });
+        let leash = lookahead.longest().times(LEASH);
+        let least = (0..parts.len()).map(|part| lookahead.to(part).unwrap_or(leash));
+        let exchange = Exchange::new(least.collect());
+        Self { parts, lookahead, exchange }
     }
 
     /// Threads that it runs on.
@@ -167,6 +177,12 @@ impl Parallel {
     }
 }
 
+/// The network of a plan in at most this many parts.
+fn divided(plan: &Plan, parts: usize) -> Result<Partition, NotDivided> {
+    check(plan)?;
+    Partition::new(plan, parts.min(MOST_PARTS)).ok_or(NotDivided::Nothing)
+}
+
 /// Fails for what has to run on one thread.
 fn check(plan: &Plan) -> Result<(), NotDivided> {
     let has_connections = || plan.flows.iter().any(|flow| matches!(flow.protocol, Protocol::Connections(_)));
@@ -192,6 +208,9 @@ struct Worker<'a> {
     exchange: &'a Exchange,
     /// Parts from which packets come, and the least time that they take.
     from: Vec<(usize, Duration)>,
+    /// Parts to which packets go, and how far this one may be ahead of them.
+    to: Vec<usize>,
+    leash: Duration,
     /// What has just come.
     received: Handover,
     /// Before that nothing more can come, as far as is known.
@@ -220,9 +239,12 @@ impl<'a> Worker<'a> {
         exchange: &'a Exchange,
     ) -> Self {
         let others = (0..exchange.parts()).filter(|&other| other != part);
-        let from = others.filter_map(|other| Some((other, lookahead.between(other, part)?))).collect();
+        let from =
+            others.clone().filter_map(|other| Some((other, lookahead.between(other, part)?))).collect();
+        let to = others.filter(|&other| lookahead.between(part, other).is_some()).collect();
+        let leash = lookahead.longest().times(LEASH);
         let (received, horizon) = (Handover::default(), Time::ZERO);
-        Self { part, simulation, exchange, from, received, horizon, idle: 0, rests: false }
+        Self { part, simulation, exchange, from, to, leash, received, horizon, idle: 0, rests: false }
     }
 
     /// Runs everything up to a time, with a thread of its own.
@@ -295,30 +317,29 @@ impl<'a> Worker<'a> {
 
     /// Something has come, or nothing comes for longer than was known.
     fn has_news(&self) -> bool {
-        let Self { part, exchange, from, horizon, .. } = self;
-        let mut known = Time::NEVER;
-        for &(other, lookahead) in from {
-            if exchange.is_posted(other, *part) {
-                return true;
-            }
-            known = known.min(exchange.clock(other) + lookahead);
-        }
-        known.max(exchange.floor(*part)) > *horizon
+        self.from.iter().any(|&(other, _)| self.exchange.is_posted(other, self.part))
+            || self.known_horizon() > self.horizon
+    }
+
+    /// The time before which nothing more can come, by what the others say now, and this part may run.
+    fn known_horizon(&self) -> Time {
+        let Self { part, exchange, from, to, leash, .. } = self;
+        let floor = exchange.floor(*part);
+        let until = from.iter().map(|&(other, lookahead)| exchange.clock(other) + lookahead);
+        let until = until.chain(to.iter().map(|&other| exchange.clock(other) + *leash));
+        until.min().unwrap_or(Time::NEVER).max(floor)
     }
 
     /// Takes in what others have sent, and learns how far they have come.
     fn take_in(&mut self) {
-        let Self { part, simulation, exchange, from, received, horizon, .. } = self;
         // The clocks first: what is sent after they were read comes later.
-        let floor = exchange.floor(*part);
-        *horizon = Time::NEVER;
-        for &(other, lookahead) in &*from {
-            *horizon = (*horizon).min(exchange.clock(other) + lookahead);
+        self.horizon = self.known_horizon().max(self.horizon);
+        let Self { part, simulation, exchange, from, received, .. } = self;
+        for &(other, _) in &*from {
             if exchange.receive(other, *part, received) {
                 simulation.network.import(&mut simulation.events, received);
             }
         }
-        *horizon = (*horizon).max(floor);
     }
 
     /// Posts what goes to others.
@@ -424,8 +445,11 @@ mod tests {
     /// The other threads do not wait for one that has failed.
     #[test]
     fn a_thread_that_fails_ends_the_others() {
-        let plan =
-            plan("schema = 1\nduration = \"1 s\"\n[network]\ntopology = \"dumbbell\"\n[[flow]]\ncount = 3\n");
+        let plan = plan(
+            "schema = 1\nduration = \"1 s\"\n[network]\ntopology = \"dumbbell\"\n\
+             bottleneck = { rate = \"10 Mbps\", delay = \"10 ms\" }\naccess = { rate = \"1 Gbps\", delay = \"1 ms\" }\n\
+             [[flow]]\ncount = 3\ncongestion_control = \"reno\"\n",
+        );
         let mut parallel = Parallel::new(&plan, 2).expect("three flows");
         let Parallel { parts, lookahead, exchange } = &mut parallel;
         drop(FailsUnlessForgotten(exchange));
