@@ -119,16 +119,16 @@ impl KernelEdge {
     #[new]
     fn new(py: Python<'_>, scenario: &Scenario, device: &str) -> PyResult<Self> {
         let router = router(scenario.plan())?;
-        let edge = py.detach(|| Edge::start(device)).map_err(|error| PyOSError::new_err(error.to_string()))?;
+        let edge =
+            py.detach(|| Edge::start(device)).map_err(|error| PyOSError::new_err(error.to_string()))?;
         let state = State { router, flows: BTreeMap::new(), next: 0, now: 0 };
         Ok(Self { edge, state: Mutex::new(state), stop: AtomicBool::new(false) })
     }
 
     /// Limits windows until `stop`. With `limits` false nothing is limited: the router is told, and says what it would allow.
     fn run(&self, py: Python<'_>, limits: bool) -> PyResult<()> {
-        let decide = |passage: &Passage| {
-            self.state.lock().unwrap_or_else(PoisonError::into_inner).on(passage, limits)
-        };
+        let decide =
+            |passage: &Passage| self.state.lock().unwrap_or_else(PoisonError::into_inner).on(passage, limits);
         py.detach(|| self.edge.run(&self.stop, decide)).map_err(PyErr::from)
     }
 

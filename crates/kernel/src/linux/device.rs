@@ -63,7 +63,8 @@ pub fn attach(object: &[u8], shared: &[Map], device: &str) -> Result<Attached, L
     update(settings.fd.as_fd(), &[0; 4], &value).map_err(failed("describe the device"))?;
     let mut links = Vec::new();
     for program in &object.programs {
-        let (_, place) = PLACES.iter().find(|(section, _)| *section == program.member).ok_or(LoadError::BadObject)?;
+        let (_, place) =
+            PLACES.iter().find(|(section, _)| *section == program.member).ok_or(LoadError::BadObject)?;
         let purpose = Purpose { kind: CLASSIFIER, attach: 0, operations: 0 };
         let fd = load_program(program, &all, types.as_fd(), purpose)?;
         let attributes = Attributes::new().fd(fd.as_fd()).number(index).number(*place).number(0);

@@ -191,7 +191,16 @@ impl Session {
         shared.control.claim(&options.name, [ids[0], ids[1], ids[2], registration.id]);
         let (registration, status) = (Mutex::new(Some(registration)), Mutex::default());
         let tap = Mutex::new(tap);
-        Ok(Self { options, shared, registration, tap, writer, stop: AtomicBool::new(false), status, taken_over })
+        Ok(Self {
+            options,
+            shared,
+            registration,
+            tap,
+            writer,
+            stop: AtomicBool::new(false),
+            status,
+            taken_over,
+        })
     }
 
     /// Drives the connections from this thread, until [`Session::stop`] or someone else ends it.

@@ -71,7 +71,10 @@ impl fmt::Display for LoadError {
             Self::Refused(program, said) => write!(f, "the kernel refused the program {program:?}: {said}"),
             Self::NoDevice(device, error) => write!(f, "device {device:?}: {error}"),
             Self::NotForPackets(device, kind) => {
-                write!(f, "device {device:?} is neither Ethernet, loopback nor a tunnel (hardware type {kind})")
+                write!(
+                    f,
+                    "device {device:?} is neither Ethernet, loopback nor a tunnel (hardware type {kind})"
+                )
             }
             Self::Failed(step, error) => write!(f, "{step}: {error}"),
             Self::BadObject => f.write_str("the compiled kernel part cannot be read"),

@@ -133,7 +133,8 @@ impl LoneRouter {
             edge.on_data(now, &passed(last.0 + number * u64::from(own), payload, wire));
             control.on_data(now, wire.min(u32::from(u16::MAX)) as u16, self.settings.rate_constant);
         }
-        let timed = self.settings.discovery_interval.0.is_some_and(|interval| now.since(*discovered) >= interval);
+        let timed =
+            self.settings.discovery_interval.0.is_some_and(|interval| now.since(*discovered) >= interval);
         if control.since_discovery >= self.settings.packets_per_discovery || timed {
             (control.since_discovery, *discovered) = (0, now);
             self.queue.on_forward(&self.settings, occupancy, control.rate);

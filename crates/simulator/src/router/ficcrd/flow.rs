@@ -1,8 +1,8 @@
 //! What the ingress edge knows of one flow: how far its data and acknowledgements have come, its round-trip time, the
 //! window it was told, the acknowledgements that are held.
 
-use super::settings::{EdgeRtt, Parameters};
 use super::FlowPath;
+use super::settings::{EdgeRtt, Parameters};
 use crate::engine::Ring;
 use crate::packet::Packet;
 use selfclock_congestion::units::{Duration, Time};

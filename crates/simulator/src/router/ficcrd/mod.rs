@@ -457,7 +457,8 @@ impl Ficcrd {
             return;
         }
         let offered = station.network.extras().get(packet.extra).receive_window.unwrap_or(path.window);
-        let mut window = flow.allowed_window(&self.settings, allowed).map_or(offered, |most| offered.min(most));
+        let mut window =
+            flow.allowed_window(&self.settings, allowed).map_or(offered, |most| offered.min(most));
         // A duplicate must not look like a window update: its right edge stays.
         if packet.sequence <= flow.acknowledged && flow.acknowledged > 0 {
             window = 0;
