@@ -2,9 +2,9 @@
 
 Each row is one flow of the kernel's own reno, cubic or bbr through `selfclock emulate`, and one of the simulator's
 through `selfclock run`, both of 30 s. What is there already is not run again; the table goes to
-docs/validation-linux.md with `--write`. A row with a packet that left too late is run again, up to `--attempts` times:
-lateness alone decides, and it is known before any figure is looked at. The paths were chosen so that every rate,
-round-trip time, buffer and queue discipline is in one, before the first run.
+docs/validation-linux.md with `--write`. A row with a packet that left too late is run again, up to `--attempts` times;
+then the attempt whose latest packet was least late stands, marked. Lateness alone decides, not what was measured.
+The paths were chosen so that every rate, round-trip time, buffer and queue discipline is in one, before the first run.
 """
 
 from __future__ import annotations
@@ -158,16 +158,17 @@ def _drops(links: list[Any]) -> int:
 
 
 def row(case: Case, name: str, directory: Path, attempts: int) -> dict[str, Any]:
-    """Return a row of the comparison, from its file if it is there and valid, else from the first valid attempt."""
+    """Return a row of the comparison: from its file if it was valid, else of the first valid or least late attempt."""
     kept = directory / f"{case.name}-{name}.row.json"
     if kept.exists():
         found: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8"))
         return found
-    for attempt in range(attempts):
-        kernel, late = emulated(case, name, directory)
-        sys.stderr.write(f"{case.title}, {name}: attempt {attempt + 1}, worst {late['worst_s'] * 1e3:.1f} ms\n")
+    kernel, late = emulated(case, name, directory)
+    for attempt in range(1, attempts):
+        sys.stderr.write(f"{case.title}, {name}: attempt {attempt}, worst {late['worst_s'] * 1e3:.1f} ms\n")
         if late["valid"]:
             break
+        kernel, late = min((kernel, late), emulated(case, name, directory), key=lambda each: each[1]["worst_s"])
     found = {"path": case.title, "algorithm": name, "kernel": asdict(kernel), "lateness": late}
     found["simulator"] = asdict(simulated(case, ALGORITHMS[name]))
     if late["valid"]:
@@ -204,7 +205,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", type=Path, default=Path("results/live-validation"))
     parser.add_argument("--write", action="store_true", help="write the table into docs/validation-linux.md")
-    parser.add_argument("--attempts", type=int, default=8, help="runs of a row until none of its packets is too late")
+    parser.add_argument("--attempts", type=int, default=5, help="runs of a row until none of its packets is too late")
     given = parser.parse_args()
     rows = [row(case, name, given.out, given.attempts) for case in CASES for name in ALGORITHMS]
     made = table(rows)
