@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 HERE = Path(__file__).parent
 ADDRESSES = ("10.9.0.1", "10.9.0.2")
@@ -168,9 +168,9 @@ class Path2:
 class Run:
     """A process of `selfclock kernel run`."""
 
-    def __init__(self, name: str, algorithm: str = "reno", *options: str) -> None:
+    def __init__(self, name: str, algorithm: str = "reno", *options: str, before: Sequence[str] = ()) -> None:
         self.name = name
-        command = [sys.executable, "-m", "selfclock", "kernel", "run", "--json"]
+        command = [*before, sys.executable, "-m", "selfclock", "kernel", "run", "--json"]
         command += ["--algorithm", algorithm, "--name", name, *options]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         deadline = time.monotonic() + 60

@@ -32,7 +32,7 @@ def test_help(capsys: pytest.CaptureFixture[str]) -> None:
     """The group lists its commands, and each says what it does."""
     status, out, _ = command(capsys, "--help")
     assert status == 0
-    for name in ("check", "run", "unload", "replay"):
+    for name in ("check", "run", "unload", "replay", "twin", "edge"):
         assert f"\n  {name} " in out
         status, about, _ = command(capsys, name, "--help")
         assert status == 0
@@ -223,3 +223,61 @@ def test_a_record_is_not_overwritten(
     status, _, said = command(capsys, "run", "--algorithm", "reno", "--record", str(tmp_path))
     assert status == 2
     assert "has a record already" in said
+
+
+class FakeEdge:
+    """The compiled part as an edge sees it, for machines without root."""
+
+    def __init__(self, *arguments: object) -> None:
+        if arguments[1] == "nope0":
+            raise OSError('device "nope0": No such device (os error 19)')
+        self._ended = threading.Event()
+
+    def run(self, limits: bool) -> None:
+        """Wait for the end; without limits fail."""
+        self._ended.wait()
+        if not limits:
+            raise OSError(1, "Operation not permitted")
+
+    def stop(self) -> None:
+        """End."""
+        self._ended.set()
+
+    def status(self) -> str:
+        """A flow that is limited, and one of which nothing is known."""
+        flow = {
+            "source": "10.0.0.1", "port": 5000, "receiver": "10.0.0.2", "receiver_port": 80, "data_bytes": 10**6,
+            "acks": 20, "acks_lowered": 5, "window_bytes": 30_000, "rate_bps": 8e6, "allowed_bps": 9e6,
+            "allowed_window_bytes": 30_000, "rtt_s": 0.025,
+        }  # fmt: skip
+        unknown = dict.fromkeys(("rate_bps", "allowed_bps", "allowed_window_bytes", "rtt_s"))
+        return json.dumps({"queue_bytes": 1500.0, "flows": [flow, {**flow, **unknown}]})
+
+
+def test_an_edge(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table of what passes; what is wrong is said in one line."""
+    monkeypatch.setattr(_core, "KernelSession", FakeSession, raising=False)
+    monkeypatch.setattr(_core, "KernelEdge", FakeEdge, raising=False)
+    words = ["edge", "eth1", "--rate", "20 Mbps", "--buffer", "100 kB"]
+    status, out, said = command(capsys, *words, "--for", "300 ms", "--set", "beta=0.1")
+    assert (status, said) == (0, "ficcrd is at eth1; Ctrl-C ends it\n")
+    assert "10.0.0.1:5000 > 10.0.0.2:80" in out
+    assert "5 of 20" in out
+    assert "25.0" in out
+    status, out, _ = command(capsys, *words, "--for", "300 ms", "--json")
+    assert json.loads(out)["flows"][1]["rtt_s"] is None
+    for more, complaint in (
+        (["--set", "betta=1"], "did you mean"),
+        (["--for", "0 s"], "not above zero"),
+        (["--rate", "20"], "has no unit"),
+    ):
+        status, _, said = command(capsys, *words, *more)
+        assert status == 2
+        assert complaint in said
+    status, _, said = command(capsys, "edge", "nope0", *words[2:])
+    assert (status, said) == (2, 'selfclock: device "nope0": No such device (os error 19)\n')
+    status, _, said = command(capsys, *words, "--only-watch", "--for", "200 ms")
+    assert "the limits cannot be written" in said
+    with kernel.Edge(kernel.router("1 Mbps", "10 kB"), "eth1") as edge:
+        assert edge.is_running
+        assert edge.status().queue_bytes == 1500

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+import namespaces
 import selfclock as sc
 from selfclock import _core
 from selfclock.cli import main
@@ -238,3 +239,47 @@ def test_the_simulated_column(found: Twin) -> None:
     [measures] = column.measures
     # The path has 10 Mbit/s, of which 1448 of 1500 bytes are payload.
     assert measures.goodput_bps == pytest.approx(10e6 * 1448 / 1500, rel=0.02)
+
+
+class FakeSession:
+    """A session that registers nothing."""
+
+    def __init__(self, algorithm: tuple[sc.Scenario, int], name: str, *, realtime: bool) -> None:
+        self.index, self.name, self.ended = algorithm[1], name, not realtime
+
+    def __enter__(self) -> FakeSession:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ended = True
+
+
+def test_flows_of_one_algorithm_share_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two flows of CUBIC and one with another parameter: two sessions, which end with the block."""
+    monkeypatch.setattr(run, "Session", FakeSession)
+    made = scenario(FLOW * 2 + '[[flow]]\ncongestion_control = { window = "cubic", beta = 0.8 }\n')
+    flows, _ = senders(made)
+    with run.bridged(made, flows) as (names, sessions):
+        assert names[0] == names[1] != names[2]
+        assert all(len(name) <= 15 for name in names)
+        assert [session.index for session in sessions] == [0, 2]  # type: ignore[attr-defined]
+        assert not any(session.ended for session in sessions)  # type: ignore[attr-defined]
+    assert all(session.ended for session in sessions)  # type: ignore[attr-defined]
+
+
+@pytest.mark.skipif(namespaces.obstacle() is not None, reason=str(namespaces.obstacle()))
+def test_real_connections() -> None:
+    """The kernel's Reno on the scenario's links: no root is needed for that. What passes is what the path can carry."""
+    made = scenario(FLOW)
+    flows, _ = senders(made)
+    settings = run.TwinSettings(bound_p99_s=60.0, bound_worst_s=60.0)
+    column = run.real(made, flows, ["reno"], settings, (run.OWN, "real TCP", ("reno",)))
+    [flow] = column.flows
+    assert flow.time_s[-1] == 4.0
+    # A connection has no more than the link; a busy machine may give it less.
+    payload = 10e6 * 1448 / 1500
+    assert 0.5 * payload < column.measures[0].goodput_bps < 1.01 * payload
+    assert np.nanmin(flow.srtt_s) > 0.02
+    assert column.queue_packets.max() <= 18
+    with pytest.raises(run.TwinRunError, match="the sender of flow1 failed"):
+        run.real(made, flows, ["no-such-name"], settings, (run.OWN, "real TCP", ("reno",)))

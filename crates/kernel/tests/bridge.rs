@@ -298,3 +298,34 @@ fn connections_come_and_go() {
     );
     assert_eq!(bridge.flows().count(), 0);
 }
+
+/// A device takes a packet of three segments, the last of them short: each is told when it leaves, and not again at the ACK.
+/// The packet has the number of the event before it; one of an unknown connection is ignored.
+#[test]
+fn packets_are_told_as_a_device_takes_them() {
+    let begun = first();
+    let sent = KernelEvent {
+        kind: kind::SENT,
+        now: begun.now + 500_000,
+        data_segs_out: begun.data_segs_out + 3,
+        acked_sacked: 3,
+        delivered: 2 * 1448 + 100,
+        prior_in_flight: 4,
+        ..begun
+    };
+    let acked = KernelEvent { data_segs_out: sent.data_segs_out, ..ack(&begun) };
+    let (_, events) = tell("reno", &[begun, sent, acked]);
+    let [_, Event::Sent(one), Event::Sent(_), Event::Sent(last), Event::Acknowledged(_)] = events[..] else {
+        panic!("{events:?}")
+    };
+    assert_eq!((one.size, one.in_flight), (Bytes(1448), Bytes(5 * 1448)));
+    assert_eq!((last.size, last.in_flight), (Bytes(100), Bytes(6 * 1448 + 100)));
+    assert_eq!(one.now, selfclock_congestion::Time::ZERO + Duration::from_microseconds(500));
+    let selection = Selection::from_label("reno").expect("listed");
+    let mut bridge = Bridge::new(|setup| selection.controller(setup));
+    assert_eq!(bridge.on(&sent).0, None);
+    bridge.on(&begun);
+    assert!(bridge.on(&sent).0.is_some());
+    assert!(bridge.on(&ack(&begun)).0.is_some());
+    assert_eq!((bridge.counts().flows, bridge.counts().gaps), (1, 0));
+}

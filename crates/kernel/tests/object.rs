@@ -108,3 +108,23 @@ fn the_object_is_what_its_source_compiles_to() {
         assert!(made == object, "{name}: make kernel-object compiles it again");
     }
 }
+
+/// The programs for a device: one at the way out, one at each way; the first shares the maps of the congestion control.
+#[test]
+fn programs_for_a_device() {
+    let sections = ["tcx/ingress", "tcx/egress"];
+    let members = |object: &[u8]| {
+        let object = Object::read_sections(object, &sections).expect("an object");
+        let mut maps: Vec<_> = object.maps.into_iter().map(|map| map.name).collect();
+        maps.sort_unstable();
+        let members: Vec<_> = object.programs.into_iter().map(|program| program.member).collect();
+        (members, maps)
+    };
+    let (tap, maps) = members(TAP);
+    assert_eq!(tap, ["tcx/egress"]);
+    assert!(["control", "device", "events", "slots"].iter().all(|map| maps.iter().any(|own| own == map)));
+    let (edge, maps) = members(EDGE);
+    assert_eq!(edge, sections);
+    assert_eq!(maps, ["device", "flows", "limits", "passages"]);
+    assert!(Object::read_sections(b"no object", &sections).is_none());
+}

@@ -37,13 +37,12 @@ REDRAW_S = 0.5
 def edge_command(
     device: str, rate: str, buffer: str, settings: Sequence[str], only_watch: bool, lasts: str | None, as_json: bool
 ) -> None:
-    """Hold the sources behind a device to fair rates: FICCRD lowers the receive window in the ACKs that pass to them."""
+    """Hold the sources behind a device to fair rates: FICCRD lowers the receive window of the ACKs for them."""
     until = None if lasts is None else time.monotonic() + _seconds(lasts)
     scenario = router(rate, buffer, settings)
     with Edge(scenario, device, limits=not only_watch) as edge:
-        if not as_json:
-            sys.stderr.write(f"ficcrd is at {device}; Ctrl-C ends it\n")
-            sys.stderr.flush()
+        sys.stderr.write(f"ficcrd is at {device}; Ctrl-C ends it\n")
+        sys.stderr.flush()
         with contextlib.suppress(KeyboardInterrupt):
             _watch(edge, until, live=not as_json and sys.stdout.isatty())
         status = edge.stop()

@@ -209,54 +209,52 @@ mod tests {
         assert_eq!(unwrapped(2 * ORIGIN + 0x100, 0xffff_ff00), ORIGIN + 0xffff_ff00);
     }
 
-    /// Sources that keep exactly the window they are told fill the path, and the virtual queue stands at its target: 20 Mbit/s,
-    /// 20 ms to the receiver and back, a buffer of 100 kB, two flows. As a fluid in steps of one packet each.
+    fn router() -> LoneRouter {
+        LoneRouter::new(Parameters::default(), Rate::from_bits_per_second(20_000_000), Bytes(100_000))
+    }
+
+    /// A source that sends a packet of 1500 B each 15 ms, 10 ms of which pass until its ACK comes: 0.8 Mbit/s. Pressure with one
+    /// packet in the queue is 1 + 0.15 (50 000 - 1500) / 50 000 = 1.1455. The window is the floor, two segments.
     #[test]
-    fn windows_hold_the_queue_at_its_target() {
-        let rate = Rate::from_bits_per_second(20_000_000);
-        let mut router = LoneRouter::new(Parameters::default(), rate, Bytes(100_000));
-        // Of each flow: sent, acknowledged, window; packets on their way back: due, flow, acknowledgement.
-        let mut flows = [(0_u32, 0_u32, 15_000_u64); 2];
-        let mut back: BTreeMap<(u64, u32), (u32, u32)> = BTreeMap::new();
-        let (mut free, mut order) = (0_u64, 0);
-        let serving = 1500 * 8 * 1_000_000_000 / 20_000_000;
-        let mut delivered = 0_u64;
-        for microsecond in 0..20_000_000_u64 / 50 {
-            let nanoseconds = microsecond * 50_000;
-            let now = Time::from_picoseconds(nanoseconds * 1000);
-            while let Some((&key, &(flow, acknowledgement))) = back.first_key_value()
-                && key.0 <= nanoseconds
-            {
-                back.remove(&key);
-                let window = router.on_ack(now, flow, acknowledgement);
-                let state = &mut flows[flow as usize];
-                state.1 = acknowledgement;
-                state.2 = window.unwrap_or(state.2 + 1448);
-                delivered += u64::from(nanoseconds > 10_000_000_000) * 1448;
-            }
-            for (flow, state) in flows.iter_mut().enumerate() {
-                if u64::from(state.0 - state.1) + 1448 > state.2 {
-                    continue;
-                }
-                let data = Data { sequence: state.0, payload: 1448, size: 1500, segments: 1 };
-                router.on_data(now, flow as u32, data);
-                state.0 += 1448;
-                free = free.max(nanoseconds) + serving;
-                order += 1;
-                back.insert((free + 20_000_000, order), (flow as u32, state.0));
-            }
+    fn a_flow_is_allowed_what_its_rate_and_the_queue_say() {
+        let mut router = router();
+        let mut now = Time::ZERO;
+        let mut window = None;
+        for round in 0..4000_u32 {
+            now = Time::ZERO + Duration::from_milliseconds(15 * u64::from(round));
+            let sequence = (1448 * round).wrapping_sub(10);
+            let data = Data { sequence, payload: 1448, size: 1500, segments: 1 };
+            router.on_data(now, 7, data);
+            let back = now + Duration::from_milliseconds(10);
+            window = router.on_ack(back, 7, sequence.wrapping_add(1448));
         }
-        let goodput = delivered as f64 * 8.0 / 10.0;
-        // All of the link but headers: a queue that never empties never idles.
-        assert!((goodput / (20e6 * 1448.0 / 1500.0) - 1.0).abs() < 0.02, "{goodput}");
-        let now = Time::ZERO + Duration::from_seconds(20.0);
-        let waiting = router.waiting(now) / 100_000.0;
-        // The target is half of the buffer; a flow's window is in whole segments, 1.5 % of the buffer each.
-        assert!((waiting - 0.5).abs() < 0.1, "{waiting}");
-        let [one, other] = [0, 1].map(|flow| router.flow(now, flow).expect("in the table"));
-        let (one, other) = (one.window.expect("limited"), other.window.expect("limited"));
-        assert!((one as f64 / other as f64 - 1.0).abs() < 0.1, "{one} {other}");
-        router.forget(0);
-        assert_eq!(router.flow(now, 0), None);
+        let state = router.flow(now, 7).expect("in the table");
+        assert!((state.rate_bps / 800_000.0 - 1.0).abs() < 1e-6, "{state:?}");
+        let allowed = state.allowed_bps.expect("discovered");
+        assert!((allowed / (800_000.0 * 1.1455) - 1.0).abs() < 1e-3, "{allowed}");
+        assert!((state.rtt.expect("timed").seconds() / 0.015 - 1.0).abs() < 1e-6, "{state:?}");
+        assert_eq!((window, state.window), (Some(2896), Some(2896)));
+        // After a silence its rate is none.
+        let later = now + Duration::from_milliseconds(1000);
+        assert_eq!(router.flow(later, 7).map(|state| state.rate_bps), Some(0.0));
+        router.forget(7);
+        assert_eq!(router.flow(now, 7), None);
+        assert_eq!(router.on_ack(now, 7, 0), None);
+    }
+
+    /// Super-packets of three segments at 36 Mbit/s into 20: the queue is full, and nothing is allowed; it drains in 40 ms.
+    #[test]
+    fn a_full_queue_allows_nothing() {
+        let mut router = router();
+        let mut now = Time::ZERO;
+        for round in 0..400_u32 {
+            now = Time::ZERO + Duration::from_milliseconds(u64::from(round));
+            let data = Data { sequence: 4344 * round, payload: 4344, size: 4500, segments: 3 };
+            router.on_data(now, 1, data);
+        }
+        assert_eq!(router.flow(now, 1).and_then(|state| state.allowed_bps), Some(0.0));
+        assert!((router.waiting(now) - 100_000.0).abs() < 1e-6);
+        assert!((router.waiting(now + Duration::from_milliseconds(20)) - 50_000.0).abs() < 1e-6);
+        assert_eq!(router.waiting(now + Duration::from_milliseconds(50)), 0.0);
     }
 }
