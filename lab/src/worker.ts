@@ -10,10 +10,10 @@ import type { Reply, Request, Scenario } from "./protocol.ts";
 const SLICE_MS = 12;
 /** Events of the first slice. The others follow the time that it took. */
 const FIRST_EVENTS = 5_000;
-/** Some half a minute in a browser of 2024. */
+/** Some ten seconds in a browser of 2026. */
 const MOST_PACKET_HOPS = 200e6;
 /** The same, before this browser has shown how fast it is. */
-const PACKET_HOPS_PER_S = 6e6;
+const PACKET_HOPS_PER_S = 15e6;
 const MOST_HOPS = 250_000;
 
 type Of<Type extends Request["type"]> = Extract<Request, { type: Type }>;

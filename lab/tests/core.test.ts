@@ -45,7 +45,7 @@ test("columns are typed arrays of one buffer, which can be transferred", async (
   assert.ok(window instanceof Float64Array);
   assert.equal(window.length, columns.time_s.length);
   assert.equal(columns.time_s.at(-1), 5);
-  assert.equal(summary.flows[0]?.algorithm, "cubic+hystart++");
+  assert.equal(summary.flows[0]?.algorithm, "cubic");
   assert.ok(buffers(columns).every((buffer) => buffer === window.buffer));
 });
 

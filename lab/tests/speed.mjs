@@ -27,9 +27,9 @@ const times = [];
 let hops = 0;
 for (let index = 0; index < RUNS; index++) {
   const [wall, cpu] = [performance.now(), process.cpuUsage()];
-  const { run } = ask({ do: "open", toml: TOML, most_packet_hops: 1e9, packet_hops_per_s: 5e6 });
-  while (!ask({ do: "advance", run, events: 1e6 }).finished);
-  hops = ask({ do: "finish", run }).summary.packet_hops;
+  const { run } = ask({ open: { scenario: { toml: TOML }, limits: { most_packet_hops: 1e9, packet_hops_per_s: 5e6 } } });
+  while (!ask({ advance: { run, events: 1e6 } }).finished);
+  hops = ask({ finish: { run } }).summary.packet_hops;
   const { user, system } = process.cpuUsage(cpu);
   times.push([(user + system) / 1000, performance.now() - wall]);
 }

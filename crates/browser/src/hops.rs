@@ -60,10 +60,12 @@ const SAME_S: f64 = 2e-12;
 pub struct Hops {
     window: Window,
     begin: f64,
+    /// Those that have ended, within the window.
     rows: Vec<Hop>,
-    /// The last hop of each packet, if it has not ended.
-    open: BTreeMap<u64, usize>,
-    overflowed: bool,
+    /// The hop that each packet is on.
+    open: BTreeMap<u64, Hop>,
+    /// When there were more rows than the window may have.
+    overflowed: Option<f64>,
 }
 
 impl Hops {
@@ -73,19 +75,17 @@ impl Hops {
         plan.record.packets = true;
         plan.record.packets_from = Time::ZERO + Duration::from_seconds(begin);
         plan.record.packets_until = Time::ZERO + Duration::from_seconds(window.until_s);
-        Self { window, begin, rows: Vec::new(), open: BTreeMap::new(), overflowed: false }
+        Self { window, begin, rows: Vec::new(), open: BTreeMap::new(), overflowed: None }
     }
 
-    /// When the record ends, or has come to its limit.
+    /// There are as many rows as the window may have: the rest of the run adds none.
     pub fn is_full(&self) -> bool {
-        self.overflowed
+        self.overflowed.is_some()
     }
 
     /// Adds what happened, in the order of time.
     pub fn add(&mut self, plan: &Plan, record: &PacketRecord) {
-        // What is before the window is left out later; most of a long lead is.
-        if self.rows.len() >= self.window.most_hops.saturating_mul(4) {
-            self.overflowed = true;
+        if self.is_full() {
             return;
         }
         let time = record.time.seconds();
@@ -93,74 +93,39 @@ impl Hops {
             PacketEvent::Send => {}
             PacketEvent::Enqueue => {
                 self.end(plan, record.packet, time, Fate::Forwarded);
-                self.begin(plan, record, time);
+                self.open.insert(record.packet, Hop::new(plan, record, time));
             }
             PacketEvent::Drop => {
                 self.end(plan, record.packet, time, Fate::Forwarded);
-                let row = self.begin(plan, record, time);
-                let hop = &mut self.rows[row];
-                (hop.start, hop.sent, hop.arrive, hop.fate) = (time, time, time, Fate::Dropped);
-                self.open.remove(&record.packet);
+                let hop = Hop::new(plan, record, time);
+                self.keep(Hop { start: time, sent: time, arrive: time, fate: Fate::Dropped, ..hop });
             }
             PacketEvent::Mark => {
-                if let Some(&row) = self.open.get(&record.packet) {
-                    self.rows[row].look |= look::MARKED;
+                if let Some(hop) = self.open.get_mut(&record.packet) {
+                    hop.look |= look::MARKED;
                 }
             }
             PacketEvent::Transmit => {
-                let row = self.open.get(&record.packet).copied();
-                // It was in the queue when the record began.
-                let row = row.unwrap_or_else(|| self.begin(plan, record, self.begin));
-                self.transmit(plan, row, record, time);
+                // Without a hop it was in the queue when the record began.
+                let hop =
+                    self.open.entry(record.packet).or_insert_with(|| Hop::new(plan, record, self.begin));
+                hop.transmit(plan, record, time);
             }
             PacketEvent::Lose => {
-                if let Some(row) = self.open.remove(&record.packet) {
-                    let hop = &mut self.rows[row];
-                    (hop.sent, hop.arrive, hop.fate) = (time, time, Fate::Lost);
+                if let Some(hop) = self.open.remove(&record.packet) {
+                    self.keep(Hop { sent: time, arrive: time, fate: Fate::Lost, ..hop });
                 }
             }
-            PacketEvent::Deliver => {
-                self.end(plan, record.packet, time, Fate::Delivered);
-                self.open.remove(&record.packet);
-            }
+            PacketEvent::Deliver => self.end(plan, record.packet, time, Fate::Delivered),
         }
-    }
-
-    fn begin(&mut self, plan: &Plan, record: &PacketRecord, time: f64) -> usize {
-        let row = self.rows.len();
-        self.rows.push(Hop {
-            link: record.link,
-            flow: record.flow,
-            packet: record.packet as u32,
-            enter: time,
-            start: f64::INFINITY,
-            sent: f64::INFINITY,
-            arrive: f64::INFINITY,
-            size: record.size,
-            number: number(plan, record),
-            fate: Fate::Forwarded,
-            look: look_of(record),
-        });
-        self.open.insert(record.packet, row);
-        row
-    }
-
-    fn transmit(&mut self, plan: &Plan, row: usize, record: &PacketRecord, time: f64) {
-        let hop = &mut self.rows[row];
-        let link = &plan.links[hop.link as usize];
-        // A drop-tail queue takes the rate of the moment in which a packet comes, the others that of its transmission.
-        let since = if link.discipline.entry().name == "drop-tail" { hop.enter } else { time };
-        let (rate, delay) = settings(link, since);
-        let length = if link.trace.is_some() { 0.0 } else { f64::from(hop.size) * 8.0 / rate };
-        (hop.start, hop.sent, hop.arrive) = (time, time + length, time + length + delay);
-        // The queue may have marked it as it left.
-        hop.look |= look_of(record);
+        if self.rows.len() >= self.window.most_hops {
+            self.overflowed = Some(time);
+        }
     }
 
     /// A packet has come to the end of the link that it was on, if that is known.
     fn end(&mut self, plan: &Plan, packet: u64, time: f64, fate: Fate) {
-        let Some(&row) = self.open.get(&packet) else { return };
-        let hop = &mut self.rows[row];
+        let Some(mut hop) = self.open.remove(&packet) else { return };
         hop.fate = fate;
         let link = &plan.links[hop.link as usize];
         let vague = link.trace.is_some() || !link.jitter.is_zero() || !link.changes.is_empty();
@@ -170,19 +135,53 @@ impl Hops {
             hop.arrive = time;
             hop.sent = hop.sent.min(time);
         }
+        self.keep(hop);
     }
 
-    /// The rows of the window, in the order of their beginning. `now_s`: how far the run has come.
-    pub fn finish(mut self, now_s: f64) -> (Vec<Hop>, Window, bool) {
-        let mut window = Window { until_s: self.window.until_s.min(now_s), ..self.window };
-        self.rows.retain(|hop| hop.arrive >= window.from_s);
-        self.rows.sort_by(|a, b| a.enter.total_cmp(&b.enter));
-        let cut = self.overflowed || self.rows.len() > window.most_hops;
-        if let Some(hop) = self.rows.get(window.most_hops) {
-            window.until_s = hop.enter;
-            self.rows.truncate(window.most_hops);
+    fn keep(&mut self, hop: Hop) {
+        if hop.arrive >= self.window.from_s {
+            self.rows.push(hop);
         }
-        (self.rows, window, cut)
+    }
+
+    /// The rows of the window, in the order of their beginning, what they cover, and whether that is less than was asked for.
+    /// `now_s`: how far the run has come.
+    pub fn finish(mut self, now_s: f64) -> (Vec<Hop>, Window, bool) {
+        for hop in std::mem::take(&mut self.open).into_values() {
+            self.keep(hop);
+        }
+        self.rows.sort_by(|a, b| a.enter.total_cmp(&b.enter));
+        let until_s = self.overflowed.unwrap_or(self.window.until_s.min(now_s));
+        (self.rows, Window { until_s, ..self.window }, self.overflowed.is_some())
+    }
+}
+
+impl Hop {
+    fn new(plan: &Plan, record: &PacketRecord, enter: f64) -> Self {
+        Self {
+            link: record.link,
+            flow: record.flow,
+            packet: record.packet as u32,
+            enter,
+            start: f64::INFINITY,
+            sent: f64::INFINITY,
+            arrive: f64::INFINITY,
+            size: record.size,
+            number: number(plan, record),
+            fate: Fate::Forwarded,
+            look: look_of(record),
+        }
+    }
+
+    fn transmit(&mut self, plan: &Plan, record: &PacketRecord, time: f64) {
+        let link = &plan.links[self.link as usize];
+        // A drop-tail queue takes the rate of the moment in which a packet comes, the others that of its transmission.
+        let since = if link.discipline.entry().name == "drop-tail" { self.enter } else { time };
+        let (rate, delay) = settings(link, since);
+        let length = if link.trace.is_some() { 0.0 } else { f64::from(self.size) * 8.0 / rate };
+        (self.start, self.sent, self.arrive) = (time, time + length, time + length + delay);
+        // The queue may have marked it as it left.
+        self.look |= look_of(record);
     }
 }
 

@@ -2,30 +2,18 @@
 
 use serde::Deserialize;
 
-/// A request, as JSON: `{"do": "open", ...}`.
+/// A request, as JSON: `"about"`, `{"open": {...}}`.
 #[derive(Debug, Deserialize)]
-#[serde(tag = "do", rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case")]
 pub enum Request {
     /// Version, algorithms and queue disciplines.
     About,
     /// JSON Schema of scenario files.
     Schema,
     /// What a scenario is, without a run.
-    Check {
-        #[serde(flatten)]
-        scenario: Text,
-        #[serde(flatten)]
-        limits: Limits,
-    },
+    Check { scenario: Text, limits: Limits },
     /// A run at time zero: as it is, with packets recorded, or with a flow steered.
-    Open {
-        #[serde(flatten)]
-        scenario: Text,
-        #[serde(flatten)]
-        limits: Limits,
-        packets: Option<Window>,
-        steer: Option<String>,
-    },
+    Open { scenario: Text, limits: Limits, packets: Option<Window>, steer: Option<String> },
     /// At most so many events more.
     Advance { run: u32, events: u64 },
     /// The series so far.
