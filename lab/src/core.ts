@@ -68,13 +68,13 @@ export class Core {
   }
 
   about(): About {
-    return this.#ask("about") as About;
+    return this.#ask({ do: "about" }) as About;
   }
   schema(): unknown {
-    return this.#ask("schema");
+    return this.#ask({ do: "schema" });
   }
   check(scenario: ScenarioText, limits: Limits): Scenario {
-    return this.#ask({ check: { scenario: text(scenario), limits } }) as Scenario;
+    return this.#ask({ do: "check", ...text(scenario), ...limits }) as Scenario;
   }
   /** A run at time zero. With `packets` they are recorded, and it ends at the end of their window. */
   open(
@@ -82,33 +82,33 @@ export class Core {
     limits: Limits,
     how: { packets?: { from_s: number; until_s: number; most_hops: number }; steer?: string } = {},
   ): { run: number; scenario: Scenario } {
-    const { run, ...rest } = this.#ask({ open: { scenario: text(scenario), limits, ...how } }) as Scenario & { run: number };
+    const { run, ...rest } = this.#ask({ do: "open", ...text(scenario), ...limits, ...how }) as Scenario & { run: number };
     return { run, scenario: rest };
   }
   advance(run: number, events: number): Progress {
-    return this.#ask({ advance: { run, events } }) as Progress;
+    return this.#ask({ do: "advance", run, events }) as Progress;
   }
   columns(run: number): Columns {
-    return this.#ask({ columns: { run } }) as Columns;
+    return this.#ask({ do: "columns", run }) as Columns;
   }
   finish(run: number): Columns & { summary: Summary } {
-    return this.#ask({ finish: { run } }) as Columns & { summary: Summary };
+    return this.#ask({ do: "finish", run }) as Columns & { summary: Summary };
   }
   fingerprint(run: number): string {
-    return (this.#ask({ fingerprint: { run } }) as { fingerprint: string }).fingerprint;
+    return (this.#ask({ do: "fingerprint", run }) as { fingerprint: string }).fingerprint;
   }
   hops(run: number): Hops {
-    return this.#ask({ hops: { run } }) as Hops;
+    return this.#ask({ do: "hops", run }) as Hops;
   }
   step(run: number, rate_bps: number, length_s: number, window_segments?: number): Step {
-    const step = this.#ask({ step: { run, rate_bps, length_s, window_segments } }) as Record<keyof Step, number>;
+    const step = this.#ask({ do: "step", run, rate_bps, length_s, window_segments }) as Record<keyof Step, number>;
     return { ...step, over: step.over !== 0, complete: step.complete !== 0 };
   }
   close(run: number): void {
-    this.#ask({ close: { run } });
+    this.#ask({ do: "close", run });
   }
 
-  #ask(request: string | object): unknown {
+  #ask(request: object): unknown {
     const bytes = new TextEncoder().encode(JSON.stringify(request));
     let reply: unknown;
     try {

@@ -130,7 +130,7 @@ export interface Link {
 
 export interface Flow {
   name: string;
-  /** As the summary has it: `cubic`; `udp`; `agent` for a steered flow. */
+  /** As the summary has it: `cubic+hystart++`; `udp`; `agent` for a steered flow. */
   algorithm: string;
   /** Indices of the links that data take, and those of acknowledgements. */
   forward: number[];
@@ -194,13 +194,13 @@ export interface Hops {
   /** What the rows cover: packets that were on a link between these times. */
   from_s: number;
   until_s: number;
-  /** It ends before the time asked for: by then `most_hops` had ended. */
+  /** It ends before the time asked for: there were more than `most_hops`. */
   cut: boolean;
   link: Uint32Array;
   flow: Uint32Array;
   /** Unique to the packet on its whole way. */
   packet: Uint32Array;
-  /** It came to the queue; its transmission began; its last bit left; its last bit arrived at the other end. A dropped packet has the time of the drop in all four; a lost one vanishes at `sent`. Infinite: after `until_s`. */
+  /** It came to the queue; its transmission began; its last bit left; its last bit arrived at the other end. A dropped packet has the time of the drop in all four; a lost one vanishes at `sent`. */
   enter_s: Float64Array;
   start_s: Float64Array;
   sent_s: Float64Array;
