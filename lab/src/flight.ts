@@ -58,6 +58,25 @@ export class Flight {
     return t < (arrive_s[row] ?? 0) ? "flying" : "gone";
   }
 
+  /** The most packets that waited at once before a link. */
+  mostWaiting(link: number): number {
+    const { enter_s, start_s, fate } = this.hops;
+    const comes: number[] = [], goes: number[] = [];
+    for (let row = 0; row < enter_s.length; row++) {
+      const enter = enter_s[row] ?? 0, start = start_s[row] ?? 0;
+      if (this.hops.link[row] !== link || fate[row] === DROPPED || start <= enter) continue;
+      comes.push(enter);
+      goes.push(start);
+    }
+    goes.sort((a, b) => a - b);
+    let gone = 0, most = 0;
+    comes.forEach((time, index) => {
+      while ((goes[gone] ?? Infinity) <= time) gone++;
+      most = Math.max(most, index + 1 - gone);
+    });
+    return most;
+  }
+
   /** When a dropped or lost packet fell. */
   fell(row: number): number {
     return (this.hops.fate[row] === DROPPED ? this.hops.enter_s[row] : this.hops.sent_s[row]) ?? 0;

@@ -172,7 +172,7 @@ export class Game {
     return new uPlot({
       width: Math.max(box.clientWidth, 280), height, legend: { show: false }, padding: [8, 12, 0, 0], cursor: { show: false },
       scales: { x: { time: false, range: () => [0, this.link.duration_s] }, y: log ? { distr: 3, range: () => [LEAST, MOST] } : { range: high } },
-      axes: [{ ...axis, label: "Time (s)", labelSize: 18, size: 26 },
+      axes: [{ ...axis, label: "Time (s)", labelSize: 18, labelGap: 2, size: 30, gap: 4 },
         { ...axis, size: 58, ...(log ? { splits: () => [0.5, 1, 2, 5, 10, 20, 50], values: (_: uPlot, splits: number[]) => splits.map(String), filter: (_: uPlot, splits: number[]) => splits } : {}) }],
       series: [{}, ...lines.map(([label, stroke, dash]) => ({ label, stroke, width: 1.8, points: { show: false }, ...(dash.length ? { dash } : {}) }))],
     }, data, box);
@@ -203,7 +203,7 @@ export class Game {
   }
 
   private table(rows: { label: string; colour: string; flow: FlowSummary }[]): void {
-    const head = ["", "Points", "Goodput", "of the link", "RTT mean", "above the empty path", "Sent again"];
+    const head = ["", "Points", "Goodput", "of the link", "RTT mean", "above the empty path", "Retransmitted"];
     const body = rows.map(({ label, colour, flow }) => {
       const score = scoreOf(this.link, flow);
       const mark = element("i");
@@ -212,7 +212,7 @@ export class Game {
         percent(score.delay, 3), percent(score.loss, 2)];
       return element("tr", {}, element("td", {}, mark, label), ...cells.map((text) => element("td", {}, text)));
     });
-    const about = `Points: 100 × (goodput as a share of the link − half of the delay above the empty path − what was sent again). The empty path takes ${this.link.rtt_ms} ms, the buffer holds ${this.link.buffer_bdp} bandwidth-delay products of the first rate.`;
+    const about = `Points: 100 × (goodput as a share of the link − half of the delay above the empty path − retransmissions as a share of what was sent). The empty path takes ${this.link.rtt_ms} ms, the buffer holds ${this.link.buffer_bdp} bandwidth-delay products of the first rate.`;
     this.result.replaceChildren(element("table", { class: "score" }, element("tr", {}, ...head.map((text) => element("th", { scope: "col" }, text))), ...body), element("p", {}, about));
   }
 }

@@ -22,12 +22,18 @@ export function random(seed: number): () => number {
   };
 }
 
-/** The link of a seed: a rate that changes some four times, by a factor of up to four. */
+/** The link of a seed: a rate that changes some three times, by a factor of 1.6 to 2.6. */
 export function hiddenLink(seed: number, duration_s = 30): HiddenLink {
   const next = random(seed * 7919 + 17);
   const between = (low: number, high: number): number => low * (high / low) ** next();
   const rates: [number, number][] = [];
-  for (let at = 0; at < duration_s - 3; at += Math.round(between(5, 9))) rates.push([at, Math.round(between(3, 24) * 10) / 10]);
+  let rate = between(6, 16);
+  for (let at = 0; at < duration_s - 3; at += Math.round(between(5, 9))) {
+    rates.push([at, Math.round(rate * 10) / 10]);
+    // A change that can be felt, up or down, but back towards the middle at the ends of the range.
+    const factor = between(1.6, 2.6);
+    rate = (rate > 15 || (rate > 5 && next() < 0.5)) ? rate / factor : rate * factor;
+  }
   return { seed, duration_s, rates, rtt_ms: Math.round(between(24, 90)), buffer_bdp: Math.round(between(0.6, 3) * 10) / 10 };
 }
 
@@ -57,7 +63,7 @@ export function meanRate(link: HiddenLink): number {
 }
 
 export interface Score {
-  /** Goodput as a share of the link's mean rate; mean RTT over that of the empty path, less 1; segments sent again as a share of those sent. */
+  /** Goodput as a share of the link's mean rate; mean RTT over that of the empty path, less 1; retransmitted segments as a share of those sent. */
   throughput: number;
   delay: number;
   loss: number;

@@ -27,7 +27,7 @@ export class Scene {
   private readonly ways: (Way | null)[];
   private readonly spots: [number, number][];
   private readonly narrow: boolean;
-  /** The longest queue of each link, in packets, for boxes without a limit. */
+  /** The longest queue of each link that has a box, in packets. */
   private readonly most: number[];
 
   constructor(readonly scenario: Scenario, readonly flight: Flight, readonly width: number) {
@@ -40,7 +40,7 @@ export class Scene {
     const margin = this.narrow ? 30 : 64;
     this.spots = (this.layout?.places ?? []).map((place) => [margin + place.x * (width - 2 * margin), middle + place.y * row]);
     this.ways = (this.layout?.wires ?? []).map((wire) => (wire ? this.way(wire.from, wire.to, wire.boxed) : null));
-    this.most = scenario.links.map(() => 1);
+    this.most = this.ways.map((way, link) => (way?.tank ? flight.mostWaiting(link) : 0));
   }
 
   /** Draws the moment `t`; `speed` is simulated seconds a second, for what falls. */
@@ -152,11 +152,12 @@ export class Scene {
   private tank(context: CanvasRenderingContext2D, link: number, rows: readonly number[], colour: (row: number) => string): void {
     const way = this.ways[link], plan = this.scenario.links[link];
     if (!way || !plan) return;
-    this.most[link] = Math.max(this.most[link] ?? 1, rows.length);
     if (!way.tank) return this.heap(context, way, rows, colour);
     const size = rows.length > 0 ? (this.flight.hops.size_bytes[rows[0] ?? 0] ?? 1500) : 1500;
     const limit = plan.limit_packets ?? (plan.limit_bytes === null ? null : Math.floor(plan.limit_bytes / size));
-    const places = Math.max(limit ?? this.most[link] ?? 1, 1);
+    // A box of thousands of places would show nothing: it is as large as the longest queue of the record needs.
+    const needed = Math.max(30, Math.ceil((this.most[link] ?? 1) * 1.2));
+    const places = limit === null || limit > 250 ? Math.min(needed, limit ?? needed) : Math.max(limit, 1);
     const high = 26, left = way.x0 - way.tank - 6, top = way.y0 - high / 2;
     context.save();
     context.translate(left, top);

@@ -81,6 +81,13 @@ test("a packet waits, flies, arrives; a dropped one falls", () => {
   assert.deepEqual(seen, [1, 2]);
 });
 
+test("the most that waited at once", () => {
+  const flight = new Flight({ ...hops, link: Uint32Array.of(1, 1, 1), fate: Uint8Array.of(0, 0, 0),
+    enter_s: Float64Array.of(0, 1, 2), start_s: Float64Array.of(3, 4, 5), sent_s: Float64Array.of(4, 5, 6), arrive_s: Float64Array.of(5, 6, 7) });
+  assert.equal(flight.mostWaiting(1), 3);
+  assert.equal(flight.mostWaiting(0), 0);
+});
+
 test("after() finds the first that is greater", () => {
   assert.deepEqual([0, 1, 2, 5].map((value) => after([1, 1, 3], value)), [0, 2, 2, 3]);
 });
@@ -100,7 +107,10 @@ test("a hidden link depends on its number alone, and is a scenario", () => {
   assert.notDeepEqual(hiddenLink(7), hiddenLink(8));
   for (let seed = 1; seed < 200; seed++) {
     const link = hiddenLink(seed);
-    assert.ok(link.rates.length >= 3 && link.rates.every(([, each]) => each >= 3 && each <= 24));
+    assert.ok(link.rates.length >= 3 && link.rates.every(([, each]) => each >= 1.5 && each <= 40), String(link.rates));
+    const factors = link.rates.slice(1).map(([, each], index) => Math.abs(Math.log(each / (link.rates[index]?.[1] ?? 0))));
+    // Rates are rounded to a tenth.
+    assert.ok(factors.every((factor) => factor > Math.log(1.5) && factor < Math.log(2.8)), String(link.rates));
     assert.equal(new Document(scenarioOf(link, "you", "cubic")).value("seed"), seed);
   }
 });
