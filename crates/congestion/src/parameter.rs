@@ -133,6 +133,27 @@ pub trait ParameterType: Sized {
     const KIND: Kind;
     /// From a value; `None` if the value is of another kind or is not one of the choices.
     fn from_value(value: Value<'_>) -> Option<Self>;
+    /// The value as 64 bits, as it is handed to the kernel; `None` if the type has no such form.
+    fn to_word(&self) -> Option<u64> {
+        None
+    }
+    /// The value of these 64 bits; `None` if they are of none.
+    fn from_word(_word: u64) -> Option<Self> {
+        None
+    }
+}
+
+/// Declares the form of a type as 64 bits.
+macro_rules! word {
+    ($value:ident => $to:expr, $word:ident => $from:expr) => {
+        fn to_word(&self) -> Option<u64> {
+            let $value = *self;
+            Some($to)
+        }
+        fn from_word($word: u64) -> Option<Self> {
+            Some($from)
+        }
+    };
 }
 
 impl ParameterType for bool {
@@ -140,24 +161,28 @@ impl ParameterType for bool {
     fn from_value(value: Value<'_>) -> Option<Self> {
         if let Value::Switch(on) = value { Some(on) } else { None }
     }
+    word! { on => u64::from(on), word => word != 0 }
 }
 impl ParameterType for f64 {
     const KIND: Kind = Kind::Number;
     fn from_value(value: Value<'_>) -> Option<Self> {
         if let Value::Number(number) = value { Some(number) } else { None }
     }
+    word! { number => number.to_bits(), word => Self::from_bits(word) }
 }
 impl ParameterType for Duration {
     const KIND: Kind = Kind::Duration;
     fn from_value(value: Value<'_>) -> Option<Self> {
         if let Value::Duration(span) = value { Some(span) } else { None }
     }
+    word! { span => span.picoseconds(), word => Self::from_picoseconds(word) }
 }
 impl ParameterType for Bytes {
     const KIND: Kind = Kind::Bytes;
     fn from_value(value: Value<'_>) -> Option<Self> {
         if let Value::Bytes(size) = value { Some(size) } else { None }
     }
+    word! { size => size.get(), word => Self(word) }
 }
 
 impl ParameterType for Rate {
@@ -165,6 +190,7 @@ impl ParameterType for Rate {
     fn from_value(value: Value<'_>) -> Option<Self> {
         if let Value::Rate(rate) = value { Some(rate) } else { None }
     }
+    word! { rate => rate.bits_per_second(), word => Self::from_bits_per_second(word) }
 }
 
 impl ParameterType for u32 {
@@ -172,6 +198,7 @@ impl ParameterType for u32 {
     fn from_value(value: Value<'_>) -> Option<Self> {
         if let Value::Count(count) = value { count.try_into().ok() } else { None }
     }
+    word! { count => u64::from(count), word => word as Self }
 }
 
 impl ParameterType for u64 {
@@ -179,6 +206,7 @@ impl ParameterType for u64 {
     fn from_value(value: Value<'_>) -> Option<Self> {
         if let Value::Count(count) = value { Some(count) } else { None }
     }
+    word! { count => count, word => word }
 }
 
 impl ParameterType for Packets {
@@ -186,13 +214,23 @@ impl ParameterType for Packets {
     fn from_value(value: Value<'_>) -> Option<Self> {
         if let Value::Packets(packets) = value { Some(Self(packets)) } else { None }
     }
+    word! { packets => packets.0, word => Self(word) }
 }
+
+/// [`ParameterType::to_word`] of `None`: of no value in the range of a parameter.
+const NO_VALUE: u64 = u64::MAX;
 
 /// A parameter that may be left out: `None` is its default.
 impl<T: ParameterType> ParameterType for Option<T> {
     const KIND: Kind = T::KIND;
     fn from_value(value: Value<'_>) -> Option<Self> {
         T::from_value(value).map(Some)
+    }
+    fn to_word(&self) -> Option<u64> {
+        self.as_ref().map_or(Some(NO_VALUE), T::to_word)
+    }
+    fn from_word(word: u64) -> Option<Self> {
+        if word == NO_VALUE { Some(None) } else { T::from_word(word).map(Some) }
     }
 }
 
@@ -230,6 +268,15 @@ macro_rules! choice {
                     _ => None,
                 }
             }
+            fn to_word(&self) -> Option<u64> {
+                Some(*self as u64)
+            }
+            fn from_word(word: u64) -> Option<Self> {
+                $(if word == Self::$variant as u64 {
+                    return Some(Self::$variant);
+                })+
+                None
+            }
         }
     };
 }
@@ -262,6 +309,20 @@ macro_rules! parameters {
                 range: $range,
                 requires: $crate::parameter::first(&[$((stringify!($other), stringify!($needed)))?]),
             },)*];
+
+            /// Hands over every parameter as 64 bits, in the order of the table; `None` where one has no such form.
+            #[allow(unused_mut, unused_variables)]
+            pub fn words(&self, mut each: impl FnMut(u64)) -> Option<()> {
+                $(each($crate::parameter::ParameterType::to_word(&self.$field)?);)*
+                Some(())
+            }
+
+            /// From what [`Self::words`] handed over. What is of no value is the default.
+            #[allow(unused_mut, unused_variables)]
+            #[inline(always)]
+            pub fn from_words(mut next: impl FnMut() -> u64) -> Self {
+                Self { $($field: <$kind as $crate::parameter::ParameterType>::from_word(next()).unwrap_or($default),)* }
+            }
 
             /// Sets one parameter by name.
             #[allow(unused_variables)]
