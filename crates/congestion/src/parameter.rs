@@ -143,6 +143,9 @@ pub trait ParameterType: Sized {
     }
 }
 
+/// The word of no value: a NaN, and beyond the range of every parameter.
+const NO_VALUE: u64 = u64::MAX;
+
 /// Declares the form of a type as 64 bits.
 macro_rules! word {
     ($value:ident => $to:expr, $word:ident => $from:expr) => {
@@ -151,7 +154,7 @@ macro_rules! word {
             Some($to)
         }
         fn from_word($word: u64) -> Option<Self> {
-            Some($from)
+            if $word == NO_VALUE { None } else { $from }
         }
     };
 }
@@ -161,28 +164,28 @@ impl ParameterType for bool {
     fn from_value(value: Value<'_>) -> Option<Self> {
         if let Value::Switch(on) = value { Some(on) } else { None }
     }
-    word! { on => u64::from(on), word => word != 0 }
+    word! { on => u64::from(on), word => Some(word != 0) }
 }
 impl ParameterType for f64 {
     const KIND: Kind = Kind::Number;
     fn from_value(value: Value<'_>) -> Option<Self> {
         if let Value::Number(number) = value { Some(number) } else { None }
     }
-    word! { number => number.to_bits(), word => Self::from_bits(word) }
+    word! { number => number.to_bits(), word => Some(Self::from_bits(word)) }
 }
 impl ParameterType for Duration {
     const KIND: Kind = Kind::Duration;
     fn from_value(value: Value<'_>) -> Option<Self> {
         if let Value::Duration(span) = value { Some(span) } else { None }
     }
-    word! { span => span.picoseconds(), word => Self::from_picoseconds(word) }
+    word! { span => span.picoseconds(), word => Some(Self::from_picoseconds(word)) }
 }
 impl ParameterType for Bytes {
     const KIND: Kind = Kind::Bytes;
     fn from_value(value: Value<'_>) -> Option<Self> {
         if let Value::Bytes(size) = value { Some(size) } else { None }
     }
-    word! { size => size.get(), word => Self(word) }
+    word! { size => size.get(), word => Some(Self(word)) }
 }
 
 impl ParameterType for Rate {
@@ -190,7 +193,7 @@ impl ParameterType for Rate {
     fn from_value(value: Value<'_>) -> Option<Self> {
         if let Value::Rate(rate) = value { Some(rate) } else { None }
     }
-    word! { rate => rate.bits_per_second(), word => Self::from_bits_per_second(word) }
+    word! { rate => rate.bits_per_second(), word => Some(Self::from_bits_per_second(word)) }
 }
 
 impl ParameterType for u32 {
@@ -198,7 +201,7 @@ impl ParameterType for u32 {
     fn from_value(value: Value<'_>) -> Option<Self> {
         if let Value::Count(count) = value { count.try_into().ok() } else { None }
     }
-    word! { count => u64::from(count), word => word as Self }
+    word! { count => u64::from(count), word => word.try_into().ok() }
 }
 
 impl ParameterType for u64 {
@@ -206,7 +209,7 @@ impl ParameterType for u64 {
     fn from_value(value: Value<'_>) -> Option<Self> {
         if let Value::Count(count) = value { Some(count) } else { None }
     }
-    word! { count => count, word => word }
+    word! { count => count, word => Some(word) }
 }
 
 impl ParameterType for Packets {
@@ -214,11 +217,8 @@ impl ParameterType for Packets {
     fn from_value(value: Value<'_>) -> Option<Self> {
         if let Value::Packets(packets) = value { Some(Self(packets)) } else { None }
     }
-    word! { packets => packets.0, word => Self(word) }
+    word! { packets => packets.0, word => Some(Self(word)) }
 }
-
-/// [`ParameterType::to_word`] of `None`: of no value in the range of a parameter.
-const NO_VALUE: u64 = u64::MAX;
 
 /// A parameter that may be left out: `None` is its default.
 impl<T: ParameterType> ParameterType for Option<T> {
@@ -419,5 +419,27 @@ mod tests {
         assert_eq!(parameters.set("none", Value::Switch(true)), Err(ParameterError::Unknown));
         assert_eq!(parameters, Parameters::default());
         assert_eq!(Parameters::TABLE.len(), 6);
+    }
+
+    /// As 64 bits and back, each kind of value and each of the words; what is of no value is the default.
+    #[test]
+    fn values_as_words() {
+        let mut parameters = Parameters::default();
+        for word in [Word::One, Word::Other] {
+            (parameters.switch, parameters.number, parameters.word) = (true, 2.5, word);
+            parameters.span = Duration::from_microseconds(1500);
+            (parameters.size, parameters.rate) = (Bytes(11), Rate::from_bits_per_second(299));
+            let mut words = Vec::new();
+            assert_eq!(parameters.words(|word| words.push(word)), Some(()));
+            assert_eq!(words.len(), Parameters::TABLE.len());
+            let mut given = words.into_iter();
+            assert_eq!(Parameters::from_words(|| given.next().expect("as many")), parameters);
+        }
+        assert_eq!(Parameters::from_words(|| NO_VALUE), Parameters::default());
+        assert_eq!(u32::from_word(1 << 32), None);
+        assert_eq!((u32::from_word(7), u64::from_word(8)), (Some(7), Some(8)));
+        assert_eq!(Packets::from_word(9).and_then(|packets| packets.to_word()), Some(9));
+        assert_eq!(Some(3.0_f64).to_word().and_then(Option::<f64>::from_word), Some(Some(3.0)));
+        assert_eq!(None::<f64>.to_word().and_then(Option::<f64>::from_word), Some(None));
     }
 }
