@@ -25,7 +25,8 @@ struct state {
 };
 
 extern void sc_begin(void *flow, const struct event *event, const u64 *words);
-extern void sc_event(void *flow, const struct event *event, struct decision *decision);
+extern void sc_ack(void *flow, const struct event *event, struct decision *decision);
+extern void sc_other(void *flow, const struct event *event, struct decision *decision);
 
 struct {
 	NUMBER(type, MAP_SK_STORAGE);
@@ -83,15 +84,32 @@ static __attribute__((noinline)) int record(struct state *state, struct native_c
 	return 0;
 }
 
-/* Tells the algorithm, whose decision is then in `state`. Not inlined: the algorithm is most of an object, and has six callers. */
-static __attribute__((noinline)) int decide(struct sock *sk, struct state *state, u64 how, s32 flag, const struct rate_sample *rs)
+/* The algorithm, in functions of their own: each has a stack of its own, of 512 bytes with all that it calls. */
+static __attribute__((noinline)) int decide_begin(struct state *state, struct parameters *given)
+{
+	if (state && given)
+		sc_begin(state->flow, &state->now.event, given->words);
+	return 0;
+}
+static __attribute__((noinline)) int decide_ack(struct state *state)
+{
+	if (state)
+		sc_ack(state->flow, &state->now.event, &state->now.decision);
+	return 0;
+}
+static __attribute__((noinline)) int decide_other(struct state *state)
+{
+	if (state)
+		sc_other(state->flow, &state->now.event, &state->now.decision);
+	return 0;
+}
+
+static __attribute__((noinline)) int describe(struct sock *sk, struct state *state, u64 how, s32 flag, const struct rate_sample *rs)
 {
 	struct flow *flow = flow_of(sk);
-	struct native_control *all = the_control();
 	struct event *e;
-	u32 kind = how & 0xff, zero = 0;
 
-	if (!state || !all)
+	if (!state)
 		return 0;
 	e = &state->now.event;
 	e->id = flow->id;
@@ -100,28 +118,36 @@ static __attribute__((noinline)) int decide(struct sock *sk, struct state *state
 	e->number = ++flow->number;
 	e->slot = flow->id;
 	e->flag = flag;
-	e->kind = kind;
+	e->kind = how & 0xff;
 	e->state = flow->state;
 	e->new_state = how >> 8;
 	e->fallback = 0;
 	describe_sample(e, rs);
 	describe_connection(e, sk);
-	if (kind == INIT) {
-		struct parameters *given = map_lookup(&parameters, &zero);
+	return 0;
+}
 
-		if (!given)
-			return 0;
-		sc_begin(state->flow, e, given->words);
+/* Tells the algorithm, whose decision is then in `state`. */
+INLINE void decide(struct sock *sk, struct state *state, u64 how, s32 flag, const struct rate_sample *rs)
+{
+	struct native_control *all = the_control();
+	u32 kind = how & 0xff, zero = 0;
+
+	if (!state || !all)
+		return;
+	describe(sk, state, how, flag, rs);
+	if (kind == INIT)
+		decide_begin(state, map_lookup(&parameters, &zero));
+	if (kind == ACK) {
+		decide_ack(state);
+		__sync_fetch_and_add(&all->acks, 1);
+	} else if (kind != RELEASE) {
+		decide_other(state);
 	}
-	if (kind != RELEASE) {
-		sc_event(state->flow, e, &state->now.decision);
+	if (kind != RELEASE)
 		__sync_fetch_and_add(&all->events, 1);
-		if (kind == ACK)
-			__sync_fetch_and_add(&all->acks, 1);
-	}
 	if (ONCE(all->recording))
 		record(state, all);
-	return 0;
 }
 
 /* What the algorithm has decided. The window is its target: in recovery PRR leads there. */

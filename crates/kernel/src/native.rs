@@ -35,13 +35,31 @@ macro_rules! object {
             unsafe { place.write($crate::bridge::Flow::new(event, |$setup| $make)) };
         }
 
-        /// Something happened to a connection.
+        /// An ACK of a connection.
+        ///
+        /// # Safety
+        /// The event is an ACK.
         #[unsafe(no_mangle)]
-        pub extern "C" fn sc_event(
+        pub unsafe extern "C" fn sc_ack(
             flow: &mut SelfclockFlow,
             event: &$crate::event::KernelEvent,
             answer: &mut $crate::bridge::Answer,
         ) {
+            unsafe { core::hint::assert_unchecked(event.kind == $crate::event::kind::ACK) };
+            *answer = flow.on(event);
+        }
+
+        /// Something else happened to a connection: apart, for the stack of a program is small.
+        ///
+        /// # Safety
+        /// The event is no ACK.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn sc_other(
+            flow: &mut SelfclockFlow,
+            event: &$crate::event::KernelEvent,
+            answer: &mut $crate::bridge::Answer,
+        ) {
+            unsafe { core::hint::assert_unchecked(event.kind != $crate::event::kind::ACK) };
             *answer = flow.on(event);
         }
 

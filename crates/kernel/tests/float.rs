@@ -53,7 +53,7 @@ fn expected(operation: u64, a: u64, b: u64) -> u64 {
         15 => number(a as i64 as f64),
         16 => x as u64,
         17 => x as i64 as u64,
-        18 => (u128::from(a) * u128::from(b) >> 64) as u64,
+        18 => ((u128::from(a) * u128::from(b)) >> 64) as u64,
         _ => number(libm::cbrt(x)),
     }
 }

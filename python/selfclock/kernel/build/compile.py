@@ -14,7 +14,7 @@ from selfclock.kernel.build.tools import TARGET, BuildError, Tools, find, run
 
 __all__ = ["BuildError", "build", "build_object"]
 
-_ENTRIES = ("sc_begin", "sc_event", "SC_FLOW_SIZE")
+_ENTRIES = ("sc_begin", "sc_ack", "sc_other", "SC_FLOW_SIZE")
 #: What of the C part is kept: programs, maps and the registration.
 _KEPT = (
     "begin",

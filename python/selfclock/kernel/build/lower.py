@@ -162,8 +162,11 @@ class _Lowering:
             # libm narrows a number to raise a flag of the CPU, and has no use for the result.
             self.narrowed.add(found[1])
             return
-        if (found := re.match(r"\s*store volatile float (\S+), ", code)) and found[1] in self.narrowed:
+        if (found := re.match(r"\s*store (?:volatile )?float (\S+), ", code)) and found[1] in self.narrowed:
             return
+        if re.match(r"\s*%\S+ = load (?:volatile )?float, ", code):
+            return
+        code = re.sub(r"= alloca float\b", "= alloca i32", code)
         if "double" in code or "llvm.umul" in code:
             code = _NUMBER.sub(_bits, code)
         lowered = [code]
