@@ -7,10 +7,13 @@ import os
 import re
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from selfclock.kernel.build.lower import LoweringError, lower
-from selfclock.kernel.build.parts import Parts
 from selfclock.kernel.build.tools import TARGET, BuildError, Tools, find, run
+
+if TYPE_CHECKING:
+    from selfclock.kernel.build.parts import Parts
 
 __all__ = ["BuildError", "build", "build_object"]
 
@@ -79,7 +82,7 @@ def build_object(tools: Tools, parts: Parts, source: Path, work: Path, out: Path
     if missing:
         raise BuildError(f"{parts.label}: what is called is not there: {', '.join(missing)}")
     shutil.copyfile(partial, out.with_suffix(".o.partial"))
-    os.replace(out.with_suffix(".o.partial"), out)
+    out.with_suffix(".o.partial").replace(out)
     return out
 
 
@@ -88,7 +91,11 @@ def _rust(tools: Tools, parts: Parts, source: Path, work: Path) -> list[Path]:
     crate = work / "crate"
     (crate / "src").mkdir(parents=True, exist_ok=True)
     quoted = {name: json.dumps(str(source.resolve() / "crates" / name)) for name in ("congestion", "kernel")}
-    own = f"{parts.crate[0]} = {{ path = {json.dumps(parts.crate[1])} }}" if parts.crate else ""
+    own = (
+        f"{parts.crate[0]} = {{ package = {json.dumps(parts.package)}, path = {json.dumps(parts.crate[1])} }}"
+        if parts.crate
+        else ""
+    )
     (crate / "Cargo.toml").write_text(_MANIFEST.format(**quoted, own=own))
     (crate / "src/lib.rs").write_text(parts.source())
     # The versions that the workspace is tested with.
@@ -111,7 +118,7 @@ def _rust(tools: Tools, parts: Parts, source: Path, work: Path) -> list[Path]:
     shutil.rmtree(bitcode, ignore_errors=True)
     files = []
     # The crate itself first: what nothing before it needs is not linked in.
-    for archive in sorted(reversed(archives), key=lambda it: "selfclock_object" not in it.stem):
+    for archive in sorted(archives[::-1], key=lambda it: "selfclock_object" not in it.stem):
         folder = bitcode / archive.stem
         folder.mkdir(parents=True)
         tools("llvm-ar", "x", "--output", folder, archive)
@@ -167,7 +174,8 @@ def _without_lines(text: str) -> str:
     """One place in the source for each function: what the verifier needs to know of it, at a third of the size."""
     number = max(int(it) for it in re.findall(r"^!(\d+) = ", text, re.MULTILINE)) + 1
     lines, places, own = [], [], ""
-    for line in text.split("\n"):
+    for each in text.split("\n"):
+        line = each
         if line.startswith("define"):
             scope = re.search(r"!dbg (!\d+)", line)
             own = f"!{number + len(places)}"

@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
 
 # A floating-point constant: decimal with an exponent, or the bits.
 _NUMBER = re.compile(r"(?<![\w.%@])(?:-?\d+\.\d+e[+-]\d+|0x[0-9A-Fa-f]{1,16}\b)")
@@ -91,7 +94,7 @@ class _Lowering:
         self.count += 1
         return f"%selfclock.{self.count}"
 
-    def widened(self, how: str, kind: str, value: str) -> Iterator[str]:
+    def widened(self, how: str, kind: str, value: str) -> Generator[str, None, str]:
         if kind == "i64":
             return value
         wide = self.name()
@@ -115,16 +118,22 @@ class _Lowering:
             yield f"  {target} = {self.call(function, 'i64', value)}"
         elif found := re.match(r"fpto([us])i double (\S+) to (i\d+)$", code):
             yield from self.truncated(target, found[1], found[3], found[2])
-        elif found := re.match(r"(?:tail )?call .*@llvm\.fpto([us])i\.sat\.(i\d+)\.f64\(double (?:noundef )?(\S+)\)", code):
+        elif found := re.match(
+            r"(?:tail )?call .*@llvm\.fpto([us])i\.sat\.(i\d+)\.f64\(double (?:noundef )?(\S+)\)", code
+        ):
             yield from self.truncated(target, found[1], found[2], found[3])
         elif found := re.match(r"(?:tail )?call .*@llvm\.fabs\.f64\(double (?:noundef )?(\S+)\)", code):
             yield f"  {target} = and i64 {found[1]}, {(1 << 63) - 1}"
-        elif found := re.match(r"(?:tail )?call .*@llvm\.copysign\.f64\(double (?:noundef )?(\S+), double (?:noundef )?(\S+)\)", code):
+        elif found := re.match(
+            r"(?:tail )?call .*@llvm\.copysign\.f64\(double (?:noundef )?(\S+), double (?:noundef )?(\S+)\)", code
+        ):
             magnitude, sign = self.name(), self.name()
             yield f"  {magnitude} = and i64 {found[1]}, {(1 << 63) - 1}"
             yield f"  {sign} = and i64 {found[2]}, {-(1 << 63)}"
             yield f"  {target} = or i64 {magnitude}, {sign}"
-        elif found := re.match(r"(?:tail )?call .*@llvm\.umul\.with\.overflow\.i64\(i64 (?:noundef )?(\S+), i64 (?:noundef )?(\S+)\)", code):
+        elif found := re.match(
+            r"(?:tail )?call .*@llvm\.umul\.with\.overflow\.i64\(i64 (?:noundef )?(\S+), i64 (?:noundef )?(\S+)\)", code
+        ):
             low, high, over, half = self.name(), self.name(), self.name(), self.name()
             yield f"  {low} = mul i64 {found[1]}, {found[2]}"
             yield f"  {high} = {self.call('__selfclock_high_product', 'i64', found[1], found[2])}"
@@ -133,7 +142,9 @@ class _Lowering:
             yield f"  {target} = insertvalue {{ i64, i1 }} {half}, i1 {over}, 1"
         else:
             for part, function in _FUNCTIONS.items():
-                if part in code and (found := re.match(r"(?:tail )?call [^(]*\(((?:double (?:noundef )?[^ ,)]+(?:, )?)+)\)", code)):
+                if part in code and (
+                    found := re.match(r"(?:tail )?call [^(]*\(((?:double (?:noundef )?[^ ,)]+(?:, )?)+)\)", code)
+                ):
                     arguments = [it.split()[-1] for it in found[1].split(", ")]
                     yield f"  {target} = {self.call(function, 'i64', *arguments)}"
                     return
@@ -175,7 +186,9 @@ class _Lowering:
         for each in lowered:
             for what, pattern in _REFUSED.items():
                 if pattern.search(each):
-                    raise LoweringError(f"{self.places.of(line)}: {what}; a program in the kernel cannot: {code.strip()}")
+                    raise LoweringError(
+                        f"{self.places.of(line)}: {what}; a program in the kernel cannot: {code.strip()}"
+                    )
             yield re.sub(r"\bdouble\b", "i64", each)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
+from pathlib import Path
 
-# Windows and models by the names of the registry, with their modules and types. Lotka-Volterra is left out: its estimator
-# spaces segments and times options, for which a congestion control of the kernel has no hook. So do XCP and the starts that
-# need options or probes.
+# Windows and models by the names of the registry, with their modules and types. Lotka-Volterra is left out: its
+# estimator spaces segments and times options, for which a congestion control of the kernel has no hook. So are XCP and
+# the starts that need options or probes.
 _WINDOWS = {
     "reno": ("reno", "Reno"),
     "highspeed": ("highspeed", "HighSpeed"),
@@ -51,6 +53,12 @@ class Parts:
         """Name of the object's file."""
         return f"{self.label}.o"
 
+    @property
+    def package(self) -> str:
+        """Name of the user's crate in its manifest."""
+        manifest = Path(self.crate[1], "Cargo.toml") if self.crate else None
+        return tomllib.loads(manifest.read_text())["package"]["name"] if manifest else ""
+
     def source(self) -> str:
         """The crate from which the object is compiled."""
         return (
@@ -92,8 +100,9 @@ def prebuilt() -> list[Parts]:
 
 
 def user_defined(crate: str, path: str, parameters: str, part: str) -> Parts:
-    """An algorithm of a crate of the user's: its `Parameters`, which implement `Custom`, and whether they are of a `model` or
-    a `window`, which begins with slow start. The parameters are those of `Default`.
+    """An algorithm of a user's crate, by its `Parameters`, which implement `Custom`.
+
+    They are of a `model`, or of a `window`, which begins with slow start. Their values are those of `Default`.
     """
     kind = f"{crate}::{parameters}"
     built = f"<{kind} as Custom>::build(&{kind}::default())"
@@ -105,3 +114,9 @@ def user_defined(crate: str, path: str, parameters: str, part: str) -> Parts:
         make = f"Controller::of_parts(setup, {begins[0]}::new(Default::default()), {built})"
     # No number of words is this: the map of parameters is not looked at.
     return Parts(crate.replace("_", "-"), control, "usize::MAX", make, (crate, path))
+
+
+def crate_name(manifest: Path) -> str | None:
+    """The name by which Rust knows the crate of this manifest, if it has one."""
+    name = tomllib.loads(manifest.read_text()).get("package", {}).get("name")
+    return name.replace("-", "_") if isinstance(name, str) else None

@@ -21,7 +21,7 @@ class BuildError(Exception):
 
 def run(*command: str | Path, where: Path | None = None, environment: dict[str, str] | None = None) -> str:
     """Runs a program. An error carries the first line in which it says what is wrong."""
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603  programs that were found by name
         [str(it) for it in command], cwd=where, env=environment, capture_output=True, text=True, check=False
     )
     if done.returncode != 0:
@@ -57,7 +57,9 @@ def find() -> Tools:
     about = run(rustc, "-vV")
     version = re.search(r"LLVM version: (\d+)", about)
     if version and int(version[1]) > LLVM:
-        raise BuildError(f"this Rust writes the bitcode of LLVM {version[1]}, which LLVM {LLVM} cannot read: use Rust 1.95")
+        raise BuildError(
+            f"this Rust writes the bitcode of LLVM {version[1]}, which LLVM {LLVM} cannot read: use Rust 1.95"
+        )
     root = Path(run(rustc, "--print", "sysroot").strip())
     if not (root / "lib/rustlib/src/rust/library/core/Cargo.toml").is_file():
         raise BuildError("the sources of Rust's core library are needed: rustup component add rust-src")
