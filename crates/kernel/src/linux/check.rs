@@ -1,9 +1,10 @@
 //! What this machine allows, and what is missing.
 
 use std::fs::read_to_string;
+use std::os::fd::AsFd as _;
 
 use super::found;
-use super::load::{BRIDGE, KERNEL_TYPES, create_map, kernel_types, load};
+use super::load::{BRIDGE, KERNEL_TYPES, create_maps, kernel_types, load, load_types};
 use super::object::Object;
 use super::sys::kernel_release;
 
@@ -98,8 +99,9 @@ fn programs() -> Result<usize, String> {
     let load_all = || {
         let object = Object::read(BRIDGE).ok_or(super::load::LoadError::BadObject)?;
         let types = kernel_types()?;
-        let maps = object.maps.iter().map(create_map).collect::<Result<Vec<_>, _>>()?;
-        load(&object, &maps, &types).map(|loaded| loaded.programs())
+        let own = load_types(&object)?;
+        let maps = create_maps(found::PREFIX, &object, own.as_fd())?;
+        load(&object, own, &maps, &types).map(|loaded| loaded.programs())
     };
     load_all().map_err(|error| error.to_string())
 }
