@@ -6,6 +6,7 @@ use std::os::fd::AsFd as _;
 use super::found;
 use super::load::{BRIDGE, KERNEL_TYPES, create_maps, kernel_types, load, load_types};
 use super::object::Object;
+use super::resident::{self, Resident};
 use super::sys::kernel_release;
 
 /// One thing that was looked at.
@@ -91,7 +92,18 @@ pub fn check() -> Vec<Finding> {
         }
         Err(error) => finding("registered", None, format!("cannot be seen: {error}")),
     });
+    findings.push(match resident::find() {
+        Ok(all) if all.is_empty() => finding("loaded", true, "nothing"),
+        Ok(all) => finding("loaded", true, all.iter().map(described).collect::<Vec<_>>().join(", ")),
+        Err(error) => finding("loaded", None, format!("cannot be seen: {error}")),
+    });
     findings
+}
+
+fn described(resident: &Resident) -> String {
+    let state = if resident.is_registered() { "" } else { "unloaded, " };
+    let flows = resident.control.totals().live();
+    format!("{} ({state}{}, {flows} connections)", resident.about.name(), resident.about.label())
 }
 
 /// Loads the programs; nothing is left.
@@ -121,7 +133,7 @@ mod tests {
     #[test]
     fn every_finding_says_something() {
         let findings = check();
-        assert_eq!(findings.len(), 7);
+        assert_eq!(findings.len(), 8);
         assert!(findings.iter().all(|finding| !finding.found.is_empty()), "{findings:?}");
     }
 }
