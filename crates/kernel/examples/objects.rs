@@ -71,6 +71,10 @@ mod linux {
         sender.write_all(&vec![0; BYTES])?;
         drop(sender);
         let received = receiver.join().map_err(|_| io::Error::other("a thread failed"))??;
-        if received == BYTES as u64 { Ok(()) } else { Err(io::Error::other(format!("{received} bytes came"))) }
+        if received == BYTES as u64 {
+            Ok(())
+        } else {
+            Err(io::Error::other(format!("{received} bytes came")))
+        }
     }
 }

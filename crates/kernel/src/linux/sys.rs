@@ -183,6 +183,11 @@ pub fn now() -> u64 {
     clock(libc::CLOCK_MONOTONIC)
 }
 
+/// Seconds since 1970.
+pub fn seconds_since_1970() -> u64 {
+    clock(libc::CLOCK_REALTIME) / 1_000_000_000
+}
+
 /// Processor time of this thread, ns.
 pub fn thread_time() -> u64 {
     clock(libc::CLOCK_THREAD_CPUTIME_ID)

@@ -1,7 +1,6 @@
 //! Brings an object into the kernel.
 
 use std::os::fd::{AsFd as _, BorrowedFd};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use selfclock_congestion::Selection;
 
@@ -10,7 +9,7 @@ use super::super::load::{
 };
 use super::super::object::Object;
 use super::super::register::{check_name, map_id};
-use super::super::sys::{Attributes, bpf_do, command};
+use super::super::sys::{Attributes, bpf_do, command, seconds_since_1970};
 use super::about::{Numbers, spec};
 use super::{About, Control, PREFIX, find};
 
@@ -78,7 +77,6 @@ fn fill_parameters(object: &Object, map: BorrowedFd<'_>, words: &[u64]) -> Resul
 
 fn describe(about: &Map, name: &str, label: &str, numbers: Numbers) -> Result<(), LoadError> {
     let page = About::new(about.fd.as_fd()).map_err(failed("map what is said of it"))?;
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |span| span.as_secs());
-    page.fill(name, label, since, numbers);
+    page.fill(name, label, seconds_since_1970(), numbers);
     Ok(())
 }
