@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+OBJECTS = ROOT / "python/selfclock/kernel/objects"
 FOLDER = ROOT / "target" / "other-kernel"
 NEEDED = "qemu-system-x86_64", "busybox", "dpkg", "apt-get", "apt-cache"
 #: Kernels with cong_control of four arguments, that Debian has beside its own.
@@ -24,7 +25,7 @@ INIT = """#!/bin/busybox sh
 mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev
 ip link set lo up
 echo "Linux $(uname -r)"
-objects
+objects /objects
 grep . /proc/sys/net/ipv4/tcp_available_congestion_control
 poweroff -f
 """
@@ -57,6 +58,7 @@ def disk(program: Path) -> Path:
     for library in re.findall(r"(/\S+) \(", linked):
         (root / library[1:]).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(library, root / library[1:])
+    shutil.copytree(OBJECTS, root / "objects")
     (root / "init").write_text(INIT)
     (root / "init").chmod(0o755)
     image = FOLDER / "root.cpio"

@@ -6,6 +6,7 @@ import json
 import threading
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from selfclock import _core
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
+#: Objects of the package, by the labels of their algorithms.
+OBJECTS = Path(__file__).parent / "objects"
 #: Congestion controls that Linux may have under these names, as modules too.
 LINUX = frozenset(
     (
@@ -90,14 +93,15 @@ class Recorded:
 
 def objects() -> list[Object]:
     """Return the algorithms that are compiled for the kernel."""
-    need_linux()
-    return [Object(**row) for row in json.loads(_core.kernel_objects())]
+    files = sorted(OBJECTS.glob("*.o"))
+    return [Object(file.name.removesuffix(".o"), file.stat().st_size) for file in files]
 
 
 def usual_name(algorithm: str) -> str:
-    """Return the name in the kernel where none is chosen: the label, with "sc-" before it where Linux has it, too."""
-    label = algorithm.partition(":")[0].strip().replace("+", "-").strip("-")
-    return f"sc-{label}"[:LONGEST] if label in LINUX else label[:LONGEST].strip("-")
+    """Return the name in the kernel where none is chosen: the label, with "sc_" before it where Linux has it, too."""
+    label = algorithm.partition(":")[0].strip()
+    name = "".join(letter if letter.isalnum() else "_" for letter in label).strip("_")
+    return f"sc_{name}"[:LONGEST] if name in LINUX else name[:LONGEST].strip("_")
 
 
 def load(algorithm: str, name: str | None = None) -> str:
@@ -108,7 +112,10 @@ def load(algorithm: str, name: str | None = None) -> str:
     need_linux()
     name = usual_name(algorithm) if name is None else name
     try:
-        _core.kernel_load(algorithm, name)
+        file = OBJECTS / f"{_core.kernel_label(algorithm)}.o"
+        if not file.is_file():
+            raise LookupError(f"{file.name.removesuffix('.o')} is not compiled for the kernel")
+        _core.kernel_load(algorithm, name, file.read_bytes())
     except LookupError as error:
         there = ", ".join(each.algorithm for each in objects()) or "none"
         raise KernelError(f"{error.args[0]}; those that are: {there}. selfclock kernel run takes any") from None

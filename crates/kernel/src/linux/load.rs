@@ -33,7 +33,7 @@ pub enum LoadError {
     LoadedAlready(String, String),
     /// The parameters of the algorithm cannot be handed to the kernel.
     NoParameters,
-    /// The name is not one of 1 to 15 letters, digits, `_` and `-`.
+    /// The name is not one of 1 to 15 letters, digits, `_` and `.`.
     BadName(String),
     /// The verifier refused a program: which, and the end of what it says.
     Refused(String, String),
@@ -69,7 +69,7 @@ impl fmt::Display for LoadError {
             Self::NoParameters => f.write_str("an algorithm of one's own is loaded from its object alone"),
             Self::BadName(name) => write!(
                 f,
-                "{name:?} cannot name a congestion control: 1 to 15 letters, digits, '_' and '-' can"
+                "{name:?} cannot name a congestion control: 1 to 15 letters, digits, '_' and '.' can"
             ),
             Self::Refused(program, said) => write!(f, "the kernel refused the program {program:?}: {said}"),
             Self::Failed(step, error) => write!(f, "{step}: {error}"),

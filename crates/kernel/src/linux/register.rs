@@ -41,9 +41,9 @@ pub fn map_id(map: BorrowedFd<'_>) -> Result<u32, LoadError> {
     Ok(word(&information, 4))
 }
 
-/// Refuses what cannot name a congestion control.
+/// Refuses what cannot name a congestion control in BPF: `bpf_obj_name_cpy` of Linux.
 pub fn check_name(name: &str) -> Result<(), LoadError> {
-    let good = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let good = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
     if name.is_empty() || name.len() > 15 || !name.chars().all(good) {
         return Err(LoadError::BadName(name.to_owned()));
     }
