@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-OBJECTS = ROOT / "python/selfclock/kernel/objects"
+OBJECTS = ROOT / "crates/kernel/objects"
 FOLDER = ROOT / "target" / "other-kernel"
 NEEDED = "qemu-system-x86_64", "busybox", "dpkg", "apt-get", "apt-cache"
 #: Kernels with cong_control of four arguments, that Debian has beside its own.

@@ -123,7 +123,7 @@ def test_unload_of_nothing(capsys: pytest.CaptureFixture[str]) -> None:
 def test_other_systems(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Elsewhere than on Linux every command that needs a kernel says so in one line."""
     monkeypatch.delattr(_core, "KernelSession", raising=False)
-    orders = "check", "unload", "run --algorithm reno", "load bbr3", "status", f"record {tmp_path / 'none'}"
+    orders = "check", "unload", "run --algorithm reno", "list", "load bbr3", "status", f"record {tmp_path / 'none'}"
     for words in map(str.split, orders):
         status, _, said = command(capsys, *words)
         assert (status, said.count("\n")) == (2, 1), said

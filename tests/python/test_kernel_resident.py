@@ -93,7 +93,7 @@ def test_what_cannot_be_loaded(capsys: pytest.CaptureFixture[str]) -> None:
 def test_load_says_what_it_did(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """The algorithm with its parameters, and what was the default; if that cannot be set, nothing stays."""
     loaded: list[tuple[str, str]] = []
-    monkeypatch.setattr(_core, "kernel_load", lambda algorithm, name, _: loaded.append((algorithm, name)))
+    monkeypatch.setattr(_core, "kernel_load", lambda algorithm, name: loaded.append((algorithm, name)))
     monkeypatch.setattr(_core, "kernel_default", lambda _name, host: "bbr" if host else "cubic")
     status, out, _ = command(capsys, "load", "cubic", "--set", "beta=0.8", "--default")
     assert (status, loaded) == (0, [("cubic:beta=0.8", "sc_cubic")])

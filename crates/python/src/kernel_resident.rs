@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use selfclock_congestion::Selection;
 use selfclock_kernel::linux::LoadError;
 use selfclock_kernel::linux::resident::{Recorder, Resident, Scope, State, find, install};
+use selfclock_kernel::objects::{OBJECTS, object_of};
 use serde_json::{Value, json};
 
 use crate::control::registry;
@@ -16,24 +17,20 @@ fn selection(text: &str) -> PyResult<Selection> {
     registry().read(text).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// The label of the object that an algorithm is compiled into, if it is compiled: the label does not say that a window is without
-/// its usual estimator, of which no object is made.
+/// The algorithms that are compiled for the kernel, as JSON text.
 #[pyfunction]
-pub fn kernel_label(algorithm: &str) -> PyResult<String> {
-    let selection = selection(algorithm)?;
-    let label = selection.label();
-    match selection.unusual_estimate() {
-        Some(estimate) => {
-            Err(PyLookupError::new_err(format!("{label} with estimator {estimate:?} is not compiled")))
-        }
-        None => Ok(label),
-    }
+pub fn kernel_objects() -> String {
+    let row = |(label, object): &(&str, &[u8])| json!({ "algorithm": label, "bytes": object.len() });
+    Value::Array(OBJECTS.iter().map(row).collect()).to_string()
 }
 
-/// Loads the object of an algorithm and registers it under a name. Returns how many programs the kernel has verified.
+/// Loads an algorithm and registers it under a name. Returns how many programs the kernel has verified.
 #[pyfunction]
-pub fn kernel_load(py: Python<'_>, algorithm: &str, name: &str, object: &[u8]) -> PyResult<usize> {
+pub fn kernel_load(py: Python<'_>, algorithm: &str, name: &str) -> PyResult<usize> {
     let selection = selection(algorithm)?;
+    let object = object_of(&selection).ok_or_else(|| {
+        PyLookupError::new_err(format!("{} is not compiled for the kernel", selection.label()))
+    })?;
     let loaded = py.detach(|| install(object, &selection, algorithm, name));
     loaded.map(|loaded| loaded.programs).map_err(|error: LoadError| PyOSError::new_err(error.to_string()))
 }

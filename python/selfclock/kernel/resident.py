@@ -6,7 +6,6 @@ import json
 import threading
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from selfclock import _core
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-#: Objects of the package, by the labels of their algorithms.
-OBJECTS = Path(__file__).parent / "objects"
 #: Congestion controls that Linux may have under these names, as modules too.
 LINUX = frozenset(
     (
@@ -93,8 +90,8 @@ class Recorded:
 
 def objects() -> list[Object]:
     """Return the algorithms that are compiled for the kernel."""
-    files = sorted(OBJECTS.glob("*.o"))
-    return [Object(file.name.removesuffix(".o"), file.stat().st_size) for file in files]
+    need_linux()
+    return [Object(**row) for row in json.loads(_core.kernel_objects())]
 
 
 def usual_name(algorithm: str) -> str:
@@ -112,10 +109,7 @@ def load(algorithm: str, name: str | None = None) -> str:
     need_linux()
     name = usual_name(algorithm) if name is None else name
     try:
-        file = OBJECTS / f"{_core.kernel_label(algorithm)}.o"
-        if not file.is_file():
-            raise LookupError(f"{file.name.removesuffix('.o')} is not compiled for the kernel")
-        _core.kernel_load(algorithm, name, file.read_bytes())
+        _core.kernel_load(algorithm, name)
     except LookupError as error:
         there = ", ".join(each.algorithm for each in objects()) or "none"
         raise KernelError(f"{error.args[0]}; those that are: {there}. selfclock kernel run takes any") from None
