@@ -11,5 +11,7 @@ pub mod linux;
 pub mod log;
 #[cfg(target_arch = "bpf")]
 pub mod native;
+#[cfg(target_os = "linux")]
+pub mod objects;
 #[cfg(not(target_arch = "bpf"))]
 pub mod series;

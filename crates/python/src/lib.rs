@@ -18,6 +18,8 @@ mod interrupt;
 #[cfg(target_os = "linux")]
 mod kernel;
 mod kernel_log;
+#[cfg(target_os = "linux")]
+mod kernel_resident;
 mod memory;
 mod network;
 mod outcome;
@@ -62,6 +64,12 @@ mod _core {
     use super::kernel::{KernelSession, kernel_check, kernel_list, kernel_unload};
     #[pymodule_export]
     use super::kernel_log::{kernel_replay, kernel_series, kernel_traces};
+    #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use super::kernel_resident::{
+        KernelRecorder, kernel_default, kernel_load, kernel_objects, kernel_residents,
+        kernel_unload_residents,
+    };
     #[pymodule_export]
     use super::outcome::{Outcome, read_packets};
     #[pymodule_export]

@@ -13,7 +13,6 @@ pub const SIZE: usize = 1 << 22;
 const HEADER: usize = 1;
 const BUSY: u64 = 1 << 31;
 const DISCARDED: u64 = 1 << 30;
-const WORDS: usize = KernelEvent::SIZE / 8;
 
 /// The ring of events.
 #[derive(Debug)]
@@ -45,6 +44,15 @@ impl Ring {
 
     /// Hands over the events that are there, at most `most`, in their order. Returns their number.
     pub fn drain(&self, most: usize, mut take: impl FnMut(&KernelEvent)) -> usize {
+        self.drain_records::<{ KernelEvent::SIZE }>(most, |bytes| take(&KernelEvent::from_bytes(bytes)))
+    }
+
+    /// Hands over the records of this size, at most `most`, in their order. Returns their number.
+    pub fn drain_records<const SIZE_OF_RECORD: usize>(
+        &self,
+        most: usize,
+        mut take: impl FnMut(&[u8; SIZE_OF_RECORD]),
+    ) -> usize {
         let mut read = self.consumer.load(0, Relaxed);
         let records = page() / 8;
         let mut taken = 0;
@@ -55,13 +63,13 @@ impl Ring {
                 break;
             }
             let length = (header & !(BUSY | DISCARDED)) as usize;
-            if header & DISCARDED == 0 && length == KernelEvent::SIZE {
-                let mut bytes = [0; KernelEvent::SIZE];
-                for (word, bytes) in bytes.chunks_exact_mut(8).enumerate().take(WORDS) {
+            if header & DISCARDED == 0 && length == SIZE_OF_RECORD {
+                let mut bytes = [0; SIZE_OF_RECORD];
+                for (word, bytes) in bytes.chunks_exact_mut(8).enumerate() {
                     let value = self.producer.load(at + HEADER + word, Relaxed);
                     bytes.copy_from_slice(&value.to_le_bytes());
                 }
-                take(&KernelEvent::from_bytes(&bytes));
+                take(&bytes);
                 taken += 1;
             }
             read += (length.next_multiple_of(8) + 8 * HEADER) as u64;
