@@ -157,7 +157,6 @@ def _compilers() -> bool:
 
 
 @pytest.mark.alone
-@pytest.mark.timeout(600)
 @pytest.mark.skipif(not _compilers(), reason="needs clang and LLVM 22, and rust-src: make kernel-objects")
 def test_rebuilt_object_is_the_one_checked_in(tmp_path: Path) -> None:
     """The same bytes, whatever the machine: for Vegas, which stands for the others."""

@@ -118,7 +118,8 @@ def _rust(tools: Tools, parts: Parts, source: Path, work: Path) -> list[Path]:
     shutil.rmtree(bitcode, ignore_errors=True)
     files = []
     # The crate itself first: what nothing before it needs is not linked in.
-    for archive in sorted(archives[::-1], key=lambda it: "selfclock_object" not in it.stem):
+    archives.reverse()
+    for archive in sorted(archives, key=lambda it: "selfclock_object" not in it.stem):
         folder = bitcode / archive.stem
         folder.mkdir(parents=True)
         tools("llvm-ar", "x", "--output", folder, archive)
@@ -173,7 +174,9 @@ def _soft_float(tools: Tools, folder: Path, work: Path) -> tuple[Path, list[str]
 def _without_lines(text: str) -> str:
     """One place in the source for each function: what the verifier needs to know of it, at a third of the size."""
     number = max(int(it) for it in re.findall(r"^!(\d+) = ", text, re.MULTILINE)) + 1
-    lines, places, own = [], [], ""
+    lines: list[str] = []
+    places: list[str] = []
+    own = ""
     for each in text.split("\n"):
         line = each
         if line.startswith("define"):

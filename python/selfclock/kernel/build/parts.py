@@ -64,7 +64,7 @@ class Parts:
         return (
             "#![no_std]\n"
             "#[allow(unused_imports)]\n"
-            "use selfclock_congestion::{Controller, composition::{Alone, Pair}, custom::Custom, model, start, window};\n"
+            "use selfclock_congestion::{Controller, composition::*, custom::Custom, model, start, window};\n"
             f"selfclock_kernel::object! {{ {self.control}, {self.words}, |setup, next| {self.make} }}\n"
         )
 
