@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from selfclock.kernel.build import BuildError, build, prebuilt, tools, user_defined
+from selfclock.kernel.build import BuildError, build, prebuilt, tools
 from selfclock.kernel.build.lower import LoweringError, lower
-from selfclock.kernel.build.parts import crate_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -128,7 +127,7 @@ def test_what_is_missing_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     monkeypatch.setattr(tools, "run", lambda *it: "LLVM version: 22.1.2" if "-vV" in it else str(tmp_path))
     assert said().endswith("rustup component add rust-src")
     monkeypatch.setattr("selfclock.kernel.build.compile.find", lambda: None)
-    with pytest.raises(BuildError, match="--source"):
+    with pytest.raises(BuildError, match="sources of selfclock"):
         build([], tmp_path, tmp_path, tmp_path)
     monkeypatch.undo()
     with pytest.raises(BuildError, match="sh: status 3"):
@@ -136,16 +135,8 @@ def test_what_is_missing_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
 
 def test_what_objects_are_made_of() -> None:
-    """Each prebuilt object is checked in, and nothing else is; a user's crate by its manifest."""
+    """Each prebuilt object is checked in, and nothing else is."""
     assert sorted(each.file for each in prebuilt()) == sorted(it.name for it in OBJECTS.glob("*.o"))
-    example = ROOT / "examples/rust-algorithm"
-    name = crate_name(example / "Cargo.toml")
-    assert name
-    for part, control in (("model", "Alone"), ("window", "Pair")):
-        own = user_defined(name, str(example), "Parameters", part)
-        assert control in own.control
-        assert f"<{name}::Parameters as Custom>::build" in own.source()
-        assert own.package.replace("-", "_") == name
 
 
 def _compilers() -> bool:

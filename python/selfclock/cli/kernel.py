@@ -16,7 +16,6 @@ import click
 from click.exceptions import Exit
 
 from selfclock.cli import kernel_resident
-from selfclock.cli.kernel_build import build_command
 from selfclock.cli.kernel_resident import complete, events_file, seconds_of, with_settings
 from selfclock.cli.layout import Column, console, print_table
 from selfclock.cli.messages import FAILED, UsageError, note, print_document
@@ -293,6 +292,5 @@ COMMANDS = {
     **kernel_resident.COMMANDS,
     "run": run_command,
     "unload": unload_command,
-    "build": build_command,
     "replay": replay_command,
 }

@@ -44,7 +44,6 @@ publish = false
 [dependencies]
 selfclock-congestion = {{ path = {congestion} }}
 selfclock-kernel = {{ path = {kernel} }}
-{own}
 [profile.release]
 opt-level = 3
 codegen-units = 1
@@ -58,7 +57,7 @@ def build(parts: list[Parts], source: Path, work: Path, out: Path) -> list[Path]
     """Builds objects from the sources of selfclock in `source`, through files in `work`, into the folder `out`."""
     tools = find()
     if not (source / "crates/kernel/bpf/native.bpf.c").is_file():
-        raise BuildError(f"{source}: the sources of selfclock are not there; say with --source where they are")
+        raise BuildError(f"{source}: the sources of selfclock are not there")
     out.mkdir(parents=True, exist_ok=True)
     return [build_object(tools, each, source, work, out / each.file) for each in parts]
 
@@ -91,12 +90,7 @@ def _rust(tools: Tools, parts: Parts, source: Path, work: Path) -> list[Path]:
     crate = work / "crate"
     (crate / "src").mkdir(parents=True, exist_ok=True)
     quoted = {name: json.dumps(str(source.resolve() / "crates" / name)) for name in ("congestion", "kernel")}
-    own = (
-        f"{parts.crate[0]} = {{ package = {json.dumps(parts.package)}, path = {json.dumps(parts.crate[1])} }}"
-        if parts.crate
-        else ""
-    )
-    (crate / "Cargo.toml").write_text(_MANIFEST.format(**quoted, own=own))
+    (crate / "Cargo.toml").write_text(_MANIFEST.format(**quoted))
     (crate / "src/lib.rs").write_text(parts.source())
     # The versions that the workspace is tested with.
     shutil.copyfile(source / "Cargo.lock", crate / "Cargo.lock")

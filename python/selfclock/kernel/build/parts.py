@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
-from pathlib import Path
 
 # Windows and models by the names of the registry, with their modules and types. Lotka-Volterra is left out: its
 # estimator spaces segments and times options, for which a congestion control of the kernel has no hook. So are XCP and
@@ -45,26 +43,18 @@ class Parts:
     words: str
     #: The controller, made from `setup` and `next`.
     make: str
-    #: A crate of the user's, by its name and path.
-    crate: tuple[str, str] | None = None
 
     @property
     def file(self) -> str:
         """Name of the object's file."""
         return f"{self.label}.o"
 
-    @property
-    def package(self) -> str:
-        """Name of the user's crate in its manifest."""
-        manifest = Path(self.crate[1], "Cargo.toml") if self.crate else None
-        return tomllib.loads(manifest.read_text())["package"]["name"] if manifest else ""
-
     def source(self) -> str:
         """The crate from which the object is compiled."""
         return (
             "#![no_std]\n"
             "#[allow(unused_imports)]\n"
-            "use selfclock_congestion::{Controller, composition::*, custom::Custom, model, start, window};\n"
+            "use selfclock_congestion::{Controller, composition::*, model, start, window};\n"
             f"selfclock_kernel::object! {{ {self.control}, {self.words}, |setup, next| {self.make} }}\n"
         )
 
@@ -97,26 +87,3 @@ def prebuilt() -> list[Parts]:
     """The objects that selfclock has."""
     pairs = [_pair(window, USUAL_START) for window in _WINDOWS] + [_pair(*pair) for pair in _PAIRS]
     return pairs + [_model(name) for name in _MODELS]
-
-
-def user_defined(crate: str, path: str, parameters: str, part: str) -> Parts:
-    """An algorithm of a user's crate, by its `Parameters`, which implement `Custom`.
-
-    They are of a `model`, or of a `window`, which begins with slow start. Their values are those of `Default`.
-    """
-    kind = f"{crate}::{parameters}"
-    built = f"<{kind} as Custom>::build(&{kind}::default())"
-    if part == "model":
-        control, make = f"Controller<Alone<<{kind} as Custom>::Part>>", f"Controller::of_model(setup, {built})"
-    else:
-        begins = _built("start", *_STARTS[USUAL_START])
-        control = f"Controller<Pair<{begins[0]}, <{kind} as Custom>::Part>>"
-        make = f"Controller::of_parts(setup, {begins[0]}::new(Default::default()), {built})"
-    # No number of words is this: the map of parameters is not looked at.
-    return Parts(crate.replace("_", "-"), control, "usize::MAX", make, (crate, path))
-
-
-def crate_name(manifest: Path) -> str | None:
-    """The name by which Rust knows the crate of this manifest, if it has one."""
-    name = tomllib.loads(manifest.read_text()).get("package", {}).get("name")
-    return name.replace("-", "_") if isinstance(name, str) else None
