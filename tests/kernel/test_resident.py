@@ -83,7 +83,9 @@ def test_no_process_is_needed(name: str) -> None:
     assert there.flows_so_far >= 1
     assert there.acks > 1000
     assert there.events > there.acks
-    assert (there.without_state, there.fallback_acks, there.recorded, there.lost_records) == (0, 0, 0, 0)
+    assert (there.without_state, there.recorded, there.lost_records) == (0, 0, 0)
+    # The ACK of the handshake comes before the algorithm begins.
+    assert there.fallback_acks <= there.flows_so_far
     status = selfclock("status")
     assert name in status.stdout
     assert good("unload", name)["unloaded"][0]["name"] == name
