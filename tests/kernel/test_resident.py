@@ -17,6 +17,7 @@ import pytest
 from lab import Path2, Run, available, names
 
 from selfclock import kernel
+from selfclock.errors import WorkError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,26 +84,26 @@ def test_no_process_is_needed(name: str) -> None:
     assert there.flows_so_far >= 1
     assert there.acks > 1000
     assert there.events > there.acks
-    assert (there.without_state, there.fallback_acks, there.recorded, there.lost_records) == (0, 0, 0, 0)
+    assert (there.without_state, there.recorded, there.lost_records) == (0, 0, 0)
+    # The ACK of the handshake comes before the algorithm begins.
+    assert there.fallback_acks <= there.flows_so_far
     status = selfclock("status")
     assert name in status.stdout
     assert good("unload", name)["unloaded"][0]["name"] == name
 
 
-def test_parameters_reach_the_kernel(name: str) -> None:
-    """One object serves all parameters: CUBIC that keeps less of its window after a loss has a smaller one."""
-    means = []
-    for beta in ("0.7", "0.3"):
-        good("load", "cubic", "--set", f"beta={beta}", "--name", name)
-        with Path2() as path:
-            transfer = path.send(name, 10)
-        lowest = min(cwnd for at, cwnd in zip(transfer.time, transfer.cwnd, strict=True) if at > 4)
-        highest = max(cwnd for at, cwnd in zip(transfer.time, transfer.cwnd, strict=True) if at > 4)
-        means.append(lowest / highest)
-        good("unload", name)
-    # In recovery PRR may lead a little below what is kept.
-    assert means[0] == pytest.approx(0.7, abs=0.15)
-    assert means[1] == pytest.approx(0.3, abs=0.15)
+def test_parameters_reach_the_kernel(name: str, tmp_path: Path) -> None:
+    """One object serves all parameters: the decisions are those of this beta, and not those of the usual one."""
+    good("load", "cubic", "--set", "beta=0.3", "--name", name)
+    with Path2() as path, kernel.Recording(tmp_path / "events", name) as recording:
+        path.send(name, 5)
+        recorded = recording.stop()
+    assert (recorded.flows, recorded.lost) == (1, 0)
+    assert kernel.replay(tmp_path / "events").algorithm == "cubic"
+    assert kernel.replay(tmp_path / "events", "cubic:beta=0.3").events == recorded.events
+    with pytest.raises(WorkError, match="on record"):
+        kernel.replay(tmp_path / "events", "cubic")
+    good("unload", name)
 
 
 def test_twice_and_while_connections_run(name: str) -> None:
@@ -111,7 +112,8 @@ def test_twice_and_while_connections_run(name: str) -> None:
     assert "is loaded already, with bbr3" in refused("load", "cubic", "--name", name)
     assert "is registered already" in refused("run", "--algorithm", "reno", "--name", name, "--for", "1s")
     with Path2() as path:
-        number = path.begin(name, 8)
+        # Longer than three commands take on a busy machine.
+        number = path.begin(name, 25)
         time.sleep(3)
         gone = selfclock("unload", name)
         assert "1 connections go on under it until they close" in gone.stdout
@@ -122,7 +124,7 @@ def test_twice_and_while_connections_run(name: str) -> None:
         good("load", "cubic", "--name", name)
         assert len([each for each in kernel.residents() if each.name == name]) == 2
         transfer = path.end(number)
-    assert min(transfer.seconds()[1:7]) > 0.25 * CAPACITY
+    assert min(transfer.seconds()[1:24]) > 0.25 * CAPACITY
     good("unload", name)
 
 
@@ -169,15 +171,16 @@ def test_default_of_a_namespace(name: str) -> None:
     host = DEFAULT.read_text()
 
     def work() -> None:
-        DEFAULT.write_text("cubic")
+        # In a namespace CUBIC cannot be the default.
+        DEFAULT.write_text("reno")
         done = good("load", "bbr3", "--name", name, "--default")
-        assert (done["default"], done["default_before"]) == ("namespace", "cubic")
+        assert (done["default"], done["default_before"]) == ("namespace", "reno")
         assert DEFAULT.read_text().strip() == name
         there = resident(name)
         assert there is not None
         assert len(there.default_of) == 1
         assert "the default of before again" in selfclock("unload", name).stdout
-        assert DEFAULT.read_text().strip() == "cubic"
+        assert DEFAULT.read_text().strip() == "reno"
 
     in_a_namespace(work)
     assert DEFAULT.read_text() == host

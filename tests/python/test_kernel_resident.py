@@ -60,6 +60,8 @@ def test_list(capsys: pytest.CaptureFixture[str]) -> None:
         assert wanted in out
         assert row["bytes"] > 10_000
         assert row["parameters"]
+    both = next(row for row in rows if row["algorithm"] == "cubic+hystart++")
+    assert {"beta", "css_rounds"} <= set(both["parameters"])
     # A name that sockets can choose, of 15 letters at most, and not one of Linux.
     for row in rows:
         assert row["name"].replace("_", "a").isalnum()

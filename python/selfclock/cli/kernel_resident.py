@@ -74,12 +74,17 @@ def complete(directory: Path, document: dict[str, object]) -> None:
     sys.stderr.write(f"{directory}: {done.events} events of {done.flows} connections, replayed bit for bit\n")
 
 
+def _parts(label: str) -> list[str]:
+    window, _, start = label.partition("+")
+    return [window, start] if start else [window]
+
+
 @json_option
 def list_command(as_json: bool) -> None:
     """List the algorithms that are compiled for the kernel, with the parameters that --set takes."""
     known = {each.name: [parameter.name for parameter in each.parameters] for each in algorithms()}
     there = objects()
-    parameters = [[name for part in each.algorithm.split("+") for name in known.get(part, [])] for each in there]
+    parameters = [[name for part in _parts(each.algorithm) for name in known.get(part, [])] for each in there]
     if as_json:
         rows = [
             {**dataclasses.asdict(each), "name": usual_name(each.algorithm), "parameters": names}
