@@ -14,7 +14,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates
 .DELETE_ON_ERROR:
 # A folder has this name.
 .PHONY: lab lab-prerequisites lab-test
-.PHONY: help prerequisites build quic quic-test quic-parity reproduce reproduce-full test rust-test python-test untested lint docs docs-long figures chart-library record record-full bench adapters careless package scorecards scorecard-truths sweep-10000 verify verify-night golden instructions instructions-record oracles load misbehaviour mutants fuzz coverage clean live-test live-validation live-endurance quic-scorecards kernel-test kernel-validation kernel-object adapters-s2n live-bench
+.PHONY: help prerequisites build quic quic-test quic-parity reproduce reproduce-full test rust-test python-test untested lint docs docs-long figures chart-library record record-full bench adapters careless package scorecards scorecard-truths sweep-10000 verify verify-night golden instructions instructions-record oracles load misbehaviour mutants fuzz coverage clean live-test live-validation live-endurance quic-scorecards kernel-test kernel-native-test kernel-native-qemu kernel-validation kernel-object kernel-objects kernel-float adapters-s2n live-bench
 
 help:
 	@echo 'make reproduce  reproduce the papers; the report is $(OUT)/report.html'
@@ -42,8 +42,12 @@ help:
 	@echo 'make oracles    every table of ns-2 again; the report is results/oracles/report.html'
 	@echo 'make careless   what careless users do to it: signals in every command, little memory, locales'
 	@echo 'make kernel-test  algorithms in control of real Linux TCP, in namespaces of their own; needs root'
+	@echo 'make kernel-native-test  the part of it for algorithms that decide in the kernel'
+	@echo 'make kernel-native-qemu  every compiled algorithm in another kernel, emulated; needs qemu-system-x86 and busybox-static, downloads a kernel'
 	@echo 'make kernel-validation  the figures of docs/kernel.md: 12 minutes on an idle machine; needs root'
 	@echo 'make kernel-object  compile the kernel part again; needs clang and llvm of the version in crates/kernel/bpf/COMPILER'
+	@echo 'make kernel-objects  compile the algorithms that decide in the kernel again; needs clang and llvm of that version, and rust-src'
+	@echo 'make kernel-float  200 million operations of their arithmetic against this CPU'
 	@echo 'make load       100,000 flows, a day, 1 Tbit/s, 10,000 nodes'
 	@echo 'make live-test  what selfclock emulate does as root, and the examples of its page'
 	@echo 'make live-validation  the TCP of this kernel on the emulator against the simulator, into docs/validation-linux.md; 12 minutes, as root, on an idle machine'
@@ -293,11 +297,26 @@ oracles: build
 kernel-test: build
 	$(BIN)/pytest -p no:cacheprovider tests/kernel
 
+# What decides in the kernel itself; a part of kernel-test.
+kernel-native-test: build
+	$(BIN)/pytest -p no:cacheprovider tests/kernel/test_resident.py
+
+# The same objects in another kernel, in a machine that is emulated in software.
+kernel-native-qemu:
+	python3 tests/kernel/other_kernel.py
+
 kernel-validation: build
 	$(BIN)/python tests/kernel/validation.py
 
 kernel-object:
 	crates/kernel/bpf/build.sh
+
+# The algorithms compiled to BPF, into crates/kernel/objects. What is rebuilt must not depend on the machine.
+kernel-objects:
+	PYTHONPATH=python $(PYTHON) -m selfclock.kernel.build
+
+kernel-float: | prerequisites
+	cargo test --release --locked -p selfclock-kernel --test float -- --ignored
 
 # The heaviest scenarios whole, with what they take.
 load: build

@@ -2,30 +2,35 @@
 
 use alloc::boxed::Box;
 
-use alloc::sync::Arc;
-
+use crate::composition::{Composition, Roles, RolesMut, RolesRef, advance};
 use crate::decision::Pacing;
 use crate::estimate::Estimate;
-use crate::failure::{Failure, InvalidWindow, Reason};
+use crate::event::Acknowledged;
+use crate::failure::{Failure, InvalidWindow, Reason, Shared};
 use crate::model::Model;
-use crate::part::{ModelPart, StartPart};
+use crate::part::{EstimatePart, ModelPart, StartPart};
 use crate::start::Start;
-use crate::state::{Setup, WindowState};
+use crate::state::{MAXIMUM_WINDOW_SEGMENTS, Setup, WindowState};
 use crate::units::{Bytes, Duration, Time};
 use crate::window::Window;
 
 /// Who owns the window.
 #[derive(Clone, Debug)]
-pub(crate) enum Algorithm {
+pub enum Algorithm {
     /// A built-in start below ssthresh, a built-in window algorithm above: the usual case, in place.
-    Parts { start: Start, window: Window },
+    Parts {
+        /// What begins.
+        start: Start,
+        /// What goes on.
+        window: Window,
+    },
     /// Everything else is larger, or may fail.
     Other(Box<Other>),
 }
 
 /// An algorithm that is held apart from its connection.
 #[derive(Clone, Debug)]
-pub(crate) struct Other {
+pub struct Other {
     kind: Kind,
     /// Some of it is user-defined: its values are checked.
     custom: bool,
@@ -39,20 +44,6 @@ enum Kind {
     Parts { start: Start, window: Window, estimate: Option<Estimate> },
     Model(Model),
 }
-
-/// The components of an algorithm.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Roles<S, W, E, M> {
-    /// A start and a window algorithm, which see the estimator's results, if there is one.
-    Parts(S, W, Option<E>),
-    /// An algorithm that is all in one.
-    Model(M),
-}
-
-/// Receives an event.
-pub(crate) type RolesMut<'a> = Roles<&'a mut Start, &'a mut Window, &'a mut Estimate, &'a mut Model>;
-/// To be asked.
-pub(crate) type RolesRef<'a> = Roles<&'a Start, &'a Window, &'a Estimate, &'a Model>;
 
 impl Algorithm {
     /// A start and a window algorithm that begin a connection, with an estimator beside them if there is one.
@@ -84,14 +75,21 @@ impl Algorithm {
         other.tell(Time::ZERO, state, |_, _| ());
         Self::Other(Box::new(other))
     }
+}
 
-    /// Tells it of an event. The usual algorithm is inlined, the others are not.
+impl Composition for Algorithm {
+    type Start = Start;
+    type Window = Window;
+    type Estimate = Estimate;
+    type Model = Model;
+
+    /// The usual algorithm is inlined, the others are not.
     #[inline(always)]
-    pub(crate) fn tell(
+    fn tell(
         &mut self,
         now: Time,
         state: &mut WindowState,
-        event: impl FnOnce(RolesMut<'_>, &mut WindowState),
+        event: impl FnOnce(RolesMut<'_, Self>, &mut WindowState),
     ) {
         match self {
             Self::Parts { start, window } => event(Roles::Parts(start, window, None), state),
@@ -99,9 +97,28 @@ impl Algorithm {
         }
     }
 
-    /// Its parts.
+    /// The usual algorithm is told in place, as it would be by `tell` if closures were always inlined.
+    #[inline(always)]
+    fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState) {
+        match self {
+            Self::Parts { start, window } => {
+                advance(start, window, event, state);
+                state.cwnd = state.cwnd.min(MAXIMUM_WINDOW_SEGMENTS);
+            }
+            Self::Other(other) => other.tell(event.now, state, |roles, state| match roles {
+                Roles::Parts(start, window, estimate) => {
+                    if let Some(estimate) = estimate {
+                        estimate.on_ack(event, state);
+                    }
+                    advance(start, window, event, state);
+                }
+                Roles::Model(model) => model.on_ack(event, state),
+            }),
+        }
+    }
+
     #[inline]
-    pub(crate) fn roles(&self) -> RolesRef<'_> {
+    fn roles(&self) -> RolesRef<'_, Self> {
         match self {
             Self::Parts { start, window } => Roles::Parts(start, window, None),
             Self::Other(other) => match &other.kind {
@@ -111,9 +128,8 @@ impl Algorithm {
         }
     }
 
-    /// Its parts, to be asked for what they give away once, unless it has failed.
     #[inline]
-    pub(crate) fn roles_mut(&mut self) -> Option<RolesMut<'_>> {
+    fn roles_mut(&mut self) -> Option<RolesMut<'_, Self>> {
         match self {
             Self::Parts { start, window } => Some(Roles::Parts(start, window, None)),
             Self::Other(other) if other.failure.is_none() => Some(other.kind.roles_mut()),
@@ -121,18 +137,15 @@ impl Algorithm {
         }
     }
 
-    /// Why it cannot go on, if it cannot.
-    pub(crate) fn failure(&self) -> Option<&Failure> {
+    fn failure(&self) -> Option<&Failure> {
         if let Self::Other(other) = self { other.failure.as_ref() } else { None }
     }
 
-    /// Some of it is user-defined.
-    pub(crate) fn is_custom(&self) -> bool {
+    fn is_custom(&self) -> bool {
         matches!(self, Self::Other(other) if other.custom)
     }
 
-    /// Makes a user-defined algorithm fail, unless it has failed before.
-    pub(crate) fn fail(&mut self, now: Time, reason: Reason, state: &mut WindowState) {
+    fn fail(&mut self, now: Time, reason: Reason, state: &mut WindowState) {
         if let Self::Other(other) = self
             && other.custom
         {
@@ -143,7 +156,7 @@ impl Algorithm {
 
     /// The requested pacing, if it is usable: a release that takes no time or no bytes would be
     /// repeated for ever.
-    pub(crate) fn usable(&self, pacing: Pacing) -> Option<Pacing> {
+    fn usable(&self, pacing: Pacing) -> Option<Pacing> {
         if !self.is_custom() {
             return Some(pacing);
         }
@@ -155,7 +168,7 @@ impl Algorithm {
 
 impl Kind {
     #[inline]
-    fn roles_mut(&mut self) -> RolesMut<'_> {
+    fn roles_mut(&mut self) -> RolesMut<'_, Algorithm> {
         match self {
             Self::Parts { start, window, estimate } => Roles::Parts(start, window, estimate.as_mut()),
             Self::Model(model) => Roles::Model(model),
@@ -170,7 +183,7 @@ impl Other {
         &mut self,
         now: Time,
         state: &mut WindowState,
-        event: impl FnOnce(RolesMut<'_>, &mut WindowState),
+        event: impl FnOnce(RolesMut<'_, Algorithm>, &mut WindowState),
     ) {
         if self.failure.is_some() {
             return;
@@ -193,7 +206,7 @@ impl Other {
         } else {
             None
         };
-        let reason = own.or_else(|| invalid.map(|invalid| Arc::new(invalid) as Reason));
+        let reason = own.or_else(|| invalid.map(|invalid| Shared::new(invalid) as Reason));
         self.failure = reason.map(|reason| Failure { now, reason });
         if self.failure.is_some() {
             (state.cwnd, state.ssthresh) = (1.0, 2.0);

@@ -1,8 +1,7 @@
 //! One connection's congestion control: events in, decision out. Here are the rules that hold for every algorithm.
 
-use alloc::boxed::Box;
-
-use crate::algorithm::{Algorithm, Roles};
+use crate::algorithm::Algorithm;
+use crate::composition::{Alone, Composition, Pair, Roles};
 use crate::decision::{Decision, Phase, ProbePart, Snapshot};
 use crate::estimate::Estimate;
 use crate::event::{
@@ -10,24 +9,26 @@ use crate::event::{
     RecoveryEnded, Sent, SpuriousLoss, Timeout,
 };
 use crate::failure::{Failure, Reason};
+use crate::held::Held;
 use crate::model::Model;
 use crate::option::PeerOption;
 use crate::part::{EstimatePart, ModelPart, StartPart, WindowPart};
 use crate::start::Start;
-use crate::state::{MAXIMUM_WINDOW_SEGMENTS, Setup, WindowBefore, WindowState};
+use crate::state::{Setup, WindowBefore, WindowState};
 use crate::units::{Bytes, Time};
 use crate::window::{Group, Window};
 
-/// A congestion control: events in, decision out.
+/// A congestion control: events in, decision out. Its algorithm is any that the registry knows, chosen when the program
+/// runs, unless `A` is a [`Pair`](crate::composition::Pair) or [`Alone`](crate::composition::Alone) of types.
 #[derive(Clone, Debug)]
-pub struct Controller {
+pub struct Controller<A = Algorithm> {
     state: WindowState,
     recovering: bool,
     /// See [`Controller::only_grows`].
     only_grows: bool,
-    algorithm: Algorithm,
+    algorithm: A,
     /// The window that the last loss or timeout met, until it is undone or a mark says that it was deserved.
-    before: Option<Box<WindowBefore>>,
+    before: Option<Held<WindowBefore>>,
 }
 
 impl Controller {
@@ -46,6 +47,71 @@ impl Controller {
         Self { state, recovering: false, only_grows: false, algorithm, before: None }
     }
 
+    /// Of a member of a group of parallel flows, before each event: it takes what the group knows.
+    pub fn take_from(&mut self, group: &Group) {
+        if let Some(Roles::Parts(_, window, _)) = self.algorithm.roles_mut() {
+            window.take_from(group, &mut self.state);
+        }
+    }
+
+    /// After each event it gives the group what it knows.
+    pub fn give_to(&mut self, group: &mut Group) {
+        if let Some(Roles::Parts(_, window, _)) = self.algorithm.roles_mut() {
+            window.give_to(group, &self.state);
+        }
+    }
+
+    /// The user-defined model that controls the connection; `None` if there is none, or one of another type.
+    pub fn custom<M: ModelPart + 'static>(&self) -> Option<&M> {
+        let Roles::Model(Model::Custom(model)) = self.algorithm.roles() else { return None };
+        let model: &dyn core::any::Any = model.as_ref();
+        model.downcast_ref()
+    }
+
+    /// Lets someone outside of the connection change a user-defined model and the window. `None` if the model is not of
+    /// this type, or has failed.
+    pub fn steer<M: ModelPart + 'static, R>(
+        &mut self,
+        now: Time,
+        change: impl FnOnce(&mut M, &mut WindowState) -> R,
+    ) -> Option<R> {
+        let mut result = None;
+        self.algorithm.tell(now, &mut self.state, |roles, state| {
+            let Roles::Model(Model::Custom(model)) = roles else { return };
+            let model: &mut dyn core::any::Any = model.as_mut();
+            result = model.downcast_mut().map(|model| change(model, state));
+        });
+        result
+    }
+
+    /// As [`Controller::only_grows`], as it is now: a user-defined model may change its mind.
+    #[inline(never)]
+    pub fn sets_window_alone(&self) -> bool {
+        self.only_grows
+            || matches!(self.algorithm.roles(), Roles::Model(Model::Custom(model)) if model.sets_window_alone())
+    }
+}
+
+impl<S: StartPart, W: WindowPart> Controller<Pair<S, W>> {
+    /// A connection that begins with `start` and goes on with `window`, both of types that the compiler knows.
+    pub fn of_parts(setup: Setup, start: S, window: W) -> Self {
+        let mut state = WindowState::new(&setup);
+        let only_grows = start.only_grows();
+        let algorithm = Pair::new(&setup, &mut state, start, window);
+        Self { state, recovering: false, only_grows, algorithm, before: None }
+    }
+}
+
+impl<M: ModelPart> Controller<Alone<M>> {
+    /// A connection that a model of a type that the compiler knows begins and goes on with.
+    pub fn of_model(setup: Setup, model: M) -> Self {
+        let mut state = WindowState::new(&setup);
+        let algorithm = Alone::new(&setup, &mut state, model);
+        Self { state, recovering: false, only_grows: false, algorithm, before: None }
+    }
+}
+
+impl<A: Composition> Controller<A> {
     /// Something happened: the one door for traces, fuzzers and adapters. Each event has a method of its own, too.
     pub fn on(&mut self, event: &Event) {
         match event {
@@ -63,25 +129,10 @@ impl Controller {
         }
     }
 
-    /// An ACK advanced. The usual algorithm is inlined, as by `Algorithm::tell` if closures were
-    /// always inlined.
+    /// An ACK advanced.
     #[inline(always)]
     pub fn on_ack(&mut self, event: &Acknowledged) {
-        match &mut self.algorithm {
-            Algorithm::Parts { start, window } => {
-                advance(start, window, event, &mut self.state);
-                self.state.cwnd = self.state.cwnd.min(MAXIMUM_WINDOW_SEGMENTS);
-            }
-            Algorithm::Other(other) => other.tell(event.now, &mut self.state, |roles, state| match roles {
-                Roles::Parts(start, window, estimate) => {
-                    if let Some(estimate) = estimate {
-                        estimate.on_ack(event, state);
-                    }
-                    advance(start, window, event, state);
-                }
-                Roles::Model(model) => model.on_ack(event, state),
-            }),
-        }
+        self.algorithm.on_ack(event, &mut self.state);
     }
 
     /// A duplicate ACK arrived.
@@ -99,7 +150,7 @@ impl Controller {
     pub fn on_loss(&mut self, event: &LossDetected) {
         self.recovering = true;
         let before = self.state.before();
-        self.before = Some(Box::new(before));
+        self.before = Some(Held::new(before));
         self.algorithm.tell(event.now, &mut self.state, |roles, state| match roles {
             Roles::Parts(start, window, estimate) => {
                 abandon(estimate, event.now);
@@ -132,7 +183,7 @@ impl Controller {
     pub fn on_timeout(&mut self, event: &Timeout) {
         self.recovering = false;
         if !event.repeated {
-            self.before = Some(Box::new(self.state.before()));
+            self.before = Some(Held::new(self.state.before()));
         }
         self.state.slow_start_limit = 1.0;
         self.algorithm.tell(event.now, &mut self.state, |roles, state| match roles {
@@ -224,20 +275,6 @@ impl Controller {
         });
     }
 
-    /// For a member of a group of parallel flows, before each event: takes the group's knowledge.
-    pub fn take_from(&mut self, group: &Group) {
-        if let Some(Roles::Parts(_, window, _)) = self.algorithm.roles_mut() {
-            window.take_from(group, &mut self.state);
-        }
-    }
-
-    /// After each event: shares its knowledge with the group.
-    pub fn give_to(&mut self, group: &mut Group) {
-        if let Some(Roles::Parts(_, window, _)) = self.algorithm.roles_mut() {
-            window.give_to(group, &self.state);
-        }
-    }
-
     /// It uses [`Acknowledged::rate`] and [`DuplicateAck::rate`]: the sender has to measure them.
     pub fn wants_rate_samples(&self) -> bool {
         match self.algorithm.roles() {
@@ -280,40 +317,10 @@ impl Controller {
         self.algorithm.failure()
     }
 
-    /// The user-defined model that controls the connection; `None` if there is none, or one of another type.
-    pub fn custom<M: ModelPart + 'static>(&self) -> Option<&M> {
-        let Roles::Model(Model::Custom(model)) = self.algorithm.roles() else { return None };
-        let model: &dyn core::any::Any = model.as_ref();
-        model.downcast_ref()
-    }
-
-    /// Lets someone outside of the connection change a user-defined model and the window. `None` if the model is not of
-    /// this type, or has failed.
-    pub fn steer<M: ModelPart + 'static, R>(
-        &mut self,
-        now: Time,
-        change: impl FnOnce(&mut M, &mut WindowState) -> R,
-    ) -> Option<R> {
-        let mut result = None;
-        self.algorithm.tell(now, &mut self.state, |roles, state| {
-            let Roles::Model(Model::Custom(model)) = roles else { return };
-            let model: &mut dyn core::any::Any = model.as_mut();
-            result = model.downcast_mut().map(|model| change(model, state));
-        });
-        result
-    }
-
     /// [`Controller::decision`] says no more than a window, no segment carries an option, and [`Controller::on_sent`] does
     /// nothing. Constant for a connection.
     pub const fn only_grows(&self) -> bool {
         self.only_grows
-    }
-
-    /// The same, as it is now: a user-defined model may change its mind.
-    #[inline(never)]
-    pub fn sets_window_alone(&self) -> bool {
-        self.only_grows
-            || matches!(self.algorithm.roles(), Roles::Model(Model::Custom(model)) if model.sets_window_alone())
     }
 
     /// Payload that may be in flight now.
@@ -372,25 +379,8 @@ impl Controller {
     }
 }
 
-/// An ACK advanced: grows the window.
-#[inline(always)]
-fn advance(start: &mut Start, window: &mut Window, event: &Acknowledged, state: &mut WindowState) {
-    start.on_ack(event, state);
-    window.on_ack(event, state);
-    if event.recovering || !event.window_limited {
-        return;
-    }
-    if start.holds_window() {
-        start.grow(event, state);
-    } else if !state.in_slow_start() {
-        window.grow(event, state);
-    } else if !window.holds_slow_start() {
-        start.grow(event, state);
-    }
-}
-
 /// Discards the estimator's measurements.
-fn abandon(estimate: Option<&mut Estimate>, now: Time) {
+fn abandon(estimate: Option<&mut impl EstimatePart>, now: Time) {
     if let Some(estimate) = estimate {
         estimate.abandon(now);
     }

@@ -13,6 +13,7 @@ macro_rules! algorithms {
     (@held $held:ty, $box:ident) => { $box<$held> };
     (@hold $value:expr) => { $value };
     (@hold $value:expr, $box:ident) => { $box::new($value) };
+    (@none $any:ident) => { None };
     (@custom $part:ident $any:ident $each:ident) => { $part::Custom($each) };
     ($(#[$meta:meta])* $part:ident, chosen by $choice:ident $(, open as $any:ident)? {
         $($module:ident::$algorithm:ident $(in $box:ident)?,)+
@@ -65,6 +66,15 @@ macro_rules! algorithms {
                 match self {
                     $(Self::$algorithm(parameters) => parameters.set(name, value),)+
                     $(Self::Custom(custom) => $crate::custom::CustomChoice::<dyn $any>::set(custom, name, value),)?
+                }
+            }
+
+            /// Hands over every parameter as 64 bits; `None` of a user-defined one, whose form is its own.
+            #[allow(dead_code, reason = "no estimator runs in a kernel")]
+            pub(crate) fn words(&self, each: impl FnMut(u64)) -> Option<()> {
+                match self {
+                    $(Self::$algorithm(parameters) => parameters.words(each),)+
+                    $(Self::Custom(_) => $crate::dispatch::algorithms!(@none $any),)?
                 }
             }
 

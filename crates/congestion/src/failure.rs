@@ -1,6 +1,9 @@
 //! Why an algorithm of another crate could not go on.
 
-use alloc::sync::Arc;
+#[cfg(not(target_has_atomic = "ptr"))]
+pub(crate) use alloc::rc::Rc as Shared;
+#[cfg(target_has_atomic = "ptr")]
+pub(crate) use alloc::sync::Arc as Shared;
 use core::error::Error;
 use core::fmt;
 
@@ -16,7 +19,7 @@ pub struct Failure {
 }
 
 /// The error that made an algorithm give up.
-pub type Reason = Arc<dyn Error + Send + Sync>;
+pub type Reason = Shared<dyn Error + Send + Sync>;
 
 /// An invalid window.
 #[derive(Clone, Copy, Debug, PartialEq)]

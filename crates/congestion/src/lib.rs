@@ -19,6 +19,7 @@
 extern crate alloc;
 
 mod algorithm;
+pub mod composition;
 pub mod controller;
 pub mod custom;
 pub mod decision;
@@ -30,6 +31,7 @@ pub mod event;
 pub mod failure;
 #[cfg(test)]
 mod fixtures;
+pub mod held;
 pub mod model;
 mod names;
 pub mod open;
@@ -46,6 +48,7 @@ pub mod trace;
 pub mod units;
 pub mod window;
 
+pub use algorithm::Algorithm;
 pub use controller::Controller;
 pub use decision::{Decision, Pacing, Phase, Probe, ProbePart, Snapshot};
 pub use event::{

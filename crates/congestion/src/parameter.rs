@@ -133,6 +133,30 @@ pub trait ParameterType: Sized {
     const KIND: Kind;
     /// From a value; `None` if the value is of another kind or is not one of the choices.
     fn from_value(value: Value<'_>) -> Option<Self>;
+    /// The value as 64 bits, as it is handed to the kernel; `None` if the type has no such form.
+    fn to_word(&self) -> Option<u64> {
+        None
+    }
+    /// The value of these 64 bits; `None` if they are of none.
+    fn from_word(_word: u64) -> Option<Self> {
+        None
+    }
+}
+
+/// The word of no value: a NaN, and beyond the range of every parameter.
+const NO_VALUE: u64 = u64::MAX;
+
+/// Declares the form of a type as 64 bits.
+macro_rules! word {
+    ($value:ident => $to:expr, $word:ident => $from:expr) => {
+        fn to_word(&self) -> Option<u64> {
+            let $value = *self;
+            Some($to)
+        }
+        fn from_word($word: u64) -> Option<Self> {
+            if $word == NO_VALUE { None } else { $from }
+        }
+    };
 }
 
 impl ParameterType for bool {
@@ -140,24 +164,28 @@ impl ParameterType for bool {
     fn from_value(value: Value<'_>) -> Option<Self> {
         if let Value::Switch(on) = value { Some(on) } else { None }
     }
+    word! { on => u64::from(on), word => Some(word != 0) }
 }
 impl ParameterType for f64 {
     const KIND: Kind = Kind::Number;
     fn from_value(value: Value<'_>) -> Option<Self> {
         if let Value::Number(number) = value { Some(number) } else { None }
     }
+    word! { number => number.to_bits(), word => Some(Self::from_bits(word)) }
 }
 impl ParameterType for Duration {
     const KIND: Kind = Kind::Duration;
     fn from_value(value: Value<'_>) -> Option<Self> {
         if let Value::Duration(span) = value { Some(span) } else { None }
     }
+    word! { span => span.picoseconds(), word => Some(Self::from_picoseconds(word)) }
 }
 impl ParameterType for Bytes {
     const KIND: Kind = Kind::Bytes;
     fn from_value(value: Value<'_>) -> Option<Self> {
         if let Value::Bytes(size) = value { Some(size) } else { None }
     }
+    word! { size => size.get(), word => Some(Self(word)) }
 }
 
 impl ParameterType for Rate {
@@ -165,6 +193,7 @@ impl ParameterType for Rate {
     fn from_value(value: Value<'_>) -> Option<Self> {
         if let Value::Rate(rate) = value { Some(rate) } else { None }
     }
+    word! { rate => rate.bits_per_second(), word => Some(Self::from_bits_per_second(word)) }
 }
 
 impl ParameterType for u32 {
@@ -172,6 +201,7 @@ impl ParameterType for u32 {
     fn from_value(value: Value<'_>) -> Option<Self> {
         if let Value::Count(count) = value { count.try_into().ok() } else { None }
     }
+    word! { count => u64::from(count), word => word.try_into().ok() }
 }
 
 impl ParameterType for u64 {
@@ -179,6 +209,7 @@ impl ParameterType for u64 {
     fn from_value(value: Value<'_>) -> Option<Self> {
         if let Value::Count(count) = value { Some(count) } else { None }
     }
+    word! { count => count, word => Some(word) }
 }
 
 impl ParameterType for Packets {
@@ -186,6 +217,7 @@ impl ParameterType for Packets {
     fn from_value(value: Value<'_>) -> Option<Self> {
         if let Value::Packets(packets) = value { Some(Self(packets)) } else { None }
     }
+    word! { packets => packets.0, word => Some(Self(word)) }
 }
 
 /// A parameter that may be left out: `None` is its default.
@@ -193,6 +225,12 @@ impl<T: ParameterType> ParameterType for Option<T> {
     const KIND: Kind = T::KIND;
     fn from_value(value: Value<'_>) -> Option<Self> {
         T::from_value(value).map(Some)
+    }
+    fn to_word(&self) -> Option<u64> {
+        self.as_ref().map_or(Some(NO_VALUE), T::to_word)
+    }
+    fn from_word(word: u64) -> Option<Self> {
+        if word == NO_VALUE { Some(None) } else { T::from_word(word).map(Some) }
     }
 }
 
@@ -230,6 +268,15 @@ macro_rules! choice {
                     _ => None,
                 }
             }
+            fn to_word(&self) -> Option<u64> {
+                Some(*self as u64)
+            }
+            fn from_word(word: u64) -> Option<Self> {
+                $(if word == Self::$variant as u64 {
+                    return Some(Self::$variant);
+                })+
+                None
+            }
         }
     };
 }
@@ -262,6 +309,20 @@ macro_rules! parameters {
                 range: $range,
                 requires: $crate::parameter::first(&[$((stringify!($other), stringify!($needed)))?]),
             },)*];
+
+            /// Hands over every parameter as 64 bits, in the order of the table; `None` where one has no such form.
+            #[allow(unused_mut, unused_variables)]
+            pub fn words(&self, mut each: impl FnMut(u64)) -> Option<()> {
+                $(each($crate::parameter::ParameterType::to_word(&self.$field)?);)*
+                Some(())
+            }
+
+            /// From what [`Self::words`] handed over. What is of no value is the default.
+            #[allow(unused_mut, unused_variables)]
+            #[inline(always)]
+            pub fn from_words(mut next: impl FnMut() -> u64) -> Self {
+                Self { $($field: <$kind as $crate::parameter::ParameterType>::from_word(next()).unwrap_or($default),)* }
+            }
 
             /// Sets one parameter by name.
             #[allow(unused_variables)]
@@ -358,5 +419,27 @@ mod tests {
         assert_eq!(parameters.set("none", Value::Switch(true)), Err(ParameterError::Unknown));
         assert_eq!(parameters, Parameters::default());
         assert_eq!(Parameters::TABLE.len(), 6);
+    }
+
+    /// As 64 bits and back, each kind of value and each of the words; what is of no value is the default.
+    #[test]
+    fn values_as_words() {
+        let mut parameters = Parameters::default();
+        for word in [Word::One, Word::Other] {
+            (parameters.switch, parameters.number, parameters.word) = (true, 2.5, word);
+            parameters.span = Duration::from_microseconds(1500);
+            (parameters.size, parameters.rate) = (Bytes(11), Rate::from_bits_per_second(299));
+            let mut words = Vec::new();
+            assert_eq!(parameters.words(|word| words.push(word)), Some(()));
+            assert_eq!(words.len(), Parameters::TABLE.len());
+            let mut given = words.into_iter();
+            assert_eq!(Parameters::from_words(|| given.next().expect("as many")), parameters);
+        }
+        assert_eq!(Parameters::from_words(|| NO_VALUE), Parameters::default());
+        assert_eq!(u32::from_word(1 << 32), None);
+        assert_eq!((u32::from_word(7), u64::from_word(8)), (Some(7), Some(8)));
+        assert_eq!(Packets::from_word(9).and_then(|packets| packets.to_word()), Some(9));
+        assert_eq!(Some(3.0_f64).to_word().and_then(Option::<f64>::from_word), Some(Some(3.0)));
+        assert_eq!(None::<f64>.to_word().and_then(Option::<f64>::from_word), Some(None));
     }
 }

@@ -327,6 +327,23 @@ impl Selection {
         &self.settings
     }
 
+    /// The parameters as a prebuilt object in a kernel takes them: their number, then each as 64 bits
+    /// ([`ParameterType::to_word`](crate::parameter::ParameterType::to_word)), those of the start before those of the window.
+    /// `None` if there is an estimator, or something user-defined: no such object is prebuilt.
+    pub fn parameter_words(&self) -> Option<Vec<u64>> {
+        let mut words = alloc::vec![0];
+        match &self.choice {
+            Choice::Parts { start, window, estimate: None } => {
+                start.words(|word| words.push(word))?;
+                window.words(|word| words.push(word))?;
+            }
+            Choice::Parts { .. } => return None,
+            Choice::Model(model) => model.words(|word| words.push(word))?,
+        }
+        words[0] = words.len() as u64 - 1;
+        Some(words)
+    }
+
     /// The sender's part for a new connection.
     pub fn controller(&self, setup: Setup) -> Controller {
         match &self.choice {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* A congestion control whose decisions are made in user space. Every event of a connection goes there through a ring buffer;
  * the answer comes back through a slot of an array. A flow that gets no answer goes on under Reno. */
+#include "report.h"
 #include "window.h"
 
 char gpl[] SEC("license") = "GPL";

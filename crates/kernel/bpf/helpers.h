@@ -12,14 +12,16 @@
 #define NUMBER(name, value) int (*name)[value]
 #define TYPE(name, value) value *name
 
-enum { MAP_ARRAY = 2, MAP_STACK = 23, MAP_RINGBUF = 27 };
-enum { MMAPABLE = 1 << 10 };
+enum { MAP_ARRAY = 2, MAP_STACK = 23, MAP_SK_STORAGE = 24, MAP_RINGBUF = 27 };
+enum { NO_PREALLOC = 1, MMAPABLE = 1 << 10 };
 enum { NO_WAKEUP = 1 };
+enum { STORAGE_CREATE = 1 };
 
 static void *(*const map_lookup)(void *map, const void *key) = (void *)1;
 static u64 (*const ktime)(void) = (void *)5;
 static long (*const map_push)(void *map, const void *value, u64 flags) = (void *)87;
 static long (*const map_pop)(void *map, void *value) = (void *)88;
+static void *(*const sk_storage)(void *map, void *sk, void *value, u64 flags) = (void *)107;
 static void *(*const ring_reserve)(void *ring, u64 size, u64 flags) = (void *)131;
 static void (*const ring_submit)(void *data, u64 flags) = (void *)132;
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* What the kernel does not do where there is a cong_control: PRR, and the rate that sizes bursts; and Reno, for a flow whose
- * algorithm does not answer. */
+ * algorithm does not answer. `struct flow`, which has the target, is of the one who includes this. */
 #ifndef SELFCLOCK_WINDOW_H
 #define SELFCLOCK_WINDOW_H
 
-#include "report.h"
+#include "describe.h"
 
 /* RFC 6937 with its slow-start bound, as tcp_cwnd_reduction() of Linux: the window on the way to its target. */
 INLINE u32 reduced(struct tcp_sock *tp, struct flow *flow, int flag, const struct rate_sample *rs)

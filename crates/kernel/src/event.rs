@@ -5,6 +5,7 @@ macro_rules! fields {
     ($($(#[$about:meta])* $name:ident: $kind:ty,)+) => {
         /// An event of a connection, as the kernel part reports it.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[repr(C)]
         pub struct KernelEvent {
             $($(#[$about])* pub $name: $kind,)+
         }
@@ -18,7 +19,7 @@ macro_rules! fields {
             /// Reads an event from the ring.
             pub fn from_bytes(bytes: &[u8; Self::SIZE]) -> Self {
                 let mut rest = bytes.iter().copied();
-                Self { $($name: <$kind>::from_le_bytes(std::array::from_fn(|_| rest.next().unwrap_or(0))),)+ }
+                Self { $($name: <$kind>::from_le_bytes(core::array::from_fn(|_| rest.next().unwrap_or(0))),)+ }
             }
 
             /// The fields as numbers, in their order.

@@ -10,9 +10,9 @@ use std::fmt;
 use std::io::{self, Write};
 
 use selfclock_congestion::trace::{Reader as TraceReader, Recorder, TraceError};
-use selfclock_congestion::{Registry, Selection, Setup};
+use selfclock_congestion::{Controller, Registry, Selection, Setup};
 
-use crate::bridge::{Answer, Bridge, Flow};
+use crate::bridge::{Answer, Bridge, Flow, NO_THRESHOLD};
 use crate::event::{KernelEvent, kind};
 
 const MAGIC: &[u8; 8] = b"selfkern";
@@ -61,6 +61,43 @@ pub struct Difference {
     pub recorded: Option<Answer>,
     /// The answer now.
     pub answered: Option<Answer>,
+    /// The answer to the event before of this connection, on record and now.
+    pub before: Option<Answer>,
+    /// Everything that the algorithm of the replay knows after the event.
+    pub state: String,
+    /// The same of the algorithm of the log, where another was replayed.
+    pub recorded_state: Option<String>,
+}
+
+/// An answer in words.
+fn written(answer: Option<&Answer>) -> String {
+    let Some(Answer { cwnd, ssthresh, pacing, flags, slope }) = answer else { return "nothing".to_owned() };
+    let threshold =
+        if *ssthresh == NO_THRESHOLD { "none".to_owned() } else { format!("{ssthresh} segments") };
+    let pacing = if *pacing == 0 { "none".to_owned() } else { format!("{pacing} B/s") };
+    format!(
+        "window {cwnd} segments, threshold {threshold}, pacing {pacing}, flags {flags}, slope {:.4}",
+        f64::from(*slope) / 65536.0
+    )
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let KernelEvent { id, number, .. } = self.event;
+        writeln!(
+            f,
+            "event {}, number {number} of flow {id}, is answered otherwise than on record",
+            self.events
+        )?;
+        writeln!(f, "  before, both: {}", written(self.before.as_ref()))?;
+        writeln!(f, "  on record:    {}", written(self.recorded.as_ref()))?;
+        writeln!(f, "  replayed:     {}", written(self.answered.as_ref()))?;
+        writeln!(f, "  event:        {:?}", self.event)?;
+        if let Some(state) = &self.recorded_state {
+            writeln!(f, "  state of the algorithm on record: {state}")?;
+        }
+        write!(f, "  state of the algorithm replayed:  {}", self.state)
+    }
 }
 
 impl fmt::Display for LogError {
@@ -72,15 +109,7 @@ impl fmt::Display for LogError {
             }
             Self::Incomplete(events) => write!(f, "the record ends in the middle, after {events} events"),
             Self::Algorithm(error) => write!(f, "the algorithm of the record: {error}"),
-            Self::Differs(difference) => {
-                let Difference { events, event, recorded, answered } = &**difference;
-                let KernelEvent { id, number, .. } = event;
-                write!(
-                    f,
-                    "event {events}, number {number} of flow {id}: answered {answered:?}, on record {recorded:?}, to \
-                     {event:?}"
-                )
-            }
+            Self::Differs(difference) => difference.fmt(f),
         }
     }
 }
@@ -277,25 +306,47 @@ pub struct Replay {
     pub flows: u64,
 }
 
-/// Runs the events of a log through new connections under `selection`, or the algorithm of the log, and compares every answer,
+fn state<M: FnMut(Setup) -> Controller>(bridge: &Bridge<Controller, M>, event: &KernelEvent) -> String {
+    bridge.flow(event.slot).map_or_else(String::new, |flow| format!("{:?}", flow.control()))
+}
+
+/// What the algorithm of a log knows of a connection after this many events.
+fn state_at(registry: &Registry, log: &[u8], events: u64) -> Option<String> {
+    let mut reader = Reader::new(log).ok()?;
+    let selection = reader.selection(registry).ok()?;
+    let mut bridge = Bridge::new(|setup| selection.controller(setup));
+    for _ in 1..events {
+        bridge.on(&reader.next()?.ok()?.event);
+    }
+    let event = reader.next()?.ok()?.event;
+    bridge.on(&event);
+    Some(state(&bridge, &event))
+}
+
+/// Runs the events of a log through new connections under `other`, or the algorithm of the log, and compares every answer,
 /// bit for bit.
-pub fn replay(registry: &Registry, log: &[u8], selection: Option<&Selection>) -> Result<Replay, LogError> {
+pub fn replay(registry: &Registry, log: &[u8], other: Option<&Selection>) -> Result<Replay, LogError> {
     let reader = Reader::new(log)?;
     let own = reader.selection(registry);
-    let selection = match selection {
+    let selection = match other {
         Some(other) => other.clone(),
         None => own?,
     };
     let mut bridge = Bridge::new(|setup| selection.controller(setup));
     let mut done = Replay::default();
+    let mut last = BTreeMap::new();
     for entry in reader {
         let Entry { event, answer: recorded } = entry?;
         let (answered, _) = bridge.on(&event);
+        let before = answered.and_then(|answer| last.insert(event.slot, answer));
         done.events += 1;
         done.answers += u64::from(answered.is_some());
         if answered != recorded {
             let events = done.events;
-            return Err(LogError::Differs(Box::new(Difference { events, event, recorded, answered })));
+            let state = state(&bridge, &event);
+            let recorded_state = other.and_then(|_| state_at(registry, log, events));
+            let difference = Difference { events, event, recorded, answered, before, state, recorded_state };
+            return Err(LogError::Differs(Box::new(difference)));
         }
     }
     done.flows = bridge.counts().flows;

@@ -20,6 +20,8 @@ mod kernel;
 #[cfg(target_os = "linux")]
 mod kernel_edge;
 mod kernel_log;
+#[cfg(target_os = "linux")]
+mod kernel_resident;
 mod memory;
 mod outcome;
 mod packet_file;
@@ -67,6 +69,12 @@ mod _core {
     use super::kernel_edge::KernelEdge;
     #[pymodule_export]
     use super::kernel_log::{kernel_replay, kernel_series, kernel_traces};
+    #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use super::kernel_resident::{
+        KernelRecorder, kernel_default, kernel_load, kernel_objects, kernel_residents,
+        kernel_unload_residents,
+    };
     #[pymodule_export]
     use super::outcome::{Outcome, read_packets};
     #[pymodule_export]

@@ -1,4 +1,7 @@
-"""The algorithm that ran in the simulator controls connections of a stock kernel, unchanged: docs/kernel.md."""
+"""The algorithm that ran in the simulator controls connections of a stock kernel, unchanged: docs/kernel.md.
+
+What is decided in the kernel itself is in kernel_resident.py.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +16,17 @@ import click
 from click.exceptions import Exit
 
 from selfclock.cli.edge import edge_command
+from selfclock.cli import kernel_resident
+from selfclock.cli.kernel_resident import complete, events_file, seconds_of, with_settings
 from selfclock.cli.layout import Column, console, print_table
-from selfclock.cli.messages import FAILED, UsageError, fail, note, print_document
+from selfclock.cli.messages import FAILED, UsageError, note, print_document
 from selfclock.cli.options import PATH, json_option
 from selfclock.cli.twin import twin_command
 from selfclock.kernel import record as records
 from selfclock.kernel.machine import Finding, check, unload
+from selfclock.kernel.resident import unload_residents
 from selfclock.kernel.session import Session
 from selfclock.own import load_algorithms
-from selfclock.scenario.quantity import Time, one
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,6 +38,8 @@ if TYPE_CHECKING:
 #: Lines for the end of the help.
 EXAMPLES = (
     "selfclock kernel check",
+    "selfclock kernel load bbr3 --default",
+    "selfclock kernel record results/native",
     "selfclock kernel run --algorithm bbr3 --name bbr3",
     "selfclock kernel run --algorithm my_aimd.py --record results/real",
     "selfclock kernel replay results/real",
@@ -118,9 +125,9 @@ def run_command(
     if busy and woken:
         raise UsageError("--busy and --woken are two ways to wait; choose one")
     label = _label(algorithm, settings)
-    nap_us = None if woken else 0 if busy else max(1, round(_seconds("--nap", nap) * 1e6))
-    until = None if lasts is None else time.monotonic() + _seconds("--for", lasts)
-    events = _events_file(record)
+    nap_us = None if woken else 0 if busy else max(1, round(seconds_of("--nap", nap) * 1e6))
+    until = None if lasts is None else time.monotonic() + seconds_of("--for", lasts)
+    events = None if record is None else events_file("--record", record)
     with Session(label, name, nap_us=nap_us, realtime=realtime, record=events, sent=sent) as session:
         if session.taken_over:
             note(f"{session.taken_over} connections of a session before this one are taken over")
@@ -133,7 +140,7 @@ def run_command(
     document = {"algorithm": label, "name": name, **dataclasses.asdict(status)}
     _warn(status)
     if record is not None:
-        _complete(record, document)
+        complete(record, document)
     if as_json:
         print_document(document)
     else:
@@ -147,35 +154,7 @@ def _label(algorithm: str, settings: Sequence[str]) -> str:
         if len(names) > 1:
             raise UsageError(f"--algorithm: {file} registers {', '.join(names)}; a session has one")
         algorithm = names[0] + colon + rest
-    for setting in settings:
-        if "=" not in setting:
-            raise UsageError(f"--set {setting}: write NAME=VALUE, such as --set beta=0.8")
-        algorithm += ("," if ":" in algorithm else ":") + setting
-    return algorithm
-
-
-def _seconds(option: str, text: str) -> float:
-    seconds = one(text, Time, option).seconds
-    if seconds <= 0:
-        raise UsageError(f"{option}: {text} is not above zero")
-    return seconds
-
-
-def _events_file(directory: Path | None) -> Path | None:
-    if directory is None:
-        return None
-    if (directory / records.EVENTS).exists() or (directory / records.PARTIAL).exists():
-        raise UsageError(f"--record: {directory} has a record already; choose another directory")
-    directory.mkdir(parents=True, exist_ok=True)
-    return directory / records.PARTIAL
-
-
-def _complete(directory: Path, document: dict[str, object]) -> None:
-    try:
-        done = records.complete(directory, document)
-    except records.DifferenceError as error:
-        fail(f"the record does not replay: {error}", FAILED)
-    sys.stderr.write(f"{directory}: {done.events} events of {done.flows} connections, replayed bit for bit\n")
+    return with_settings(algorithm, settings)
 
 
 def _watch(session: Session, until: float | None, *, live: bool) -> None:
@@ -274,22 +253,27 @@ def _microseconds(value: float | None) -> str:
 @click.argument("name", required=False, metavar="[NAME]", help="Only this one.")
 @json_option
 def unload_command(name: str | None, as_json: bool) -> None:
-    """End sessions from outside, stopped ones too: their names are gone, connections go on under Reno."""
-    gone = unload(name)
+    """Take away what `load` has brought, or end sessions of `run`, stopped ones too: their names are gone."""
+    gone, loaded = unload(name), unload_residents(name)
     if as_json:
-        print_document({"unloaded": [dataclasses.asdict(each) for each in gone]})
+        rows = [*map(dataclasses.asdict, gone), *map(dataclasses.asdict, loaded)]
+        print_document({"unloaded": rows})
         return
-    if not gone and name is not None:
+    if not gone and not loaded and name is not None:
         raise UsageError(f"no congestion control of selfclock is named {name!r}")
-    if not gone:
+    if not gone and not loaded:
         sys.stdout.write("nothing of selfclock is in the kernel\n")
     for each in gone:
         what = f"unloaded, of process {each.owner}" if each.registered else f"left by process {each.owner}"
         rest = f"; {each.flows} connections go on under Reno" if each.flows else ""
         sys.stdout.write(f"{each.name}: {what}{rest}\n")
+    for one in loaded:
+        sys.stdout.write(f"{one.name}: {kernel_resident.described(one)}\n")
 
 
-@click.argument("file", type=PATH, metavar="FILE|DIRECTORY", help="Record of `selfclock kernel run --record`.")
+@click.argument(
+    "file", type=PATH, metavar="FILE|DIRECTORY", help="Record of `selfclock kernel record` or `run --record`."
+)
 @click.option(
     "--algorithm", "algorithm", metavar="NAME|FILE.py", help="Another algorithm: where does it answer otherwise first?"
 )
@@ -313,6 +297,7 @@ def replay_command(file: Path, algorithm: str | None, files: Sequence[Path], as_
 #: The commands of the group, by their names.
 COMMANDS = {
     "check": check_command,
+    **kernel_resident.COMMANDS,
     "run": run_command,
     "unload": unload_command,
     "replay": replay_command,

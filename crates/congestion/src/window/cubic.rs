@@ -2,11 +2,10 @@
 //!
 //! Section numbers below are those of RFC 9438.
 
-use alloc::boxed::Box;
-
 use super::decrease::cut_to;
 use crate::entry::Entry;
 use crate::event::{Acknowledged, EcnEcho, LossDetected, SpuriousLoss, Timeout};
+use crate::held::Held;
 use crate::parameters;
 use crate::part::WindowPart;
 use crate::state::{WindowBefore, WindowState};
@@ -71,7 +70,7 @@ pub struct Cubic {
     parameters: Parameters,
     curve: Curve,
     /// The curve before the last reduction. Boxed, or every window algorithm would be as large.
-    before: Option<Box<Curve>>,
+    before: Option<Held<Curve>>,
     last_ack: Time,
 }
 
@@ -113,7 +112,7 @@ impl Cubic {
     fn decreased(&mut self, beta: f64, flight_size: Bytes, state: &WindowState) -> f64 {
         match &mut self.before {
             Some(before) => **before = self.curve,
-            None => self.before = Some(Box::new(self.curve)),
+            None => self.before = Some(Held::new(self.curve)),
         }
         let fast_convergence = self.parameters.fast_convergence;
         let cwnd = state.window_in_use();

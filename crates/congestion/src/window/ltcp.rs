@@ -37,6 +37,10 @@ pub struct Layers {
     layer: u32,
 }
 
+/// Most layers at one event; the next goes on. From the first layer to the last of these the window grows to 273,000 segments
+/// with the usual W_T of 50. A program in the Linux kernel must not loop without a bound.
+const STEPS: usize = 32;
+
 impl Layers {
     /// In the first layer, with this W_T.
     pub const fn new(first_window: f64) -> Self {
@@ -57,15 +61,23 @@ impl Layers {
     /// K grows while cwnd > W_(K+1), so that at the end of slow start it is read off the window.
     #[inline]
     pub fn climb(&mut self, cwnd: f64) {
-        while cwnd > self.boundary(self.layer + 1) {
-            self.layer += 1;
+        for _ in 0..STEPS {
+            if cwnd > self.boundary(self.layer + 1) {
+                self.layer += 1;
+            } else {
+                break;
+            }
         }
     }
 
     /// K shrinks while cwnd < W_K.
     pub fn descend(&mut self, cwnd: f64) {
-        while cwnd < self.boundary(self.layer) {
-            self.layer -= 1;
+        for _ in 0..STEPS {
+            if cwnd < self.boundary(self.layer) {
+                self.layer -= 1;
+            } else {
+                break;
+            }
         }
     }
 }

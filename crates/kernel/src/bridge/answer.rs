@@ -1,6 +1,7 @@
 //! What goes back to the kernel: the part of `struct slot` that user space writes.
 
 use selfclock_congestion::Controller;
+use selfclock_congestion::composition::Composition;
 use selfclock_congestion::units::Bytes;
 
 /// Bits of [`Answer::flags`].
@@ -20,6 +21,7 @@ pub const NO_THRESHOLD: u32 = 0x7fff_ffff;
 
 /// A decision in the kernel's units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
 pub struct Answer {
     /// Congestion window, in segments.
     pub cwnd: u32,
@@ -38,7 +40,7 @@ impl Answer {
     pub const FIELDS: usize = 5;
 
     /// The decision of this connection. `slope` is what a delivered segment added at the last ACK.
-    pub fn of(control: &Controller, mss: Bytes, header: Bytes, slope: f64) -> Self {
+    pub fn of<A: Composition>(control: &Controller<A>, mss: Bytes, header: Bytes, slope: f64) -> Self {
         let (decision, snapshot) = (control.decision(), control.snapshot());
         // What paces need not have its window to the ACK; slow start without pacing must.
         let mut flags = if decision.pacing.is_some() { 0 } else { flags::EXTRAPOLATE };

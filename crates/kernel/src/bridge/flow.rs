@@ -1,9 +1,10 @@
 //! One connection of the kernel: its events as those of [`selfclock_congestion`], its decisions as answers.
 
+use selfclock_congestion::composition::Composition;
 use selfclock_congestion::trace::Recorder;
 use selfclock_congestion::{
-    Acknowledged, Bytes, Controller, DuplicateAck, Duration, EcnEcho, Established, Event, LossDetected,
-    MssChanged, Rate, RateSample, RecoveryEnded, Sent, Setup, SpuriousLoss, Time, Timeout,
+    Acknowledged, Algorithm, Bytes, Controller, DuplicateAck, Duration, EcnEcho, Established, Event,
+    LossDetected, MssChanged, Rate, RateSample, RecoveryEnded, Sent, Setup, SpuriousLoss, Time, Timeout,
 };
 
 use super::answer::{Answer, NO_THRESHOLD};
@@ -12,22 +13,28 @@ use crate::event::{KernelEvent, flag, kind, state};
 
 /// What is told of a connection's events: its algorithm, or a recorder around it.
 pub trait Control {
+    /// What the algorithm is made of.
+    type Algorithm: Composition;
     /// Something happens.
     fn on(&mut self, event: &Event);
     /// The connection.
-    fn controller(&self) -> &Controller;
+    fn controller(&self) -> &Controller<Self::Algorithm>;
 }
 
-impl Control for Controller {
+impl<A: Composition> Control for Controller<A> {
+    type Algorithm = A;
+    #[inline(always)]
     fn on(&mut self, event: &Event) {
         Self::on(self, event);
     }
-    fn controller(&self) -> &Controller {
+    #[inline(always)]
+    fn controller(&self) -> &Self {
         self
     }
 }
 
 impl Control for Recorder {
+    type Algorithm = Algorithm;
     fn on(&mut self, event: &Event) {
         Self::on(self, event);
     }
@@ -57,6 +64,9 @@ pub struct Flow<C> {
     /// What a delivered segment added to the window at the last ACK.
     slope: f64,
 }
+
+/// Bits/s in a byte per microsecond. There are no numbers of 128 bits in a kernel: 2.3 TB in an interval are the most.
+const BITS_PER_MICROSECOND: u64 = 8_000_000;
 
 const fn microseconds(count: u32) -> Duration {
     Duration::from_microseconds(count as u64)
@@ -121,7 +131,7 @@ impl<C: Control> Flow<C> {
 
     /// Something happened. Returns what the kernel is to do now.
     pub fn on(&mut self, event: &KernelEvent) -> Answer {
-        let now = Time::from_picoseconds(event.now.saturating_sub(self.began).saturating_mul(1000));
+        let now = Time::from_picoseconds(event.now.saturating_sub(self.began).min(u64::MAX / 1000) * 1000);
         if event.mss != self.last.mss && event.mss > 0 {
             self.tell(MssChanged::new(now, Bytes(event.mss.into())));
         }
@@ -281,9 +291,8 @@ impl<C: Control> Flow<C> {
         let mut sample = RateSample::default();
         if valid {
             let interval = event.interval_us as u64;
-            let rate =
-                u128::from(event.delivered as u32) * u128::from(mss * 8_000_000) / u128::from(interval);
-            sample.delivery_rate = Rate::from_bits_per_second(u64::try_from(rate).unwrap_or(u64::MAX));
+            let delivered = (event.delivered as u64 * mss).min(u64::MAX / BITS_PER_MICROSECOND);
+            sample.delivery_rate = Rate::from_bits_per_second(delivered * BITS_PER_MICROSECOND / interval);
             sample.interval = Duration::from_microseconds(interval);
         }
         sample.delivered = bytes(event.delivered.max(0) as u32);

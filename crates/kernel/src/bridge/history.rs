@@ -1,13 +1,23 @@
 //! Losses by the number of segments delivered: what the kernel does not keep for each segment that it sends.
 
-use std::collections::VecDeque;
+/// Reports that are kept. Only those that bring a new loss are, and of more than these the oldest is forgotten: a segment
+/// that left before it is then told of fewer losses.
+const REPORTS: usize = 64;
 
 /// Segments marked lost, at every report. A stock kernel does not note with a segment how many had been lost when it left;
 /// here is what was lost at the last report before it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct LossHistory {
-    /// (delivered, lost) at the reports that a segment in flight may have followed.
-    reports: VecDeque<(u32, u32)>,
+    /// (delivered, lost) at the reports that brought a loss, in a circle.
+    reports: [(u32, u32); REPORTS],
+    /// Reports so far.
+    count: u32,
+}
+
+impl Default for LossHistory {
+    fn default() -> Self {
+        Self { reports: [(0, 0); REPORTS], count: 0 }
+    }
 }
 
 /// `a` is not after `b`, both counted modulo 2^32.
@@ -16,14 +26,30 @@ const fn not_after(a: u32, b: u32) -> bool {
 }
 
 impl LossHistory {
+    const fn report(&self, number: u32) -> (u32, u32) {
+        self.reports[number as usize % REPORTS]
+    }
+
     /// Segments lost since the sending of a segment that left when `prior_delivered` had been delivered. `delivered` and `lost`
     /// are the numbers now.
     pub fn lost_since(&mut self, prior_delivered: u32, delivered: u32, lost: u32) -> u32 {
-        while self.reports.get(1).is_some_and(|next| not_after(next.0, prior_delivered)) {
-            self.reports.pop_front();
+        let oldest = self.count.saturating_sub(REPORTS as u32);
+        // The last report not after the sending, or the oldest: by halving what may be it. A fixed number of steps, for a
+        // verifier.
+        let (mut low, mut high) = (oldest, self.count);
+        for _ in 0..=REPORTS.ilog2() {
+            let middle = low + (high - low) / 2;
+            if middle > low && not_after(self.report(middle).0, prior_delivered) {
+                low = middle;
+            } else if middle > low {
+                high = middle;
+            }
         }
-        let then = self.reports.front().map_or(lost, |report| report.1);
-        self.reports.push_back((delivered, lost));
+        let then = if self.count == 0 { lost } else { self.report(low).1 };
+        if self.count == 0 || self.report(self.count - 1).1 != lost {
+            self.reports[self.count as usize % REPORTS] = (delivered, lost);
+            self.count += 1;
+        }
         lost.wrapping_sub(then)
     }
 }
@@ -42,7 +68,7 @@ mod tests {
         // It left after the report at 20, when 3 had been lost.
         assert_eq!(history.lost_since(20, 40, 4), 1);
         assert_eq!(history.lost_since(30, 50, 4), 0);
-        assert!(history.reports.len() <= 3);
+        assert_eq!(history.count, 3, "reports that brought a loss");
     }
 
     /// The counters of the kernel wrap.

@@ -5,7 +5,7 @@ mod answer;
 mod flow;
 mod history;
 
-use std::collections::BTreeMap;
+use alloc::collections::BTreeMap;
 
 pub use answer::{Answer, NO_THRESHOLD, flags};
 pub use flow::{Control, Flow, in_flight, setup};

@@ -1,10 +1,12 @@
 //! What this machine allows, and what is missing.
 
 use std::fs::read_to_string;
+use std::os::fd::AsFd as _;
 
 use super::found;
-use super::load::{BRIDGE, KERNEL_TYPES, create_map, kernel_types, load};
+use super::load::{BRIDGE, KERNEL_TYPES, create_maps, kernel_types, load, load_types};
 use super::object::Object;
+use super::resident::{self, Resident};
 use super::sys::kernel_release;
 
 /// One thing that was looked at.
@@ -90,7 +92,18 @@ pub fn check() -> Vec<Finding> {
         }
         Err(error) => finding("registered", None, format!("cannot be seen: {error}")),
     });
+    findings.push(match resident::find() {
+        Ok(all) if all.is_empty() => finding("loaded", true, "nothing"),
+        Ok(all) => finding("loaded", true, all.iter().map(described).collect::<Vec<_>>().join(", ")),
+        Err(error) => finding("loaded", None, format!("cannot be seen: {error}")),
+    });
     findings
+}
+
+fn described(resident: &Resident) -> String {
+    let state = if resident.is_registered() { "" } else { "unloaded, " };
+    let flows = resident.control.totals().live();
+    format!("{} ({state}{}, {flows} connections)", resident.about.name(), resident.about.label())
 }
 
 /// Loads the programs; nothing is left.
@@ -98,8 +111,9 @@ fn programs() -> Result<usize, String> {
     let load_all = || {
         let object = Object::read(BRIDGE).ok_or(super::load::LoadError::BadObject)?;
         let types = kernel_types()?;
-        let maps = object.maps.iter().map(create_map).collect::<Result<Vec<_>, _>>()?;
-        load(&object, &maps, &types).map(|loaded| loaded.programs())
+        let own = load_types(&object)?;
+        let maps = create_maps(found::PREFIX, &object, own.as_fd())?;
+        load(&object, own, &maps, &types).map(|loaded| loaded.programs())
     };
     load_all().map_err(|error| error.to_string())
 }
@@ -119,7 +133,7 @@ mod tests {
     #[test]
     fn every_finding_says_something() {
         let findings = check();
-        assert_eq!(findings.len(), 7);
+        assert_eq!(findings.len(), 8);
         assert!(findings.iter().all(|finding| !finding.found.is_empty()), "{findings:?}");
     }
 }

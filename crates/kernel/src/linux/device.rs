@@ -2,6 +2,7 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 
+use super::found::PREFIX;
 use super::load::{LoadError, Map, Purpose, create_map, failed, load_program, load_types, update};
 use super::object::Object;
 use super::sys::{Attributes, bpf_open, command, interface};
@@ -52,7 +53,7 @@ pub fn attach(object: &[u8], shared: &[Map], device: &str) -> Result<Attached, L
         if let Some(map) = shared.iter().find(|map| map.name == spec.name) {
             all.push(copied(map)?);
         } else {
-            let map = create_map(spec)?;
+            let map = create_map(PREFIX, spec, types.as_fd())?;
             all.push(copied(&map)?);
             maps.push(map);
         }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,10 +12,11 @@ use selfclock_congestion::failure::Failure;
 use selfclock_congestion::{Controller, Selection, Setup};
 
 use super::device::{Attached, TAP, attach};
-use super::found::{Found, find};
+use super::found::{Found, PREFIX, find};
 use super::latency::Histogram;
-use super::load::{BRIDGE, LoadError, Map, Registration, create_map, kernel_types, load, update};
+use super::load::{BRIDGE, LoadError, Map, create_maps, kernel_types, load, load_types, update};
 use super::object::Object;
+use super::register::{Registration, map_id};
 use super::ring::Ring;
 use super::slots::{Control, SLOTS, SlotCounts, Slots, Totals};
 use super::sys;
@@ -125,7 +126,7 @@ fn failed(step: &'static str) -> impl FnOnce(io::Error) -> LoadError {
 }
 
 /// The maps of a process that is gone, with its connections; or new ones.
-fn maps_for(name: &str, object: &Object) -> Result<(Vec<Map>, u32), LoadError> {
+fn maps_for(name: &str, object: &Object, types: BorrowedFd<'_>) -> Result<(Vec<Map>, u32), LoadError> {
     // Without CAP_SYS_ADMIN what is there cannot be seen: then everything is new.
     let mut orphan: Option<Found> = None;
     for found in find().unwrap_or_default() {
@@ -143,7 +144,7 @@ fn maps_for(name: &str, object: &Object) -> Result<(Vec<Map>, u32), LoadError> {
         let flows = found.slots.used();
         return Ok((found.maps, flows));
     }
-    let maps: Vec<Map> = object.maps.iter().map(create_map).collect::<Result<_, _>>()?;
+    let maps = create_maps(PREFIX, object, types)?;
     let free = maps.iter().find(|map| map.name == "free_slots").ok_or(LoadError::BadObject)?;
     for slot in (0..SLOTS).rev() {
         update(free.fd.as_fd(), &[], &slot.to_ne_bytes()).map_err(failed("fill the free slots"))?;
@@ -163,10 +164,9 @@ impl Shared {
     }
 }
 
-fn map_id(maps: &[Map], name: &str) -> Result<u32, LoadError> {
+fn map_number(maps: &[Map], name: &str) -> Result<u32, LoadError> {
     let map = maps.iter().find(|map| map.name == name).ok_or(LoadError::BadObject)?;
-    let information = super::load::information(map.fd.as_fd()).map_err(failed("look at a map"))?;
-    Ok(u32::from_ne_bytes([information[4], information[5], information[6], information[7]]))
+    map_id(map.fd.as_fd())
 }
 
 impl Session {
@@ -174,9 +174,10 @@ impl Session {
     pub fn start(options: Options) -> Result<Self, LoadError> {
         let object = Object::read(BRIDGE).ok_or(LoadError::BadObject)?;
         let types = kernel_types()?;
-        let (maps, taken_over) = maps_for(&options.name, &object)?;
+        let own_types = load_types(&object)?;
+        let (maps, taken_over) = maps_for(&options.name, &object, own_types.as_fd())?;
         let shared = Shared::new(&maps)?;
-        let loaded = load(&object, &maps, &types)?;
+        let loaded = load(&object, own_types, &maps, &types)?;
         let tap = options.sent.as_ref().map(|device| attach(TAP, &maps, device)).transpose()?;
         shared.ring.skip();
         let registration = loaded.register(&options.name)?;
@@ -187,7 +188,8 @@ impl Session {
             Writer::new(file, &options.selection, &about)
         });
         let writer = Mutex::new(writer.transpose().map_err(failed("write the record"))?);
-        let ids = [map_id(&maps, "slots")?, map_id(&maps, "events")?, map_id(&maps, "free_slots")?];
+        let ids =
+            [map_number(&maps, "slots")?, map_number(&maps, "events")?, map_number(&maps, "free_slots")?];
         shared.control.claim(&options.name, [ids[0], ids[1], ids[2], registration.id]);
         let (registration, status) = (Mutex::new(Some(registration)), Mutex::default());
         let tap = Mutex::new(tap);

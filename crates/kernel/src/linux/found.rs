@@ -6,9 +6,13 @@
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
-use super::load::{Map, detach, information};
+use super::load::{Map, information};
+use super::register::{detach, word};
 use super::slots::{Control, Slots, Totals};
 use super::sys::{Attributes, bpf_ids, bpf_open, command};
+
+/// What the names of this program's maps begin with in the kernel.
+pub const PREFIX: &str = "sc_";
 
 /// Maps that belong together.
 #[derive(Debug)]
@@ -38,12 +42,9 @@ pub struct Unloaded {
     pub totals: Totals,
 }
 
-fn open(command: i32, id: u32) -> io::Result<OwnedFd> {
+/// Opens an object of the kernel by its number.
+pub(super) fn open(command: i32, id: u32) -> io::Result<OwnedFd> {
     bpf_open(command, Attributes::new().number(id).number(0).number(0))
-}
-
-fn word(bytes: &[u8], at: usize) -> u32 {
-    u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
 /// Registrations of congestion controls in BPF: the number of the map, and the link.

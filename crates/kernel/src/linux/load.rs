@@ -16,9 +16,6 @@ pub const BRIDGE: &[u8] = include_bytes!("../../bpf/bridge.bpf.o");
 pub const KERNEL_TYPES: &str = "/sys/kernel/btf/vmlinux";
 
 const STRUCT_OPS: u32 = 27;
-const MAP_STRUCT_OPS: u32 = 26;
-const ATTACH_STRUCT_OPS: u32 = 44;
-const LINK: u32 = 1 << 13;
 
 /// Why nothing was loaded.
 #[derive(Debug)]
@@ -32,7 +29,11 @@ pub enum LoadError {
     TooOld(&'static str),
     /// A congestion control of this name is there.
     NameTaken(String),
-    /// The name is not one of 1 to 15 letters, digits, `_` and `-`.
+    /// An algorithm was loaded under this name before: which.
+    LoadedAlready(String, String),
+    /// The parameters of the algorithm cannot be handed to the kernel.
+    NoParameters,
+    /// The name is not one of 1 to 15 letters, digits, `_` and `.`.
     BadName(String),
     /// The verifier refused a program: which, and the end of what it says.
     Refused(String, String),
@@ -64,9 +65,15 @@ impl fmt::Display for LoadError {
                 f,
                 "a congestion control named {name:?} is registered already; choose another name with --name"
             ),
+            Self::LoadedAlready(name, label) => write!(
+                f,
+                "{name:?} is loaded already, with {label}; selfclock kernel unload {name} takes it away, --name loads \
+                 another beside it"
+            ),
+            Self::NoParameters => f.write_str("an algorithm of one's own is loaded from its object alone"),
             Self::BadName(name) => write!(
                 f,
-                "{name:?} cannot name a congestion control: 1 to 15 letters, digits, '_' and '-' can"
+                "{name:?} cannot name a congestion control: 1 to 15 letters, digits, '_' and '.' can"
             ),
             Self::Refused(program, said) => write!(f, "the kernel refused the program {program:?}: {said}"),
             Self::NoDevice(device, error) => write!(f, "device {device:?}: {error}"),
@@ -106,6 +113,9 @@ pub struct Map {
     pub fd: OwnedFd,
 }
 
+/// `BPF_MAP_TYPE_SK_STORAGE`: memory of each socket. The kernel wants to know the types in it.
+const SOCKET_STORAGE: u32 = 24;
+
 /// Loads the types of an object.
 pub fn load_types(object: &Object) -> Result<OwnedFd, LoadError> {
     let bytes = object.btf.as_slice();
@@ -113,15 +123,23 @@ pub fn load_types(object: &Object) -> Result<OwnedFd, LoadError> {
     bpf_open(command::BTF_LOAD, attributes).map_err(failed("load types"))
 }
 
-/// Makes a map. Its name in the kernel says whose it is.
-pub fn create_map(spec: &MapSpec) -> Result<Map, LoadError> {
-    let MapSpec { name, kind, key_size, value_size, entries, flags } = spec;
-    let attributes = [*kind, *key_size, *value_size, *entries, *flags, 0, 0]
+/// Makes a map of an object with these types. Its name in the kernel says whose it is: `prefix` and the map's own.
+pub fn create_map(prefix: &str, spec: &MapSpec, types: BorrowedFd<'_>) -> Result<Map, LoadError> {
+    let MapSpec { name, kind, key_size, value_size, entries, flags, types: (key, value) } = spec;
+    let mut attributes = [*kind, *key_size, *value_size, *entries, *flags, 0, 0]
         .into_iter()
         .fold(Attributes::new(), Attributes::number)
-        .name(&format!("sc_{name}"));
+        .name(&format!("{prefix}{name}"));
+    if *kind == SOCKET_STORAGE {
+        attributes = attributes.number(0).fd(types).number(*key).number(*value);
+    }
     let fd = bpf_open(command::MAP_CREATE, attributes).map_err(failed("create a map"))?;
     Ok(Map { name: name.clone(), fd })
+}
+
+/// Makes the maps of an object.
+pub fn create_maps(prefix: &str, object: &Object, types: BorrowedFd<'_>) -> Result<Vec<Map>, LoadError> {
+    object.maps.iter().map(|spec| create_map(prefix, spec, types)).collect()
 }
 
 /// Puts a value into a map.
@@ -184,19 +202,19 @@ impl<'a> Operations<'a> {
 /// Programs in the kernel, not registered yet.
 #[derive(Debug)]
 pub struct Loaded {
-    btf: OwnedFd,
-    around: u32,
+    pub(super) btf: OwnedFd,
+    /// Type of what is registered.
+    pub(super) around: u32,
     /// What is registered: descriptors in the places of the members, and the flags.
-    image: Vec<u8>,
-    name_at: usize,
+    pub(super) image: Vec<u8>,
+    pub(super) name_at: usize,
     /// Kept until they are registered.
-    programs: Vec<OwnedFd>,
+    pub(super) programs: Vec<OwnedFd>,
 }
 
-/// Loads the programs of an object, with these maps. The kernel verifies each.
-pub fn load(object: &Object, maps: &[Map], kernel_types: &[u8]) -> Result<Loaded, LoadError> {
+/// Loads the programs of an object, with its types and these maps. The kernel verifies each.
+pub fn load(object: &Object, btf: OwnedFd, maps: &[Map], kernel_types: &[u8]) -> Result<Loaded, LoadError> {
     let operations = Operations::find(kernel_types)?;
-    let btf = load_types(object)?;
     let size = operations.types.size(operations.around).ok_or(LoadError::BadObject)?;
     let mut image = vec![0; size as usize];
     let mut programs = Vec::new();
@@ -283,63 +301,4 @@ pub(super) fn load_program(
     let last = said.lines().rev().find(|line| !line.starts_with("processed ") && !line.is_empty());
     let said = last.map_or_else(|| error.to_string(), |line| format!("{error}: {line}"));
     Err(LoadError::Refused(program.member.clone(), said))
-}
-
-/// A registered congestion control. It is gone when this is dropped, or the process ends.
-#[derive(Debug)]
-pub struct Registration {
-    link: OwnedFd,
-    /// Number of the map behind it.
-    pub id: u32,
-}
-
-impl Registration {
-    /// Takes the name away. Connections go on.
-    pub fn detach(&self) -> io::Result<()> {
-        detach(self.link.as_fd())
-    }
-}
-
-/// Takes the name of a registration away.
-pub fn detach(link: BorrowedFd<'_>) -> io::Result<()> {
-    bpf_do(command::LINK_DETACH, Attributes::new().fd(link))
-}
-
-impl Loaded {
-    /// Registers the programs under a name.
-    pub fn register(mut self, name: &str) -> Result<Registration, LoadError> {
-        let good = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-        if name.is_empty() || name.len() > 15 || !name.chars().all(good) {
-            return Err(LoadError::BadName(name.to_owned()));
-        }
-        self.image[self.name_at..self.name_at + name.len()].copy_from_slice(name.as_bytes());
-        let attributes = [MAP_STRUCT_OPS, 4, self.image.len() as u32, 1, LINK, 0, 0]
-            .into_iter()
-            .fold(Attributes::new(), Attributes::number)
-            .name("sc_operations")
-            .number(0)
-            .fd(self.btf.as_fd())
-            .number(0)
-            .number(0)
-            .number(self.around);
-        let map = bpf_open(command::MAP_CREATE, attributes).map_err(failed("create the registration"))?;
-        update(map.as_fd(), &[0; 4], &self.image).map_err(failed("fill the registration"))?;
-        let information = information(map.as_fd()).map_err(failed("look at the registration"))?;
-        let id = u32::from_ne_bytes([information[4], information[5], information[6], information[7]]);
-        let attributes = Attributes::new().fd(map.as_fd()).number(0).number(ATTACH_STRUCT_OPS).number(0);
-        let link = bpf_open(command::LINK_CREATE, attributes).map_err(|error| {
-            if error.raw_os_error() == Some(libc::EEXIST) {
-                LoadError::NameTaken(name.to_owned())
-            } else {
-                failed("register the congestion control")(error)
-            }
-        })?;
-        self.programs.clear();
-        Ok(Registration { link, id })
-    }
-
-    /// Programs that the kernel has accepted.
-    pub fn programs(&self) -> usize {
-        self.programs.len()
-    }
 }

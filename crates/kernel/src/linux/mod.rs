@@ -10,6 +10,8 @@ pub mod found;
 pub mod latency;
 pub mod load;
 pub mod object;
+pub mod register;
+pub mod resident;
 pub mod ring;
 pub mod slots;
 mod sys;

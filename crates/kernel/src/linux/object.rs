@@ -18,6 +18,8 @@ pub struct MapSpec {
     pub entries: u32,
     /// `BPF_F_*`.
     pub flags: u32,
+    /// Types of a key and a value, by their numbers in the object; 0: none.
+    pub types: (u32, u32),
 }
 
 /// A program with everything that it calls.
@@ -112,8 +114,8 @@ fn map(types: &Btf<'_>, variable: u32) -> Option<MapSpec> {
             "max_entries" => spec.entries = number()?,
             "map_flags" => spec.flags = number()?,
             "value_size" => spec.value_size = number()?,
-            "key" => spec.key_size = types.bytes(pointed)?,
-            "value" => spec.value_size = types.bytes(pointed)?,
+            "key" => (spec.key_size, spec.types.0) = (types.bytes(pointed)?, pointed),
+            "value" => (spec.value_size, spec.types.1) = (types.bytes(pointed)?, pointed),
             _ => return None,
         }
     }

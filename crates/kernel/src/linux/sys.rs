@@ -10,16 +10,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Commands of `bpf(2)`, `enum bpf_cmd` of include/uapi/linux/bpf.h.
 pub mod command {
     pub const MAP_CREATE: i32 = 0;
+    pub const MAP_LOOKUP_ELEM: i32 = 1;
     pub const MAP_UPDATE_ELEM: i32 = 2;
+    pub const MAP_DELETE_ELEM: i32 = 3;
     pub const PROG_LOAD: i32 = 5;
     pub const MAP_GET_NEXT_ID: i32 = 12;
     pub const MAP_GET_FD_BY_ID: i32 = 14;
     pub const OBJ_GET_INFO_BY_FD: i32 = 15;
     pub const BTF_LOAD: i32 = 18;
+    pub const MAP_FREEZE: i32 = 22;
     pub const LINK_CREATE: i32 = 28;
     pub const LINK_GET_FD_BY_ID: i32 = 30;
     pub const LINK_GET_NEXT_ID: i32 = 31;
     pub const LINK_DETACH: i32 = 34;
+    pub const PROG_BIND_MAP: i32 = 35;
 }
 
 /// Bytes of `union bpf_attr` that are passed; the kernel takes what is beyond its own for zero.
@@ -179,6 +183,11 @@ pub fn now() -> u64 {
     clock(libc::CLOCK_MONOTONIC)
 }
 
+/// Seconds since 1970.
+pub fn seconds_since_1970() -> u64 {
+    clock(libc::CLOCK_REALTIME) / 1_000_000_000
+}
+
 /// Processor time of this thread, ns.
 pub fn thread_time() -> u64 {
     clock(libc::CLOCK_THREAD_CPUTIME_ID)
@@ -231,6 +240,20 @@ pub fn interface(name: &str) -> io::Result<(u32, u16)> {
     }
     // SAFETY: the kernel has written it.
     Ok((index, unsafe { request.ifr_ifru.ifru_hwaddr.sa_family }))
+}
+
+/// Puts this thread into a network namespace: a file such as `/proc/1/ns/net`.
+pub fn enter_namespace(namespace: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: changes this thread alone, and takes no memory.
+    if unsafe { libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNET) } < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// A process with this number lives.
+pub fn is_alive(process: u32) -> bool {
+    std::path::Path::new("/proc").join(process.to_string()).exists()
 }
 
 /// Release of the kernel, such as `6.18.44`.

@@ -6,8 +6,6 @@
 //! (srtt - srtt_min) exceeds some threshold". The threshold, the growth of k and the detector are ours; each is
 //! marked "our choice".
 
-use alloc::boxed::Box;
-
 mod detector;
 mod group;
 mod parameters;
@@ -20,6 +18,7 @@ use super::reno::Reno;
 use crate::entry::Entry;
 use crate::estimate::round_trip::{RoundTrip, RoundTripTimes};
 use crate::event::{Acknowledged, LossDetected, Timeout};
+use crate::held::Held;
 use crate::part::WindowPart;
 use crate::state::WindowState;
 use crate::units::{Duration, Time};
@@ -41,7 +40,7 @@ pub struct Adaptive {
     parameters: Parameters,
     reno: Reno,
     /// Its own knowledge, or that of its group. Boxed, or every window algorithm would be as large.
-    group: Box<Group>,
+    group: Held<Group>,
     round: RoundTrip,
     times: RoundTripTimes,
     /// As a member of a group: its window in the sum, and the group's losses that it has answered.
@@ -55,7 +54,7 @@ impl Adaptive {
         Self {
             parameters,
             reno: Reno::STANDARD,
-            group: Box::new(Group { members: 1.0, ..Group::default() }),
+            group: Held::new(Group { members: 1.0, ..Group::default() }),
             round: RoundTrip::default(),
             times: RoundTripTimes::NONE,
             counted: None,

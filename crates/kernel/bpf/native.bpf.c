@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A congestion control that decides in the kernel: the algorithm is Rust, compiled to BPF and linked in (src/native.rs). It is
+ * told the same events as in bridge.bpf.c, and its decision holds at once. */
+#include "native.h"
+#include "describe.h"
+
+char gpl[] SEC("license") = "GPL";
+
+/* A flow's own memory, icsk_ca_priv, for what is not the algorithm's. */
+struct flow {
+	u64 id, number;
+	u64 last;		/* time of the last ACK */
+	u32 target;		/* the window decided on */
+	u32 prr_delivered, count;
+	u8 state, paced;
+};
+_Static_assert(sizeof(struct flow) <= 104, "icsk_ca_priv");
+
+#include "window.h"
+
+/* A connection of the algorithm: FLOW_WORDS is what it takes. */
+struct state {
+	struct native_record now;
+	u64 flow[FLOW_WORDS];
+};
+
+extern void sc_begin(void *flow, const struct event *event, const u64 *words);
+extern void sc_ack(void *flow, const struct event *event, struct decision *decision);
+extern void sc_other(void *flow, const struct event *event, struct decision *decision);
+
+struct {
+	NUMBER(type, MAP_SK_STORAGE);
+	NUMBER(map_flags, NO_PREALLOC);
+	TYPE(key, int);
+	TYPE(value, struct state);
+} flows SEC(".maps");
+
+struct {
+	NUMBER(type, MAP_ARRAY);
+	NUMBER(max_entries, 1);
+	TYPE(key, u32);
+	TYPE(value, struct parameters);
+} parameters SEC(".maps");
+
+struct {
+	NUMBER(type, MAP_ARRAY);
+	NUMBER(map_flags, MMAPABLE);
+	NUMBER(max_entries, 1);
+	TYPE(key, u32);
+	TYPE(value, struct native_control);
+} control SEC(".maps");
+
+struct {
+	NUMBER(type, MAP_RINGBUF);
+	NUMBER(max_entries, 1 << 22);
+} records SEC(".maps");
+
+INLINE struct flow *flow_of(struct sock *sk)
+{
+	return (struct flow *)((struct inet_connection_sock *)sk)->icsk_ca_priv;
+}
+INLINE struct native_control *the_control(void)
+{
+	u32 zero = 0;
+	return map_lookup(&control, &zero);
+}
+/* None before `init` (a SYN is sent or times out), and none if there was no memory. */
+INLINE struct state *state_of(struct sock *sk) { return flow_of(sk)->id ? sk_storage(&flows, sk, NULL, 0) : NULL; }
+
+static __attribute__((noinline)) int record(struct state *state, struct native_control *all)
+{
+	struct native_record *record;
+
+	if (!state || !all)
+		return 0;
+	record = ring_reserve(&records, sizeof(*record), 0);
+	if (!record) {
+		__sync_fetch_and_add(&all->lost_records, 1);
+		return 0;
+	}
+	__builtin_memcpy(record, &state->now, sizeof(*record));
+	ring_submit(record, ONCE(all->quiet) ? NO_WAKEUP : 0);
+	__sync_fetch_and_add(&all->recorded, 1);
+	return 0;
+}
+
+/* The algorithm, in functions of their own: each has a stack of its own, of 512 bytes with all that it calls. */
+static __attribute__((noinline)) int decide_begin(struct state *state, struct parameters *given)
+{
+	if (state && given)
+		sc_begin(state->flow, &state->now.event, given->words);
+	return 0;
+}
+static __attribute__((noinline)) int decide_ack(struct state *state)
+{
+	if (state)
+		sc_ack(state->flow, &state->now.event, &state->now.decision);
+	return 0;
+}
+static __attribute__((noinline)) int decide_other(struct state *state)
+{
+	if (state)
+		sc_other(state->flow, &state->now.event, &state->now.decision);
+	return 0;
+}
+
+static __attribute__((noinline)) int describe(struct sock *sk, struct state *state, u64 how, s32 flag, const struct rate_sample *rs)
+{
+	struct flow *flow = flow_of(sk);
+	struct event *e;
+
+	if (!state)
+		return 0;
+	e = &state->now.event;
+	e->id = flow->id;
+	e->now = ktime();
+	e->applied = flow->number;
+	e->number = ++flow->number;
+	e->slot = flow->id;
+	e->flag = flag;
+	e->kind = how & 0xff;
+	e->state = flow->state;
+	e->new_state = how >> 8;
+	e->fallback = 0;
+	describe_sample(e, rs);
+	describe_connection(e, sk);
+	return 0;
+}
+
+/* Tells the algorithm, whose decision is then in `state`. */
+INLINE void decide(struct sock *sk, struct state *state, u64 how, s32 flag, const struct rate_sample *rs)
+{
+	struct native_control *all = the_control();
+	u32 kind = how & 0xff, zero = 0;
+
+	if (!state || !all)
+		return;
+	describe(sk, state, how, flag, rs);
+	if (kind == INIT)
+		decide_begin(state, map_lookup(&parameters, &zero));
+	if (kind == ACK) {
+		decide_ack(state);
+		__sync_fetch_and_add(&all->acks, 1);
+	} else if (kind != RELEASE) {
+		decide_other(state);
+	}
+	if (kind != RELEASE)
+		__sync_fetch_and_add(&all->events, 1);
+	if (ONCE(all->recording))
+		record(state, all);
+}
+
+/* What the algorithm has decided. The window is its target: in recovery PRR leads there. */
+INLINE void apply(struct sock *sk, struct flow *flow, const struct decision *decision)
+{
+	tcp_of(sk)->snd_ssthresh = decision->ssthresh;
+	flow->target = decision->cwnd;
+	if (decision->flags & PACE) {
+		if (!flow->paced && sk->sk_pacing_status == PACING_NONE)
+			sk->sk_pacing_status = PACING_NEEDED;
+		flow->paced = 1;
+		sk->sk_pacing_rate = MIN(decision->pacing, sk->sk_max_pacing_rate);
+	} else if (flow->paced) {
+		flow->paced = 0;
+		unpace(sk);
+	}
+}
+
+INLINE void set_window(struct tcp_sock *tp, u32 cwnd) { tp->snd_cwnd = MIN(MAX(cwnd, 1u), tp->snd_cwnd_clamp); }
+
+SEC("struct_ops/init")
+int begin(u64 *context)
+{
+	struct sock *sk = (struct sock *)context[0];
+	struct flow *flow = flow_of(sk);
+	struct native_control *all = the_control();
+	struct state *state;
+
+	*flow = (struct flow){ .target = tcp_of(sk)->snd_cwnd };
+	if (!all)
+		return 0;
+	flow->id = __sync_fetch_and_add(&all->flows, 1) + 1;
+	unpace(sk);
+	state = sk_storage(&flows, sk, NULL, STORAGE_CREATE);
+	if (!state) {
+		__sync_fetch_and_add(&all->without_state, 1);
+		return 0;
+	}
+	decide(sk, state, INIT, 0, NULL);
+	apply(sk, flow, &state->now.decision);
+	set_window(tcp_of(sk), flow->target);
+	return 0;
+}
+
+SEC("struct_ops/release")
+int end(u64 *context)
+{
+	struct sock *sk = (struct sock *)context[0];
+	struct flow *flow = flow_of(sk);
+	struct native_control *all = the_control();
+
+	if (!flow->id || !all)
+		return 0;
+	decide(sk, state_of(sk), RELEASE, 0, NULL);
+	__sync_fetch_and_add(&all->ended, 1);
+	flow->id = 0;
+	return 0;
+}
+
+/* Asked before the change of state, which is when the algorithm decides: half the window until then. */
+SEC("struct_ops/ssthresh")
+int threshold(u64 *context)
+{
+	struct sock *sk = (struct sock *)context[0];
+	u32 half = MAX(tcp_of(sk)->snd_cwnd >> 1, 2u);
+
+	flow_of(sk)->target = half;
+	return half;
+}
+
+SEC("struct_ops/set_state")
+int change_state(u64 *context)
+{
+	struct sock *sk = (struct sock *)context[0];
+	struct flow *flow = flow_of(sk);
+	struct state *state = state_of(sk);
+	u8 new_state = context[1];
+
+	if (state) {
+		decide(sk, state, STATE | (u32)new_state << 8, 0, NULL);
+		/* Whether CWR is due to a mark shows at the ACK that follows. */
+		if (new_state != CWR)
+			apply(sk, flow, &state->now.decision);
+	}
+	if (new_state == RECOVERY || new_state == CWR)
+		flow->prr_delivered = 0;
+	else if (new_state == OPEN && (flow->state == RECOVERY || flow->state == CWR))
+		tcp_of(sk)->snd_cwnd = MAX(flow->target, 1u);
+	flow->state = new_state;
+	return 0;
+}
+
+SEC("struct_ops/undo_cwnd")
+int undo(u64 *context)
+{
+	struct sock *sk = (struct sock *)context[0];
+	struct flow *flow = flow_of(sk);
+	struct state *state = state_of(sk);
+
+	if (state) {
+		decide(sk, state, UNDO, 0, NULL);
+		apply(sk, flow, &state->now.decision);
+	} else {
+		flow->target = MAX(tcp_of(sk)->snd_cwnd, tcp_of(sk)->prior_cwnd);
+	}
+	return MAX(flow->target, 1u);
+}
+
+/* A restart: a segment leaves while nothing is in flight, after an idle time of a round trip. */
+SEC("struct_ops/cwnd_event")
+int restart(u64 *context)
+{
+	struct sock *sk = (struct sock *)context[0];
+	struct flow *flow = flow_of(sk);
+	struct state *state;
+
+	if (context[1] != CA_EVENT_TX_START || ktime() - flow->last <= (u64)(tcp_of(sk)->srtt_us >> 3) * 1000)
+		return 0;
+	state = state_of(sk);
+	if (state) {
+		decide(sk, state, START, 0, NULL);
+		apply(sk, flow, &state->now.decision);
+	}
+	return 0;
+}
+
+SEC("struct_ops/cong_control")
+int control_window(u64 *context)
+{
+	struct sock *sk = (struct sock *)context[0];
+	int flag = context[2];
+	const struct rate_sample *rs = (const struct rate_sample *)context[3];
+	struct tcp_sock *tp = tcp_of(sk);
+	struct flow *flow = flow_of(sk);
+	struct state *state = state_of(sk);
+	u32 flags = PRR, cwnd;
+
+	flow->last = ktime();
+	if (state) {
+		decide(sk, state, ACK, flag, rs);
+		apply(sk, flow, &state->now.decision);
+		flags = state->now.decision.flags;
+	} else {
+		struct native_control *all = the_control();
+
+		if (all)
+			__sync_fetch_and_add(&all->fallback_acks, 1);
+		if (flow->state != CWR && flow->state != RECOVERY)
+			flow->target = reno(tp, flow, flag, rs->acked_sacked);
+	}
+	cwnd = flow->target;
+	if (flags & PRR && (flow->state == RECOVERY || flow->state == CWR))
+		cwnd = reduced(tp, flow, flag, rs);
+	set_window(tp, cwnd);
+	if (!flow->paced)
+		size_bursts(sk);
+	return 0;
+}
+
+SEC(".struct_ops.link")
+struct tcp_congestion_ops selfclock = {
+	/* May be the default of a namespace. */
+	.flags = TCP_CONG_NON_RESTRICTED,
+	.init = (void *)begin,
+	.release = (void *)end,
+	.ssthresh = (void *)threshold,
+	.set_state = (void *)change_state,
+	.undo_cwnd = (void *)undo,
+	.cwnd_event = (void *)restart,
+	.cong_control = (void *)control_window,
+	.name = "selfclock",
+};

@@ -1,0 +1,82 @@
+//! Switches and counters of an object: `struct native_control` of its C side, in words of 64 bits.
+
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use super::super::sys::{Mapping, is_alive, page};
+
+/// Version of the page.
+const LAYOUT: u64 = 1;
+
+/// What the programs count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Connections so far.
+    pub flows: u64,
+    /// Connections that have ended.
+    pub ended: u64,
+    /// Events that were decided.
+    pub events: u64,
+    /// ACKs among them.
+    pub acks: u64,
+    /// Connections for which there was no memory: Reno controls them.
+    pub without_state: u64,
+    /// ACKs under Reno.
+    pub fallback_acks: u64,
+    /// Events for which the ring of a recording had no room.
+    pub lost_records: u64,
+    /// Events that were recorded.
+    pub recorded: u64,
+}
+
+impl Totals {
+    /// Connections now.
+    pub const fn live(&self) -> u64 {
+        self.flows.saturating_sub(self.ended)
+    }
+}
+
+/// The page.
+#[derive(Debug)]
+pub struct Control(Mapping);
+
+impl Control {
+    /// Maps the page.
+    pub fn new(map: BorrowedFd<'_>) -> io::Result<Self> {
+        Mapping::new(map, page(), 0, true).map(Self)
+    }
+
+    /// Makes a new page ready. User space looks at the ring by itself: nobody is to be woken.
+    pub fn begin(&self) {
+        self.0.store(2, 1, Release);
+        self.0.store(0, LAYOUT, Release);
+    }
+
+    /// Switches the recording of connections that begin from now on; of all, off.
+    pub fn set_recording(&self, on: bool) {
+        self.0.store(3, if on { std::process::id().into() } else { 0 }, Release);
+        self.0.store(1, on.into(), Release);
+    }
+
+    /// The process that records, if it lives.
+    pub fn recorder(&self) -> Option<u32> {
+        let process = self.0.load(3, Acquire) as u32;
+        (process != 0 && is_alive(process)).then_some(process)
+    }
+
+    /// What has been counted.
+    pub fn totals(&self) -> Totals {
+        let get = |word: usize| self.0.load(word, Relaxed);
+        Totals {
+            flows: get(6),
+            ended: get(7),
+            events: get(8),
+            acks: get(9),
+            without_state: get(10),
+            fallback_acks: get(11),
+            lost_records: get(12),
+            recorded: get(13),
+        }
+    }
+}

@@ -1,0 +1,73 @@
+"""The programs that compile an object: found, and new enough."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+#: Major version of LLVM: the IR that is lowered as text is its own.
+LLVM = 22
+#: The targets of Rust: `bpfel` on machines that are little endian.
+TARGET = "bpfel-unknown-none"
+_LLVM_PROGRAMS = ("llvm-ar", "llvm-as", "llvm-dis", "llvm-extract", "llvm-link", "llvm-nm", "llvm-strip", "llc", "opt")
+
+
+class BuildError(Exception):
+    """An object cannot be built: one line that says why."""
+
+
+def run(*command: str | Path, where: Path | None = None, environment: dict[str, str] | None = None) -> str:
+    """Runs a program. An error carries the first line in which it says what is wrong."""
+    done = subprocess.run(  # noqa: S603  programs that were found by name
+        [str(it) for it in command], cwd=where, env=environment, capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        lines = [line for line in done.stderr.splitlines() if line.strip()]
+        at = next((i for i, line in enumerate(lines) if line.startswith("error") or ": error" in line), 0)
+        # Rust says the place in the next line.
+        said = " ".join(line.strip() for line in lines[at : at + 2]) if lines else f"status {done.returncode}"
+        raise BuildError(f"{Path(command[0]).name}: {said}")
+    return done.stdout
+
+
+@dataclass(frozen=True)
+class Tools:
+    """Programs that were found."""
+
+    clang: str
+    llvm: dict[str, str]
+    cargo: str
+
+    def __call__(self, name: str, *arguments: str | Path) -> str:
+        """Runs a program of LLVM."""
+        return run(self.llvm[name], *arguments)
+
+
+def find() -> Tools:
+    """Finds the programs, or says which is missing or too old."""
+    clang, llvm = _program(f"clang-{LLVM}", "clang"), {}
+    for name in _LLVM_PROGRAMS:
+        llvm[name] = _program(f"{name}-{LLVM}", "llvm")
+    cargo, rustc = shutil.which("cargo"), shutil.which("rustc")
+    if not cargo or not rustc:
+        raise BuildError("a Rust toolchain is needed (https://rustup.rs)")
+    about = run(rustc, "-vV")
+    version = re.search(r"LLVM version: (\d+)", about)
+    if version and int(version[1]) > LLVM:
+        raise BuildError(
+            f"this Rust writes the bitcode of LLVM {version[1]}, which LLVM {LLVM} cannot read: use Rust 1.95"
+        )
+    root = Path(run(rustc, "--print", "sysroot").strip())
+    if not (root / "lib/rustlib/src/rust/library/core/Cargo.toml").is_file():
+        raise BuildError("the sources of Rust's core library are needed: rustup component add rust-src")
+    return Tools(clang, llvm, cargo)
+
+
+def _program(name: str, package: str) -> str:
+    found = shutil.which(name)
+    if not found:
+        raise BuildError(f"{name} is needed: install {package} {LLVM} (Debian: apt install {package}-{LLVM})")
+    return found

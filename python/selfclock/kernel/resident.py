@@ -1,0 +1,199 @@
+"""Algorithms that decide in the kernel: loaded once, no process stays."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from selfclock import _core
+from selfclock.kernel.machine import KernelError, need_linux
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from os import PathLike
+    from types import TracebackType
+    from typing import Self
+
+#: Congestion controls that Linux may have under these names, as modules too.
+LINUX = frozenset(
+    (
+        *("bbr", "bic", "cdg", "cubic", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv", "reno"),
+        *("scalable", "vegas", "veno", "westwood", "yeah"),
+    )
+)
+#: A name of a congestion control has 15 letters at most.
+LONGEST = 15
+
+
+@dataclass(frozen=True)
+class Object:
+    """An algorithm that is compiled for the kernel."""
+
+    algorithm: str
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Resident:
+    """An algorithm in the kernel."""
+
+    name: str
+    #: With its parameters.
+    algorithm: str
+    #: Seconds since 1970.
+    since: int
+    #: Sockets can choose it; else it has those connections alone that it had when it was unloaded.
+    registered: bool
+    flows: int
+    flows_so_far: int
+    #: Events that were decided, and ACKs among them.
+    events: int
+    acks: int
+    #: Connections for which there was no memory, and their ACKs: Reno controlled them.
+    without_state: int
+    fallback_acks: int
+    #: Events in recordings, and those for which there was no room.
+    recorded: int
+    lost_records: int
+    #: The process that records it.
+    recorder: int | None
+    #: Network namespaces of which it is the default.
+    default_of: list[str]
+
+    @property
+    def loaded_at(self) -> datetime:
+        """When it was loaded."""
+        return datetime.fromtimestamp(self.since, UTC).astimezone()
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What has been recorded so far."""
+
+    events: int
+    flows: int
+    #: Connections that were there before: nothing of them is recorded.
+    earlier: int
+    #: Connections that are recorded up to their first lost event.
+    cut: int
+    #: Events for which the ring had no room.
+    lost: int
+    #: Events of connections that were there before, or after a lost event.
+    passed_over: int
+    error: str | None
+    #: The algorithm was unloaded meanwhile and its last connection has closed.
+    gone: bool
+
+
+def objects() -> list[Object]:
+    """Return the algorithms that are compiled for the kernel."""
+    need_linux()
+    return [Object(**row) for row in json.loads(_core.kernel_objects())]
+
+
+def usual_name(algorithm: str) -> str:
+    """Return the name in the kernel where none is chosen: the label, with "sc_" before it where Linux has it, too."""
+    label = algorithm.partition(":")[0].strip()
+    name = "".join(letter if letter.isalnum() else "_" for letter in label).strip("_")
+    return f"sc_{name}"[:LONGEST] if name in LINUX else name[:LONGEST].strip("_")
+
+
+def load(algorithm: str, name: str | None = None) -> str:
+    """Load an algorithm such as "cubic+hystart++:beta=0.8"; return the name by which sockets choose it.
+
+    It decides in the kernel until it is unloaded; no process has to live.
+    """
+    need_linux()
+    name = usual_name(algorithm) if name is None else name
+    try:
+        _core.kernel_load(algorithm, name)
+    except LookupError as error:
+        there = ", ".join(each.algorithm for each in objects()) or "none"
+        raise KernelError(f"{error.args[0]}; those that are: {there}. selfclock kernel run takes any") from None
+    except ValueError as error:
+        raise KernelError(f"algorithm: {error}") from None
+    except OSError as error:
+        raise KernelError(str(error)) from None
+    return name
+
+
+def make_default(name: str, *, host: bool = False) -> str:
+    """Make a loaded algorithm the default of this network namespace, or of the host; return what was the default."""
+    need_linux()
+    try:
+        return _core.kernel_default(name, host)
+    except LookupError as error:
+        raise KernelError(error.args[0]) from None
+    except OSError as error:
+        where = "the host" if host else "this namespace"
+        raise KernelError(f"the default of {where} cannot be set: {error.strerror or error}") from None
+
+
+def residents() -> list[Resident]:
+    """Return the algorithms that are in the kernel."""
+    need_linux()
+    return _rows(_core.kernel_residents)
+
+
+def unload_residents(name: str | None = None) -> list[Resident]:
+    """Take the name of one away, or of all, and return what there was.
+
+    Their connections go on under them until they close. What was the default of a namespace before is so again.
+    """
+    need_linux()
+    return _rows(lambda: _core.kernel_unload_residents(name))
+
+
+def _rows(ask: Callable[[], str]) -> list[Resident]:
+    try:
+        return [Resident(**row) for row in json.loads(ask())]
+    except PermissionError:
+        raise KernelError("this needs the capability CAP_SYS_ADMIN: run it as root") from None
+
+
+class Recording:
+    """Events and decisions of the connections that begin from now on, written until the end of a `with` block."""
+
+    def __init__(self, path: str | PathLike[str], name: str | None = None) -> None:
+        """Record the loaded algorithm with this name, or the only one there is, into a file."""
+        need_linux()
+        try:
+            self._core = _core.KernelRecorder(path, name)
+        except LookupError as error:
+            raise KernelError(f"{error.args[0]}; selfclock kernel status says what is") from None
+        except PermissionError:
+            raise KernelError("this needs the capability CAP_SYS_ADMIN: run it as root") from None
+        except OSError as error:
+            raise KernelError(f"record: {error.strerror or error}") from None
+        self.name = self._core.name
+        self.algorithm = self._core.algorithm
+        self._thread = threading.Thread(target=self._core.run, name="selfclock-record", daemon=True)
+        self._thread.start()
+
+    def __enter__(self) -> Self:
+        """Return the recording."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End it."""
+        self.stop()
+
+    @property
+    def is_running(self) -> bool:
+        """It records; not any more when nothing of the algorithm is left."""
+        return self._thread.is_alive()
+
+    def status(self) -> Recorded:
+        """Return what has been recorded so far."""
+        return Recorded(**json.loads(self._core.status()))
+
+    def stop(self) -> Recorded:
+        """End it, and return what has been recorded."""
+        self._core.stop()
+        self._thread.join()
+        return self.status()
