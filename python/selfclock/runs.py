@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from selfclock import _core
-from selfclock._core import ScenarioError
 from selfclock.result import Result
+from selfclock.threads import check_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -16,15 +16,6 @@ if TYPE_CHECKING:
     from selfclock.scenario import Scenario
 
 Key = TypeVar("Key")
-
-#: More than any machine has cores; each thread takes memory for its stack.
-MOST_THREADS = 1024
-
-
-def check_threads(threads: int | None) -> None:
-    """Refuse a number of threads that no machine has cores for."""
-    if threads is not None and not 1 <= threads <= MOST_THREADS:
-        raise ScenarioError(f"threads: {threads:,} is out of range; allowed: 1 to {MOST_THREADS:,}")
 
 
 def run_many(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from selfclock.algorithms import algorithms, queues, routers
-from selfclock.runs import MOST_THREADS
 from selfclock.save import FORMATS, check_writable
+from selfclock.threads import MOST_THREADS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -11,7 +11,7 @@ from selfclock import _core
 from selfclock.network import Network
 from selfclock.own import registered, sources
 from selfclock.result import Result
-from selfclock.runs import check_threads
+from selfclock.threads import check_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -15,13 +15,13 @@ from selfclock._core import ScenarioError
 from selfclock.documents import Document, write_document
 from selfclock.estimate import estimate
 from selfclock.parts import Table
-from selfclock.runs import check_threads
 from selfclock.save import FORMATS, staged
 from selfclock.sweep.dataset import Dataset, readable
 from selfclock.sweep.grid import Grid
 from selfclock.sweep.measures import MEASURES, USUAL, chosen
 from selfclock.sweep.shares import shares
 from selfclock.sweep.workers import CLUSTER, LOCAL, run_here, run_on_cluster
+from selfclock.threads import check_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -375,16 +375,6 @@ mod tests {
 
     /// The outcome where parts take turns, in this order and each time for so many events; and how many parts there were.
     fn in_turn(plan: &Plan, parts: usize, turns: &[(usize, u64)]) -> Result<(usize, Outcome), NotDivided> {
-        in_turn_counted(plan, parts, turns, &mut 0)
-    }
-
-    /// The same, and counts the turns.
-    fn in_turn_counted(
-        plan: &Plan,
-        parts: usize,
-        turns: &[(usize, u64)],
-        count: &mut u64,
-    ) -> Result<(usize, Outcome), NotDivided> {
         let mut parallel = Parallel::new(plan, parts)?;
         let Parallel { parts, lookahead, exchange } = &mut parallel;
         let (used, end) = (parts.len(), parts[0].end);
@@ -394,7 +384,6 @@ mod tests {
             .collect();
         for &(turn, events) in turns.iter().cycle() {
             let (worker, is_done) = &mut workers[turn % used];
-            *count += 1;
             if !*is_done {
                 *is_done = worker.turn(end, events).expect("built-in algorithms") == Turn::Done;
             }
@@ -412,34 +401,6 @@ mod tests {
             turns.extend([(0, 100), (1, 100), (2, 100), (3, 100)]);
             turns
         })
-    }
-
-    /// Two sources that send every 100 ms on links of 1 µs: parts that came nearer to the next packet by a lookahead a turn would take
-    /// 100,000 turns for each, 10 million in all.
-    #[test]
-    fn parts_with_nothing_to_do_pass_over_the_time() {
-        let wire = "rate = \"1 Gbps\"\ndelay = \"1 us\"\n";
-        let mut text = String::from(
-            "schema = 1\nduration = \"10 s\"\n[network]\ntopology = \"graph\"\nnodes = [\"a\", \"b\", \"r\", \"z\"]\n",
-        );
-        for (from, to) in [("a", "r"), ("b", "r"), ("r", "z")] {
-            text += &format!("[[network.link]]\nfrom = \"{from}\"\nto = \"{to}\"\n{wire}");
-        }
-        for (from, to) in [("a", "z"), ("b", "z"), ("z", "a")] {
-            text += &format!(
-                "[[flow]]\nprotocol = \"udp\"\nfrom = \"{from}\"\nto = \"{to}\"\n\
-                 traffic = {{ rate = \"80 kbps\", packet = \"1000 B\", arrivals = \"constant\" }}\n"
-            );
-        }
-        let plan = plan(&text);
-        let mut turns = 0;
-        let (used, outcome) =
-            in_turn_counted(&plan, 2, &[(0, 100), (1, 100)], &mut turns).expect("two sources");
-        assert_eq!(used, 2);
-        let alone = Simulation::new(&plan).run().expect("built-in algorithms");
-        assert!(format!("{outcome:?}") == format!("{alone:?}"));
-        // 300 packets; a part rests after 64 idle turns.
-        assert!(turns < 300 * 4 * u64::from(RESTLESS), "{turns} turns");
     }
 
     /// The other threads do not wait for one that has failed.
