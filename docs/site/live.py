@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 DIST = ROOT / "lab" / "dist"
-#: What a page with a live figure loads; the script fetches the others from beside it.
+#: Files that a page with a live figure loads; the script fetches the others from beside it.
 FILES = ("embed.js", "embed.css", "worker.js", "selfclock.wasm")
 
 #: A still figure, in both editions, as Markdown leaves it.

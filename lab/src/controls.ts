@@ -20,7 +20,7 @@ export class Controls {
   private algorithms: Algorithm[] = [];
   private queues: string[] = [];
 
-  /** `change` is told of every text that a control has made. */
+  /** `change` receives every text that a control has made. */
   constructor(private readonly place: HTMLElement, private readonly change: (text: string) => void) {
     place.addEventListener("submit", (event) => event.preventDefault());
     onTheme(() => this.rebuild());

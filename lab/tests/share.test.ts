@@ -48,7 +48,7 @@ test("what unpacks to no scenario is refused", async () => {
   await assert.rejects(decode("s1=%%%"), /damaged/);
 });
 
-test("times that are none are left out", async () => {
+test("invalid times are left out", async () => {
   for (const at of ['"1"', "-1", "1e999", "null"]) assert.deepEqual(await decode(packed(`{"toml":"x","at":${at}}`)), { toml: "x" });
 });
 

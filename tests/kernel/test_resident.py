@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 NAMES = names("n")
 CLONE_NEWNET = 0x40000000
 DEFAULT = Path("/proc/sys/net/ipv4/tcp_congestion_control")
-#: What a bottleneck of 20 Mbit/s carries of payload.
+#: Payload that a bottleneck of 20 Mbit/s carries.
 CAPACITY = 20 * 1448 / 1500
 
 
@@ -129,7 +129,7 @@ def test_twice_and_while_connections_run(name: str) -> None:
 
 
 def test_names_of_others(name: str) -> None:
-    """What Linux has is not taken from it, and sessions of `run` stay what they are."""
+    """Algorithms of Linux are not taken from it, and sessions of `run` stay what they are."""
     assert "'reno' is registered already" in refused("load", "cubic", "--name", "reno").replace('"', "'")
     bridge = next(NAMES)
     with Run(bridge, "reno") as run:

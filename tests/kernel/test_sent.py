@@ -1,4 +1,4 @@
-"""Each packet is told of as a device takes it."""
+"""Each packet is reported as a device takes it."""
 
 from __future__ import annotations
 

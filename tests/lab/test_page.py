@@ -63,12 +63,12 @@ class Visit:
         return int(self.page.evaluate("Number(document.documentElement.dataset.runs ?? 0)"))
 
     def wait(self, runs: int = 1) -> Page:
-        """Wait until so many runs have been drawn."""
+        """Wait until `runs` runs have been drawn."""
         until(self.page, f"Number(document.documentElement.dataset.runs ?? 0) >= {runs}")
         return self.page
 
     def figures(self) -> str:
-        """What the tables say."""
+        """Texts of the tables."""
         return self.page.inner_text("#summary")
 
     def text(self) -> str:

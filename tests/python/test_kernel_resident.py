@@ -1,4 +1,4 @@
-"""What decides in the kernel, without root: the list, errors, names. `make kernel-native-test` has the rest."""
+"""Algorithms that decide in the kernel, without root: the list, errors, names. `make kernel-native-test` has the rest."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_load_says_what_it_did(capsys: pytest.CaptureFixture[str], monkeypatch: 
 
 
 def test_status(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is loaded, what it has counted, and what was out of order."""
+    """The status names loaded objects, their counters and what was out of order."""
     stand_in(monkeypatch, "kernel_residents")
     status, out, _ = command(capsys, "status")
     assert (status, out.startswith("no algorithm is loaded")) == (0, True)
@@ -169,7 +169,7 @@ def test_nothing_to_record(capsys: pytest.CaptureFixture[str], monkeypatch: pyte
 
 
 def test_a_recording(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """What the compiled part writes is completed and replayed, and what is missing of it is said."""
+    """Events that the compiled part writes are completed and replayed; missing ones are reported."""
     log = (Path(__file__).parents[2] / "crates/kernel/tests/logs/reno.log").read_bytes()
     status = {"events": 9, "flows": 2, "earlier": 1, "cut": 1, "lost": 4, "passed_over": 8, "error": None, "gone": True}
 
@@ -197,7 +197,7 @@ def test_a_recording(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
 
 
 def test_refusals_of_the_system(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """What the system refuses is one error that says what helps."""
+    """A refusal of the system is one error that says what helps."""
 
     def refuse(*_: object) -> None:
         raise PermissionError(1, "Operation not permitted")

@@ -1,4 +1,4 @@
-//! What the module exports: a buffer for a request, a call, and where its reply stands.
+//! Exports of the module: a buffer for a request, a call, and where its reply stands.
 //!
 //! Plain exports, not `wasm-bindgen`: functions of numbers need no generated JavaScript and no tool of a matching version.
 

@@ -136,7 +136,7 @@ fn read(text: &Text) -> Result<Scenario, Refusal> {
     Ok(Scenario::parse(&text.toml, &text.source, &text.overrides)?)
 }
 
-/// What a page needs to know of a scenario.
+/// Description of a scenario for a page.
 fn described(scenario: &Scenario, plan: &Plan, limits: Limits) -> Value {
     let mut described = scenario::network(plan);
     described["name"] = plan.name.as_str().into();

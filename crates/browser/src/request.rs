@@ -1,4 +1,4 @@
-//! What can be asked.
+//! Requests of a page.
 
 use serde::Deserialize;
 
@@ -10,11 +10,11 @@ pub enum Request {
     About,
     /// JSON Schema of scenario files.
     Schema,
-    /// What a scenario is, without a run.
+    /// Description of a scenario, without a run.
     Check { scenario: Text, limits: Limits },
     /// A run at time zero: as it is, with packets recorded, or with a flow steered.
     Open { scenario: Text, limits: Limits, packets: Option<Window>, steer: Option<String> },
-    /// At most so many events more.
+    /// Maximum number of further events.
     Advance { run: u32, events: u64 },
     /// The series so far.
     Columns { run: u32 },
@@ -45,7 +45,7 @@ fn source() -> String {
     "scenario.toml".to_owned()
 }
 
-/// What a run may come to.
+/// Limits of the size of a run.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Limits {
     /// More packet-hops are refused.

@@ -17,10 +17,10 @@ pub enum Run {
     Steered(Box<Environment>),
 }
 
-/// The window of a steered flow, if none is set, is so many times what its rate sends in a round trip: BBR's cwnd_gain, which
+/// The window of a steered flow, if none is set, in multiples of its rate times the RTT: BBR's cwnd_gain, which
 /// leaves room for delayed ACKs, so that the rate and not the window is what limits.
 const WINDOW_GAIN: f64 = 2.0;
-/// It is at least so many segments.
+/// Minimum of that window, segments.
 const SMALLEST_WINDOW: f64 = 4.0;
 
 impl From<Stopped> for Refusal {
@@ -46,7 +46,7 @@ impl Run {
         }
     }
 
-    /// Runs at most so many events; true when the run, or the window of packets, is over.
+    /// Runs at most `events` events; true when the run, or the window of packets, is over.
     pub fn advance(&mut self, events: u64) -> Result<bool, Refusal> {
         let Self::Free { plan, simulation, packets } = self else {
             return Err(Refusal::Failed("a steered run goes on by steps".to_owned()));

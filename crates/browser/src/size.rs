@@ -1,4 +1,4 @@
-//! What a scenario comes to, before it runs.
+//! Size of a scenario, before it runs.
 
 use selfclock_simulator::plan::Plan;
 use serde_json::{Value, json};

@@ -48,7 +48,7 @@ impl Page {
         self.ask(json!({ "open": request }))
     }
 
-    /// Runs to the end in slices of so many events.
+    /// Runs to the end in slices of `events` events.
     fn run(&mut self, run: &Value, events: u64) {
         loop {
             let reply = self.ask(json!({ "advance": { "run": run, "events": events } }));

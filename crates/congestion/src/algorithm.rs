@@ -19,9 +19,9 @@ use crate::window::Window;
 pub enum Algorithm {
     /// A built-in start below ssthresh, a built-in window algorithm above: the usual case, in place.
     Parts {
-        /// What begins.
+        /// The start.
         start: Start,
-        /// What goes on.
+        /// The window algorithm.
         window: Window,
     },
     /// Everything else is larger, or may fail.

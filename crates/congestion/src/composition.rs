@@ -1,4 +1,4 @@
-//! What the algorithm of a connection is made of, and who hears of an event: [`Pair`] and [`Alone`] of types that the compiler
+//! Composition of a connection's algorithm, and distribution of events: [`Pair`] and [`Alone`] of types that the compiler
 //! knows, or any that the registry knows (`Algorithm`).
 
 use crate::decision::{Pacing, Phase};
@@ -17,7 +17,7 @@ pub enum Roles<S, W, E, M> {
     Model(M),
 }
 
-/// The parts of `A`, to be told of an event.
+/// The parts of `A`, to receive an event.
 pub type RolesMut<'a, A> = Roles<
     &'a mut <A as Composition>::Start,
     &'a mut <A as Composition>::Window,
@@ -34,13 +34,13 @@ pub type RolesRef<'a, A> = Roles<
 
 /// The algorithm of a connection, of whatever parts.
 pub trait Composition {
-    /// What begins.
+    /// The start.
     type Start: StartPart;
-    /// What goes on.
+    /// The window algorithm.
     type Window: WindowPart;
-    /// What measures beside them.
+    /// The estimator beside them.
     type Estimate: EstimatePart;
-    /// What is all in one.
+    /// An algorithm that is all in one.
     type Model: ModelPart;
 
     /// Tells the parts of an event.

@@ -135,7 +135,7 @@ fn models_decide_as_those_chosen_by_name() {
     compare("prague", Controller::<Alone<_>>::of_model(setup, prague));
 }
 
-/// What an object takes: how many, then each, those of the start first.
+/// Parameters of an object: their number, then each, those of the start first.
 #[test]
 fn parameters_as_words() {
     let mut cubic = Selection::from_label("cubic").expect("listed");

@@ -8,7 +8,7 @@ char gpl[] SEC("license") = "GPL";
 
 #define MS 1000000ull
 
-/* A flow without a slot asks again every so many events. */
+/* Number of events after which a flow without a slot asks again. */
 enum { ASK_AGAIN = 256 };
 
 INLINE bool take_slot(struct sock *sk)

@@ -18,7 +18,7 @@ struct key {
 
 /* What the programs know of it. */
 struct entry {
-	u32 edge;		/* right edge of the window that the source was told of */
+	u32 edge;		/* right edge of the window advertised to the source */
 	u32 scaled;		/* shift + 1 of the receiver's window; 0: its SYN was not seen */
 	u32 told;		/* `edge` is set */
 	u32 source_scales;	/* the source's SYN had the option, too */

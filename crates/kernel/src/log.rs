@@ -28,9 +28,9 @@ type Fields = [u64; FIELDS];
 /// One event, and its answer if it has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// What happened.
+    /// The event.
     pub event: KernelEvent,
-    /// What was answered; `None` at the end of a connection.
+    /// The answer; `None` at the end of a connection.
     pub answer: Option<Answer>,
 }
 
@@ -295,7 +295,7 @@ impl Iterator for Reader<'_> {
     }
 }
 
-/// What a replay went through.
+/// Extent of a replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Replay {
     /// Events that were told.
@@ -310,7 +310,7 @@ fn state<M: FnMut(Setup) -> Controller>(bridge: &Bridge<Controller, M>, event: &
     bridge.flow(event.slot).map_or_else(String::new, |flow| format!("{:?}", flow.control()))
 }
 
-/// What the algorithm of a log knows of a connection after this many events.
+/// State of a log's algorithm for a connection after this many events.
 fn state_at(registry: &Registry, log: &[u8], events: u64) -> Option<String> {
     let mut reader = Reader::new(log).ok()?;
     let selection = reader.selection(registry).ok()?;

@@ -30,7 +30,7 @@ fn flushed(bits: u64) -> u64 {
     if is_subnormal(bits) { bits & SIGN } else { bits }
 }
 
-/// What the CPU says, with subnormals flushed and NaNs alike.
+/// Result of the CPU, with subnormals flushed and NaNs alike.
 fn expected(operation: u64, a: u64, b: u64) -> u64 {
     let (x, y) = (f64::from_bits(flushed(a)), f64::from_bits(flushed(b)));
     let number = |result: f64| if result.is_nan() { 0x7ff8 << 48 } else { flushed(result.to_bits()) };

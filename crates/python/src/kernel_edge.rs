@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::scenario::Scenario;
 
-/// What is counted of a flow.
+/// Counters of a flow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     number: u32,

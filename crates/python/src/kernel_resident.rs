@@ -123,7 +123,7 @@ impl KernelRecorder {
         self.recorder.stop();
     }
 
-    /// What has been recorded so far, as JSON text.
+    /// Counts of the recording so far, as JSON text.
     fn status(&self) -> String {
         let status = self.recorder.status();
         json!({

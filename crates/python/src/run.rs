@@ -188,7 +188,7 @@ fn signals_and_progress(py: Python<'_>, progress: Option<&Py<PyAny>>, done: f64)
 
 /// Runs one scenario; `progress` is called now and then with the fraction done. With `packets`, a path and what the file says
 /// about itself, packet records are written there while the run goes on, and `captures` of hosts and links, by kind ("host",
-/// "link") and name. With a `trunk` the run begins with that. On at most so many `threads`: on one where more would not be quicker.
+/// "link") and name. With a `trunk` the run begins with that. On at most `threads` threads: on one where more would not be quicker.
 #[pyfunction]
 #[pyo3(signature = (scenario, progress = None, packets = None, captures = None, trunk = None, threads = 1))]
 pub fn run(

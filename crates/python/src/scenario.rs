@@ -183,7 +183,7 @@ impl Scenario {
     fn network(&self) -> String {
         scenario::network(&self.inner.plan).to_string()
     }
-    /// What sends in each flow, and how, as JSON text.
+    /// Sender of each flow and its settings, as JSON text.
     #[getter]
     fn senders(&self) -> String {
         senders(&self.inner.plan)

@@ -4,7 +4,7 @@ use selfclock_congestion::Time;
 use selfclock_simulator::plan::{Ecn, FlowPlan, Plan, Protocol, Source, TcpPlan, Transport};
 use serde_json::{Value, json};
 
-/// What sends in each flow, and how, as JSON text.
+/// Sender of each flow and its settings, as JSON text.
 pub fn senders(plan: &Plan) -> String {
     Value::Array(plan.flows.iter().map(sender).collect()).to_string()
 }

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Datagrams in flight.
 const WINDOW: u64 = 4;
-/// What a connection logs.
+/// Log of a connection.
 const SECRETS: &str = "CLIENT_RANDOM 00 01\n";
 /// A datagram that nobody has acknowledged leaves again after this time.
 const PATIENCE: Duration = Duration::from_milliseconds(500);
@@ -144,7 +144,7 @@ impl Endpoint for Receiver {
     fn take_round_trip(&mut self) -> Option<Duration> {
         None
     }
-    /// What a connection has once, at its beginning.
+    /// State of a connection at its beginning.
     fn take_secrets(&mut self) -> Option<String> {
         self.secrets.take().map(str::to_owned)
     }

@@ -57,7 +57,7 @@ class EdgeFlow:
 
 @dataclass(frozen=True)
 class EdgeStatus:
-    """What passes."""
+    """Counters of a flow that passes."""
 
     #: The virtual queue: what has passed, served at the rate.
     queue_bytes: float

@@ -71,7 +71,7 @@ class Resident:
 
 @dataclass(frozen=True)
 class Recorded:
-    """What has been recorded so far."""
+    """Counts of the recording so far."""
 
     events: int
     flows: int

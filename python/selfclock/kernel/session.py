@@ -93,7 +93,7 @@ class Session:
 
         `nap_us` is the time between two looks for events: 0 looks all the time and takes a core; `None` is woken by
         every event, which costs the kernel some 15 µs each. `sent` names the device of this network namespace that
-        reports each packet of data as it takes it; without one the algorithm is told of packets at the next ACK.
+        reports each packet of data as it takes it; without one the algorithm sees packets at the next ACK.
         """
         need_linux()
         try:

@@ -1,4 +1,4 @@
-//! What goes back to the kernel: the part of `struct slot` that user space writes.
+//! The answer to the kernel: the part of `struct slot` that user space writes.
 
 use selfclock_congestion::Controller;
 use selfclock_congestion::composition::Composition;
@@ -31,7 +31,8 @@ pub struct Answer {
     pub pacing: u64,
     /// See [`flags`].
     pub flags: u32,
-    /// What a delivered segment adds to the window until the next answer, in units of 2^-16 segments.
+    /// Increase of the window per delivered segment until the next answer, in units of 2^-16
+    /// segments.
     pub slope: u32,
 }
 

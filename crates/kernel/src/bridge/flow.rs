@@ -11,9 +11,9 @@ use super::answer::{Answer, NO_THRESHOLD};
 use super::history::LossHistory;
 use crate::event::{KernelEvent, flag, kind, state};
 
-/// What is told of a connection's events: its algorithm, or a recorder around it.
+/// The receiver of a connection's events: its algorithm, or a recorder around it.
 pub trait Control {
-    /// What the algorithm is made of.
+    /// Composition of the algorithm.
     type Algorithm: Composition;
     /// Something happens.
     fn on(&mut self, event: &Event);
@@ -61,7 +61,7 @@ pub struct Flow<C> {
     reduction: Option<(Bytes, Bytes)>,
     /// Recovery is over, which is told after the ACK that ended it.
     ended: bool,
-    /// What a delivered segment added to the window at the last ACK.
+    /// Increase of the window per delivered segment at the last ACK.
     slope: f64,
 }
 
@@ -72,7 +72,7 @@ const fn microseconds(count: u32) -> Duration {
     Duration::from_microseconds(count as u64)
 }
 
-/// What a connection begins with whose first event is this: a new one, or one that is taken over.
+/// Set-up of a connection whose first event is this: a new one, or one that is taken over.
 pub fn setup(first: &KernelEvent) -> Setup {
     let ip_header = if first.family == 2 { 20 } else { 40 };
     Setup {

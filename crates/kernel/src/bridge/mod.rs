@@ -22,7 +22,7 @@ pub struct Bridge<C, M> {
     counts: Counts,
 }
 
-/// What has happened so far.
+/// Progress of the session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Events.
@@ -31,7 +31,7 @@ pub struct Counts {
     pub flows: u64,
     /// Connections that were under way when their first event came.
     pub adopted: u64,
-    /// Times that events of a connection were missing: its algorithm began anew.
+    /// Number of times the algorithm restarted because events of the connection were missing.
     pub gaps: u64,
     /// Events of a connection that Reno controlled meanwhile.
     pub fallback_events: u64,
@@ -90,7 +90,7 @@ impl<C: Control, M: FnMut(Setup) -> C> Bridge<C, M> {
         self.flows.into_values()
     }
 
-    /// What has happened so far.
+    /// Progress of the session.
     pub const fn counts(&self) -> Counts {
         self.counts
     }

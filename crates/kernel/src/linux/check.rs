@@ -1,4 +1,4 @@
-//! What this machine allows, and what is missing.
+//! Capabilities of this machine, and missing ones.
 
 use std::fs::read_to_string;
 use std::os::fd::AsFd as _;
@@ -12,11 +12,11 @@ use super::sys::kernel_release;
 /// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What.
+    /// The capability.
     pub what: &'static str,
     /// It is as it has to be; `None`: nice to have, and missing.
     pub good: Option<bool>,
-    /// What was found, and what helps.
+    /// The finding, and a remedy.
     pub found: String,
 }
 

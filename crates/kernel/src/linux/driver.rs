@@ -35,7 +35,7 @@ pub enum Poll {
     Woken,
 }
 
-/// What to run.
+/// The algorithm to run.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Name of the congestion control in the kernel.
@@ -61,13 +61,13 @@ pub struct FlowStatus {
     pub acknowledged: u64,
     /// Time of its first event, ns.
     pub began: u64,
-    /// What the algorithm is doing.
+    /// Phase of the algorithm.
     pub phase: &'static str,
-    /// What the kernel part has counted.
+    /// Counters of the kernel part.
     pub counts: SlotCounts,
 }
 
-/// What has happened so far.
+/// Progress of the session.
 #[derive(Clone, Debug, Default)]
 pub struct Status {
     /// Connections now.
@@ -113,7 +113,7 @@ fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What the loop works on.
+/// State of the loop.
 #[derive(Debug)]
 struct Shared {
     ring: Ring,
@@ -214,7 +214,7 @@ impl Session {
         own.run(&self.stop);
     }
 
-    /// What has happened so far.
+    /// Progress of the session.
     pub fn status(&self) -> Status {
         locked(&self.status).clone()
     }
@@ -235,7 +235,7 @@ struct Loop<'a> {
     bridge: Bridge<Controller, Make<'a>>,
     writer: Option<Record>,
     status: &'a Mutex<Status>,
-    /// What is published now and then.
+    /// Periodic report.
     own: Status,
 }
 

@@ -25,7 +25,7 @@ impl Key {
     }
 }
 
-/// What passes.
+/// Packets and bytes that pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// Data of a source.
@@ -53,7 +53,7 @@ pub struct Passage {
     pub offered: u32,
     /// Of an ACK the window that goes on, bytes.
     pub window: u32,
-    /// What it is.
+    /// Kind of the report.
     pub what: What,
     /// Segments that the packet will be cut into.
     pub segments: u32,
@@ -109,8 +109,8 @@ impl Edge {
         Ok(Self { ring, limits, _attached: attached })
     }
 
-    /// Hands over what passes from this thread, until `stop`. `decide` returns the window that a flow's source is to be told
-    /// of at most from now on, if that has changed.
+    /// Hands over what passes from this thread, until `stop`. `decide` returns the maximum window advertised to a flow's
+    /// source from now on, if it has changed.
     pub fn run(&self, stop: &AtomicBool, mut decide: impl FnMut(&Passage) -> Option<u64>) -> io::Result<()> {
         sys::exact_naps();
         let mut limits: BTreeMap<Key, u64> = BTreeMap::new();

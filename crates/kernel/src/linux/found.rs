@@ -1,7 +1,9 @@
-//! What is in the kernel already: registrations of other processes, and connections that a process left behind.
+//! Objects already in the kernel: registrations of other processes, and connections that a process
+//! left behind.
 //!
-//! Nothing is pinned. While connections are under the control, its programs hold the maps; a map can be opened by its number. So
-//! a process that was killed leaves nothing but its connections, and the next one finds them.
+//! Nothing is pinned. While connections are under the control, its programs hold the maps; a map
+//! can be opened by its number. So a process that was killed leaves nothing but its connections,
+//! and the next one finds them.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -11,7 +13,7 @@ use super::register::{detach, word};
 use super::slots::{Control, Slots, Totals};
 use super::sys::{Attributes, bpf_ids, bpf_open, command};
 
-/// What the names of this program's maps begin with in the kernel.
+/// Prefix of the names of this program's maps in the kernel.
 pub const PREFIX: &str = "sc_";
 
 /// Maps that belong together.
@@ -27,7 +29,7 @@ pub struct Found {
     link: Option<OwnedFd>,
 }
 
-/// What [`unload`] found.
+/// Findings of [`unload`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unloaded {
     /// Name of the congestion control.
@@ -38,7 +40,7 @@ pub struct Unloaded {
     pub registered: bool,
     /// Connections that go on under it, as Reno.
     pub flows: u32,
-    /// What the kernel part has counted.
+    /// Counters of the kernel part.
     pub totals: Totals,
 }
 
@@ -124,7 +126,7 @@ pub fn unload(name: Option<&str>) -> io::Result<Vec<Unloaded>> {
     Ok(found.iter().filter(named).map(Found::unload).collect())
 }
 
-/// What there is, unchanged.
+/// Objects present, unchanged.
 pub fn list() -> io::Result<Vec<Unloaded>> {
     let describe = |found: &Found| Unloaded {
         name: found.control.name(),

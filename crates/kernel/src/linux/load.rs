@@ -70,7 +70,7 @@ impl fmt::Display for LoadError {
                 "{name:?} is loaded already, with {label}; selfclock kernel unload {name} takes it away, --name loads \
                  another beside it"
             ),
-            Self::NoParameters => f.write_str("an algorithm of one's own is loaded from its object alone"),
+            Self::NoParameters => f.write_str("a user-defined algorithm is loaded from its object alone"),
             Self::BadName(name) => write!(
                 f,
                 "{name:?} cannot name a congestion control: 1 to 15 letters, digits, '_' and '.' can"
@@ -148,7 +148,7 @@ pub fn update(map: BorrowedFd<'_>, key: &[u8], value: &[u8]) -> io::Result<()> {
     bpf_do(command::MAP_UPDATE_ELEM, attributes)
 }
 
-/// What the kernel says of an object: `struct bpf_map_info` or `struct bpf_link_info`.
+/// The kernel's description of an object: `struct bpf_map_info` or `struct bpf_link_info`.
 pub fn information(fd: BorrowedFd<'_>) -> io::Result<[u8; 80]> {
     let mut information = [0; 80];
     let attributes = Attributes::new().fd(fd).number(80).written(&mut information);
@@ -205,7 +205,7 @@ pub struct Loaded {
     pub(super) btf: OwnedFd,
     /// Type of what is registered.
     pub(super) around: u32,
-    /// What is registered: descriptors in the places of the members, and the flags.
+    /// Members to register: descriptors in the members' places, and the flags.
     pub(super) image: Vec<u8>,
     pub(super) name_at: usize,
     /// Kept until they are registered.
@@ -232,7 +232,7 @@ pub fn load(object: &Object, btf: OwnedFd, maps: &[Map], kernel_types: &[u8]) ->
     Ok(Loaded { btf, around: operations.around, image, name_at: place("name")?, programs })
 }
 
-/// What a program is for: its type, and where it belongs.
+/// Purpose of a program: its type, and where it belongs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Purpose {
     /// `BPF_PROG_TYPE_*`.

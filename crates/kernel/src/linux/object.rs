@@ -106,7 +106,8 @@ fn maps(types: &Btf<'_>) -> Option<Vec<MapSpec>> {
 fn map(types: &Btf<'_>, variable: u32) -> Option<MapSpec> {
     let mut spec = MapSpec { name: types.name(variable)?.to_owned(), ..MapSpec::default() };
     for member in types.members(types.size(variable)?) {
-        // A pointer to what the member says: an array of so many elements, or a type of that size.
+        // A pointer that encodes the member's value: an array of this length, or a type of that
+        // size.
         let pointed = types.size(member.kind)?;
         let number = || (types.kind(pointed) == Some(kind::ARRAY)).then(|| types.elements(pointed)).flatten();
         match member.name {

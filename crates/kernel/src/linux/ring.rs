@@ -78,7 +78,7 @@ impl Ring {
         taken
     }
 
-    /// Waits for an event, at most so many milliseconds.
+    /// Waits for an event, at most this many milliseconds.
     pub fn wait(&self, milliseconds: i32) {
         wait_readable(self.fd(), milliseconds);
     }

@@ -1,5 +1,6 @@
-//! What needs `unsafe`: system calls that take pointers, and memory that the kernel shares. Everything else of the crate calls
-//! these functions, which are safe: they take slices, check lengths and own what they open.
+//! The uses of `unsafe`: system calls that take pointers, and memory that the kernel shares.
+//! Everything else of the crate calls these functions, which are safe: they take slices, check
+//! lengths and own what they open.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -193,7 +194,7 @@ pub fn thread_time() -> u64 {
     clock(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
-/// Waits until `fd` can be read, at most so many milliseconds.
+/// Waits until `fd` can be read, at most this many milliseconds.
 pub fn wait_readable(fd: BorrowedFd<'_>, milliseconds: i32) {
     let mut entry = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
     // SAFETY: one entry, as is said. An interruption is as good as the time being over.

@@ -32,21 +32,21 @@ impl Handover {
     }
 }
 
-/// What goes from this part to each other one.
+/// Packets from this part to each other one.
 #[derive(Clone, Debug)]
 pub(super) struct Exports {
     to: Vec<Handover>,
 }
 
 impl Exports {
-    /// Nothing yet, in a network of so many parts.
+    /// Nothing yet, in a network of `parts` parts.
     pub fn new(parts: usize) -> Self {
         Self { to: vec![Handover::default(); parts] }
     }
 }
 
 impl Network {
-    /// What has been sent to a part since it was taken from here.
+    /// Packets sent to a part since the last exchange.
     pub(crate) fn handover_to(&mut self, part: usize) -> Option<&mut Handover> {
         self.exports.as_mut()?.to.get_mut(part).filter(|handover| !handover.is_empty())
     }

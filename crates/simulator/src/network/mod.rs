@@ -45,7 +45,7 @@ pub struct Network {
     pub links: Vec<Link>,
     /// Which of the plan's they are.
     held_links: Subset,
-    /// What the plan says of them.
+    /// Their part of the plan.
     plans: Shared<Vec<LinkPlan>>,
     /// Packets on links, on their way to their next stop.
     in_flight: Lanes<Packet>,
@@ -73,7 +73,7 @@ pub struct Network {
     /// First and last time at which packets are recorded.
     recorded: (Time, Time),
     sent_beyond_end: u64,
-    /// What goes to other parts, where this is one of several.
+    /// Packets for other parts, where this is one of several.
     exports: Option<Box<Exports>>,
 }
 

@@ -1,4 +1,4 @@
-//! What of a network can be computed apart: the parts of a run on several threads.
+//! Division of a network: the parts of a run on several threads.
 //!
 //! An event at a stop carries a packet across links up to the next stop, and runs a receiver that is run ahead of the clock. So
 //! what lies between two stops belongs together, and packets pass from one part to another at stops alone, not before
@@ -25,7 +25,7 @@ const CROSSING: u64 = 1;
 /// Lookaheads that are tried as the least.
 const TRIED: usize = 16;
 
-/// What a part of a network holds. The default is the whole network.
+/// Contents of a part of a network. The default is the whole network.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Part {
     pub links: Subset,
@@ -184,7 +184,7 @@ impl Partition {
     }
 }
 
-/// What belongs together, the stops between, and the work of each thing.
+/// Groups that belong together, the stops between, and the work of each.
 fn layout(plan: &Plan, table: &[Hop], routes: &[FlowRoutes]) -> (Things, Vec<Stop>, Vec<u64>) {
     let (links, flows) = (plan.links.len(), plan.flows.len());
     let all = links + 2 * flows;
@@ -231,7 +231,7 @@ fn least_delay(link: &LinkPlan) -> Duration {
     link.changes.iter().map(|change| change.delay).fold(link.delay, Duration::min)
 }
 
-/// What belongs together in parts of about as much work: the heaviest first, each into the part that has least so far. Returns the
+/// Divides the groups into parts of about equal work: the heaviest first, each into the part that has least so far. Returns the
 /// work of the part that has most, and the part of each thing.
 fn divided(things: &mut Things, work: &[u64], parts: usize) -> (u64, Vec<u32>) {
     let firsts: Vec<u32> = (0..work.len() as u32).map(|thing| things.first_of(thing)).collect();

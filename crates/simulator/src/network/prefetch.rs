@@ -6,7 +6,7 @@ use crate::engine::memory::prefetch;
 use crate::packet::Packet;
 
 impl Network {
-    /// The packet that comes up in this lane after so many others, if the one before it is of another flow.
+    /// The packet at this distance in the lane, if the one before it is of another flow.
     #[inline(always)]
     pub(crate) fn first_of_burst(&self, lane: u32, position: usize) -> Option<&Packet> {
         let packet = self.in_flight.get(lane, position)?;

@@ -25,7 +25,7 @@ const MOST_PATIENCE: u32 = 64;
 pub(super) struct Patience {
     /// Acknowledgements to come before that.
     waits: u32,
-    /// Attempts in vain.
+    /// Consecutive failed attempts.
     failures: u32,
 }
 

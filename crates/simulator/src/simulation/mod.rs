@@ -61,7 +61,7 @@ const EVENTS_UNCHECKED: u64 = 10_000;
 /// which a second-level cache holds.
 const EVENTS_UNSETTLED: u64 = 1_000;
 
-/// What so many flows touch, three kilobytes each, stays in a cache of two megabytes.
+/// The state of this many flows, three kilobytes each, stays in a cache of two megabytes.
 const MANY_FLOWS: usize = 500;
 
 impl Simulation {
@@ -120,7 +120,7 @@ impl Simulation {
         }
     }
 
-    /// Lets flows with user-defined algorithms have no more in flight than fits into so many bytes of memory.
+    /// Bounds the flight of flows with user-defined algorithms to this many bytes of memory.
     pub fn limit_memory(&mut self, bytes: u64) {
         let most = runaway::segments_within(&self.plan, bytes);
         for (_, source) in self.sources.iter_mut() {

@@ -1,4 +1,4 @@
-//! What a run leaves behind, taken from its ends, links and records.
+//! Results of a run, taken from its ends, links and records.
 
 use super::Simulation;
 use super::ends::{ReceivingEnd, SendingEnd};
@@ -17,14 +17,15 @@ use crate::transport::rtt_histogram::RttHistogram;
 use selfclock_congestion::units::{Duration, Time};
 use std::collections::BTreeMap;
 
-/// What a run leaves behind.
+/// Results of a run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// Totals.
     pub summary: Summary,
-    /// What was sampled of the flows, but for those that are not one TCP connection; empty if not recorded.
+    /// Samples of the flows, except of those that are not one TCP connection; empty if not
+    /// recorded.
     pub flow_series: Sampled<FlowSample>,
-    /// What was sampled of the links; empty if not recorded.
+    /// Samples of the links; empty if not recorded.
     pub link_series: Sampled<LinkSample>,
     /// Every short connection, in the order in which they started.
     pub connections: Vec<ConnectionRecord>,
@@ -131,7 +132,7 @@ impl Received {
     }
 }
 
-/// What the summary of a flow needs beside its sender, which may be in another part than its receiver.
+/// Data for the summary of a flow from outside its sender, which may be in another part than its receiver.
 struct Ends {
     now: Time,
     plan: Plan,
@@ -266,7 +267,8 @@ fn rate_bps(bytes: u64, span: Duration) -> f64 {
     if span.is_zero() { 0.0 } else { bytes as f64 * 8.0 / span.seconds() }
 }
 
-/// What 95 % of the samples are below, s. It is known as the middle of a bin, which may be below all that are in it.
+/// Upper bound of 95 % of the samples, s. It is known as the middle of a bin, which may be below
+/// all that are in it.
 fn p95_seconds(samples: &RttHistogram, minimum: Option<Duration>) -> Option<f64> {
     Some(samples.quantile_seconds(0.95)?.max(minimum.map_or(0.0, Duration::seconds)))
 }

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["BuildError", "build", "build_object"]
 
 _ENTRIES = ("sc_begin", "sc_ack", "sc_other", "SC_FLOW_SIZE")
-#: What of the C part is kept: programs, maps and the registration.
+#: Kept of the C part: programs, maps and the registration.
 _KEPT = (
     "begin",
     "end",
@@ -153,7 +153,7 @@ def _clang(tools: Tools, folder: Path, out: Path, *arguments: str | Path) -> Pat
 
 
 def _c(tools: Tools, folder: Path, words: int, work: Path) -> Path:
-    """The part in C around a connection of so many words."""
+    """The part in C around a connection of `words` words."""
     return _clang(tools, folder, work / "shim.bc", f"-DFLOW_WORDS={words}", "-c", folder.resolve() / "native.bpf.c")
 
 

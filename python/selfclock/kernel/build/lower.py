@@ -217,7 +217,7 @@ def _function(line: str, exported: set[str]) -> str:
 
 
 def _unreachable(returns: str) -> str:
-    """What ends a path that is never taken: a panic, which a verifier would not believe in."""
+    """End of a path that is never taken: a panic, which a verifier would not believe in."""
     if returns == "void":
         return "  ret void"
     value = "0" if re.fullmatch(r"i\d+", returns) else "null" if returns == "ptr" else "zeroinitializer"
@@ -272,5 +272,5 @@ def _name(line: str) -> str | None:
 
 
 def _defined(line: str) -> str:
-    """A value that is none becomes zero: a register that nothing wrote is refused by the verifier."""
+    """An undefined value becomes zero: a register that nothing wrote is refused by the verifier."""
     return line if "ptr" in line else re.sub(r"\b(?:undef|poison)\b(?! to)", "0", line)

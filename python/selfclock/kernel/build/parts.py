@@ -1,4 +1,4 @@
-"""What an object is made of: the types of Rust in it."""
+"""Composition of an object: the types of Rust in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run of a flow came to, simulated or real, measured in one way."""
+"""Measures of a flow's run, simulated or real, taken in one way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a scenario a twin can be made of: checked before anything runs."""
+"""Scenarios that a twin can be made of: checked before anything runs."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ class Column:
 
     @property
     def measures(self) -> list[Measures]:
-        """What each flow came to."""
+        """Measures of each flow."""
         return [measured(flow) for flow in self.flows]
 
 

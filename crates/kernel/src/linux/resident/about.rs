@@ -1,4 +1,4 @@
-//! What was loaded, in a page that the kernel keeps with the programs.
+//! Description of the loaded object, in a page that the kernel keeps with the programs.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -128,7 +128,7 @@ impl About {
         }
     }
 
-    /// What was the default of a namespace.
+    /// Former default of a namespace.
     pub fn remembered(&self, namespace: u64) -> Option<String> {
         let mut rows = (0..DEFAULTS).map(|row| DEFAULTS_AT + 3 * row);
         let at = rows.find(|at| self.0.load(*at, Acquire) == namespace)?;

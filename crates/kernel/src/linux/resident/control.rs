@@ -9,7 +9,7 @@ use super::super::sys::{Mapping, is_alive, page};
 /// Version of the page.
 const LAYOUT: u64 = 1;
 
-/// What the programs count.
+/// Counters of the programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Connections so far.
@@ -65,7 +65,7 @@ impl Control {
         (process != 0 && is_alive(process)).then_some(process)
     }
 
-    /// What has been counted.
+    /// Values of the counters.
     pub fn totals(&self) -> Totals {
         let get = |word: usize| self.0.load(word, Relaxed);
         Totals {

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use super::super::sys::enter_namespace;
 
 const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
-/// What Linux cannot do without.
+/// The algorithm that every kernel has.
 const RENO: &str = "reno";
 
 /// A network namespace.
@@ -29,9 +29,9 @@ pub struct Namespace {
 /// Which namespace a default is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// That of this process.
+    /// Network namespace of this process.
     Own,
-    /// That of process 1.
+    /// Network namespace of process 1.
     Host,
 }
 

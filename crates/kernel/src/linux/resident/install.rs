@@ -13,7 +13,7 @@ use super::super::sys::{Attributes, bpf_do, command, seconds_since_1970};
 use super::about::{Numbers, spec};
 use super::{About, Control, PREFIX, find};
 
-/// What was brought into the kernel.
+/// An object loaded into the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Installed {
     /// Programs that the kernel has verified.

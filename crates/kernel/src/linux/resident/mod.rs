@@ -22,18 +22,18 @@ use super::load::information;
 use super::register::{is_installed, remove};
 use super::sys::{bpf_ids, command};
 
-/// What the names of the maps of these objects begin with in the kernel. Not what those of `selfclock kernel run` begin with: it
+/// Prefix of the names of these objects' maps in the kernel. It is not that of `selfclock kernel run`, which
 /// would take them over.
 const PREFIX: &str = "scn_";
 
 /// An algorithm that is in the kernel.
 #[derive(Debug)]
 pub struct Resident {
-    /// What was loaded.
+    /// The loaded object.
     pub about: About,
     /// Its counters.
     pub control: Control,
-    /// What is registered.
+    /// The registration.
     operations: OwnedFd,
 }
 
@@ -69,7 +69,7 @@ pub struct State {
     pub since: u64,
     /// Sockets can choose it; else it has those connections alone that were there at `unload`.
     pub registered: bool,
-    /// What the programs have counted.
+    /// Counters of the programs.
     pub totals: Totals,
     /// The process that records it.
     pub recorder: Option<u32>,
@@ -83,7 +83,7 @@ impl Resident {
         is_installed(self.operations.as_fd()).unwrap_or(false)
     }
 
-    /// What there is to say of it.
+    /// Warnings about it.
     pub fn state(&self) -> State {
         let name = self.about.name();
         let registered = self.is_registered();

@@ -23,7 +23,7 @@ const RECORD: usize = KernelEvent::SIZE + 24;
 /// Between two looks at the ring, which holds some 20,000 records.
 const NAP: Duration = Duration::from_micros(500);
 
-/// What has been recorded.
+/// Counts of a recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recorded {
     /// Events that were written.
@@ -184,7 +184,7 @@ impl Recorder {
         events
     }
 
-    /// What has been recorded so far.
+    /// Counts of the recording so far.
     pub fn status(&self) -> Recorded {
         locked(&self.recorded).clone()
     }

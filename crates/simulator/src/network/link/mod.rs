@@ -29,7 +29,7 @@ use series::part;
 /// Times and their parts up to which sums of four of them are before [`Time::NEVER`]: a month.
 const NEAR: u64 = 1 << 61;
 
-/// What becomes of a packet that arrives at a link.
+/// Fate of a packet that arrives at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Passage {
     /// It reaches the other end.
@@ -100,9 +100,9 @@ pub struct Link {
     next_sample: Time,
     /// At the sample before: time for which the transmitter was busy, ps; with a trace, bytes used.
     busy_before: u64,
-    /// What most links have not.
+    /// Rare parts of a link.
     rare: Option<Box<Rare>>,
-    /// What it is made of, shared with the plan.
+    /// Its properties, shared with the plan.
     settings: Shared<LinkSettings>,
 }
 
@@ -117,7 +117,7 @@ struct Totals {
     busy: u64,
 }
 
-/// What most links have not: it comes to be when it is needed.
+/// Rare parts of a link, created when they are needed.
 #[derive(Clone, Debug, Default)]
 struct Rare {
     imperfections: Option<Box<Imperfections>>,

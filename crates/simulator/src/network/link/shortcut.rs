@@ -123,7 +123,7 @@ mod tests {
     }
 
     prop_compose! {
-        /// What makes a link more than a queue and a delay: mostly nothing.
+        /// Properties that make a link more than a queue and a delay: mostly none.
         fn imperfections()(
             loss in prop_oneof![4 => Just(LossPlan::None), 1 => (0.0..0.5).prop_map(LossPlan::Bernoulli)],
             jitter_us in prop_oneof![3 => Just(0), 1 => 1_u64..5000],
@@ -172,7 +172,7 @@ mod tests {
     /// One way of handing a packet to a link.
     type Accept<'a> = &'a dyn Fn(&mut Link, Time, u32, &mut Rows<LinkSample>) -> Passage;
 
-    /// What a link tells of its packets: of each its passage, and what is left in the end.
+    /// A link's reports on its packets: the passage of each, and the remainder at the end.
     fn outcome(
         plan: &LinkPlan,
         interval_us: Option<u64>,

@@ -20,7 +20,7 @@ pub struct FlowState {
     pub rate_bps: f64,
     /// Rate that it is allowed, bit/s; `None` before the first discovery.
     pub allowed_bps: Option<f64>,
-    /// Window that its source is to be told of at most, bytes; `None`: not limited yet.
+    /// Maximum window advertised to its source, bytes; `None`: not limited yet.
     pub window: Option<u64>,
     /// Round-trip time through the router, smoothed; `None` before both parts were seen.
     pub rtt: Option<Duration>,
@@ -161,7 +161,7 @@ impl LoneRouter {
         self.flows.remove(&flow);
     }
 
-    /// What is known of a flow.
+    /// State of a flow.
     pub fn flow(&self, now: Time, flow: u32) -> Option<FlowState> {
         let Passing { edge, control, .. } = self.flows.get(&flow)?;
         let silent = now.since(edge.last_data) > self.settings.rate_constant.times(SILENT);

@@ -139,7 +139,7 @@ impl EdgeFlow {
         Some(self.smallest + self.answer?)
     }
 
-    /// What an allowed rate, bit/s, is worth in a round trip, bytes; `None` while one of the two is not known.
+    /// Bytes that an allowed rate, bit/s, sends in a round trip; `None` while one of the two is not known.
     pub fn allowed_window(&self, settings: &Parameters, allowed: Option<f64>) -> Option<u64> {
         let rtt = match settings.rtt {
             EdgeRtt::Current => self.current_rtt(),

@@ -1,7 +1,7 @@
 //! One run on several threads.
 //!
 //! The network is divided into parts that packets take time between (see [`crate::network::partition`]), and each part is a
-//! [`Simulation`] of its own on a thread of its own. A part may run as far as it has got everything that the others can still
+//! [`Simulation`] of its own on a thread of its own. A part may run as far as it has everything that the others can still
 //! send it: up to their clocks and the least time that a packet takes from there. The order among events at equal times is
 //! that of the network (see [`crate::engine`]), so the result is that of one thread, to the bit, whatever thread is ahead.
 
@@ -75,7 +75,7 @@ pub struct Parallel {
 }
 
 impl Parallel {
-    /// A run of this plan, at time zero, on so many threads at most.
+    /// A run of this plan, at time zero, on at most `threads` threads.
     ///
     /// # Errors
     /// Where it has to run on one.
@@ -211,7 +211,7 @@ struct Worker<'a> {
     /// Parts to which packets go, and how far this one may be ahead of them.
     to: Vec<usize>,
     leash: Duration,
-    /// What has just come.
+    /// Packets just received.
     received: Handover,
     /// Before that nothing more can come, as far as is known.
     horizon: Time,
@@ -220,7 +220,7 @@ struct Worker<'a> {
     rests: bool,
 }
 
-/// What a turn of a part has led to.
+/// Result of a turn of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
     /// It has come further, or knows more.
@@ -265,7 +265,7 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Runs at most so many events of those that can happen now.
+    /// Runs at most `events` of those that can happen now.
     fn turn(&mut self, until: Time, events: u64) -> Result<Turn, Stopped> {
         if self.rests {
             if !self.has_news() {
@@ -373,7 +373,7 @@ mod tests {
     use proptest::prelude::*;
     use std::cell::Cell;
 
-    /// The outcome where parts take turns, in this order and each time for so many events; and how many parts there were.
+    /// The outcome where parts take turns, in this order each time for `events` events; and the number of parts.
     fn in_turn(plan: &Plan, parts: usize, turns: &[(usize, u64)]) -> Result<(usize, Outcome), NotDivided> {
         let mut parallel = Parallel::new(plan, parts)?;
         let Parallel { parts, lookahead, exchange } = &mut parallel;
