@@ -21,7 +21,7 @@ const SLICE: u64 = 256;
 const MOST_PARTS: usize = 64;
 
 /// Packet-hops of a part in the shortest lookahead: with fewer, threads wait for one another longer than they compute. With 7500 two
-/// threads have been 1.8 times as fast as one, with 2500 as fast or 1.9 times, with 750 slower; see docs/performance.md.
+/// threads are 1.5 times as fast as one, with 2500 they are 0.9 or 1.3 times; see docs/performance.md.
 const LEAST_HOPS: f64 = 4000.0;
 
 /// A part is ahead of those to which it sends by at most this many times the longest lookahead: nothing else stops one to which nobody
